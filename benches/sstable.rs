@@ -107,14 +107,14 @@ fn get(c: &mut Criterion) {
     let mut members: Vec<Row> = cells.iter().map(|(row, _)| *row).collect();
     Random::new(2).shuffle(&mut members);
     members.truncate(10_000);
-    let strangers: Vec<Row> = (0..10_000).map(|index| workload::key(9, index)).collect();
+    let absent: Vec<Row> = (0..10_000).map(|index| workload::key(9, index)).collect();
     let mut group = c.benchmark_group("sstable/get");
     group.throughput(Throughput::Elements(members.len() as u64)).sample_size(10);
     for (encoding, compression) in every_file() {
         let options = options(encoding, compression);
         let cache = Arc::new(BlockCache::new(1 << 30));
         let reader = open(&write_file(options, &cells), ReaderOptions::default().cache(cache));
-        for (name, rows) in [("hit", &members), ("miss", &strangers)] {
+        for (name, rows) in [("hit", &members), ("miss", &absent)] {
             let look_up = || {
                 let mut trace = ReadTrace::default();
                 let is_found = |row: &&Row| {

@@ -167,13 +167,13 @@ fn what_an_interrupted_salvage_leaves_is_refused_by_name() {
     ] {
         let (status, _, error) = store(directory, verb);
         assert_eq!(status, 1, "{verb:?}: {error}");
-        assert!(error.contains("saved: is what a salvage"), "{verb:?}: {error}");
+        assert!(error.contains("saved: the store is the incomplete output"), "{verb:?}: {error}");
         assert!(error.contains("next: ") && error.contains("remove the directory"), "{error}");
     }
     assert_eq!(files(&directory.join("saved")), inside, "it stays as it is");
     let (status, out, _) = store(directory, &["verify", "saved"]);
     assert_eq!(status, 1);
-    assert!(out.contains("is what a salvage"), "{out}");
+    assert!(out.contains("incomplete output of a"), "{out}");
     fs::remove_dir_all(directory.join("saved")).expect("ours");
     run(directory, &["salvage", "s", "saved"]);
     assert_eq!(rows(directory, "saved"), ["row1", "row2", "row3"]);
@@ -225,7 +225,7 @@ fn a_damaged_log_is_refused_with_its_offset_and_salvaged_around_it() {
     assert_ne!(status, 0, "not over another store");
     assert!(error.contains("is not empty"), "{error}");
     let (_, _, error) = store(directory, &["salvage", "s", "s/inside"]);
-    assert!(error.contains("is in the store"), "{error}");
+    assert!(error.contains("is in the damaged store"), "{error}");
 }
 
 #[test]

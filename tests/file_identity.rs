@@ -197,7 +197,7 @@ fn a_checkpoint_refuses_the_log_of_its_origin() {
         }
         fs::copy(&ours, &theirs).unwrap();
         let what = refusal(&backup, &theirs);
-        assert!(what.contains("the segment of another store"), "{what}");
+        assert!(what.contains("belongs to another store"), "{what}");
     }
 }
 

@@ -144,7 +144,7 @@ fn links_pipes_directories_sockets_and_devices_in_place_of_files_are_refused() {
             let error = without_hanging(move || open(&opened).map(drop)).expect_err("refused");
             let message = error_text(&error);
             assert!(message.contains(path.to_str().unwrap()), "{replacement:?}: {message}");
-            assert!(message.contains("not a plain file"), "{replacement:?}: {message}");
+            assert!(message.contains("not a regular file"), "{replacement:?}: {message}");
             assert!(message.contains(what), "{replacement:?}: {message}");
             assert_eq!(content(outside.path()), before, "{replacement:?} for {place}");
             let opened = store.clone();
@@ -173,7 +173,7 @@ const NOT_DIRECTORIES: [(&str, Make); 4] = [
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     }),
     ("is a socket", |path| drop(UnixListener::bind(path).unwrap())),
-    ("is a plain file", |path| fs::write(path, "").unwrap()),
+    ("is a regular file", |path| fs::write(path, "").unwrap()),
     ("is a symbolic link", |path| symlink("/dev/null", path).unwrap()),
 ];
 

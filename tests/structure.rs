@@ -16,6 +16,8 @@ mod no_cycles;
 mod pages;
 #[path = "structure/path_page.rs"]
 mod path_page;
+#[path = "structure/remake.rs"]
+mod remake;
 #[path = "structure/source.rs"]
 mod source;
 

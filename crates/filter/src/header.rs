@@ -1,7 +1,8 @@
 //! The stored form of every filter: a header of 64 bytes, then the body of its kind.
 //!
-//! All numbers are little-endian. The header is as long as a cache line, so that a body of lines is aligned if
-//! the whole is. Nothing depends on alignment.
+//! All numbers are little-endian. The header is as long as a cache line, so that in an aligned
+//! buffer the lines of the body are aligned too. That is an optimisation; unaligned bytes are read
+//! correctly.
 //!
 //! | at | bytes | field          | meaning                                                          |
 //! |---:|------:|----------------|------------------------------------------------------------------|
@@ -12,13 +13,13 @@
 //! | 11 |     1 | (reserved)     | 0                                                                |
 //! | 12 |     4 | `parameter_0`  | defined by the kind, as are the other two; see its module        |
 //! | 16 |     8 | `seed`         | the [`Seed`] of the key hashes                                   |
-//! | 24 |     8 | `keys`         | keys inserted, copies counted                                    |
-//! | 32 |     8 | `body_len`     | bytes after the header, to the end                               |
+//! | 24 |     8 | `keys`         | keys inserted, duplicates counted                                |
+//! | 32 |     8 | `body_len`     | bytes after the header                                           |
 //! | 40 |     8 | `parameter_1`  |                                                                  |
 //! | 48 |     8 | `parameter_2`  |                                                                  |
 //! | 56 |     8 | `checksum`     | XXH3-64 of bytes 0 to 55, seeded with the XXH3-64 of the body    |
 //!
-//! A reader allocates nothing: it checks the header once, and then borrows the bytes it was given.
+//! Parsing allocates nothing: it checks the header once and borrows the body.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::vec::Vec;
@@ -37,10 +38,10 @@ const HASH_XXH3: u8 = 1;
 /// Offset of the checksum, which covers the bytes before it.
 const CHECKSUM_AT: usize = 56;
 
-/// What the header says, its checksum and the length of the body already checked.
+/// A parsed header. Its checksum and the length of the body have been checked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Header {
-    /// The code of the kind; not known to be one of ours.
+    /// The code of the kind, which may be unknown.
     pub(crate) kind: u8,
     pub(crate) seed: Seed,
     pub(crate) keys: u64,
@@ -49,14 +50,15 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Writes a stored filter whose body comes in pieces.
+    /// Returns a stored filter: this header, then the pieces of the body.
     ///
     /// # Panics
     ///
     /// If the first parameter takes more than 32 bits.
     pub(crate) fn write(&self, body: &[&[u8]]) -> Vec<u8> {
-        let [small, ref large @ ..] = self.parameters;
-        let small = u32::try_from(small).expect("a kind's first parameter fits its field");
+        let [parameter_0, ref other_parameters @ ..] = self.parameters;
+        let parameter_0 =
+            u32::try_from(parameter_0).expect("a kind's first parameter fits its field");
         let body_len = body.iter().try_fold(0_usize, |sum, piece| sum.checked_add(piece.len()));
         let body_len = body_len.expect("all pieces are in memory");
         let len = HEADER_LEN.checked_add(body_len).expect("a body leaves room for a header");
@@ -64,49 +66,50 @@ impl Header {
         let mut bytes = Vec::with_capacity(len);
         bytes.extend(MAGIC);
         bytes.extend([VERSION, self.kind, HASH_XXH3, 0]);
-        bytes.extend(small.to_le_bytes());
+        bytes.extend(parameter_0.to_le_bytes());
         bytes.extend(self.seed.get().to_le_bytes());
         bytes.extend(self.keys.to_le_bytes());
         bytes.extend(widened(body_len).to_le_bytes());
-        bytes.extend(large.iter().flat_map(|parameter| parameter.to_le_bytes()));
-        bytes.extend([0; 8]); // The checksum, filled in below.
+        bytes.extend(other_parameters.iter().flat_map(|parameter| parameter.to_le_bytes()));
+        bytes.extend([0; 8]); // The checksum, written below.
         for piece in body {
             bytes.extend_from_slice(piece);
         }
 
-        let (head, written) = bytes.split_at_mut(HEADER_LEN);
-        let (head, place) = head.split_at_mut(CHECKSUM_AT);
-        place.copy_from_slice(&checksum(head, written).to_le_bytes());
+        let (header, body) = bytes.split_at_mut(HEADER_LEN);
+        let (covered, checksum_field) = header.split_at_mut(CHECKSUM_AT);
+        checksum_field.copy_from_slice(&checksum(covered, body).to_le_bytes());
         bytes
     }
 
-    /// Splits bytes into a header and its body, every length and the checksum checked.
+    /// Splits a stored filter into its header and its body, and checks the lengths and the
+    /// checksum.
     ///
     /// # Errors
     ///
-    /// [`FormatError`] for everything but the kind and its parameters, which the kind checks.
+    /// [`FormatError`]. The kind and its parameters are not checked here.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), FormatError> {
         let found = widened(bytes.len());
         let header_len = widened(HEADER_LEN);
-        let (head, body) = bytes
+        let (header, body) = bytes
             .split_first_chunk::<HEADER_LEN>()
             .ok_or(FormatError::Length { expected: header_len, found })?;
-        let (covered, _) = head.split_at(CHECKSUM_AT);
+        let (covered, _) = header.split_at(CHECKSUM_AT);
 
-        let mut fields = Fields(head);
+        let mut fields = Fields(header);
         if fields.take()? != MAGIC {
             return Err(FormatError::Magic);
         }
-        // Only the magic and the version mean the same in every version to come.
+        // The version is checked before everything else: other versions may move the other fields.
         let [version, kind, hash, reserved] = fields.take()?;
         if version != VERSION {
             return Err(FormatError::Version(version));
         }
-        let small = u32::from_le_bytes(fields.take()?);
+        let parameter_0 = u32::from_le_bytes(fields.take()?);
         let (seed, keys, body_len) = (fields.u64()?, fields.u64()?, fields.u64()?);
-        let parameters = [small.into(), fields.u64()?, fields.u64()?];
+        let parameters = [parameter_0.into(), fields.u64()?, fields.u64()?];
         if widened(body.len()) != body_len {
-            // A length near 2^64 is reported as the largest there is.
+            // A length near 2^64 is reported as `u64::MAX`.
             let expected = body_len.saturating_add(header_len);
             return Err(FormatError::Length { expected, found });
         }
@@ -123,23 +126,24 @@ impl Header {
     }
 }
 
-/// Returns the checksum in the header of a stored filter; `None` if there are too few bytes.
+/// Returns the checksum in the header of a stored filter; `None` if the bytes are shorter than a
+/// header.
 pub(crate) fn stored_checksum(bytes: &[u8]) -> Option<u64> {
     bytes.get(CHECKSUM_AT..)?.first_chunk().map(|stored| u64::from_le_bytes(*stored))
 }
 
-/// Returns a length or count in memory as 64 bits, which every `usize` fits.
+/// Returns a length or count in memory as a `u64`.
 #[expect(clippy::as_conversions, reason = "no target has a `usize` of more than 64 bits")]
 pub(crate) const fn widened(len: usize) -> u64 {
     const { assert!(usize::BITS <= u64::BITS) };
     len as u64
 }
 
-fn checksum(head: &[u8], body: &[u8]) -> u64 {
-    xxh3_64_with_seed(head, xxh3_64(body))
+fn checksum(header: &[u8], body: &[u8]) -> u64 {
+    xxh3_64_with_seed(header, xxh3_64(body))
 }
 
-/// Takes numbers off the front of a header.
+/// A cursor over the fields of a header.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

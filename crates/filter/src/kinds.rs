@@ -1,7 +1,7 @@
-//! The table of kinds, and what is generated from it: names, codes, building, planning.
+//! The table of filter kinds, and the code generated from it: names, codes, building, planning.
 //!
-//! A new kind adds its folder and one row to the table. The row is read in three places: here, in
-//! `stored` (the view of a stored filter) and in `sliced` (filters that are probed together).
+//! A new kind adds its folder and one row to the table. Three modules expand the table: this one,
+//! `stored` (the view of a stored filter) and `sliced::group` (bit-sliced filters).
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,76 +12,78 @@ use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
 
-/// Hands the table to the macro `$read`.
+/// Passes the table to the macro `$expand`.
 ///
-/// | column   | meaning                                                                              |
-/// |----------|--------------------------------------------------------------------------------------|
-/// | `code`   | number in the header of the stored form, [`StoredView::CODE`]; never used again      |
-/// | `name`   | name on the command line, in manifests, documents and figures                        |
-/// | `fills`  | `inserts`: one key at a time; `removes`: that, and keys can be removed;              |
-/// |          | `at_once`: static, built of all keys                                                 |
-/// | `filter` | the type in memory, with `from_keys`, `plan` and `to_stored`; for `inserts` also     |
-/// |          | `new`; for `removes` also `from_body`                                                |
-/// | `stored` | the [`StoredView`]                                                                   |
-/// | `sliced` | the [`SlicedForm`](crate::slices::SlicedForm)                                        |
+/// | column    | meaning                                                                             |
+/// |-----------|-------------------------------------------------------------------------------------|
+/// | `code`    | number in the header of the stored form, [`StoredView::CODE`]; never reused         |
+/// | `name`    | name on the command line, in manifests, documents and figures                       |
+/// | `updates` | method of [`KindVisitor`]. `inserts`: keys are inserted one by one; `removes`: they |
+/// |           | can also be removed; `builds`: static, built from all keys                          |
+/// | `filter`  | the type in memory, with `from_keys`, `plan` and `to_stored`; for `inserts` also    |
+/// |           | `new`; for `removes` also `new` and `from_body`                                     |
+/// | `stored`  | the [`StoredView`]                                                                  |
+/// | `sliced`  | the [`SlicedForm`](crate::slices::SlicedForm)                                       |
 ///
-/// Code 7 was a ribbon whose equations followed from the hash in another way. It stays unused.
+/// Code 7 is retired: it was a ribbon that derived its equations from the hash in another way.
 macro_rules! kinds {
-    ($read:ident) => {
-        $read! {
+    ($expand:ident) => {
+        $expand! {
             /// [`bloom::Classic`](crate::bloom::Classic): bits anywhere.
             ClassicBloom {
-                code: 3, name: "classic-bloom", fills: inserts,
+                code: 3, name: "classic-bloom", updates: inserts,
                 filter: crate::bloom::Classic,
                 stored: crate::bloom::ClassicView,
                 sliced: crate::slices::BitSlices<crate::bloom::ClassicView>,
             }
-            /// [`bloom::Blocked`](crate::bloom::Blocked): one cache line a key.
+            /// [`bloom::Blocked`](crate::bloom::Blocked): all bits of a key in one cache line.
             BlockedBloom {
-                code: 1, name: "blocked-bloom", fills: inserts,
+                code: 1, name: "blocked-bloom", updates: inserts,
                 filter: crate::bloom::Blocked,
                 stored: crate::bloom::BlockedView,
                 sliced: crate::slices::BitSlices<crate::bloom::BlockedView>,
             }
-            /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): eight words a key, as in Parquet.
+            /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): one bit in each of eight words, as
+            /// in Parquet.
             SplitBlock {
-                code: 2, name: "split-block", fills: inserts,
+                code: 2, name: "split-block", updates: inserts,
                 filter: crate::bloom::SplitBlock,
                 stored: crate::bloom::SplitBlockView,
                 sliced: crate::slices::BitSlices<crate::bloom::SplitBlockView>,
             }
-            /// [`CountingBloom`](crate::CountingBloom): counters in one cache line a key; keys can be removed
-            /// and counted.
+            /// [`CountingBloom`](crate::CountingBloom): all counters of a key in one cache line;
+            /// keys can be removed and counted.
             CountingBloom {
-                code: 4, name: "counting-bloom", fills: removes,
+                code: 4, name: "counting-bloom", updates: removes,
                 filter: crate::counting::CountingBloom,
                 stored: crate::counting::CountingView,
                 sliced: crate::slices::BitSlices<crate::counting::CountingView>,
             }
-            /// [`DLeft`](crate::DLeft): remainders in buckets of eight; keys can be removed and counted.
+            /// [`DLeft`](crate::DLeft): remainders in buckets of eight; keys can be removed and
+            /// counted.
             DLeft {
-                code: 5, name: "d-left", fills: removes,
+                code: 5, name: "d-left", updates: removes,
                 filter: crate::dleft::DLeft,
                 stored: crate::dleft::DLeftView,
                 sliced: crate::dleft::DLeftSlices,
             }
             /// [`Cuckoo`](crate::Cuckoo): fingerprints in buckets of four; keys can be removed.
             Cuckoo {
-                code: 6, name: "cuckoo", fills: removes,
+                code: 6, name: "cuckoo", updates: removes,
                 filter: crate::cuckoo::Cuckoo,
                 stored: crate::cuckoo::CuckooView,
                 sliced: crate::cuckoo::CuckooSlices,
             }
-            /// [`Ribbon`](crate::Ribbon): linear equations; built of all keys at once.
+            /// [`Ribbon`](crate::Ribbon): linear equations; static.
             Ribbon {
-                code: 9, name: "ribbon", fills: at_once,
+                code: 9, name: "ribbon", updates: builds,
                 filter: crate::ribbon::Ribbon,
                 stored: crate::ribbon::RibbonView,
                 sliced: crate::ribbon::RibbonSlices,
             }
-            /// [`BinaryFuse`](crate::BinaryFuse): three or four fingerprints a key; built of all keys at once.
+            /// [`BinaryFuse`](crate::BinaryFuse): three or four fingerprint slots per key; static.
             BinaryFuse {
-                code: 8, name: "binary-fuse", fills: at_once,
+                code: 8, name: "binary-fuse", updates: builds,
                 filter: crate::fuse::BinaryFuse,
                 stored: crate::fuse::FuseView,
                 sliced: crate::fuse::FuseSlices,
@@ -91,12 +93,12 @@ macro_rules! kinds {
 }
 pub(crate) use kinds;
 
-/// Generates [`FilterKind`] and the functions that choose by kind.
+/// Generates [`FilterKind`] and the functions that dispatch by kind.
 macro_rules! filter_kind {
     ($(
         $(#[$doc:meta])*
         $kind:ident {
-            code: $code:literal, name: $name:literal, fills: $fills:ident,
+            code: $code:literal, name: $name:literal, updates: $updates:ident,
             filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
         }
     )*) => {
@@ -119,8 +121,8 @@ macro_rules! filter_kind {
                 }
             }
 
-            /// Calls the method of `visitor` that suits how the kind takes its keys, with the function that
-            /// makes such a filter.
+            /// Calls the method of `visitor` that fits the kind, with the constructor of its
+            /// filter.
             ///
             /// ```
             /// use filter::{BuildError, FilterKind, Insert, KindVisitor, Membership, Remove, Sizing};
@@ -139,7 +141,7 @@ macro_rules! filter_kind {
             ///         true
             ///     }
             ///
-            ///     fn at_once<F: Membership>(
+            ///     fn builds<F: Membership>(
             ///         self,
             ///         _: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
             ///     ) -> bool {
@@ -151,20 +153,19 @@ macro_rules! filter_kind {
             /// ```
             pub fn visit<V: KindVisitor>(self, visitor: V) -> V::Output {
                 match self {
-                    $(Self::$kind => visitor.$fills(filter_kind!(@maker $fills $filter)),)*
+                    $(Self::$kind => visitor.$updates(filter_kind!(@constructor $updates $filter)),)*
                 }
             }
         }
 
-        /// Builds a filter over the keys and returns its stored form, which
-        /// [`StoredFilter`](crate::StoredFilter) reads.
+        /// Builds a filter and returns its stored form, for [`StoredFilter`](crate::StoredFilter).
         ///
-        /// A key may occur more than once. No keys give a filter of [`HEADER_LEN`](crate::HEADER_LEN) bytes
-        /// that denies everything.
+        /// Duplicate keys are allowed. Without keys the filter is [`HEADER_LEN`](crate::HEADER_LEN)
+        /// bytes long and denies every key.
         ///
         /// # Errors
         ///
-        /// [`BuildError`] if no filter of that kind and sizing can be made.
+        /// [`BuildError`] if the kind has no filter of that sizing.
         pub fn build(
             kind: FilterKind,
             sizing: Sizing,
@@ -176,8 +177,8 @@ macro_rules! filter_kind {
             }
         }
 
-        /// Returns what a filter of so many different keys will cost and how often it will err, without
-        /// making it.
+        /// Returns the expected size and error rate of a filter of `keys` distinct keys, without
+        /// building it.
         ///
         /// ```
         /// use filter::{ErrorRate, FilterKind, Sizing, plan};
@@ -190,28 +191,28 @@ macro_rules! filter_kind {
         ///
         /// # Errors
         ///
-        /// [`BuildError`] if no filter of that kind and sizing can be made.
+        /// [`BuildError`] if the kind has no filter of that sizing.
         pub fn plan(kind: FilterKind, sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
             match kind {
                 $(FilterKind::$kind => <$filter>::plan(sizing, keys),)*
             }
         }
 
-        // A stored form writes its code by itself, so that no kind depends on this table.
+        // A stored form has its code as a constant, so that no kind depends on this table.
         $(const _: () = assert!(<$stored as StoredView>::CODE == $code);)*
     };
-    (@maker at_once $filter:ty) => { <$filter>::from_keys };
-    (@maker $inserts:ident $filter:ty) => { <$filter>::new };
+    (@constructor builds $filter:ty) => { <$filter>::from_keys };
+    (@constructor $inserts:ident $filter:ty) => { <$filter>::new };
 }
 kinds!(filter_kind);
 
 impl FilterKind {
-    /// Returns the kind with that name, if there is one.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Returns the kind with that number in the header of its stored form, if there is one.
+    /// Returns the kind with this code in the header of the stored form.
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| *kind as u8 == code)
     }
@@ -223,22 +224,23 @@ impl fmt::Display for FilterKind {
     }
 }
 
-/// What to do with filters in memory of a kind that is known only at run time: see
-/// [`FilterKind::visit`].
+/// Code that is generic over the filter type of a kind known only at run time.
 ///
-/// A method is called with the type of the filter, so that its lookups inline.
+/// [`FilterKind::visit`] calls the method that fits the kind. The methods are generic, so that
+/// lookups are inlined.
 pub trait KindVisitor {
-    /// What the visit results in.
+    /// The result of the visit.
     type Output;
 
-    /// Takes a kind to which keys are added one by one; `make` sizes an empty filter for so many keys.
+    /// Visits a kind whose keys are inserted one by one; `make` returns an empty filter sized for a
+    /// number of keys.
     fn inserts<F: Insert>(self, make: fn(Sizing, u64) -> Result<F, BuildError>) -> Self::Output;
 
-    /// Takes a kind from which keys can also be removed.
+    /// Visits a kind whose keys can also be removed.
     fn removes<F: Remove>(self, make: fn(Sizing, u64) -> Result<F, BuildError>) -> Self::Output;
 
-    /// Takes a static kind, which is built of all keys at once.
-    fn at_once<F: Membership>(
+    /// Visits a static kind; `build` builds a filter from all keys.
+    fn builds<F: Membership>(
         self,
         build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
     ) -> Self::Output;
@@ -250,7 +252,7 @@ mod tests {
     use crate::{ErrorRate, StoredFilter};
 
     #[test]
-    fn what_is_planned_is_what_is_built() {
+    fn a_built_filter_has_the_planned_size_and_error_rate() {
         let keys: Vec<_> =
             (0..50_000_u32).map(|key| KeyHash::new(Seed::new(1), &key.to_le_bytes())).collect();
         for &kind in FilterKind::ALL {
@@ -259,7 +261,7 @@ mod tests {
             let built = build(kind, sizing, Seed::new(1), &keys).expect("possible");
             let built = StoredFilter::parse(built).expect("our own bytes").stats();
             assert_eq!(planned.keys, built.keys, "{kind}");
-            // A few keys that found no place in their buckets may be in a stash.
+            // The stash of a d-left filter may hold a few keys, which are not planned for.
             assert!(built.bytes.abs_diff(planned.bytes) <= planned.bytes / 100, "{kind}");
             assert!((planned.error_rate / built.error_rate - 1.0).abs() < 0.01, "{kind}");
             assert!(planned.error_rate <= 0.01, "{kind}");
@@ -267,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_back_to_their_kinds() {
+    fn a_kind_is_found_by_its_name_and_by_its_code() {
         for &kind in FilterKind::ALL {
             assert_eq!(FilterKind::from_name(kind.name()), Some(kind));
             assert_eq!(FilterKind::from_code(kind as u8), Some(kind));

@@ -1,53 +1,57 @@
-//! Filters that tell which keys a set cannot hold.
+//! Approximate-membership filters: "certainly not in this set" or "maybe".
 //!
-//! A store that keeps its data in many files would have to look into each of them for every key it
-//! is asked for. A filter beside each file answers first: "certainly not here", from a few bits a
-//! key, without touching the file; or "maybe", and then the file is read. A filter is sometimes
-//! wrong about a key it was not given, at a rate that is chosen; about a key it was given, never.
+//! A store whose data is in many files asks the filter of each file before it reads the file. The
+//! filter takes a few bits per key and answers "not in this file" or "maybe". A key that was
+//! inserted always gets "maybe". An absent key gets "maybe" at a rate that is chosen when the
+//! filter is sized.
 //!
 //! ```
 //! use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
 //!
-//! // A key is hashed once; the hash then serves every filter that shares the seed.
+//! // A key is hashed once; all filters with this seed take the same hash.
 //! let seed = Seed::new(0x5eed);
 //! let members: Vec<KeyHash> =
 //!     (0..10_000).map(|row| KeyHash::new(seed, format!("row{row}").as_bytes())).collect();
 //!
-//! // One maybe in a hundred absent keys, in about ten bits a key.
+//! // One false positive in a hundred absent keys, in about ten bits per key.
 //! let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
 //! let bytes = build(FilterKind::BlockedBloom, sizing, seed, &members)?;
 //!
-//! // The bytes go into a file; reading them back copies nothing.
+//! // The bytes go into a file. Parsing them copies nothing.
 //! let filter = StoredFilter::parse(bytes.as_slice())?;
 //! assert!(members.iter().all(|member| filter.may_contain(*member)));
 //!
-//! let others = (0..10_000).map(|row| KeyHash::new(seed, format!("other{row}").as_bytes()));
-//! let passed = others.filter(|other| filter.may_contain(*other)).count();
-//! assert!(passed < 150, "{passed} of 10,000");
+//! let absent = (0..10_000).map(|row| KeyHash::new(seed, format!("other{row}").as_bytes()));
+//! let false_positives = absent.filter(|key| filter.may_contain(*key)).count();
+//! assert!(false_positives < 150, "{false_positives} of 10,000");
 //! assert!(filter.bits_per_key() < 10.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What there is
+//! # Filters
 //!
-//! | filter                               | bits per key at 1 % | what it is for                    |
-//! |--------------------------------------|--------------------:|-----------------------------------|
-//! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
-//! | [`bloom::SplitBlock`]                |                10.6 | faster; Parquet's bytes           |
-//! | [`Ribbon`]                           |                 6.8 | fewest bits; all keys at once     |
-//! | [`BinaryFuse`]                       |                 8.6 | fast, few bits; all keys at once  |
-//! | [`bloom::Classic`]                   |                 9.6 | fewer bits, several lines a key   |
-//! | [`Cuckoo`]                           |                10.4 | keys can be removed               |
-//! | [`DLeft`]                            |                16.0 | keys can be removed and counted   |
-//! | [`CountingBloom`]                    |                43.4 | keys can be removed and counted   |
-//! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
+//! | filter                  | bits per key at 1 % | use                                           |
+//! |-------------------------|--------------------:|-----------------------------------------------|
+//! | [`bloom::Blocked`]      |                 9.9 | the fast default: one cache line per lookup   |
+//! | [`bloom::SplitBlock`]   |                10.6 | faster lookups; Parquet's format              |
+//! | [`Ribbon`]              |                 6.8 | static; the fewest bits                       |
+//! | [`BinaryFuse`]          |                 8.6 | static; fast lookups in few bits              |
+//! | [`bloom::Classic`]      |                 9.6 | fewer bits, several cache lines per lookup    |
+//! | [`Cuckoo`]              |                10.4 | keys can be removed                           |
+//! | [`DLeft`]               |                16.0 | keys can be removed and counted               |
+//! | [`CountingBloom`]       |                43.4 | keys can be removed and counted               |
+//! | [`bloom::hbase`]        |                 9.6 | the Bloom filter in HBase's files             |
 //!
-//! Filters in the bytes of other libraries: [`bloom::hbase`], [`bloom::hadoop`], [`bloom::GuavaBloom`],
+//! A static filter is built once, from all keys.
+//!
+//! Formats of other libraries: [`bloom::hbase`], [`bloom::hadoop`], [`bloom::GuavaBloom`],
 //! [`bloom::SimpleBloom`] and [`GoCuckoo`].
 //!
-//! [`theory`] says what each should cost; [`probe_many`] asks many filters at once, and
-//! [`SlicedFilters`] many of the same shape in a fraction of that time. Without the feature `std` the
-//! crate needs only `alloc`; it then lacks HBase's optional Murmur3 hash.
+//! [`theory`] has the expected size and error rate of each filter. [`probe_many`] looks a key up in
+//! many filters; [`SlicedFilters`] does so in a fraction of the time for filters of the same shape.
+//!
+//! Without the feature `std` the crate needs only `alloc`. It then lacks HBase's optional Murmur3
+//! hash, Guava's filters and huge pages.
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 

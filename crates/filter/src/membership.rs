@@ -1,44 +1,50 @@
-//! What all filters have in common.
+//! The traits of filters: membership, inserting, removing.
 
 use crate::error::{Absent, BuildError, Full};
 use crate::hash::KeyHash;
 use crate::kernel::PREFETCH_DISTANCE;
 
-/// A set that can tell which keys it does not hold.
+/// A filter: an approximate set of keys.
 ///
-/// The one law: a key that was inserted is never denied. A key that was not may be let through, as
-/// often as [`FilterStats::error_rate`] says.
+/// An inserted key is never denied. An absent key gets "maybe" at the rate
+/// [`FilterStats::error_rate`].
 pub trait Membership {
     /// Returns false if the key was certainly never inserted, true if it may have been.
     fn may_contain(&self, hash: KeyHash) -> bool;
 
-    /// Asks the processor to load what [`may_contain`](Self::may_contain) will look at, and returns
-    /// at once. Worth it when other filters can be prefetched before this one is asked.
+    /// Prefetches the cache lines that [`may_contain`](Self::may_contain) reads first.
+    ///
+    /// Useful if other filters are prefetched before this one is probed.
     fn prefetch(&self, _hash: KeyHash) {}
 
-    /// Returns false if what [`prefetch`](Self::prefetch) asked for is enough to deny the key; else asks
-    /// the processor to load what [`may_contain`](Self::may_contain) will look at beyond that. Worth it
-    /// between the two, when other filters stand in the same place: see [`probe_many`](crate::probe_many).
+    /// Reads the lines that [`prefetch`](Self::prefetch) loaded, and prefetches the others.
     ///
-    /// Default: true, since `prefetch` asked for all.
+    /// Returns false if the first lines deny the key. Otherwise prefetches the remaining lines that
+    /// [`may_contain`](Self::may_contain) reads. Call it between the two, for all filters of a
+    /// batch: see [`probe_many`](crate::probe_many).
+    ///
+    /// Default: true, for filters whose `prefetch` loads all lines.
     fn prefetch_next(&self, _hash: KeyHash) -> bool {
         true
     }
 
-    /// Answers for many keys at once: `answers[i]` becomes `may_contain(hashes[i])`. Faster than
-    /// one by one where the filter is larger than the caches, since the loads overlap.
+    /// Looks up a batch of keys: sets `answers[i]` to `may_contain(hashes[i])`.
+    ///
+    /// Faster than single lookups if the filter is larger than the caches, because the loads
+    /// overlap.
     ///
     /// # Panics
     ///
     /// If the slices differ in length.
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        batch(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
+        answer_batch(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
     }
 
-    /// Returns what the filter costs and how often it errs.
+    /// Returns the filter's size and expected error rate.
     fn stats(&self) -> FilterStats;
 
-    /// Returns the share of cells or slots in use, from 0 to 1; `None` for a filter that has none.
+    /// Returns the fraction of cells or slots in use, from 0 to 1; `None` for a filter without
+    /// cells.
     ///
     /// Default: `None`.
     fn occupancy(&self) -> Option<f64> {
@@ -46,8 +52,8 @@ pub trait Membership {
     }
 }
 
-/// Answers one key after the other, while what later keys read is prefetched.
-pub(crate) fn batch(
+/// Looks up the keys in order and prefetches for later keys meanwhile.
+pub(crate) fn answer_batch(
     hashes: &[KeyHash],
     answers: &mut [bool],
     prefetch: impl Fn(KeyHash),
@@ -62,7 +68,7 @@ pub(crate) fn batch(
     }
 }
 
-/// Inserts all keys, while the places of later keys are prefetched.
+/// Inserts all keys and prefetches for later keys meanwhile.
 pub(crate) fn insert_all(filter: &mut impl Insert, keys: &[KeyHash]) -> Result<(), BuildError> {
     for (index, key) in keys.iter().enumerate() {
         if let Some(later) = keys.get(index + PREFETCH_DISTANCE) {
@@ -99,40 +105,42 @@ impl<M: Membership + ?Sized> Membership for &M {
     }
 }
 
-/// A filter that takes keys one by one.
+/// A filter into which keys are inserted one by one.
 pub trait Insert: Membership {
-    /// Adds a key.
+    /// Inserts a key.
     ///
     /// # Errors
     ///
-    /// [`Full`] if the filter cannot hold another key; it is then exactly as it was before.
+    /// [`Full`] if the filter cannot hold another key. The filter is then unchanged.
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full>;
 }
 
-/// A filter that gives keys up again.
+/// A filter from which keys can be removed.
 pub trait Remove: Insert {
-    /// Takes one copy of a key out. Only a key that was inserted may be removed: a filter cannot
-    /// always tell an absent key from a member, and removing an absent key may deny a member later.
+    /// Removes one copy of a key.
+    ///
+    /// Remove only keys that were inserted. The filter may take an absent key for a member, and
+    /// removing it can make the filter deny that member later.
     ///
     /// # Errors
     ///
-    /// [`Absent`] if the filter can tell that it does not hold the key; it is then as it was.
+    /// [`Absent`] if the filter certainly does not hold the key. The filter is then unchanged.
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent>;
 }
 
-/// What a filter costs and how often it errs.
+/// The size and the expected error rate of a filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterStats {
-    /// How many keys were inserted, copies counted.
+    /// Keys inserted, duplicates counted.
     pub keys: u64,
-    /// How many bytes its bits take, without the header of its stored form.
+    /// Bytes of the filter, without the header of its stored form.
     pub bytes: u64,
-    /// How often it is expected to say "maybe" about an absent key, from 0 for an empty filter to 1.
+    /// The expected false-positive rate, from 0 (for an empty filter) to 1.
     pub error_rate: f64,
 }
 
 impl FilterStats {
-    /// Returns how many bits each key takes; 0 for a filter without keys.
+    /// Returns the bits per key; 0 for a filter without keys.
     pub fn bits_per_key(&self) -> f64 {
         if self.keys == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.keys as f64 }
     }

@@ -1,5 +1,4 @@
-//! Partitioning keys by where they go, so that keys with adjacent places are handled one after the other, in
-//! the caches.
+//! Sorting keys by their position in a filter, so that building accesses memory in the caches.
 
 use alloc::vec::Vec;
 
@@ -7,13 +6,15 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::memory::allocate;
 
-/// Returns the keys partition by partition, and where each partition ends. Within a partition the order is kept.
+/// Returns the keys sorted by partition, and the end of each partition.
+///
+/// The sort is stable. `partition_of` must return numbers below `count`.
 pub(crate) fn partition(
     keys: &[KeyHash],
     count: u64,
     partition_of: impl Fn(KeyHash) -> u64,
 ) -> Result<(Vec<KeyHash>, Vec<usize>), BuildError> {
-    // The partitions are counted in memory, so that an index is a `usize`.
+    // There is a counter in memory for each partition, so an index fits a `usize`.
     let partition_of = |key: &KeyHash| partition_of(*key) as usize;
     let mut ends: Vec<usize> = allocate(count, 0)?;
     let mut sorted = allocate(keys.len() as u64, KeyHash::from_u64(0))?;
@@ -29,7 +30,7 @@ pub(crate) fn partition(
     for end in &mut ends {
         begin += core::mem::replace(end, begin);
     }
-    // Each number is the start of its partition now, and moves on with its keys.
+    // Each `end` is the start of its partition here, and advances with each key.
     for key in keys {
         let end = &mut ends[partition_of(key)];
         sorted[*end] = *key;

@@ -1,18 +1,18 @@
-//! One key against many filters: the question of a point read over many files.
+//! Looking one key up in many filters, as a point get over many files does.
 
 use crate::hash::KeyHash;
 use crate::membership::Membership;
 
-/// Filters that are prefetched together: as many as a word has bits, and few enough that no line is evicted from
-/// L1 before it is read.
-const FILTERS_AT_ONCE: usize = u64::BITS as usize;
+/// The number of filters prefetched together: one per bit of a word, and few enough that no line is
+/// evicted from L1 before it is read.
+const FILTERS_PER_BATCH: usize = u64::BITS as usize;
 
-/// Calls `found` with the index of each filter that may hold the key, in order.
+/// Calls `on_candidate` with the index of each filter that may hold the key, in ascending order.
 ///
-/// All filters are prefetched before the first is asked, so that a read over many files waits for
-/// memory about once, and not once a file. Where a few lines mostly tell that a key is not there, the
-/// others are prefetched only if they did not. Filters that were made for equally many keys are probed many
-/// times faster bit-sliced: see [`SlicedFilters`](crate::SlicedFilters).
+/// All filters are prefetched before the first is probed, so that the cache misses of many files
+/// overlap. Filters that read several lines are prefetched in two steps: the second only if the
+/// first lines do not deny the key. Filters of the same shape are probed many times faster as
+/// [`SlicedFilters`](crate::SlicedFilters).
 ///
 /// ```
 /// use filter::{FilterKind, KeyHash, Seed, Sizing, StoredFilter, build, probe_many};
@@ -29,19 +29,23 @@ const FILTERS_AT_ONCE: usize = u64::BITS as usize;
 /// assert!(candidates.contains(&7));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn probe_many<M: Membership>(filters: &[M], hash: KeyHash, mut found: impl FnMut(usize)) {
-    let firsts = (0..).step_by(FILTERS_AT_ONCE);
-    for (filters, first) in filters.chunks(FILTERS_AT_ONCE).zip(firsts) {
+pub fn probe_many<M: Membership>(
+    filters: &[M],
+    hash: KeyHash,
+    mut on_candidate: impl FnMut(usize),
+) {
+    let firsts = (0..).step_by(FILTERS_PER_BATCH);
+    for (filters, first) in filters.chunks(FILTERS_PER_BATCH).zip(firsts) {
         for filter in filters {
             filter.prefetch(hash);
         }
-        let mut left = 0_u64;
+        let mut candidates = 0_u64;
         for (index, filter) in filters.iter().enumerate() {
-            left |= u64::from(filter.prefetch_next(hash)) << index;
+            candidates |= u64::from(filter.prefetch_next(hash)) << index;
         }
         for (index, filter) in filters.iter().enumerate() {
-            if left >> index & 1 != 0 && filter.may_contain(hash) {
-                found(first + index);
+            if candidates >> index & 1 != 0 && filter.may_contain(hash) {
+                on_candidate(first + index);
             }
         }
     }

@@ -1,8 +1,8 @@
-//! How large a filter is to be: by error rate, by bits per key, or by a budget of bytes.
+//! The size of a filter: by error rate, by bits per key, or by a budget of bytes.
 
 use crate::theory;
 
-/// How often a filter may say "maybe" about a key it was not given: strictly between 0 and 1.
+/// How often a filter may say "maybe" about an absent key: strictly between 0 and 1.
 ///
 /// ```
 /// use filter::ErrorRate;
@@ -16,10 +16,10 @@ use crate::theory;
 pub struct ErrorRate(f64);
 
 impl ErrorRate {
-    /// One in a hundred: HBase's default, `io.storefile.bloom.error.rate`.
+    /// One per cent: HBase's default of `io.storefile.bloom.error.rate`.
     pub const HBASE: Self = Self(0.01);
 
-    /// Takes a rate between 0 and 1.
+    /// Creates an error rate.
     ///
     /// # Errors
     ///
@@ -28,12 +28,12 @@ impl ErrorRate {
         if rate > 0.0 && rate < 1.0 { Ok(Self(rate)) } else { Err(InvalidErrorRate(rate)) }
     }
 
-    /// Returns the rate, as in 0.01 for one per cent.
+    /// Returns the rate: 0.01 for one per cent.
     pub const fn get(self) -> f64 {
         self.0
     }
 
-    /// Returns log2(1/rate): no filter with this error rate takes fewer bits per key.
+    /// Returns log2(1/rate), the lower bound of the bits per key at this error rate.
     pub fn bits_per_key_floor(self) -> f64 {
         theory::bits_per_key_floor(self.0)
     }
@@ -44,14 +44,15 @@ impl ErrorRate {
 #[error("an error rate lies strictly between 0 and 1, and {0} does not")]
 pub struct InvalidErrorRate(pub f64);
 
-/// How large a filter is to be, in the three ways people know it.
+/// How the size of a filter is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sizing {
-    /// As small as the kind can be while it errs no more often than this.
+    /// The smallest filter whose error rate is at most this.
     ErrorRate(ErrorRate),
-    /// At most this many bits for each key, fractions allowed; the header of
-    /// [`HEADER_LEN`](crate::HEADER_LEN) bytes comes on top. A kind that is built of whole units (a
-    /// cache line, a bucket) takes one even where that is more.
+    /// At most this many bits per key, which may be a fraction.
+    ///
+    /// The header of [`HEADER_LEN`](crate::HEADER_LEN) bytes is not counted. A kind that consists of
+    /// whole units (cache lines, buckets) takes at least one of them, even if that is more.
     BitsPerKey(f64),
     /// At most this many bytes for the whole stored filter, header included.
     Bytes(u64),
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_rates_strictly_between_zero_and_one_exist() {
+    fn an_error_rate_is_strictly_between_zero_and_one() {
         for wrong in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY] {
             assert!(ErrorRate::new(wrong).is_err(), "{wrong}");
         }

@@ -1,4 +1,4 @@
-//! A filter of any kind in its stored form.
+//! Stored filters of any kind.
 
 use crate::error::{BuildError, FormatError};
 use crate::hash::{KeyHash, Seed};
@@ -8,10 +8,10 @@ use crate::membership::{FilterStats, Membership};
 use crate::memory::AlignedBytes;
 use crate::stored_view::StoredView;
 
-/// A filter in its stored form, of any kind, in any bytes: borrowed, owned or shared.
+/// A stored filter of any kind, in borrowed, owned or shared bytes.
 ///
-/// Parsing checks every length and the checksum, once, and allocates nothing. The lookups of a
-/// parsed filter never fail.
+/// Parsing checks all lengths and the checksum, and allocates nothing. Lookups in a parsed filter
+/// never fail.
 ///
 /// ```
 /// use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
@@ -34,17 +34,16 @@ pub struct StoredFilter<B> {
     view: View,
 }
 
-/// Generates [`View`], which dispatches to the view of the filter's kind by a `match`, and `from_stored` of the
-/// kinds that can be changed.
+/// Generates [`View`], which dispatches by kind, and `from_stored` of the kinds with removal.
 macro_rules! view {
     ($(
         $(#[$doc:meta])*
         $kind:ident {
-            code: $code:literal, name: $name:literal, fills: $fills:ident,
+            code: $code:literal, name: $name:literal, updates: $updates:ident,
             filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
         }
     )*) => {
-        /// What the header says of a body, by kind.
+        /// The parsed parameters of a stored filter, by kind.
         #[derive(Clone, Copy, Debug)]
         pub(crate) enum View {
             $($kind($stored),)*
@@ -91,18 +90,18 @@ macro_rules! view {
             }
         }
 
-        $(view!(@from_stored $fills $filter);)*
+        $(view!(@from_stored $updates $filter);)*
     };
     (@from_stored removes $filter:ty) => {
         impl $filter {
-            /// Copies a stored filter into memory, to be changed there.
+            /// Copies a stored filter into memory, where keys can be inserted and removed.
             ///
             /// # Errors
             ///
-            /// [`FormatError::Parameters`] if the filter is of another kind, or its numbers contradict each
-            /// other.
+            /// [`FormatError::Parameters`] if the filter is of another kind, or its parameters
+            /// contradict each other.
             pub fn from_stored<B: AsRef<[u8]>>(stored: &StoredFilter<B>) -> Result<Self, FormatError> {
-                let (header, body) = stored.parts();
+                let (header, body) = stored.header_and_body();
                 Self::from_body(header, body)
             }
         }
@@ -112,11 +111,11 @@ macro_rules! view {
 kinds!(view);
 
 impl<B: AsRef<[u8]>> StoredFilter<B> {
-    /// Reads a filter that [`build`](crate::build) or a filter's `to_stored` wrote.
+    /// Parses the bytes that [`build`](crate::build) or a filter's `to_stored` returned.
     ///
     /// # Errors
     ///
-    /// [`FormatError`] if the bytes are not a whole filter of a known kind, or are damaged.
+    /// [`FormatError`] if the bytes are truncated, damaged, or not a filter of a known kind.
     pub fn parse(bytes: B) -> Result<Self, FormatError> {
         let (header, body) = Header::parse(bytes.as_ref())?;
         let kind = FilterKind::from_code(header.kind).ok_or(FormatError::Kind(header.kind))?;
@@ -124,34 +123,36 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         Ok(Self { bytes, kind, header, view })
     }
 
-    /// Returns which kind of filter it is.
+    /// Returns the kind of the filter.
     pub fn kind(&self) -> FilterKind {
         self.kind
     }
 
-    /// Returns the seed that keys must be hashed with to be looked up here.
+    /// Returns the seed with which keys must be hashed.
     pub fn seed(&self) -> Seed {
         self.header.seed
     }
 
-    /// Returns how many keys were inserted, copies counted.
+    /// Returns how many keys were inserted, duplicates counted.
     pub fn key_count(&self) -> u64 {
         self.header.keys
     }
 
-    /// Returns how many bits each key takes, without the header; 0 for a filter without keys.
+    /// Returns the bits per key, without the header; 0 for a filter without keys.
     pub fn bits_per_key(&self) -> f64 {
         self.stats().bits_per_key()
     }
 
-    /// Returns how often the filter is expected to say "maybe" about an absent key: what
-    /// [`theory`](crate::theory) says of a filter of this shape with so many keys.
+    /// Returns the expected false-positive rate of a filter of this shape and number of keys.
+    ///
+    /// The formulas are in [`theory`](crate::theory).
     pub fn error_rate(&self) -> f64 {
         self.stats().error_rate
     }
 
-    /// Returns the checksum in the header, which covers header and body. It identifies the filter among several
-    /// that are stored together.
+    /// Returns the checksum in the header, which covers header and body.
+    ///
+    /// It identifies the filter among several that are stored together.
     ///
     /// # Panics
     ///
@@ -165,28 +166,29 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         self.bytes.as_ref()
     }
 
-    /// Gives back what was parsed.
+    /// Returns the bytes that were parsed.
     pub fn into_inner(self) -> B {
         self.bytes
     }
 
-    /// Returns the header and the body, for a kind that can be taken back into memory.
-    pub(crate) fn parts(&self) -> (&Header, &[u8]) {
+    /// Returns the header and the body.
+    pub(crate) fn header_and_body(&self) -> (&Header, &[u8]) {
         (&self.header, self.body())
     }
 
-    /// Returns how its kind looks keys up in the body.
+    /// Returns the parsed parameters, with which lookups in the body are made.
     pub(crate) const fn view(&self) -> &View {
         &self.view
     }
 
-    /// Returns a copy in memory of its own.
-    pub(crate) fn copied(&self) -> Result<StoredFilter<AlignedBytes>, BuildError> {
+    /// Copies the filter into aligned memory.
+    pub(crate) fn to_aligned(&self) -> Result<StoredFilter<AlignedBytes>, BuildError> {
         let bytes = AlignedBytes::copy_of(self.as_bytes())?;
         Ok(StoredFilter { bytes, kind: self.kind, header: self.header, view: self.view })
     }
 
-    /// Returns the bytes after the header; none if `bytes` has become shorter than the header since it was parsed.
+    /// Returns the bytes after the header; empty if `AsRef` now returns fewer bytes than when they
+    /// were parsed.
     #[inline]
     fn body(&self) -> &[u8] {
         self.bytes.as_ref().get(HEADER_LEN..).unwrap_or_default()
@@ -224,10 +226,9 @@ mod tests {
 
     use super::*;
 
-    /// A retired code included: its equations followed from the hash in another way, so that asked like a
-    /// ribbon of today it would deny its keys.
+    /// Among them is the retired code 7: read as today's ribbon, such a filter would deny its keys.
     #[test]
-    fn codes_of_no_kind_are_refused() {
+    fn unknown_codes_are_refused() {
         let known: Vec<u8> = FilterKind::ALL.iter().map(|kind| *kind as u8).collect();
         for kind in (0..=u8::MAX).filter(|kind| !known.contains(kind)) {
             let header = Header { kind, seed: Seed::new(1), keys: 0, parameters: [0; 3] };

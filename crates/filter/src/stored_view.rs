@@ -1,18 +1,18 @@
-//! What every kind of filter implements for its stored form.
+//! The trait that each kind of filter implements for lookups in its stored form.
 
 use core::fmt::Debug;
 
 use crate::error::FormatError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::membership::{FilterStats, batch};
+use crate::membership::{FilterStats, answer_batch};
 
-/// A kind's stored form, parsed: what its header says of its body, without the body.
+/// The parsed parameters of a stored filter, without its body.
 ///
-/// It answers lookups in a body wherever its bytes are. The body of every call must be the one that was
-/// parsed: a view holds offsets into it. Lookups in another body may answer wrongly, but stay within it.
+/// Each call must pass the body that was parsed, because a view holds offsets into it. With another
+/// body the answers may be wrong, but no access is out of bounds.
 pub(crate) trait StoredView: Copy + Debug {
-    /// The number of the kind in the header. [`kinds`](crate::kinds) checks that no two are equal.
+    /// The code of the kind in the header. [`kinds`](crate::kinds) checks that codes are unique.
     const CODE: u8;
 
     /// Checks the parameters in the header against the body.
@@ -25,10 +25,10 @@ pub(crate) trait StoredView: Copy + Debug {
     /// Returns false if the key was certainly never inserted.
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool;
 
-    /// Prefetches what [`may_contain`](Self::may_contain) reads first.
+    /// Prefetches the lines that [`may_contain`](Self::may_contain) reads first.
     fn prefetch(&self, body: &[u8], hash: KeyHash);
 
-    /// As [`Membership::prefetch_next`](crate::Membership::prefetch_next).
+    /// See [`Membership::prefetch_next`](crate::Membership::prefetch_next).
     fn prefetch_next(&self, _body: &[u8], _hash: KeyHash) -> bool {
         true
     }
@@ -36,9 +36,9 @@ pub(crate) trait StoredView: Copy + Debug {
     /// Sets each answer to that of [`may_contain`](Self::may_contain).
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         let may_contain = |hash| self.may_contain(body, hash);
-        batch(hashes, answers, |hash| self.prefetch(body, hash), may_contain);
+        answer_batch(hashes, answers, |hash| self.prefetch(body, hash), may_contain);
     }
 
-    /// Returns what a filter of so many keys costs and how often it errs.
+    /// Returns the size and expected error rate of a filter with this body and number of keys.
     fn stats(&self, body: &[u8], keys: u64) -> FilterStats;
 }

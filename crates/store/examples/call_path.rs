@@ -1,10 +1,10 @@
-//! The workloads whose functions `docs/call-path` lists: cached gets of one column, and puts up to a flushed file.
+//! The workloads whose called functions `docs/call-path` lists: gets, scans, puts and flushes.
 //!
-//! Does the work as many times as it is told. `docs/call-path` runs this twice with different counts and
-//! subtracts, so that opening, warming and closing the store cancel out.
+//! Repeats a workload COUNT times. `docs/call-path` runs this with two counts and subtracts the
+//! results, so that opening, warming and closing the store cancel out.
 //!
 //! ```text
-//! call_path DIRECTORY get 1000            1,000 gets over one file with HBase's Bloom filter, all blocks cached
+//! call_path DIRECTORY get 1000            1,000 cached gets; one file with HBase's Bloom filter
 //! call_path DIRECTORY filtered-get 1000   the same with a blocked Bloom filter
 //! call_path DIRECTORY scan 3              3 scans over all rows of that file
 //! call_path DIRECTORY put 1000            1,000 puts, and a flush at the end
@@ -20,11 +20,11 @@ use store::{Durability, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Writ
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Rows of the one file that gets read: some 40 blocks of 64 KiB, one level of index.
+/// Rows of the file: some 40 blocks of 64 KiB, one index level.
 const ROWS: u64 = 20_000;
-/// After the first read of a block the cache holds it; after more, it is ready for searches.
+/// The first read of a block caches it; further reads decode it for searches.
 const WARM_ROUNDS: usize = 3;
-/// Puts before each of the flushes that are counted.
+/// Puts before each counted flush.
 const PUTS: u64 = 100;
 
 fn row(number: u64) -> String {
@@ -50,7 +50,7 @@ fn open(directory: &Path, work: &str) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Makes the store that gets read, if it is not there yet.
+/// Fills the store, unless it is filled already.
 fn fill(store: &Store) -> Result<(), Failure> {
     if !store.get(&Get::row(row(0)).column("f", "q"))?.is_empty() {
         return Ok(());
@@ -72,12 +72,12 @@ fn get(store: &Store, number: u64, get: &Get) -> Result<(), Failure> {
 
 fn gets(store: &Store, count: u64) -> Result<(), Failure> {
     fill(store)?;
-    // What is asked is the caller's: made before, so that it is not part of the path.
-    let questions: Vec<Get> =
+    // Built in advance, because the construction of a get is not part of the read path.
+    let queries: Vec<Get> =
         (0..ROWS).map(|number| Get::row(row(number)).column("f", "q")).collect();
-    let ask = |number: u64| get(store, number, &questions[number as usize]);
+    let ask = |number: u64| get(store, number, &queries[number as usize]);
     (0..WARM_ROUNDS).try_for_each(|_| (0..ROWS).try_for_each(ask))?;
-    // A step that is prime to the number of rows visits them in no order.
+    // A step that is coprime to the number of rows visits all rows out of order.
     (0..count).try_for_each(|number| ask(number * 7919 % ROWS))
 }
 

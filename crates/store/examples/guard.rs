@@ -1,18 +1,18 @@
-//! A guard in front of a cache in front of a database: reads of keys that do not exist never get through.
+//! A filter in front of a cache and a store, which keeps reads of absent keys away from both.
 //!
 //! ```text
 //! read ─▶ guard ─ maybe ─▶ cache ─ miss ─▶ store
 //!           └ no: answered        └ hit: answered
 //! ```
 //!
-//! Without the guard, whoever asks for keys that do not exist gets past the cache every time, since a cache
-//! holds only what there is. The guard is loaded with every key at the start. From then on threads that
-//! write tell it what comes and what goes while others read, so it must be a filter that can forget: a
-//! counting Bloom filter, a cuckoo filter or a d-left filter.
+//! Without the guard, each read of an absent key misses the cache and reaches the store. The guard
+//! is loaded with all keys at the start. Then writers insert and remove keys while other threads
+//! read, so the guard must be a filter with removal: a counting Bloom filter, a cuckoo filter or a
+//! d-left filter.
 //!
-//! Two orders keep it right. A key comes into the guard before the store has it, and leaves it after the
-//! store has lost it, so no key that is there is denied at any moment. And what concerns one key happens
-//! under one lock, so that a reader cannot put a value into the cache that was removed meanwhile.
+//! Two rules keep it correct. A key is inserted into the guard before the store and removed from it
+//! after the store, so no stored key is ever denied. And all writes and cache fills of a key take
+//! the same lock, so a reader cannot cache a value that was removed meanwhile.
 //!
 //! ```text
 //! cargo run --release -p hfile-store --example guard                   50,000 users
@@ -28,12 +28,12 @@ use filter::{CountingBloom, Cuckoo, DLeft, ErrorRate, KeyHash, Remove, Seed, Siz
 use quick_cache::sync::Cache;
 use store::{Durability, FamilyOptions, Keys, Store, StoreOptions};
 
-/// How often the guard lets an absent key pass.
+/// The share of absent keys that the guard lets pass.
 const ERROR_RATE: f64 = 0.005;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What reads came to.
+/// Counters of the reads.
 #[derive(Debug, Default)]
 struct Tally {
     reads: AtomicU64,
@@ -43,19 +43,19 @@ struct Tally {
     store_missed: AtomicU64,
 }
 
-/// The store behind its cache behind its guard.
+/// A store with a cache and a guard.
 struct Guarded<F> {
     guard: RwLock<F>,
     cache: Cache<String, u64>,
     users: Keys,
-    /// Held while a key is written, or read from the store into the cache.
+    /// Lock stripes; a key's stripe is locked while the key is written or cached.
     stripes: Vec<Mutex<()>>,
     seed: Seed,
     tally: Tally,
 }
 
 impl<F: Remove> Guarded<F> {
-    /// Loads the guard with all keys of the store.
+    /// Creates the cache, and loads the guard with all keys of the store.
     fn new(users: Keys, mut guard: F, cached: usize) -> Result<Self, Failure> {
         let seed = Seed::new(RandomState::new().build_hasher().finish());
         let mut pairs = users.range::<&[u8]>(..);
@@ -74,12 +74,12 @@ impl<F: Remove> Guarded<F> {
 
     fn stripe(&self, user: &str) -> MutexGuard<'_, ()> {
         let stripe = self.hash(user).get() as usize % self.stripes.len();
-        self.stripes[stripe].lock().expect("nobody panicked")
+        self.stripes[stripe].lock().expect("no thread panicked")
     }
 
     fn read(&self, user: &str) -> Result<Option<u64>, Failure> {
         self.tally.reads.fetch_add(1, Relaxed);
-        if !self.guard.read().expect("nobody panicked").may_contain(self.hash(user)) {
+        if !self.guard.read().expect("no thread panicked").may_contain(self.hash(user)) {
             self.tally.denied.fetch_add(1, Relaxed);
             return Ok(None);
         }
@@ -98,24 +98,26 @@ impl<F: Remove> Guarded<F> {
         Ok(Some(balance))
     }
 
-    /// The guard learns of a key before the store has it.
+    /// Inserts a key into the guard, then into the store.
     fn add(&self, user: &str, balance: u64) -> Result<(), Failure> {
         let _stripe = self.stripe(user);
         if !self.users.contains(user)? {
-            self.guard.write().expect("nobody panicked").insert(self.hash(user))?;
+            self.guard.write().expect("no thread panicked").insert(self.hash(user))?;
         }
         self.users.insert(user, balance.to_be_bytes())?;
         self.cache.remove(user);
         Ok(())
     }
 
-    /// Only a key that was there is taken out of the guard: taking out another could hide a member.
+    /// Removes a key from the store, then from the guard.
+    ///
+    /// Only a stored key may be removed from the guard: removing another could hide a member.
     fn remove(&self, user: &str) -> Result<(), Failure> {
         let _stripe = self.stripe(user);
         if self.users.contains(user)? {
             self.users.remove(user)?;
             self.cache.remove(user);
-            self.guard.write().expect("nobody panicked").remove(self.hash(user))?;
+            self.guard.write().expect("no thread panicked").remove(self.hash(user))?;
         }
         Ok(())
     }
@@ -125,38 +127,40 @@ fn user(number: u64) -> String {
     format!("user{number:010}")
 }
 
-/// One number after the other that looks random.
+/// Returns the next pseudo-random number.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// A reader: half of its reads are of users who stay all day, most of them of few; half are of nobody.
+/// A reader thread: half of its reads are of users who stay, skewed to popular ones.
+///
+/// The other half are of absent keys.
 fn read_all_day<F: Remove>(guarded: &Guarded<F>, reader: u64, users: u64) -> Result<(), Failure> {
     let mut state = reader;
     for read in 0..users {
-        // Users of the last four fifths stay. Squaring makes the lower numbers the popular ones.
+        // The last four fifths of the users stay. Squaring makes the lower numbers more popular.
         let share = random(&mut state) as f64 / (1_u64 << 31) as f64;
         let staying = users / 5 + (share * share * (users - users / 5) as f64) as u64;
         let balance = guarded.read(&user(staying))?;
-        assert_eq!(balance, Some(staying), "a user who is there is never denied");
+        assert_eq!(balance, Some(staying), "the guard denies no stored user");
         assert_eq!(guarded.read(&format!("bot{reader}-{read}"))?, None);
     }
     Ok(())
 }
 
-/// A writer: its share of the first fifth leaves, and as many come.
+/// A writer thread: removes half of the first fifth of the users, and adds as many new users.
 fn write_all_day<F: Remove>(guarded: &Guarded<F>, writer: u64, users: u64) -> Result<(), Failure> {
     for number in (writer..users / 5).step_by(2) {
         guarded.remove(&user(number))?;
-        assert_eq!(guarded.read(&user(number))?, None, "who left is not served from the cache");
+        assert_eq!(guarded.read(&user(number))?, None, "the cache has no removed user");
         guarded.add(&user(users + number), users + number)?;
         assert_eq!(guarded.read(&user(users + number))?, Some(users + number));
     }
     Ok(())
 }
 
-/// A day: four readers and two writers at once; then everything is looked at once more.
+/// Runs four readers and two writers concurrently, then checks all users.
 fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), Failure> {
     let directory = tempfile::tempdir()?;
     let options = StoreOptions::default().durability(Durability::AsyncWal);
@@ -169,7 +173,7 @@ fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), 
     store.flush()?;
 
     let guarded = Guarded::new(keys, guard, users as usize / 10)?;
-    let stats = guarded.guard.read().expect("nobody panicked").stats();
+    let stats = guarded.guard.read().expect("no thread panicked").stats();
     assert_eq!(stats.keys, users, "the guard has every user at the start");
     std::thread::scope(|scope| {
         let guarded = &guarded;
@@ -194,7 +198,7 @@ fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), 
         share(&tally.store_found),
         share(&tally.store_missed),
     );
-    // Absent: 4·users bots, and users/5 who had just left.
+    // Reads of absent keys: 4·users bots, and users/5 removed users.
     let absent = (4 * users + users / 5) as f64;
     let allowed = absent * ERROR_RATE * 1.2 + 30.0;
     assert!((of(&tally.store_missed) as f64) < allowed, "{} got through", of(&tally.store_missed));
@@ -202,7 +206,7 @@ fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), 
         of(&tally.cache_hits) > of(&tally.store_found) / 4,
         "the cache serves the popular users"
     );
-    assert_eq!(guarded.guard.read().expect("nobody panicked").stats().keys, users);
+    assert_eq!(guarded.guard.read().expect("no thread panicked").stats().keys, users);
     for number in users / 5..users + users / 5 {
         assert_eq!(guarded.read(&user(number))?, Some(number));
     }
@@ -213,7 +217,7 @@ fn main() -> Result<(), Failure> {
     let users: u64 = std::env::args().nth(1).map_or(Ok(50_000), |count| count.parse())?;
     let users = users.max(100) / 10 * 10;
     let rate = Sizing::ErrorRate(ErrorRate::new(ERROR_RATE)?);
-    // A key comes before another goes, so there is room for a few more than there are.
+    // Keys can be added before others are removed, so the filter needs some spare capacity.
     let room = users + users / 20 + 100;
     day("counting Bloom", CountingBloom::new(rate, room)?, users)?;
     day("cuckoo", Cuckoo::new(rate, room)?, users)?;

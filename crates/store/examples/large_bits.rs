@@ -1,15 +1,16 @@
 //! A bit array larger than memory, served through the block cache.
 //!
-//! The bits of a Bloom filter lie in a store, cut into chunks of 4 KiB, a chunk a row and a row a block. All
-//! bits of a key are in one chunk, so a lookup reads one block: from the cache if the key is of a popular
-//! chunk, else from the file. A lookup's memory is the cache's budget, however large the array; building takes an eighth of the array.
+//! The bits of a Bloom filter are stored in chunks of 4 KiB, each chunk in a row and a block of its
+//! own. All bits of a key are in one chunk, so a lookup reads one block: from the cache if the
+//! chunk is popular, else from the file. The memory of lookups is the cache's budget, regardless of
+//! the size of the array.
 //!
-//! The array is never in memory whole either when it is built: the keys are gone through several times, and
-//! each pass keeps the chunks of one part.
+//! Building takes several passes over the keys and an eighth of the array's memory: each pass
+//! builds one part of the chunks.
 //!
 //! ```text
-//! cargo run --release -p hfile-store --example large_bits              64 MiB of bits, 8 MiB of cache
-//! cargo run --release -p hfile-store --example large_bits -- 8         8 MiB of bits, 1 MiB of cache
+//! cargo run --release -p hfile-store --example large_bits        64 MiB of bits, 8 MiB of cache
+//! cargo run --release -p hfile-store --example large_bits -- 8   8 MiB of bits, 1 MiB of cache
 //! ```
 
 use std::error::Error;
@@ -20,15 +21,16 @@ use store::{FamilyOptions, Get, Put, Store, StoreOptions};
 
 /// Bytes of a chunk.
 const CHUNK: usize = 4 << 10;
-/// Bits that a key sets, and bits of the array for each key: 0.9 % of absent keys pass.
+/// Bits that a key sets. With [`BITS_PER_KEY`], 0.9 % of absent keys pass.
 const PROBES: u64 = 7;
+/// Bits of the array per key.
 const BITS_PER_KEY: u64 = 10;
-/// Parts that the array is built in.
+/// Passes over the keys while building.
 const PASSES: u64 = 8;
-/// How much smaller the cache is than the array.
+/// The size of the array relative to the cache.
 const CACHE_SHARE: u64 = 8;
 
-/// The array: where a key's bits are.
+/// The bit array.
 struct Bits {
     store: Store,
     chunks: u64,
@@ -44,7 +46,7 @@ impl Bits {
         ((u128::from(hash) * u128::from(self.chunks)) >> 64) as u64
     }
 
-    /// The bits of a key in its chunk.
+    /// Returns the positions of a key's bits in its chunk.
     fn positions(hash: u64) -> impl Iterator<Item = usize> {
         let step = hash.rotate_left(32) | 1;
         (0..PROBES).map(move |probe| {
@@ -54,7 +56,7 @@ impl Bits {
         })
     }
 
-    /// Writes all chunks, a part of them in each pass over the keys.
+    /// Writes all chunks, one part in each pass over the keys.
     fn build(&self, keys: u64) -> Result<(), Box<dyn Error>> {
         let part = self.chunks.div_ceil(PASSES);
         for first in (0..self.chunks).step_by(part as usize) {
@@ -76,7 +78,7 @@ impl Bits {
         Ok(())
     }
 
-    /// Whether a key may be in the set, and whether its chunk came from the cache.
+    /// Returns whether a key may be in the set, and whether its chunk came from the cache.
     fn may_contain(&self, key: u64) -> Result<(bool, bool), Box<dyn Error>> {
         let hash = self.hash(key);
         let get = Get::row(self.chunk(hash).to_be_bytes()).column("bits", "");
@@ -87,7 +89,7 @@ impl Bits {
         Ok((Self::positions(hash).all(is_set), from_file == 0))
     }
 
-    /// Asks for keys: how many may be there, and the share that was answered from the cache.
+    /// Looks keys up; returns their number, the number of "maybe", and the share of cache hits.
     fn ask(&self, keys: impl Iterator<Item = u64>) -> Result<(u64, u64, f64), Box<dyn Error>> {
         let (mut asked, mut maybe, mut cached) = (0, 0, 0_u64);
         for key in keys {
@@ -107,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let options = StoreOptions::default().cache_bytes(cache).auto_compaction(false);
     let store = Store::open(directory.path(), options)?;
-    // Each chunk is there, so a filter over rows would answer nothing.
+    // All chunks exist, so a filter over rows would be useless.
     let family =
         FamilyOptions::default().block_size(CHUNK as u32).bloom_type(BloomType::None).filter(None);
     store.create_family("bits", family)?;
@@ -115,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     bits.build(keys)?;
     eprintln!("{keys} keys in {mebibytes} MiB of bits, {} KiB of cache", cache >> 10);
 
-    // Popular keys: the one of rank i comes up in proportion to 1/i.
+    // Popular keys: the frequency of the key of rank i is proportional to 1/i.
     let count = 60_000;
     let mut state = 1_u64;
     let popular = (0..count).map(|_| {
@@ -137,8 +139,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     eprintln!("{:.2}% of absent keys pass; the cache holds {} KiB", rate * 100.0, cached >> 10);
     assert!((0.006..0.013).contains(&rate), "{rate}");
-    assert!(cached <= cache, "{cached} bytes: the budget is kept");
+    assert!(cached <= cache, "{cached} bytes exceed the budget");
     assert!(hot > 2.0 * cold, "the cache holds the popular chunks: {hot} and {cold}");
-    assert!(cold < 2.5 / CACHE_SHARE as f64, "what is asked once is read from the file: {cold}");
+    assert!(
+        cold < 2.5 / CACHE_SHARE as f64,
+        "chunks that are read once come from the file: {cold}"
+    );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What time it is: for cells that are written without one, and for those that outlive their TTL.
+//! The clock, for cells that are written without a timestamp and for TTLs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sstable::Timestamp;
 
-/// Tells the time in milliseconds since 1970. Cloning it is cheap.
+/// A clock in milliseconds since 1970. Clones are cheap.
 ///
 /// ```
 /// use store::{Clock, Timestamp};
@@ -18,7 +18,7 @@ use sstable::Timestamp;
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// The computer's clock.
+    /// Returns the system clock.
     pub fn system() -> Self {
         Self::new(|| {
             let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -26,17 +26,17 @@ impl Clock {
         })
     }
 
-    /// A clock that stands still.
+    /// Returns a clock that always returns `now`.
     pub fn fixed(now: Timestamp) -> Self {
         Self::new(move || now)
     }
 
-    /// A clock that tells what `now` returns.
+    /// Returns a clock that calls `now`.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The time.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }

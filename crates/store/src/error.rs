@@ -1,39 +1,40 @@
-//! Why a store refused or failed.
+//! The error type of the crate.
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The result of everything in this crate that can fail.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a store refused or failed.
+/// Why an operation on a store was refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system failed us; trying again may help.
+    /// A call of the operating system failed; a retry may help.
     #[error("{}: cannot {action}", path.display())]
     Io {
-        /// The file or directory it happened to.
+        /// The file or directory.
         path: PathBuf,
-        /// What was being done, as in "write".
+        /// The failed action, such as "write".
         action: Cow<'static, str>,
-        /// What the operating system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
 
-    /// The log or the manifest contradicts its format, or a store file the manifest; trying again
-    /// will not help. [`verify`](crate::verify) says all that is wrong with a store, and
-    /// [`salvage`](crate::salvage) makes another of what is sound.
+    /// The log or the manifest is damaged, or a store file does not match the manifest.
+    ///
+    /// A retry does not help. [`verify`](crate::verify) reports all damage of a store, and
+    /// [`salvage`](crate::salvage) copies the sound data into a new store.
     #[error("{}: at {at:#x}: {what}", path.display())]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Bytes from its start to the damage.
+        /// The offset of the damage in bytes.
         at: u64,
-        /// What is wrong.
+        /// A description of the damage.
         what: Cow<'static, str>,
     },
 
@@ -41,64 +42,66 @@ pub enum Error {
     #[error(transparent)]
     StoreFile(#[from] sstable::Error),
 
-    /// The caller asked for something that this store cannot do.
+    /// The request is invalid for this store.
     #[error("{what}")]
     Invalid {
-        /// Which rule was broken, and by what.
+        /// The violated rule and the offending value.
         what: String,
     },
 
-    /// There is no store in the directory, and none was to be made.
+    /// The directory has no store, and the options do not allow to create one.
     #[error("{}: there is no store here", path.display())]
     Missing {
         /// The directory.
         path: PathBuf,
     },
 
-    /// A salvage into the directory has not come to its end, so the store there may lack anything.
-    #[error("{}: is what a salvage under way, or an interrupted one, has made so far", path.display())]
+    /// A salvage into the directory is not complete, so any part of the store may be missing.
+    #[error("{}: the store is the incomplete output of a running or interrupted salvage", path.display())]
     Unfinished {
         /// The directory.
         path: PathBuf,
     },
 
-    /// Another opener holds the store.
+    /// The store is open already, in this process or another.
     #[error("{}: the store is open already, in {}", path.display(), process_text(*process))]
     Locked {
         /// The store's directory.
         path: PathBuf,
-        /// The id of the process that has it open, if `LOCK` says.
+        /// The id of the process that has the store open, if the file `LOCK` has it.
         process: Option<u32>,
     },
 
-    /// A writer has changed the store's files each time it was tried to open it for reading only; trying
-    /// again may help.
+    /// A writer changed the files during each attempt to open the store for reading only; a retry
+    /// may help.
     #[error("{}: a writer changes the store faster than it can be opened; try again", path.display())]
     Changing {
         /// The store's directory.
         path: PathBuf,
     },
 
-    /// The store is open for reading only, and takes no change; see
-    /// [`Store::open_read_only`](crate::Store::open_read_only).
+    /// The store was opened with [`Store::open_read_only`](crate::Store::open_read_only).
     #[error("{}: the store is open for reading only", path.display())]
     ReadOnly {
         /// The store's directory.
         path: PathBuf,
     },
 
-    /// Flushes do not keep up with writes, and the wait for them was as long as is allowed. Nothing
-    /// was written; trying again later helps, if the disk works.
+    /// Flushes do not keep up with writes, and the write waited too long for memory.
+    ///
+    /// The wait is [`stall_max`](crate::StoreOptions::stall_max). Nothing was written; a later
+    /// retry helps if the disk works.
     #[error("the memstores take {bytes} bytes and were not flushed for {seconds:.1} s")]
     Busy {
-        /// Memory of all memstores.
+        /// Memory of all memstores in bytes.
         bytes: usize,
-        /// How long the write waited.
+        /// How long the write waited, in seconds.
         seconds: f64,
     },
 
-    /// An earlier failure left it open what is on disk. The store reads no more writes; opening it
-    /// again recovers what was acknowledged.
+    /// An earlier failure left the state on disk unknown, so the store accepts no more changes.
+    ///
+    /// Opening the store again recovers all acknowledged writes.
     #[error("the store stopped after a failure, open it again: {why}")]
     Poisoned {
         /// The failure, with its causes.
@@ -107,7 +110,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Adds the path and the action to what the operating system said.
+    /// Adds the path and the action to an error of the operating system.
     pub(crate) fn io(
         path: &Path,
         action: impl Into<Cow<'static, str>>,
@@ -124,7 +127,7 @@ impl Error {
         Self::Invalid { what: what.into() }
     }
 
-    /// The message with those of its causes, for whoever meets the store after it stopped.
+    /// Returns the message followed by the messages of all causes.
     pub(crate) fn with_causes(&self) -> String {
         let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);

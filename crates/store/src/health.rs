@@ -1,24 +1,24 @@
-//! Whether a store still takes changes.
+//! Whether a store accepts changes.
 //!
-//! A store stops at the first failure after which nobody knows what is on disk, and at a panic of one of
-//! its threads. Everything that would change a stopped store is refused; opening it again recovers it.
+//! A store stops at the first failure that leaves the state on disk unknown, and when one of its
+//! threads panics. A stopped store refuses every change; opening it again recovers it.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::sync::let_others_go_on;
+use crate::sync::yield_in_model;
 
-/// Whether a store still takes changes. The parts of a store share one.
+/// Whether a store accepts changes; shared by the parts of the store.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     failure: OnceLock<Arc<str>>,
-    /// The store's directory, if the store is open for reading only.
+    /// The store's directory, if the store is read-only.
     read_only: Option<PathBuf>,
 }
 
 impl Health {
-    /// Returns the health of a store that is open for reading only.
+    /// Creates the health of a read-only store.
     pub(crate) fn read_only(directory: PathBuf) -> Self {
         Self { failure: OnceLock::new(), read_only: Some(directory) }
     }
@@ -27,17 +27,17 @@ impl Health {
         self.read_only.is_some()
     }
 
-    /// Refuses if the store has stopped, or is open for reading only.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Returns an error if the store has stopped or is read-only.
+    pub(crate) fn check_writable(&self) -> Result<()> {
         if let Some(path) = &self.read_only {
             return Err(Error::ReadOnly { path: path.clone() });
         }
         self.failure.get().map_or(Ok(()), |why| Err(Error::Poisoned { why: Arc::clone(why) }))
     }
 
-    /// Stops the store: after this failure nobody knows what is on disk.
+    /// Stops the store after a failure that leaves the state on disk unknown; returns the failure.
     pub(crate) fn poison(&self, error: Error) -> Error {
-        let_others_go_on();
+        yield_in_model();
         let _ = self.failure.set(error.with_causes().into());
         error
     }

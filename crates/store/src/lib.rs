@@ -1,8 +1,8 @@
-//! An HBase-style store to embed: a region cut to one directory.
+//! An embedded HBase-style store: one region in one directory.
 //!
-//! Cells have a row, a family, a qualifier and a timestamp. Writes go to a log and a memstore, and
-//! from there to immutable store files, which are HBase's own (HFile v3). A read asks the filter
-//! of each file before it touches a block of it.
+//! Cells have a row, a family, a qualifier and a timestamp. Writes go to a log and a memstore;
+//! flushes write the memstore to immutable store files in HBase's format, HFile v3. A read asks the
+//! filter of each file before it reads a block.
 //!
 //! ```
 //! use store::{FamilyOptions, Get, Put, Store, StoreOptions};
@@ -20,9 +20,9 @@
 //!
 //! # Durability
 //!
-//! A write is acknowledged once it is as safe as its [`Durability`] says. A batch is written whole
-//! or not at all, and what a crash leaves is a prefix of the log. Damage inside the log is an
-//! error, never a silent cut.
+//! A write is acknowledged once it has its [`Durability`]. A batch is atomic. After a crash,
+//! recovery replays a prefix of the log; damage inside the log is an error and never drops writes
+//! silently.
 
 mod checksum;
 mod clock;
@@ -37,8 +37,8 @@ mod read;
 mod stats;
 mod store;
 mod sync;
+mod telemetry;
 pub mod vfs;
-mod watch;
 mod write;
 
 pub use clock::Clock;
@@ -57,12 +57,12 @@ pub use read::scan::Cells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, Stats};
 pub use store::{Keys, Pairs, Store};
-pub use write::change::{Append, CheckAndMutate, CompareOperator, Increment};
 pub use write::mutation::{Delete, Put, WriteBatch};
+pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};
 
 pub use sstable::{Cell, CellRef, CellType, ReadTrace, SequenceId, Timestamp};
 
-/// The example in the README, compiled and run.
+/// The example of the README, as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -1,7 +1,7 @@
-//! Cells that are not in a file yet, in order.
+//! The memstore: the cells of a family since its last flush, sorted.
 //!
-//! Cells are only ever added. A reader passes over those of writes that it must not see, so that
-//! it needs no lock between two steps, and a flush takes nothing from under it.
+//! Cells are only added, never removed. A reader skips the cells of writes that it must not see, so
+//! it holds no lock between two batches, and a flush does not disturb it.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ use std::ops::Bound;
 
 use sstable::{Cell, CellRef, KeyRef, RowHead, SequenceId, row_head};
 
-use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{RwLock, read, write};
 
 /// The cells of one family since its last flush.
@@ -23,7 +23,7 @@ pub(crate) struct Memstore {
 }
 
 impl Memstore {
-    /// What a cell takes beside its bytes: the struct itself and its share of a tree node.
+    /// Memory per cell beside its bytes: the entry, and its share of a tree node.
     const CELL_OVERHEAD: usize = size_of::<Entry>() + 24;
 
     pub(crate) fn new() -> Self {
@@ -35,13 +35,14 @@ impl Memstore {
         }
     }
 
-    /// Adds cells, which carry their sequence id. Of two equal keys of one write the later stays.
+    /// Adds cells that have their sequence ids. Of two cells with equal key and sequence id the
+    /// later replaces the earlier.
     pub(crate) fn insert(&self, cells: impl IntoIterator<Item = Cell>) {
         let mut tree = write(&self.cells);
         let (mut bytes, mut has_tags) = (0, false);
         for cell in cells {
             let borrowed = cell.as_ref();
-            debug_assert!(borrowed.sequence_id > SequenceId::default(), "given by the log");
+            debug_assert!(borrowed.sequence_id > SequenceId::default(), "the log sets the id");
             bytes += Self::CELL_OVERHEAD
                 + borrowed.key().flat_len()
                 + borrowed.value.len()
@@ -49,37 +50,38 @@ impl Memstore {
             has_tags |= !borrowed.tags.is_empty();
             tree.replace(Entry { head: row_head(borrowed.row), cell });
         }
-        self.count.store(tree.len(), Memory::Relaxed);
+        self.count.store(tree.len(), Relaxed);
         drop(tree);
-        self.bytes.fetch_add(bytes, Memory::Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
         if has_tags {
-            self.has_tags.store(true, Memory::Relaxed);
+            self.has_tags.store(true, Relaxed);
         }
     }
 
-    /// Memory that the cells take, about.
+    /// Returns the approximate memory of the cells.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.load(Memory::Relaxed)
+        self.bytes.load(Relaxed)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.count.load(Memory::Relaxed)
+        self.count.load(Relaxed)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether any cell has tags.
+    /// Returns whether any cell has tags.
     pub(crate) fn has_tags(&self) -> bool {
-        self.has_tags.load(Memory::Relaxed)
+        self.has_tags.load(Relaxed)
     }
 
-    /// Appends to `found` up to `limit` cells from `place` on that were written up to `visible`,
-    /// for as long as `wanted` says so.
-    pub(crate) fn collect(
+    /// Appends to `found` up to `limit` visible cells from `position` on.
+    ///
+    /// Stops at the first cell that is not `wanted`.
+    pub(crate) fn copy_cells(
         &self,
-        place: &Place<'_>,
+        position: &SeekPosition<'_>,
         visible: SequenceId,
         limit: usize,
         found: &mut Vec<Cell>,
@@ -88,96 +90,99 @@ impl Memstore {
         if self.is_empty() {
             return;
         }
-        let from: Bound<&dyn Sorted> =
-            if place.is_behind { Bound::Excluded(place) } else { Bound::Included(place) };
+        let from: Bound<&dyn SortKey> = if position.is_exclusive {
+            Bound::Excluded(position)
+        } else {
+            Bound::Included(position)
+        };
         let tree = read(&self.cells);
-        let cells = tree.range::<dyn Sorted, _>((from, Bound::Unbounded)).map(|entry| &entry.cell);
+        let cells = tree.range::<dyn SortKey, _>((from, Bound::Unbounded)).map(|entry| &entry.cell);
         let cells = cells.take_while(|cell| wanted(&cell.as_ref()));
         found.extend(cells.filter(|cell| cell.sequence_id() <= visible).take(limit).cloned());
     }
 
-    /// The greatest row below `row`, or of all rows if there is none, whose cells were written up
-    /// to `visible`.
+    /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is
+    /// `None`.
     pub(crate) fn row_before(&self, row: Option<&[u8]>, visible: SequenceId) -> Option<Box<[u8]>> {
-        let place = row.map(|row| Place::from(KeyRef::before_row(row)));
-        let to: Bound<&dyn Sorted> = match &place {
-            Some(place) => Bound::Excluded(place),
+        let position = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
+        let to: Bound<&dyn SortKey> = match &position {
+            Some(position) => Bound::Excluded(position),
             None => Bound::Unbounded,
         };
         let tree = read(&self.cells);
         let mut cells =
-            tree.range::<dyn Sorted, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
+            tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
         cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
     }
 }
 
-/// Where to begin in a memstore.
+/// A position in the order of cells, from which a memstore is read.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct SeekPosition<'a> {
     head: RowHead,
     key: KeyRef<'a>,
     sequence_id: SequenceId,
-    is_behind: bool,
+    is_exclusive: bool,
 }
 
-impl<'a> Place<'a> {
-    /// With the first cell that is not before this key.
-    pub(crate) fn from(key: KeyRef<'a>) -> Self {
+impl<'a> SeekPosition<'a> {
+    /// The position of the first cell at or after `key`.
+    pub(crate) fn at_or_after(key: KeyRef<'a>) -> Self {
         // Of equal keys the greatest sequence id comes first.
-        Self { head: row_head(key.row), key, sequence_id: SequenceId::MAX, is_behind: false }
+        Self { head: row_head(key.row), key, sequence_id: SequenceId::MAX, is_exclusive: false }
     }
 
-    /// Behind this cell.
+    /// The position after `cell`.
     pub(crate) fn after(cell: CellRef<'a>) -> Self {
         let (key, sequence_id) = (cell.key(), cell.sequence_id);
-        Self { head: row_head(key.row), key, sequence_id, is_behind: true }
+        Self { head: row_head(key.row), key, sequence_id, is_exclusive: true }
     }
 }
 
-/// A cell as the tree sorts it. A search compares a cell with dozens of others: with the heads in the
-/// tree's nodes, most of those stay unread.
+/// A cell in the tree. With the row heads in the tree's nodes, a search reads few of the cells it
+/// passes.
 #[derive(Debug)]
 struct Entry {
     head: RowHead,
     cell: Cell,
 }
 
-/// What stands at some place in the order of cells: lets the tree be searched by a borrowed key.
-trait Sorted {
+/// The sort key of an entry or position; lets the tree be searched by a borrowed key.
+trait SortKey {
     fn head(&self) -> RowHead;
-    fn place(&self) -> (KeyRef<'_>, SequenceId);
+    fn key_and_id(&self) -> (KeyRef<'_>, SequenceId);
 }
 
-impl Sorted for Entry {
+impl SortKey for Entry {
     fn head(&self) -> RowHead {
         self.head
     }
 
-    fn place(&self) -> (KeyRef<'_>, SequenceId) {
+    fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
         (self.cell.as_ref().key(), self.cell.sequence_id())
     }
 }
 
-impl Sorted for Place<'_> {
+impl SortKey for SeekPosition<'_> {
     fn head(&self) -> RowHead {
         self.head
     }
 
-    fn place(&self) -> (KeyRef<'_>, SequenceId) {
+    fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
         (self.key, self.sequence_id)
     }
 }
 
-fn compare<S: Sorted + ?Sized>(left: &S, right: &S) -> Ordering {
+fn compare_sort_keys<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
     left.head().cmp(&right.head()).then_with(|| {
-        let ((left, left_id), (right, right_id)) = (left.place(), right.place());
+        let ((left, left_id), (right, right_id)) = (left.key_and_id(), right.key_and_id());
         left.cmp(&right).then_with(|| right_id.cmp(&left_id))
     })
 }
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        compare(self, other)
+        compare_sort_keys(self, other)
     }
 }
 
@@ -195,28 +200,28 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-impl<'a> Borrow<dyn Sorted + 'a> for Entry {
-    fn borrow(&self) -> &(dyn Sorted + 'a) {
+impl<'a> Borrow<dyn SortKey + 'a> for Entry {
+    fn borrow(&self) -> &(dyn SortKey + 'a) {
         self
     }
 }
 
-impl Ord for dyn Sorted + '_ {
+impl Ord for dyn SortKey + '_ {
     fn cmp(&self, other: &Self) -> Ordering {
-        compare(self, other)
+        compare_sort_keys(self, other)
     }
 }
 
-impl PartialOrd for dyn Sorted + '_ {
+impl PartialOrd for dyn SortKey + '_ {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for dyn Sorted + '_ {
+impl PartialEq for dyn SortKey + '_ {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for dyn Sorted + '_ {}
+impl Eq for dyn SortKey + '_ {}

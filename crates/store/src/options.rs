@@ -1,4 +1,4 @@
-//! How a store behaves, and how a family keeps its cells.
+//! The options of stores, families and compactions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
 use crate::clock::Clock;
 use crate::vfs::{RealFiles, Vfs};
 
-/// When a write is acknowledged. The names are HBase's.
+/// When a write is acknowledged. The variants are named as in HBase.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Durability {
-    /// Once it can be read. It survives nothing, until it is flushed.
+    /// As soon as the write is readable. It is lost if the process ends before a flush.
     SkipWal,
-    /// Once it can be read; the log follows within some hundred milliseconds.
+    /// As soon as the write is readable; it is logged within some hundred milliseconds.
     AsyncWal,
-    /// Once the operating system has it: it survives the process.
+    /// Once the operating system has the log record: the write survives the process.
     #[default]
     SyncWal,
-    /// Once the disk has it: it survives a power cut.
+    /// Once the log record is on disk: the write survives a power cut.
     FsyncWal,
 }
 
-/// How a store behaves while it is open. Nothing of it is stored.
+/// Options of an open store. They are not stored.
 #[derive(Clone, Debug)]
 #[must_use]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, set by name")]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings, each with a named setter")]
 pub struct StoreOptions {
     pub(crate) vfs: Arc<dyn Vfs>,
     pub(crate) clock: Clock,
@@ -70,94 +70,105 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    /// Where files are. Default: the operating system's file system.
+    /// Sets the file system. Default: the operating system's.
     pub fn vfs(mut self, vfs: Arc<dyn Vfs>) -> Self {
         self.vfs = vfs;
         self
     }
 
-    /// What time it is. Default: the computer's clock.
+    /// Sets the clock. Default: the system clock.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Whether a store is made where there is none. Default: yes.
+    /// Sets whether a missing store is created. Default: yes.
     pub const fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// When `put` and `delete` return. Default: [`Durability::SyncWal`].
+    /// Sets the durability of writes that specify none. Default: [`Durability::SyncWal`].
     pub const fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// Memory for blocks of all kinds and all families. Default: 256 MiB.
+    /// Sets the memory budget of the block cache, for blocks of all kinds and families. Default:
+    /// 256 MiB.
     pub const fn cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// Memory that the memstores may take together before they are flushed. Writers wait once
-    /// they take four times as much, for [`stall_max`](Self::stall_max) at most. Default: 64 MiB.
+    /// Sets the memory of all memstores together at which they are flushed. Default: 64 MiB.
+    ///
+    /// At four times this memory writers wait for a flush, at most for
+    /// [`stall_max`](Self::stall_max).
     pub const fn memstore_flush_bytes(mut self, bytes: usize) -> Self {
         self.memstore_flush_bytes = bytes;
         self
     }
 
-    /// The length at which a log segment is closed and another begun. Default: 64 MiB.
+    /// Sets the length at which a log segment is closed. Default: 64 MiB.
     pub const fn wal_segment_bytes(mut self, bytes: u64) -> Self {
         self.wal_segment_bytes = bytes;
         self
     }
 
-    /// Whether the store has a thread that flushes and compacts. Without it, the writer that fills
-    /// a memstore does so itself, and nothing happens but in the order of the calls.
-    /// Default: yes.
+    /// Sets whether background threads flush and compact. Default: yes.
+    ///
+    /// Without them, the writer that fills a memstore flushes and compacts, so all work happens in
+    /// the order of the calls.
     pub const fn background(mut self, background: bool) -> Self {
         self.background = background;
         self
     }
 
-    /// Which filters of the store files are asked. Default: the best that each file has.
+    /// Sets which filters of the store files reads use. Default: the best filter of each file.
     pub const fn filter_use(mut self, filter_use: FilterUse) -> Self {
         self.filter_use = filter_use;
         self
     }
 
-    /// Which files are merged, and how fast. Default: HBase's choice, as fast as can be.
+    /// Sets which files are compacted, and how fast. Default: HBase's policy, without a speed
+    /// limit.
     pub const fn compaction(mut self, compaction: CompactionOptions) -> Self {
         self.compaction = compaction;
         self
     }
 
-    /// How long a write waits for memory when flushes do not keep up, before it is refused with
-    /// [`Error::Busy`](crate::Error::Busy). Default: a minute.
+    /// Sets how long a write waits for memory before it fails with
+    /// [`Error::Busy`](crate::Error::Busy).
+    ///
+    /// Writes wait if flushes do not keep up. Default: 60 s.
     pub const fn stall_max(mut self, wait: Duration) -> Self {
         self.stall_max = wait;
         self
     }
 
-    /// Whether the filters of store files are loaded when they are opened, and stay in memory. They
-    /// count against the memory for blocks. Default: no; they stay while they take at most half.
+    /// Sets whether filters are loaded when a store file is opened and pinned in memory. Default:
+    /// no.
+    ///
+    /// Pinned filters count against the budget of the block cache. Without this option, filters
+    /// stay in memory once loaded, while they take at most half of the budget.
     pub const fn pin_filters(mut self, pin: bool) -> Self {
         self.pin_filters = pin;
         self
     }
 
-    /// How often HBase's Bloom filters in new files may be wrong (`io.storefile.bloom.error.rate`).
+    /// Sets the error rate of HBase's Bloom filters in new files (`io.storefile.bloom.error.rate`).
     /// Default: 1 %.
     pub const fn bloom_error_rate(mut self, rate: ErrorRate) -> Self {
         self.bloom_error_rate = rate;
         self
     }
 
-    /// Bytes after which an index block of a new file is cut (`hfile.index.block.max.size`). A file whose
-    /// index is one block keeps it in memory while it is open, outside of the cache; that of a larger
-    /// one is cut into blocks that come and go in the cache, of which each read needs one more. Taken
-    /// to be 512 bytes at least and 64 MiB at most. Default: 128 KiB.
+    /// Sets the maximum size of an index block in new files (`hfile.index.block.max.size`).
+    ///
+    /// An index of one block stays in memory, outside of the cache, while its file is open. A
+    /// larger index is split into leaf blocks in the cache, and each read needs one of them.
+    /// Clamped to 512 bytes..=64 MiB. Default: 128 KiB.
     pub const fn index_block_size(mut self, bytes: u32) -> Self {
         const MIN: u32 = 512;
         const MAX: u32 = 64 << 20;
@@ -169,21 +180,21 @@ impl StoreOptions {
         self
     }
 
-    /// Whether files are merged on their own once a family has many. Default: yes.
+    /// Sets whether a family with many files is compacted automatically. Default: yes.
     pub const fn auto_compaction(mut self, auto_compaction: bool) -> Self {
         self.auto_compaction = auto_compaction;
         self
     }
 
-    /// Whether a flush leaves the blocks it wrote in the block cache
-    /// (`hbase.rs.cacheblocksonwrite`), for those who read what they just wrote. Default: no.
+    /// Sets whether a flush adds its blocks to the block cache (`hbase.rs.cacheblocksonwrite`).
+    /// Default: no.
     pub const fn cache_on_write(mut self, cache_on_write: bool) -> Self {
         self.cache_on_write = cache_on_write;
         self
     }
 }
 
-/// How a store chooses the files that it merges, and how fast. The defaults are HBase's.
+/// Which files a store compacts, and how fast. The defaults are HBase's.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct CompactionOptions {
@@ -196,7 +207,7 @@ pub struct CompactionOptions {
     pub(crate) bytes_per_second: Option<u64>,
 }
 
-/// Hours of the day, in UTC, in which larger files are merged too.
+/// Hours of the day, in UTC, in which another ratio applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OffPeak {
     pub(crate) from_hour: u8,
@@ -219,69 +230,74 @@ impl Default for CompactionOptions {
 }
 
 impl CompactionOptions {
-    /// Fewer files than this are not worth a compaction (`hbase.hstore.compaction.min`); at least
-    /// two. Default: 3.
+    /// Sets the minimum number of files of a compaction (`hbase.hstore.compaction.min`); at least
+    /// 2. Default: 3.
     pub const fn files_min(mut self, files: usize) -> Self {
         self.files_min = if files < 2 { 2 } else { files };
         self
     }
 
-    /// More files than this are not merged at once (`hbase.hstore.compaction.max`). Default: 10.
+    /// Sets the maximum number of files of a compaction (`hbase.hstore.compaction.max`). Default:
+    /// 10.
     pub const fn files_max(mut self, files: usize) -> Self {
         self.files_max = files;
         self
     }
 
-    /// Files that come to less than this together are merged however uneven they are
-    /// (`hbase.hstore.compaction.min.size`). Default: `None`, what a memstore is flushed at.
+    /// Sets the total size below which files are compacted regardless of the ratio.
+    ///
+    /// HBase: `hbase.hstore.compaction.min.size`. Default: `None`, which means
+    /// [`StoreOptions::memstore_flush_bytes`].
     pub const fn size_min(mut self, bytes: Option<u64>) -> Self {
         self.size_min = bytes;
         self
     }
 
-    /// Files that come to more than this together are merged by a major compaction only
+    /// Sets the maximum total size of a minor compaction's files
     /// (`hbase.hstore.compaction.max.size`). Default: no limit.
     pub const fn size_max(mut self, bytes: u64) -> Self {
         self.size_max = bytes;
         self
     }
 
-    /// How large a file may be for those it is merged with: this many times their sum
-    /// (`hbase.hstore.compaction.ratio`). Default: 1.2.
+    /// Sets the maximum ratio of a file's size to the sum of the other files of its compaction.
+    ///
+    /// HBase: `hbase.hstore.compaction.ratio`. Default: 1.2.
     pub const fn ratio(mut self, ratio: f64) -> Self {
         self.ratio = ratio;
         self
     }
 
-    /// Another ratio from one hour of the day, in UTC, up to but without another, which may be past
-    /// midnight (`hbase.offpeak.start.hour`, `hbase.offpeak.end.hour`,
-    /// `hbase.hstore.compaction.ratio.offpeak`, whose default is 5). Default: at no hour.
+    /// Sets another ratio for the hours `from_hour..to_hour` in UTC, which may pass midnight.
+    ///
+    /// HBase: `hbase.offpeak.start.hour`, `hbase.offpeak.end.hour` and
+    /// `hbase.hstore.compaction.ratio.offpeak`, whose default is 5. Default: no off-peak hours.
     pub const fn off_peak(mut self, from_hour: u8, to_hour: u8, ratio: f64) -> Self {
         self.off_peak = Some(OffPeak { from_hour, to_hour, ratio });
         self
     }
 
-    /// How many bytes of files a compaction makes in a second. Default: `None`, as many as it can.
+    /// Limits the bytes that a compaction writes per second. Default: `None`, no limit.
     pub const fn bytes_per_second(mut self, bytes: Option<u64>) -> Self {
         self.bytes_per_second = bytes;
         self
     }
 }
 
-/// What becomes of cells that a delete marker hides. The names are HBase's.
+/// Whether deleted cells are kept. The variants are named as in HBase.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum KeepDeletedCells {
-    /// They go at the next compaction.
+    /// Compactions drop deleted cells.
     #[default]
     False,
-    /// They stay, as long as versions and TTL let them, and are shown to reads whose time range
-    /// ends before the marker.
+    /// Deleted cells are kept within the limits of versions and TTL. Reads whose time range ends
+    /// before the marker show them.
     True,
-    /// As `True` until the marker itself is older than the TTL.
+    /// As `True`, until the marker itself is older than the TTL.
     Ttl,
 }
 
-/// How a family keeps its cells. The defaults are those of an HBase column family.
+/// Options of a family, which are stored in the manifest. The defaults are HBase's.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct FamilyOptions {
@@ -315,68 +331,71 @@ impl Default for FamilyOptions {
 }
 
 impl FamilyOptions {
-    /// What HBase's Bloom filter in each file is asked about. Default: rows.
+    /// Sets the type of HBase's Bloom filter in each file. Default: `ROW`.
     pub const fn bloom_type(mut self, bloom_type: BloomType) -> Self {
         self.bloom_type = bloom_type;
         self
     }
 
-    /// How many versions of a column are kept and shown at most. Default: 1.
+    /// Sets the maximum number of versions of a column that are kept and shown. Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
         self
     }
 
-    /// How many versions of a column are kept although their time to live is over. Default: 0.
+    /// Sets the number of versions of a column that are kept although they have expired. Default:
+    /// 0.
     pub const fn min_versions(mut self, versions: u32) -> Self {
         self.min_versions = versions;
         self
     }
 
-    /// How long cells live. Default: `None`, for ever.
+    /// Sets the TTL, after which cells expire. Default: `None`, never.
     pub const fn ttl(mut self, ttl: Option<Duration>) -> Self {
         self.ttl = ttl;
         self
     }
 
-    /// What becomes of deleted cells. Default: they go.
+    /// Sets whether deleted cells are kept. Default: [`KeepDeletedCells::False`].
     pub const fn keep_deleted_cells(mut self, keep: KeepDeletedCells) -> Self {
         self.keep_deleted_cells = keep;
         self
     }
 
-    /// The size at which a data block is closed, in bytes. Default: 64 KiB.
+    /// Sets the size at which a data block is closed, in bytes. Default: 64 KiB.
     pub const fn block_size(mut self, bytes: u32) -> Self {
         self.block_size = bytes;
         self
     }
 
-    /// How cells are stored in data blocks. Default: as they are.
+    /// Sets the encoding of cells in data blocks. Default: none.
     pub const fn data_block_encoding(mut self, encoding: DataBlockEncoding) -> Self {
         self.data_block_encoding = encoding;
         self
     }
 
-    /// How blocks are compressed. Default: not at all.
+    /// Sets the compression of blocks. Default: none.
     pub const fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
         self
     }
 
-    /// Whether the cache prefers this family's blocks to those of others, up to a quarter of its
-    /// budget. Default: no.
+    /// Sets whether the cache prefers this family's blocks, up to a quarter of its budget. Default:
+    /// no.
     pub const fn in_memory(mut self, in_memory: bool) -> Self {
         self.in_memory = in_memory;
         self
     }
 
-    /// A filter over rows beside HBase's Bloom filter in each file; reads ask it first. An error rate
-    /// and bits per key are those of each file. [`Sizing::Bytes`] is a budget for the filters of all
-    /// files together, shared out so that reads are misled as seldom as possible
-    /// ([`allocate_bits`](filter::allocate_bits)): a new file gets what the whole set of files then
-    /// says, and those before it keep theirs until they are compacted or
-    /// [`rebuild_filters`](crate::Store::rebuild_filters) is called; until then all together may
-    /// have more than the budget. Default: none.
+    /// Adds a filter over rows to each file, which reads ask before HBase's Bloom filter. Default:
+    /// none.
+    ///
+    /// An error rate or bits per key apply to each file. [`Sizing::Bytes`] is a budget for the
+    /// filters of all files of the family, distributed to minimize false positives
+    /// ([`allocate_bits`](filter::allocate_bits)). The share of a new file depends on all files at
+    /// its creation. Existing filters keep their size until a compaction or
+    /// [`rebuild_filters`](crate::Store::rebuild_filters), so all filters together may exceed the
+    /// budget.
     pub const fn filter(mut self, filter: Option<(FilterKind, Sizing)>) -> Self {
         self.filter = filter;
         self

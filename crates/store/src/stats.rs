@@ -1,39 +1,42 @@
-//! What a store holds and what its reads did, as plain numbers.
+//! Sizes and counters of a store.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use sstable::{CacheStats, ReadTrace};
 
-/// A store at one moment.
+/// The sizes and counters of a store at one moment.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The families, by name.
+    /// The families, sorted by name.
     pub families: Vec<FamilyStats>,
     /// The sequence id up to which writes are visible.
     pub sequence_id: u64,
-    /// Memstores that were written to files since the store was opened.
+    /// Flushed memstores since the store was opened.
     pub flushes: u64,
     /// Compactions since the store was opened.
     pub compactions: u64,
-    /// Compactions that failed since the store was opened; their files stayed as they were.
+    /// Failed compactions since the store was opened. A failed compaction changes no file.
     pub compactions_failed: u64,
-    /// Why the last of those failed.
+    /// The error of the last failed compaction.
     pub compaction_failure: Option<Arc<str>>,
-    /// Writes that had to wait since the store was opened, because the memstores took four times
-    /// the memory that they are flushed at.
+    /// Writes that waited for flushes since the store was opened.
+    ///
+    /// Writes wait while the memstores take at least four times
+    /// [`memstore_flush_bytes`](crate::StoreOptions::memstore_flush_bytes).
     pub write_stalls: u64,
-    /// How long they waited together.
+    /// The total time of these waits.
     pub write_stall_time: Duration,
-    /// The filters of the present store files that cannot be used, as far as opening and reading
-    /// them has found out. Reads do without them: they lose time, and no cell.
+    /// Unusable filters of the current store files, as found when files were opened and read.
+    ///
+    /// Reads ignore such a filter: they are slower, but correct.
     pub filter_problems: Vec<FilterProblem>,
-    /// The block cache.
+    /// The counters of the block cache.
     pub cache: CacheStats,
 }
 
-/// A filter of a store file that cannot be used.
+/// An unusable filter of a store file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct FilterProblem {
@@ -41,26 +44,26 @@ pub struct FilterProblem {
     pub family: String,
     /// The file's name in the directory of the family.
     pub file: String,
-    /// What is wrong, and at which offset.
+    /// The damage and its offset.
     pub what: String,
 }
 
-/// A family at one moment.
+/// The sizes and read counters of a family at one moment.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FamilyStats {
-    /// Its name.
+    /// The name of the family.
     pub name: String,
-    /// Store files.
+    /// Number of store files.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes of the store files.
     pub file_bytes: u64,
-    /// Cells in them, the hidden and expired ones too.
+    /// Cells in the store files, including hidden and expired cells.
     pub file_cells: u64,
-    /// Memory of the memstores.
+    /// Approximate memory of the memstores in bytes.
     pub memstore_bytes: u64,
     /// Cells in the memstores.
     pub memstore_cells: u64,
-    /// What all gets did since the store was opened.
+    /// The counters of all gets and scans since the store was opened.
     pub reads: ReadTrace,
 }

@@ -1,17 +1,16 @@
-//! Where the store's locks, atomics and threads come from, and what becomes of a lock whose holder
-//! panicked.
+//! Locks, atomics and threads, which model checkers can replace.
 //!
-//! | built with      | they are            | for                                                    |
-//! |-----------------|---------------------|--------------------------------------------------------|
-//! | nothing special | those of `std`      | everybody                                              |
-//! | `--cfg loom`    | those of `loom`     | `tests/orders.rs`: every order of the steps of threads |
-//! | `--cfg shuttle` | those of `shuttle`  | `tests/orders.rs`: a hundred thousand orders at random |
+//! | built with      | types of  | used by                                                     |
+//! |-----------------|-----------|-------------------------------------------------------------|
+//! | no option       | `std`     | all users                                                   |
+//! | `--cfg loom`    | `loom`    | `tests/orders.rs`: all interleavings of small models        |
+//! | `--cfg shuttle` | `shuttle` | `tests/orders.rs`: 100,000 random interleavings             |
 //!
-//! So what is modelled is the store itself, not a copy of it. [`Arc`](std::sync::Arc) and
-//! [`OnceLock`](std::sync::OnceLock) are `std`'s in all three: nobody waits for either.
+//! So the model checkers run the store itself. [`Arc`](std::sync::Arc) and
+//! [`OnceLock`](std::sync::OnceLock) are always `std`'s, because no thread waits for either.
 //!
-//! A panic while a lock is held is a bug, and what the lock guards may be half changed. Nobody
-//! goes on with that: the panic spreads to whoever takes the lock next.
+//! A panic while a lock is held is a bug and can leave the guarded data inconsistent, so every
+//! later attempt to lock it panics too.
 
 use std::time::Duration;
 #[cfg(not(any(loom, shuttle)))]
@@ -23,12 +22,12 @@ pub(crate) use std::{
 #[cfg(loom)]
 pub(crate) use loom::{
     sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic},
-    thread::{Builder, JoinHandle, yield_now as let_others_go_on},
+    thread::{Builder, JoinHandle, yield_now as yield_in_model},
 };
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
     sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic},
-    thread::{Builder, JoinHandle, sleep, yield_now as let_others_go_on},
+    thread::{Builder, JoinHandle, sleep, yield_now as yield_in_model},
 };
 
 const POISONED: &str = "no thread panics while it holds a lock of the store";
@@ -45,12 +44,12 @@ pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().expect(POISONED)
 }
 
-/// Waits until something changed; what is waited for may still not be so.
+/// Waits for a notification; the caller must check its condition again.
 pub(crate) fn wait<'a, T>(changed: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     changed.wait(guard).expect(POISONED)
 }
 
-/// As [`wait`], but no longer than `max`.
+/// Waits for a notification, at most for `max`; the caller must check its condition again.
 pub(crate) fn wait_at_most<'a, T>(
     changed: &Condvar,
     guard: MutexGuard<'a, T>,
@@ -59,12 +58,14 @@ pub(crate) fn wait_at_most<'a, T>(
     changed.wait_timeout(guard, max).expect(POISONED).0
 }
 
-/// Others get their turn before a step that a model does not see, such as setting a
-/// [`OnceLock`](std::sync::OnceLock), but that they must not come before.
+/// Yields to other threads in a model; does nothing otherwise.
+///
+/// Called before a step that the model checker does not see, such as setting a
+/// [`OnceLock`](std::sync::OnceLock).
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) const fn let_others_go_on() {}
+pub(crate) const fn yield_in_model() {}
 
-/// In a model time stands still; others get their turn.
+/// Yields to other threads: a model has no time.
 #[cfg(loom)]
 pub(crate) fn sleep(_time: Duration) {
     loom::thread::yield_now();

@@ -1,6 +1,6 @@
-//! Every file call of this crate, so that faults and power cuts can be simulated.
+//! The file system interface of this crate, so that tests can simulate faults and power cuts.
 //!
-//! Nothing else in this crate names `std::fs`.
+//! No other module of this crate uses `std::fs`.
 
 use std::fmt::{self, Debug};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -10,128 +10,130 @@ use std::sync::Arc;
 
 use sstable::{FileSource, ReadAt};
 
-/// A file system, as far as a store needs one.
+/// The operations that a store needs of a file system.
 ///
-/// What is written is durable only once [`AppendFile::sync`] has returned, and what is made,
-/// renamed or unlinked only once [`sync_directory`](Self::sync_directory) has.
+/// Written data is durable only after [`AppendFile::sync`]; created, renamed and unlinked names are
+/// durable only after [`sync_directory`](Self::sync_directory).
 pub trait Vfs: Debug + Send + Sync {
     /// Opens a file for reading.
     ///
     /// # Errors
     ///
-    /// What the operating system says, as for every call of this trait; also if the path names
-    /// anything but a plain file.
+    /// Errors of the operating system, as for every method of this trait; also if the path does not
+    /// name a regular file.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>>;
 
-    /// Makes a file, which must not exist, for writing.
+    /// Creates a file, which must not exist, for writing.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::AlreadyExists`] if there is one.
+    /// [`io::ErrorKind::AlreadyExists`] if the file exists.
     fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>>;
 
-    /// Opens a file to write behind its end.
+    /// Opens an existing file for appending.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>>;
 
-    /// Cuts a file to `len` bytes, durably.
+    /// Truncates a file to `len` bytes, durably.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
 
-    /// Gives a file another name, replacing what had it.
+    /// Renames a file, and replaces an existing file of the new name.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Gives a file a second name, which must not exist.
+    /// Creates a hard link, whose name must not exist.
     ///
     /// # Errors
     ///
-    /// What the operating system says, also if the two names cannot share a file.
+    /// Errors of the operating system, also if the two names are on different file systems.
     fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()>;
 
-    /// Removes a file's name.
+    /// Unlinks a file.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn unlink(&self, path: &Path) -> io::Result<()>;
 
-    /// The names in a directory, in no order; those that are not UTF-8 are left out, for no file
-    /// of ours has such a name.
+    /// Lists the entries of a directory, in no order.
+    ///
+    /// Omits names that are not UTF-8, because no file of a store has one.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>>;
 
-    /// Makes a directory and those it stands in; one that exists is no error.
+    /// Creates a directory and its parents; an existing directory is not an error.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn create_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Removes a directory in which nothing is left.
+    /// Removes an empty directory.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn remove_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes durable what was made, renamed and unlinked in a directory.
+    /// Makes created, renamed and unlinked names in a directory durable.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Takes the lock that the file at `path` stands for, making the file if need be; `None` if
-    /// somebody else holds it, also if the file was removed and made anew since. It is held until it
-    /// is dropped or the process ends.
+    /// Locks the file at `path`, creating it if missing; `None` if another opener holds the lock.
+    ///
+    /// The lock must exclude other openers even if the file is removed and created again. It is
+    /// held until the value is dropped or the process ends.
     ///
     /// # Errors
     ///
-    /// What the operating system says; also if the path names anything but a plain file.
+    /// Errors of the operating system; also if the path does not name a regular file.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
 
-    /// The length of a file in bytes.
+    /// Returns the length of a file in bytes.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotFound`] if there is none.
+    /// [`io::ErrorKind::NotFound`] if the file does not exist.
     fn len(&self, path: &Path) -> io::Result<u64>;
 }
 
-/// A name in a directory.
+/// An entry of a directory.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Entry {
     /// The name, without the directory.
     pub name: String,
-    /// What it names.
+    /// The type of the entry.
     pub kind: EntryKind,
 }
 
 impl Entry {
-    /// Whether it names a directory.
+    /// Returns whether the entry is a directory.
     pub fn is_directory(&self) -> bool {
         self.kind == EntryKind::Directory
     }
 }
 
-/// What a name stands for. Links are not followed.
+/// The type of a directory entry. Symbolic links are not followed.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// A plain file.
+    /// A regular file.
     File,
     /// A directory.
     Directory,
@@ -148,7 +150,7 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    fn of(file_type: fs::FileType) -> Self {
+    fn from_file_type(file_type: fs::FileType) -> Self {
         if file_type.is_file() {
             return Self::File;
         }
@@ -178,7 +180,7 @@ impl EntryKind {
 impl fmt::Display for EntryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::File => "a plain file",
+            Self::File => "a regular file",
             Self::Directory => "a directory",
             Self::Link => "a symbolic link",
             Self::Pipe => "a named pipe",
@@ -189,34 +191,34 @@ impl fmt::Display for EntryKind {
     }
 }
 
-/// A file that is written from front to end.
+/// A file that is only appended to.
 pub trait AppendFile: Debug + Send {
-    /// Hands all of `bytes` to the operating system: from then on they survive this process.
+    /// Writes all of `bytes` to the operating system, after which they survive the process.
     ///
     /// # Errors
     ///
-    /// What the operating system says; part of the bytes may then be in the file.
+    /// Errors of the operating system; part of the bytes may be in the file then.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Waits until all that was written is on disk: from then on it survives a power cut.
+    /// Syncs all written bytes to disk, after which they survive a power cut.
     ///
     /// # Errors
     ///
-    /// What the operating system says. What was written before is then lost or not, and another
-    /// call may claim success all the same: do not try again.
+    /// Errors of the operating system. Unsynced bytes may be lost then, although a second call can
+    /// report success: do not retry.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// A lock that is held.
+/// A held lock; dropping it releases the lock.
 pub trait Lock: Debug + Send + Sync {}
 
-/// The operating system's own files.
+/// The file system of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealFiles;
 
 impl Vfs for RealFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        check_plain(path)?;
+        check_regular_file(path)?;
         Ok(Arc::new(FileSource::new(File::open(path)?)?))
     }
 
@@ -225,12 +227,12 @@ impl Vfs for RealFiles {
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
-        check_plain(path)?;
+        check_regular_file(path)?;
         Ok(Box::new(RealFile(OpenOptions::new().append(true).open(path)?)))
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
-        check_plain(path)?;
+        check_regular_file(path)?;
         let file = OpenOptions::new().write(true).open(path)?;
         file.set_len(len)?;
         file.sync_all()
@@ -253,7 +255,7 @@ impl Vfs for RealFiles {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             if let Ok(name) = entry.file_name().into_string() {
-                entries.push(Entry { name, kind: EntryKind::of(entry.file_type()?) });
+                entries.push(Entry { name, kind: EntryKind::from_file_type(entry.file_type()?) });
             }
         }
         Ok(entries)
@@ -274,11 +276,11 @@ impl Vfs for RealFiles {
 
     #[cfg(not(unix))]
     fn sync_directory(&self, _path: &Path) -> io::Result<()> {
-        Ok(()) // Directories cannot be opened, and their changes are journalled by the system.
+        Ok(()) // Directories cannot be opened here, and the system journals their changes.
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        match check_plain(path) {
+        match check_regular_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -287,7 +289,7 @@ impl Vfs for RealFiles {
         if !try_lock(file, &mut held)? {
             return Ok(None);
         }
-        // The file could be deleted and made anew while it is locked; the directory cannot.
+        // Also locks the directory, because the lock file can be deleted and created again.
         #[cfg(unix)]
         if let Some(directory) = path.parent()
             && !try_lock(File::open(directory)?, &mut held)?
@@ -295,7 +297,8 @@ impl Vfs for RealFiles {
             return Ok(None);
         }
         if let Some(file) = held.first_mut() {
-            // For the message to whoever finds the store locked; a full disk is no reason to refuse it.
+            // The id is only for the error message of other openers, so a failure (a full disk) is
+            // ignored.
             let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         }
         Ok(Some(Box::new(RealLock { _held: held })))
@@ -306,13 +309,14 @@ impl Vfs for RealFiles {
     }
 }
 
-/// Refuses what is no plain file, before it is opened: opening a pipe would wait for its other end,
-/// and a link may lead anywhere.
-fn check_plain(path: &Path) -> io::Result<()> {
-    match EntryKind::of(fs::symlink_metadata(path)?.file_type()) {
+/// Refuses anything but a regular file before it is opened.
+///
+/// Opening a pipe would wait for its other end, and a symbolic link may lead out of the store.
+fn check_regular_file(path: &Path) -> io::Result<()> {
+    match EntryKind::from_file_type(fs::symlink_metadata(path)?.file_type()) {
         EntryKind::File => Ok(()),
         kind => {
-            let what = format!("is {kind}, not a plain file");
+            let what = format!("is {kind}, not a regular file");
             Err(io::Error::new(io::ErrorKind::InvalidInput, what))
         }
     }
@@ -342,7 +346,7 @@ impl AppendFile for RealFile {
     }
 }
 
-/// The locks end when the files are closed.
+/// The locked files; closing them releases the locks.
 #[derive(Debug)]
 struct RealLock {
     _held: Vec<File>,
@@ -355,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_held_once_even_if_its_file_is_made_anew() {
+    fn a_lock_is_exclusive_even_if_its_file_is_created_again() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("LOCK");
         let held = RealFiles.lock(&path).unwrap().expect("free");
@@ -368,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_files_are_opened() {
+    fn only_regular_files_are_opened() {
         let directory = tempfile::tempdir().unwrap();
         assert!(RealFiles.open(directory.path()).is_err());
         let (file, link) = (directory.path().join("file"), directory.path().join("link"));

@@ -231,8 +231,8 @@ impl ExpectedRows {
             hashers.insert(key.to_owned(), DefaultHasher::new());
         }
         let mut is_present: HashMap<Vec<u8>, bool> = HashMap::new();
-        for stranger in sampled.iter().flat_map(|file| &file.absent_keys) {
-            is_present.insert(stranger.clone(), false);
+        for absent_key in sampled.iter().flat_map(|file| &file.absent_keys) {
+            is_present.insert(absent_key.clone(), false);
         }
         for file in &*sampled {
             progress.advance(1);

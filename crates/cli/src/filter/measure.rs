@@ -157,7 +157,7 @@ impl KindVisitor for MeasureVisitor<'_> {
         Ok(Measurement { ns_remove: Some(self.keys.remove_all(&mut filter)?), ..measurement })
     }
 
-    fn at_once<F: Membership>(
+    fn builds<F: Membership>(
         self,
         build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
     ) -> anyhow::Result<Measurement> {

@@ -1,5 +1,5 @@
-//! The blocked Bloom filter: all bits of a key lie in one cache line, so a lookup waits for memory
-//! once.
+//! The blocked Bloom filter: all bits of a key are in one cache line, so a lookup has one cache
+//! miss.
 //!
 //! ```text
 //! hash ──upper bits──▶ line of 512 bits     hash × odd constant ──▶ k bits in that line
@@ -8,11 +8,11 @@
 //!                                 ▲ one load
 //! ```
 //!
-//! The price is about 4 % more bits at 1 %, since some lines get more keys than others
-//! ([`theory::blocked_bloom_error_rate`](crate::theory::blocked_bloom_error_rate)). Any number of lines and any number of probes will do,
-//! so the size follows the error rate without steps.
+//! This takes about 4 % more bits at 1 %, because keys are unevenly distributed over the lines
+//! ([`theory::blocked_bloom_error_rate`](crate::theory::blocked_bloom_error_rate)). The number of
+//! lines need not be a power of two.
 //!
-//! The stored form and the lookup: `lines.rs`.
+//! The stored form and the lookup are in `lines.rs`.
 //!
 //! Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; the layout of
 //! a line follows `FastLocalBloom` of `RocksDB`.
@@ -31,12 +31,12 @@ use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::theory;
 
-/// Finds the best shape for so many keys.
+/// Returns the best shape for a number of keys.
 fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
     let best = |lines| theory::blocked_bloom_best(keys, lines, LINE_PROBES_MAX);
-    let fewest = |rate| {
-        // A line a key is as much as anyone could want; what errs too often then, errs because of
-        // the length of the hash.
+    let smallest = |rate| {
+        // With one line per key the length of the hash limits the error rate. More lines do not
+        // help.
         if best(keys).1 > rate {
             return None;
         }
@@ -47,7 +47,7 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
         }
         Some(Shape { lines: enough, probes: best(enough).0 })
     };
-    Shape::new(sizing, keys, fewest, |lines| best(lines).0)
+    Shape::new(sizing, keys, smallest, |lines| best(lines).0)
 }
 
 /// A blocked Bloom filter in memory, to which keys can be added.
@@ -79,38 +79,39 @@ pub struct Blocked {
 pub(crate) type BlockedView = LineView<1>;
 
 impl Blocked {
-    /// Makes an empty filter, sized for so many keys. It takes more, and then errs more often.
+    /// Creates an empty filter sized for `keys` keys.
     ///
-    /// A filter sized for no keys has no bits: it takes none, and denies all.
+    /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
+    /// bits: it takes no keys and denies all.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
         let lines = AlignedBytes::zeroed(shape.len()?)?;
         Ok(Self { lines, view: LineView::new(shape.probes), keys: 0 })
     }
 
-    /// Builds a filter of these keys.
+    /// Builds a filter from its keys.
     pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut filter = Self::new(sizing, keys.len() as u64)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
 
-    /// Returns what a filter will cost and how often it will err once it holds so many keys.
+    /// Returns the expected size and error rate of a filter of `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
         Ok(BlockedView::stats_of(keys, shape.len()?, shape.probes))
     }
 
-    /// Returns how many bits each key sets.
+    /// Returns the number of bits that a key sets.
     pub const fn probe_count(&self) -> u32 {
         self.view.probe_count()
     }
 
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: BlockedView::CODE,
@@ -124,7 +125,7 @@ impl Blocked {
 
 impl Membership for Blocked {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }
@@ -144,7 +145,7 @@ impl Membership for Blocked {
 }
 
 impl Insert for Blocked {
-    /// Adds a key. Only a filter that was sized for no keys is ever full.
+    /// Inserts a key. The filter is full only if it was sized for no keys.
     #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
         let line = BlockedView::line_mut(&mut self.lines, hash).ok_or(Full)?;
@@ -174,7 +175,8 @@ mod tests {
     use super::*;
     use crate::{ErrorRate, HEADER_LEN, StoredFilter};
 
-    /// Hashes of the numbers from zero; streams with different numbers share none.
+    /// Returns hashes of the numbers from zero on. Streams with different numbers have no hash in
+    /// common.
     fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
         let seed = Seed::new(stream);
         (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
@@ -189,28 +191,29 @@ mod tests {
     }
 
     #[test]
-    fn ten_bits_a_key_err_less_than_ninety_seven_times_in_ten_thousand() {
+    fn the_error_rate_at_ten_bits_per_key_is_below_0_97_per_cent() {
         let filter = filled(Sizing::BitsPerKey(10.0), 1_000_000);
         let stats = filter.stats();
         assert!(stats.bits_per_key() <= 10.0);
         assert!(stats.error_rate <= 0.0097, "{}", stats.error_rate);
 
         let probes = 4_000_000_u32;
-        let strangers = keys(2, probes.into());
-        let passed = strangers.filter(|stranger| filter.may_contain(*stranger)).count() as f64;
+        let absent_keys = keys(2, probes.into());
+        let false_positives = absent_keys.filter(|key| filter.may_contain(*key)).count() as f64;
         let expected = stats.error_rate * f64::from(probes);
         eprintln!(
             "{} % promised, {} % measured",
             stats.error_rate * 100.0,
-            passed / f64::from(probes) * 100.0
+            false_positives / f64::from(probes) * 100.0
         );
-        assert!((passed - expected).abs() < 3.0 * expected.sqrt(), "{passed}, not {expected}");
+        let deviation = (false_positives - expected).abs();
+        assert!(deviation < 3.0 * expected.sqrt(), "{false_positives}, not {expected}");
     }
 
     #[test]
-    fn an_error_rate_is_kept_with_no_line_to_spare() {
+    fn a_filter_has_the_fewest_lines_that_reach_the_error_rate() {
         for (rate, count) in [(0.3, 5_000), (0.01, 1), (0.01, 100_000), (1e-4, 3_000), (1e-9, 70)] {
-            let rate = ErrorRate::new(rate).expect("a rate");
+            let rate = ErrorRate::new(rate).expect("in range");
             let shape = shape(Sizing::ErrorRate(rate), count).expect("possible");
             let best = |lines| theory::blocked_bloom_best(count, lines, LINE_PROBES_MAX).1;
             assert!(best(shape.lines) <= rate.get());
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_of_a_bit_count() {
+    fn a_fraction_of_a_bit_per_key_changes_the_size() {
         let bits = |wanted| filled(Sizing::BitsPerKey(wanted), 100_000).stats().bits_per_key();
         for wanted in [7.25, 9.9, 10.0, 10.9] {
             assert!((wanted - 0.01..=wanted).contains(&bits(wanted)), "{wanted}");
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_kept_to_the_byte() {
+    fn a_filter_fills_its_budget_up_to_the_last_whole_line() {
         for budget in [128, 1_000, 4_096] {
             let stored = filled(Sizing::Bytes(budget), 300).to_stored(Seed::new(1));
             assert!((budget - 63..=budget).contains(&(stored.len() as u64)));
@@ -237,18 +240,18 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
+    fn a_filter_sized_for_no_keys_has_no_bits_and_takes_no_keys() {
         let mut filter = filled(Sizing::BitsPerKey(10.0), 0);
         assert!(keys(1, 1_000).all(|key| !filter.may_contain(key)));
         assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
 
-        let stored = StoredFilter::parse(filter.to_stored(Seed::new(1))).expect("sound");
+        let stored = StoredFilter::parse(filter.to_stored(Seed::new(1))).expect("our own bytes");
         assert_eq!(stored.as_bytes().len(), HEADER_LEN);
         assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
     }
 
     #[test]
-    fn what_cannot_be_made_is_an_error() {
+    fn an_impossible_sizing_is_an_error() {
         for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(
                 Blocked::new(Sizing::BitsPerKey(bits), 1),
@@ -256,7 +259,7 @@ mod tests {
             ));
         }
         assert!(matches!(Blocked::new(Sizing::BitsPerKey(1e18), 1 << 40), Err(BuildError::Memory)));
-        let rate = ErrorRate::new(1e-30).expect("a rate");
+        let rate = ErrorRate::new(1e-30).expect("in range");
         assert!(matches!(
             Blocked::new(Sizing::ErrorRate(rate), 1_000),
             Err(BuildError::ErrorRate(_))

@@ -1,4 +1,4 @@
-//! The Bloom filter as Bloom described it: a key's bits lie anywhere.
+//! The classic Bloom filter: the bits of a key are anywhere.
 //!
 //! ```text
 //! position i of a key = (hash + i·step) scaled to 0..bits       step = hash × odd constant
@@ -6,15 +6,15 @@
 //! bits   [..1.....1..........1.....................1....................1....1..]
 //! ```
 //!
-//! No filter of single bits errs less often at the same size, and a lookup waits for memory several
-//! times: [`Blocked`](super::Blocked) takes 3 % more bits at 1 %, and waits once.
+//! Of the Bloom filters it has the lowest error rate for its size, but a lookup has several cache
+//! misses. [`Blocked`](super::Blocked) takes 3 % more bits at 1 % and has one.
 //!
-//! Kirsch and Mitzenmacher ("Less Hashing, Same Performance", 2006) show that two hashes suffice for
-//! all positions. Both come from one 64-bit hash here, and the positions are scaled by a
-//! multiplication, so that there is no division and any number of bits will do.
+//! Two hashes suffice for all positions (Kirsch and Mitzenmacher: "Less Hashing, Same Performance",
+//! 2006). Both are derived from one 64-bit hash. Positions are scaled by a multiplication instead
+//! of a division, which works for any number of bits.
 //!
-//! Body of the stored form: the bits; bit b is byte b / 8, mask 1 << (b % 8). Header parameter 0 is
-//! the number of probes.
+//! The body of the stored form is the bits: bit b is byte b / 8, mask 1 << (b % 8). Header
+//! parameter 0 is the number of probes.
 
 use alloc::vec::Vec;
 
@@ -28,18 +28,18 @@ use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::{kernel, theory};
 
-/// The most bits that a key can set: enough for an error rate of 2^−64, as fine as a hash tells.
+/// The most bits that a key can set: enough for an error rate of 2^−64, the limit of a 64-bit hash.
 const PROBES_MAX: u32 = 64;
 
-/// Returns the positions of a key's bits among `bits`.
+/// Returns the positions of a key's bits, below `bits`.
 fn positions(hash: KeyHash, probes: u32, bits: u64) -> impl Iterator<Item = u64> {
     let step = hash.get().wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32) | 1;
     (0..u64::from(probes))
         .map(move |probe| hash.get().wrapping_add(probe.wrapping_mul(step)))
-        .map(move |place| KeyHash::from_u64(place).slot(bits))
+        .map(move |hash| KeyHash::from_u64(hash).slot(bits))
 }
 
-/// How many bytes of bits, and how many bits each key sets.
+/// The size of the bits, and the number of bits that a key sets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Shape {
     bytes: u64,
@@ -47,7 +47,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Finds the best shape for so many keys. No keys take no bytes.
+    /// Returns the best shape for a number of keys; no bytes for no keys.
     fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let bytes = match sizing {
             _ if keys == 0 => return Ok(Self { bytes: 0, probes: 1 }),
@@ -67,22 +67,22 @@ impl Shape {
         Ok(Self { bytes, probes: Self::best(keys, bytes).0 })
     }
 
-    /// Finds the fewest bytes that err no more often than `rate`.
+    /// Returns the fewest bytes whose error rate is at most `rate`.
     fn bytes_for(rate: f64, keys: u64) -> Result<u64, BuildError> {
-        let errs = |bytes| Self::best(keys, bytes).1 > rate;
-        // More than 128 bits a key are of no use to 64 probes.
+        let exceeds_rate = |bytes| Self::best(keys, bytes).1 > rate;
+        // With 64 probes, more than 128 bits per key do not lower the error rate.
         let (mut too_few, mut enough) = (0, keys.checked_mul(16).ok_or(BuildError::Memory)?);
-        if errs(enough) {
+        if exceeds_rate(enough) {
             return Err(BuildError::ErrorRate(rate));
         }
         while enough - too_few > 1 {
             let middle = too_few.midpoint(enough);
-            if errs(middle) { too_few = middle } else { enough = middle }
+            if exceeds_rate(middle) { too_few = middle } else { enough = middle }
         }
         Ok(enough)
     }
 
-    /// Returns the number of probes that errs least, and how often it errs.
+    /// Returns the number of probes with the lowest error rate, and that rate.
     fn best(keys: u64, bytes: u64) -> (u32, f64) {
         let bits_per_key = bytes as f64 * 8.0 / keys as f64;
         let below = theory::bloom_best_probe_count(bits_per_key) as u32;
@@ -91,12 +91,12 @@ impl Shape {
             .map(|probes| probes.clamp(1, PROBES_MAX))
             .map(|probes| (probes, rate(keys, bytes, probes)))
             .into_iter()
-            .fold((1, 1.0), |best, found| if found.1 < best.1 { found } else { best })
+            .fold((1, 1.0), |best, other| if other.1 < best.1 { other } else { best })
     }
 }
 
 fn rate(keys: u64, bytes: u64, probes: u32) -> f64 {
-    // A filter of 2^61 bytes is only ever planned, and errs as one a byte smaller.
+    // A filter of 2^61 bytes is planned but never built. Its bits exceed a `u64` by one.
     let bits = bytes.min(u64::MAX / 8) * 8;
     theory::bloom_error_rate_exact(keys, bits, probes)
 }
@@ -107,34 +107,35 @@ fn stats(keys: u64, bytes: u64, probes: u32) -> FilterStats {
 
 #[inline]
 fn contains(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
-    // A position is below the count of bits, whose bytes a `usize` counts.
+    // The cast is exact: a position is below the number of bits in memory.
     !bits.is_empty()
         && positions(hash, probes, bits.len() as u64 * 8).all(|bit| {
             bits.get((bit >> 3) as usize).is_some_and(|byte| byte & (1 << (bit & 7)) != 0)
         })
 }
 
-/// Bits that are prefetched first: three of four absent keys are denied by them.
+/// The number of bits prefetched first. They deny three of four absent keys.
 const PROBES_FIRST: u32 = 2;
-/// Bits that are prefetched once the first are known to be set: all others at 1 %.
+/// The number of bits prefetched once the first are known to be set: all other bits at 1 %.
 const PROBES_NEXT: u32 = 5;
 
-/// Prefetches the first bits only.
+/// Prefetches the first bits.
 fn prefetch(bits: &[u8], hash: KeyHash) {
     for bit in positions(hash, PROBES_FIRST, bits.len() as u64 * 8) {
         kernel::prefetch_at(bits, (bit >> 3) as usize);
     }
 }
 
-/// Looks at the first bits, and prefetches the next if they are set.
+/// Returns whether the first bits are set, and if so prefetches the next ones.
 fn prefetch_next(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
-    let places = |probes| positions(hash, probes, bits.len() as u64 * 8);
-    // Without a branch for each, since it cannot be guessed.
-    let may_contain = places(PROBES_FIRST.min(probes)).fold(true, |all, bit| {
+    let positions = |probes| positions(hash, probes, bits.len() as u64 * 8);
+    // No branch per bit, because it would be unpredictable.
+    let may_contain = positions(PROBES_FIRST.min(probes)).fold(true, |all, bit| {
         all & bits.get((bit >> 3) as usize).is_some_and(|byte| byte & (1 << (bit & 7)) != 0)
     });
     if may_contain {
-        for bit in places((PROBES_FIRST + PROBES_NEXT).min(probes)).skip(PROBES_FIRST as usize) {
+        let probes = (PROBES_FIRST + PROBES_NEXT).min(probes);
+        for bit in positions(probes).skip(PROBES_FIRST as usize) {
             kernel::prefetch_at(bits, (bit >> 3) as usize);
         }
     }
@@ -164,22 +165,24 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// Makes an empty filter, sized for so many keys. It takes more, and then errs more often.
+    /// Creates an empty filter sized for `keys` keys.
     ///
-    /// A filter sized for no keys has no bits: it takes none, and denies all.
+    /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
+    /// bits: it takes no keys and denies all.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = Shape::new(sizing, keys)?;
         let bits = allocate(shape.bytes, 0)?;
         Ok(Self { bits, probes: shape.probes, keys: 0 })
     }
 
-    /// Makes an empty filter of so many bytes in which a key sets so many bits, 1 to 64.
+    /// Creates an empty filter of `bytes` bytes in which a key sets `probes` bits, 1 to 64.
     ///
-    /// A sizing chooses the number that errs least; this is for a layout that is given.
+    /// Use it for a given layout; [`new`](Self::new) chooses the number of probes with the lowest
+    /// error rate.
     ///
     /// ```
     /// use filter::bloom::Classic;
@@ -191,8 +194,8 @@ impl Classic {
     ///
     /// # Errors
     ///
-    /// [`BuildError::ProbeCount`] for any other number, [`BuildError::Memory`] if the bytes do not fit into
-    /// memory.
+    /// [`BuildError::ProbeCount`] if `probes` is out of range, [`BuildError::Memory`] if the bytes
+    /// do not fit into memory.
     pub fn with_probe_count(bytes: u64, probes: u32) -> Result<Self, BuildError> {
         if !(1..=PROBES_MAX).contains(&probes) {
             return Err(BuildError::ProbeCount(probes));
@@ -200,25 +203,25 @@ impl Classic {
         Ok(Self { bits: allocate(bytes, 0)?, probes, keys: 0 })
     }
 
-    /// Builds a filter of these keys.
+    /// Builds a filter from its keys.
     pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut filter = Self::new(sizing, keys.len() as u64)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
 
-    /// Returns what a filter will cost and how often it will err once it holds so many keys.
+    /// Returns the expected size and error rate of a filter of `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = Shape::new(sizing, keys)?;
         Ok(stats(keys, shape.bytes, shape.probes))
     }
 
-    /// Returns how many bits each key sets.
+    /// Returns the number of bits that a key sets.
     pub const fn probe_count(&self) -> u32 {
         self.probes
     }
 
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: ClassicView::CODE,
@@ -249,13 +252,12 @@ impl Membership for Classic {
 }
 
 impl Insert for Classic {
-    /// Adds a key. Only a filter that was sized for no keys is ever full.
+    /// Inserts a key. The filter is full only if it has no bits.
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
         if self.bits.is_empty() {
             return Err(Full);
         }
         for bit in positions(hash, self.probes, self.bits.len() as u64 * 8) {
-            // A position is below the count of bits.
             self.bits[(bit >> 3) as usize] |= 1 << (bit & 7);
         }
         self.keys += 1;
@@ -273,14 +275,14 @@ impl StoredView for ClassicView {
     const CODE: u8 = 3;
 
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = FormatError::Parameters("a key sets 1 to 64 bits");
-        let [probes, 0, 0] = header.parameters else { return Err(wrong) };
-        let probes = u32::try_from(probes).map_err(|_| wrong)?;
+        let wrong_probes = FormatError::Parameters("a key must set 1 to 64 bits");
+        let [probes, 0, 0] = header.parameters else { return Err(wrong_probes) };
+        let probes = u32::try_from(probes).map_err(|_| wrong_probes)?;
         if !(1..=PROBES_MAX).contains(&probes) {
-            return Err(wrong);
+            return Err(wrong_probes);
         }
         if body.is_empty() && header.keys != 0 {
-            return Err(FormatError::Parameters("there are keys, and no bits"));
+            return Err(FormatError::Parameters("there are keys but no bits"));
         }
         Ok(Self { probes })
     }
@@ -306,7 +308,7 @@ impl StoredView for ClassicView {
 impl BitPositions for ClassicView {
     #[inline]
     fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        // A position is below the count of bits, of which a `usize` counts those in memory.
+        // The cast is exact: there is a row in memory for each position.
         positions(hash, self.probes, body_len as u64 * 8).map(|bit| bit as usize)
     }
 }
@@ -315,38 +317,37 @@ impl BitPositions for ClassicView {
 mod tests {
     use super::*;
 
-    /// Makes a filter with these keys, bits a key and probes; returns its error rate as theory has
-    /// it and as counted, each per million.
-    fn measure(keys: u64, bits_per_key: u64, probes: u32, strangers: u64) -> (f64, f64) {
+    /// Returns the expected and the measured error rate of a filter, each per million.
+    fn measure(keys: u64, bits_per_key: u64, probes: u32, absent_count: u64) -> (f64, f64) {
         let len = (keys * bits_per_key / 8) as usize;
         let mut filter = Classic { bits: alloc::vec![0; len], probes, keys: 0 };
         let hash = |stream, key: u64| KeyHash::new(Seed::new(stream), &key.to_le_bytes());
         for key in 0..keys {
             filter.insert(hash(1, key)).expect("never full");
         }
-        let passed = (0..strangers).filter(|key| filter.may_contain(hash(2, *key))).count();
-        (filter.stats().error_rate * 1e6, passed as f64 / strangers as f64 * 1e6)
+        let false_positives =
+            (0..absent_count).filter(|key| filter.may_contain(hash(2, *key))).count();
+        (filter.stats().error_rate * 1e6, false_positives as f64 / absent_count as f64 * 1e6)
     }
 
-    /// Twenty bits a key. The rates are the formula's: 303 in a million with six probes, 67.1 with
-    /// fourteen, 88.9 with ten.
+    /// The settings have twenty bits per key, and the expected rates follow from the formula.
     ///
-    /// Of the widely copied figures for fourteen probes, 0.014 % expected and 0.006 % measured, the
-    /// measurement was right: (1 − e^(−14/20))^14 is 0.0067 %.
+    /// For fourteen probes the literature often cites 0.014 % expected and 0.006 % measured. The
+    /// formula gives (1 − e^(−14/20))^14 = 0.0067 %.
     #[test]
-    fn the_literatures_settings_come_out_as_computed() {
+    fn error_rates_at_the_settings_of_the_literature_are_those_of_the_formula() {
         for (probes, expected) in [(6, 303.0), (14, 67.1), (10, 88.9)] {
-            let strangers = 2_000_000;
-            let (promised, measured) = measure(100_000, 20, probes, strangers);
+            let absent_count = 2_000_000;
+            let (promised, measured) = measure(100_000, 20, probes, absent_count);
             eprintln!("k = {probes}: {promised:.2} promised, {measured:.2} measured, per million");
             assert!((promised / expected - 1.0).abs() < 0.002, "k = {probes}: {promised}");
-            let sigma = (promised / strangers as f64 * 1e6).sqrt();
+            let sigma = (promised / absent_count as f64 * 1e6).sqrt();
             assert!((measured - promised).abs() < 3.0 * sigma, "k = {probes}: {measured}");
         }
     }
 
     #[test]
-    fn an_error_rate_is_kept_with_no_byte_to_spare() {
+    fn a_filter_has_the_fewest_bytes_that_reach_the_error_rate() {
         for (wanted, keys) in [(0.3, 5_000), (0.01, 1), (0.01, 100_000), (1e-9, 70)] {
             let bytes = Shape::bytes_for(wanted, keys).expect("possible");
             assert!(Shape::best(keys, bytes).1 <= wanted);

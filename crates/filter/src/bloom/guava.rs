@@ -1,10 +1,9 @@
-//! Guava's `BloomFilter`: the same size, the same bits, the same serialised form.
+//! Guava's `BloomFilter`: the same size, bits and serialised form.
 //!
-//! `create(funnel, expectedInsertions, fpp)` takes
-//! `m = (long) (-n · ln p / (ln 2)²)` bits, rounded up to whole 64-bit words, and
-//! `k = max(1, round(-ln p / ln 2))` probes, as Guava does today. Older versions took `k` from
-//! `m / n`, which differs for a handful of keys; either reads the other's filters, since the
-//! number of probes is in the serialised form.
+//! `create(funnel, expectedInsertions, fpp)` chooses `m = (long) (-n · ln p / (ln 2)²)` bits,
+//! rounded up to whole 64-bit words, and `k = max(1, round(-ln p / ln 2))` probes. Old versions of
+//! Guava derived `k` from `m / n`, which differs for very few keys. All versions read each other's
+//! filters, because the number of probes is in the serialised form.
 //!
 //! Both strategies hash the key with `MurmurHash3_x64_128` and seed 0:
 //!
@@ -13,7 +12,7 @@
 //! |       0 | `MURMUR128_MITZ_32`  | low, high 32 bits of word 0 | h1 + (i+1)·h2 as `int`, `~` if negative |
 //! |       1 | `MURMUR128_MITZ_64`  | word 0, word 1            | h1 + i·h2 as `long`, without its sign bit |
 //!
-//! and take each probe modulo m. The serialised form (`writeTo`, `readFrom`):
+//! and reduce each probe modulo m. The serialised form (`writeTo`, `readFrom`):
 //!
 //! | at | bytes | field         | encoding and meaning                                              |
 //! |---:|------:|---------------|-------------------------------------------------------------------|
@@ -22,8 +21,9 @@
 //! |  2 |     4 | word count    | i32 BE, at least 1                                                |
 //! |  6 |   8·w | words         | i64 BE each; bit `p` is bit `p mod 64` of word `p / 64`           |
 //!
-//! What is hashed is what the funnel sends: bytes as they are; text as UTF-8 (`stringFunnel`) or as
-//! UTF-16 little-endian (`unencodedCharsFunnel`); an `int` or `long` as 4 or 8 bytes, little-endian.
+//! Guava hashes the bytes that the funnel sends: byte arrays unchanged; text as UTF-8
+//! (`stringFunnel`) or as UTF-16 little-endian (`unencodedCharsFunnel`); an `int` or `long` as 4 or
+//! 8 bytes, little-endian.
 
 #![cfg_attr(
     not(test),
@@ -37,12 +37,13 @@ use core::num::NonZeroU8;
 
 use crate::sizing::ErrorRate;
 
-/// How probes are made from a key's hash. The names are Guava's.
+/// How probes are derived from a key's hash. The names are Guava's.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum GuavaStrategy {
-    /// `MURMUR128_MITZ_32`: what Guava wrote before version 12; errs more often above 2^31 bits.
+    /// `MURMUR128_MITZ_32`: used by old versions of Guava; its error rate is too high above 2^31
+    /// bits.
     Mitz32,
-    /// `MURMUR128_MITZ_64`: what `create` makes.
+    /// `MURMUR128_MITZ_64`: the default of `create`.
     #[default]
     Mitz64,
 }
@@ -58,7 +59,7 @@ pub enum GuavaStrategy {
 /// assert!(filter.may_contain(b"row1"));
 /// assert_eq!((filter.bits(), filter.hash_count()), (9_600, 7));
 ///
-/// let bytes = filter.to_bytes(); // `BloomFilter.readFrom` in Java takes them.
+/// let bytes = filter.to_bytes(); // Java reads these with `BloomFilter.readFrom`.
 /// assert_eq!(GuavaBloom::from_bytes(&bytes)?, filter);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -71,12 +72,11 @@ pub struct GuavaBloom {
 }
 
 impl GuavaBloom {
-    /// Makes an empty filter, as large as Guava's `create` would for as many keys and that rate.
+    /// Creates an empty filter of the size that Guava's `create` chooses.
     ///
     /// # Errors
     ///
-    /// [`TooLarge`] if Guava could not hold or write it either: more than 255 probes, or more than
-    /// 2^31 − 1 words.
+    /// [`TooLarge`] if the filter exceeds Guava's limits: 255 probes and 2^31 − 1 words.
     pub fn create(
         expected_insertions: u64,
         error_rate: ErrorRate,
@@ -95,11 +95,12 @@ impl GuavaBloom {
         Ok(Self { strategy, hash_count, words: vec![0; word_count] })
     }
 
-    /// Adds a key. Returns whether a bit changed: if so, the key was certainly not there before.
+    /// Inserts a key. Returns true if a bit changed, that is if the key was certainly absent
+    /// before.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         let mut changed = false;
         for bit in self.probes(key) {
-            let (word, mask) = place(bit);
+            let (word, mask) = word_and_mask(bit);
             if let Some(word) = self.words.get_mut(word) {
                 changed |= *word & mask == 0;
                 *word |= mask;
@@ -111,7 +112,7 @@ impl GuavaBloom {
     /// Returns false if the key was certainly never inserted, true if it may have been.
     pub fn may_contain(&self, key: &[u8]) -> bool {
         self.probes(key).all(|bit| {
-            let (word, mask) = place(bit);
+            let (word, mask) = word_and_mask(bit);
             self.words.get(word).is_some_and(|word| word & mask != 0)
         })
     }
@@ -120,7 +121,7 @@ impl GuavaBloom {
     ///
     /// # Errors
     ///
-    /// [`Incompatible`] if they differ in one of these; this filter is then as it was.
+    /// [`Incompatible`] if the filters differ in one of these. This filter is then unchanged.
     pub fn union(&mut self, other: &Self) -> Result<(), Incompatible> {
         let same = self.strategy == other.strategy
             && self.hash_count == other.hash_count
@@ -128,29 +129,29 @@ impl GuavaBloom {
         if !same {
             return Err(Incompatible);
         }
-        for (word, theirs) in self.words.iter_mut().zip(&other.words) {
-            *word |= theirs;
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word |= other;
         }
         Ok(())
     }
 
-    /// Returns how many bits the filter has.
+    /// Returns the number of bits of the filter.
     pub fn bits(&self) -> u64 {
         bit_count(&self.words)
     }
 
-    /// Returns how many bits each key sets.
+    /// Returns the number of bits that a key sets.
     pub const fn hash_count(&self) -> u8 {
         self.hash_count.get()
     }
 
-    /// Returns how probes are made.
+    /// Returns how probes are derived from a hash.
     pub const fn strategy(&self) -> GuavaStrategy {
         self.strategy
     }
 
-    /// Returns what `expectedFpp` returns: the share of bits that are set, to the power of the
-    /// number of probes.
+    /// Returns the error rate as `expectedFpp` does: the fraction of set bits to the power of the
+    /// probes.
     pub fn error_rate(&self) -> f64 {
         let set =
             self.words.iter().map(|word| u64::from(word.count_ones())).fold(0, u64::saturating_add);
@@ -158,9 +159,9 @@ impl GuavaBloom {
     }
 
     /// Returns the serialised form, as `writeTo` does.
-    #[expect(clippy::missing_panics_doc, reason = "the number of words was checked at the start")]
+    #[expect(clippy::missing_panics_doc, reason = "constructors check the number of words")]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let word_count = i32::try_from(self.words.len()).expect("checked when it was made");
+        let word_count = i32::try_from(self.words.len()).expect("constructors check the count");
         let strategy = match self.strategy {
             GuavaStrategy::Mitz32 => 0,
             GuavaStrategy::Mitz64 => 1,
@@ -171,12 +172,12 @@ impl GuavaBloom {
         bytes
     }
 
-    /// Reads the serialised form, as `readFrom` does.
+    /// Parses the serialised form, as `readFrom` does.
     ///
     /// # Errors
     ///
-    /// [`NotGuava`] if a field has a value that Guava never writes, or if the words are fewer or
-    /// more than were announced.
+    /// [`NotGuava`] if a field has a value that Guava never writes, or the number of words differs
+    /// from the header.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotGuava> {
         let ([strategy, hash_count], rest) = bytes.split_first_chunk().ok_or(NotGuava::Cut)?;
         let (word_count, words) = rest.split_first_chunk().ok_or(NotGuava::Cut)?;
@@ -186,16 +187,16 @@ impl GuavaBloom {
             other => return Err(NotGuava::Strategy(*other)),
         };
         let hash_count = NonZeroU8::new(*hash_count).ok_or(NotGuava::NoProbes)?;
-        let (words, left_over) = words.as_chunks::<8>();
+        let (words, rest) = words.as_chunks::<8>();
         let announced = i32::from_be_bytes(*word_count);
-        if announced < 1 || usize::try_from(announced) != Ok(words.len()) || !left_over.is_empty() {
+        if announced < 1 || usize::try_from(announced) != Ok(words.len()) || !rest.is_empty() {
             return Err(NotGuava::WordCount { announced, bytes: bytes.len() });
         }
         let words = words.iter().map(|word| u64::from_be_bytes(*word)).collect();
         Ok(Self { strategy, hash_count, words })
     }
 
-    /// The bits of a key, in the order in which Guava looks at them.
+    /// Returns the positions of a key's bits, in Guava's order.
     fn probes(&self, key: &[u8]) -> impl Iterator<Item = u64> + use<> {
         let mut source = key;
         let hash = murmur3::murmur3_x64_128(&mut source, 0).expect("reading a slice does not fail");
@@ -219,31 +220,31 @@ impl GuavaBloom {
     }
 }
 
-/// `optimalNumOfBits`: as Java computes it, cut off to a whole number.
+/// Computes Guava's `optimalNumOfBits`, truncated to a whole number as in Java.
 fn optimal_bits(expected: u64, error_rate: ErrorRate) -> u64 {
     let bits = -to_f64(expected) * error_rate.get().ln() / (LN_2 * LN_2);
     saturating_u64(bits)
 }
 
-/// `optimalNumOfHashFunctions`: as Java computes it; `Math.round` rounds halves up.
+/// Computes Guava's `optimalNumOfHashFunctions`. Java's `Math.round` rounds halves up.
 fn optimal_hash_count(error_rate: ErrorRate) -> u64 {
     saturating_u64((-error_rate.get().ln() / LN_2 + 0.5).floor()).max(1)
 }
 
-#[expect(clippy::as_conversions, reason = "Java's (double) of a long rounds in the same way")]
+#[expect(clippy::as_conversions, reason = "Java rounds in the same way")]
 const fn to_f64(number: u64) -> f64 {
     number as f64
 }
 
-#[expect(clippy::as_conversions, reason = "Java's (long) of a double cuts off and saturates too")]
+#[expect(clippy::as_conversions, reason = "Java truncates and saturates in the same way")]
 const fn saturating_u64(number: f64) -> u64 {
     number as u64
 }
 
-/// The bit at `index`, as a word and a mask.
-#[expect(clippy::as_conversions, reason = "a word's index fits usize, as its filter is in memory")]
-const fn place(index: u64) -> (usize, u64) {
-    ((index >> 6) as usize, 1_u64.rotate_left((index & 63) as u32))
+/// Returns the index of the word of a bit, and the mask of the bit in the word.
+#[expect(clippy::as_conversions, reason = "the words are in memory, so their indices fit")]
+const fn word_and_mask(bit: u64) -> (usize, u64) {
+    ((bit >> 6) as usize, 1_u64.rotate_left((bit & 63) as u32))
 }
 
 #[expect(clippy::as_conversions, reason = "the words are in memory, so their number fits")]
@@ -251,50 +252,50 @@ const fn bit_count(words: &[u64]) -> u64 {
     (words.len() as u64).saturating_mul(64)
 }
 
-/// The 128-bit hash as Guava's two `long`s: its first eight bytes, its last eight.
-#[expect(clippy::as_conversions, reason = "each half is meant to be cut off")]
+/// Splits a 128-bit hash into Guava's two `long`s, the low one first.
+#[expect(clippy::as_conversions, reason = "truncation is intended")]
 const fn halves(hash: u128) -> [u64; 2] {
     [hash as u64, (hash >> 64) as u64]
 }
 
-/// A `long` as two `int`s, the low one first.
-#[expect(clippy::as_conversions, reason = "each half is meant to be cut off")]
+/// Splits a `long` into two `int`s, the low one first.
+#[expect(clippy::as_conversions, reason = "truncation is intended")]
 const fn quarters(half: u64) -> [u32; 2] {
     [half as u32, (half >> 32) as u32]
 }
 
-/// A filter that Guava could not make either: it asks for too many bits or probes.
+/// The filter would exceed Guava's limits of bits or probes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("a filter for {expected_insertions} keys at that error rate is more than Guava can hold")]
+#[error("a filter for {expected_insertions} keys at that error rate exceeds Guava's limits")]
 pub struct TooLarge {
-    /// How many keys were expected.
+    /// The number of keys for which the filter was to be sized.
     pub expected_insertions: u64,
 }
 
-/// Two filters that differ in strategy, size or number of probes cannot be united.
+/// Two filters cannot be united because they differ in strategy, size or number of probes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the filters differ in strategy, size or number of probes")]
 pub struct Incompatible;
 
-/// Bytes that Guava never writes.
+/// Why bytes are not a serialised Guava filter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotGuava {
-    /// They end within the first six.
+    /// The bytes end within the header of six bytes.
     #[error("ends in the header of a Guava filter")]
     Cut,
-    /// The first byte names no strategy.
+    /// The strategy is unknown.
     #[error("unknown Guava strategy {0}")]
     Strategy(u8),
-    /// A filter without probes.
+    /// The number of probes is zero.
     #[error("a Guava filter without probes")]
     NoProbes,
-    /// The words are fewer or more than announced.
+    /// The number of words differs from the header.
     #[error("a Guava filter of {bytes} bytes announces {announced} words")]
     WordCount {
-        /// What the header says.
+        /// The number of words in the header.
         announced: i32,
-        /// How many bytes there are in all.
+        /// The number of bytes, header included.
         bytes: usize,
     },
 }
@@ -311,8 +312,8 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_that_guava_documents() {
-        // BloomFilterTest.java: optimalBits and optimalHashes, spot checks.
+    fn sizes_are_those_of_guava() {
+        // Values from BloomFilterTest.java: optimalBits and optimalHashes.
         assert_eq!(optimal_bits(1, ErrorRate::HBASE), 9);
         assert_eq!(optimal_bits(1_000_000, ErrorRate::new(0.03).expect("in range")), 7_298_440);
         assert_eq!(optimal_hash_count(ErrorRate::new(0.03).expect("in range")), 5);
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_lost_and_the_bytes_read_back() {
+    fn no_member_is_denied_and_the_bytes_round_trip() {
         for strategy in [GuavaStrategy::Mitz32, GuavaStrategy::Mitz64] {
             let mut filter = filter(strategy, 1_000, 0.01);
             let keys: alloc::vec::Vec<_> =
@@ -329,19 +330,20 @@ mod tests {
             for key in &keys {
                 filter.insert(key.as_bytes());
             }
-            assert!(!filter.insert(b"key1"), "a second time changes nothing");
+            assert!(!filter.insert(b"key1"), "a second insert changes no bit");
             assert!(keys.iter().all(|key| filter.may_contain(key.as_bytes())));
-            let strangers = (0..20_000).map(|number| format!("stranger{number}"));
-            let maybe = strangers.filter(|key| filter.may_contain(key.as_bytes())).count();
-            // 1 % of 20,000 is 200, and 3 σ are 42.
-            assert!((158..=242).contains(&maybe), "{strategy:?}: {maybe} of 20,000");
+            let absent_keys = (0..20_000).map(|number| format!("absent{number}"));
+            let false_positives =
+                absent_keys.filter(|key| filter.may_contain(key.as_bytes())).count();
+            // 200 are expected, and three standard deviations are 42.
+            assert!((158..=242).contains(&false_positives), "{strategy:?}: {false_positives}");
             assert!((filter.error_rate() - 0.01).abs() < 0.001, "{}", filter.error_rate());
             assert_eq!(GuavaBloom::from_bytes(&filter.to_bytes()), Ok(filter));
         }
     }
 
     #[test]
-    fn every_cut_and_every_wrong_header_is_refused() {
+    fn truncated_bytes_and_wrong_headers_are_refused() {
         let bytes = filter(GuavaStrategy::Mitz64, 10, 0.1).to_bytes();
         for len in 0..bytes.len() {
             assert!(GuavaBloom::from_bytes(&bytes[..len]).is_err(), "cut at {len}");
@@ -352,7 +354,7 @@ mod tests {
             assert!(GuavaBloom::from_bytes(&damaged).is_err(), "byte {at} is {wrong}");
         }
         let none = [1, 1, 0, 0, 0, 0];
-        assert!(GuavaBloom::from_bytes(&none).is_err(), "no words would divide by nothing");
+        assert!(GuavaBloom::from_bytes(&none).is_err(), "a filter without words");
     }
 
     #[test]
@@ -369,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_guava_could_not_hold_is_refused() {
+    fn a_filter_beyond_the_limits_of_guava_is_refused() {
         let rate = ErrorRate::new(1e-300).expect("in range");
         assert!(GuavaBloom::create(10, rate, GuavaStrategy::Mitz64).is_err(), "997 probes");
         let huge = GuavaBloom::create(u64::MAX, ErrorRate::HBASE, GuavaStrategy::Mitz64);

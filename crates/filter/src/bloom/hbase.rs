@@ -1,17 +1,17 @@
-//! HBase's Bloom filter: its hashes, the sizing of a chunk, its folding, and the lookup.
+//! HBase's Bloom filter: hashes, sizing and folding of a chunk, and the lookup.
 //!
-//! HBase cuts the filter of a file into chunks, each a plain array of bits without a header; where
-//! the chunks lie, and the parameters they share, is said in the file's Bloom meta block.
+//! HBase splits the filter of a file into chunks. A chunk is an array of bits without a header. The
+//! file's Bloom meta block has the offsets of the chunks and their common parameters.
 //!
 //! ```text
-//! h1 = H(key, 0), h2 = H(key, h1)            two 32-bit hashes, once a key
-//! bit i of a key = |(h1 + i·h2) mod bits|    for i in 0..hash_count, Java's wrapping and remainder
+//! h1 = H(key, 0), h2 = H(key, h1)            two 32-bit hashes per key
+//! bit i of a key = |(h1 + i·h2) mod bits|    i in 0..hash_count; wraps as in Java
 //! bit p of a chunk = byte p / 8, mask 1 << (p % 8)
 //! ```
 //!
-//! A chunk is sized for the keys it may get, and folded in half as long as it would still keep its
-//! error rate with the keys it got. Folding keeps the positions right: |v| mod bits/2 is
-//! (|v| mod bits) mod bits/2.
+//! A chunk is sized for its maximum number of keys. When it is finished, it is folded in half as
+//! often as its actual keys permit at the same error rate. Positions stay valid, because |v| mod
+//! bits/2 equals (|v| mod bits) mod bits/2.
 //!
 //! HBase: `BloomFilterUtil`, `BloomFilterChunk`, `CompoundBloomFilterWriter`.
 
@@ -21,22 +21,22 @@ use core::fmt;
 
 use crate::hash;
 
-/// Which of HBase's hashes a filter uses: `hbase.hash.type`. In the order of their codes.
+/// The hash of a filter (`hbase.hash.type`), in the order of HBase's codes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum HashType {
     /// Bob Jenkins' lookup3.
     Jenkins,
-    /// Murmur2 as HBase computes it; the default.
+    /// Murmur2 as HBase computes it, the default.
     #[default]
     Murmur,
-    /// Murmur3, 32 bits.
+    /// Murmur3 with 32 bits.
     #[cfg(feature = "std")]
     Murmur3,
 }
 
 impl HashType {
-    /// All that this build knows.
+    /// All hashes of this build.
     pub const ALL: &[Self] = &[
         Self::Jenkins,
         Self::Murmur,
@@ -44,17 +44,17 @@ impl HashType {
         Self::Murmur3,
     ];
 
-    /// Returns the number that stands in a file's Bloom meta block.
+    /// Returns the code in a file's Bloom meta block.
     pub const fn code(self) -> i32 {
         self as i32
     }
 
-    /// Returns the hash with that number, if there is one.
+    /// Returns the hash with this code.
     pub fn from_code(code: i32) -> Option<Self> {
         Self::ALL.iter().copied().find(|hash_type| hash_type.code() == code)
     }
 
-    /// Returns the name HBase's configuration has for it.
+    /// Returns the name in HBase's configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Jenkins => "jenkins",
@@ -64,12 +64,12 @@ impl HashType {
         }
     }
 
-    /// Returns the hash with that name, if there is one.
+    /// Returns the hash with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|hash_type| hash_type.name() == name)
     }
 
-    /// Hashes a key, starting from a seed.
+    /// Hashes a key.
     pub fn hash(self, key: &[u8], seed: i32) -> i32 {
         let seed = seed.cast_unsigned();
         let hash = match self {
@@ -88,7 +88,7 @@ impl fmt::Display for HashType {
     }
 }
 
-/// Both hashes of one key, from which all its bits follow: computed once a read, for all files.
+/// The two hashes of a key, which determine its bits. Computed once per lookup, for all files.
 ///
 /// ```
 /// use filter::bloom::hbase::{HashPair, HashType};
@@ -122,35 +122,39 @@ impl HashPair {
     ///
     /// If `bit_count` is 0 and `hash_count` is not.
     pub fn bits(self, hash_count: u32, bit_count: u32) -> impl Iterator<Item = u32> {
-        let sizes = self.sizes().zip(0..hash_count);
-        // The usual chunk of 128 KiB has a power of two of bits, however often it was folded, and then
-        // no division is needed.
+        let magnitudes = self.magnitudes().zip(0..hash_count);
+        // The default chunk of 128 KiB has a power of two of bits, folded or not. This avoids the
+        // division.
         let mask = bit_count.is_power_of_two().then(|| bit_count - 1);
-        sizes.map(move |(size, _)| mask.map_or_else(|| size % bit_count, |mask| size & mask))
+        magnitudes.map(move |(magnitude, _)| {
+            mask.map_or_else(|| magnitude % bit_count, |mask| magnitude & mask)
+        })
     }
 
-    /// Iterates over the numbers whose remainders are the positions of the key's bits, without end: |v mod m|
-    /// with Java's truncated remainder is |v| mod m, also for the least `int`.
+    /// Returns an endless iterator over |h1 + i·h2|. Modulo the number of bits these are the
+    /// positions.
+    ///
+    /// |v mod m| with Java's truncated remainder equals |v| mod m, also for `i32::MIN`.
     #[inline]
-    fn sizes(self) -> impl Iterator<Item = u32> {
+    fn magnitudes(self) -> impl Iterator<Item = u32> {
         let mut composite = self.h1;
         core::iter::repeat_with(move || {
-            let size = composite.unsigned_abs();
+            let magnitude = composite.unsigned_abs();
             composite = composite.wrapping_add(self.h2);
-            size
+            magnitude
         })
     }
 }
 
-/// Returns the error rate for ROWCOL filters: HBase asks them twice (for the column, and for the
-/// row's family deletes), so each question may err only half as often, nearly.
+/// Returns the error rate for the chunks of a ROWCOL filter, about half of the given rate.
 ///
-/// `StoreFileWriter` and `BloomFilterFactory` compute in 32-bit floats here; so does this.
+/// HBase probes a ROWCOL filter twice per lookup: for the column, and for the row's family deletes.
+/// The result is rounded to a 32-bit float, as in `StoreFileWriter` and `BloomFilterFactory`.
 pub fn row_column_error_rate(error_rate: f32) -> f32 {
     (1.0 - libm::sqrt(f64::from(1.0 - error_rate))) as f32
 }
 
-/// The size of a chunk before folding, and how many keys it takes.
+/// The size of a chunk before folding, and the number of keys it takes.
 ///
 /// ```
 /// use filter::bloom::hbase::ChunkSizing;
@@ -163,34 +167,36 @@ pub fn row_column_error_rate(error_rate: f32) -> f32 {
 pub struct ChunkSizing {
     /// Bytes of the chunk.
     pub bytes: u32,
-    /// Keys it takes before the next chunk is begun.
+    /// Keys that the chunk takes before the next one is started.
     pub max_keys: u32,
-    /// Bits a key sets.
+    /// Bits that a key sets.
     pub hash_count: u32,
 }
 
-/// Chunk parameters from which no filter can be made.
+/// Parameters with which no chunk can be built.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("no Bloom chunk of {block_size} bytes, folded {max_fold} times at most, errs {error_rate}")]
+#[error("no Bloom chunk of {block_size} bytes with {max_fold} folds has error rate {error_rate}")]
 pub struct InvalidChunkSizing {
-    /// The error rate asked for (`io.storefile.bloom.error.rate`).
+    /// The requested error rate (`io.storefile.bloom.error.rate`).
     pub error_rate: f32,
-    /// The chunk size asked for (`io.storefile.bloom.block.size`).
+    /// The requested size of a chunk in bytes (`io.storefile.bloom.block.size`).
     pub block_size: u32,
-    /// The power of two that the size must divide by (`io.storefile.bloom.max.fold`).
+    /// The most folds (`io.storefile.bloom.max.fold`): the size is rounded up to a multiple of
+    /// 2^`max_fold`.
     pub max_fold: u32,
 }
 
 impl ChunkSizing {
-    /// Sizes a chunk as HBase does, with HBase's roundings.
+    /// Sizes a chunk as HBase does, with HBase's rounding.
     ///
-    /// The error rate is a 32-bit float because it is one in HBase, and 0.01 is not the same number
-    /// there; for a ROWCOL filter it is first put through [`row_column_error_rate`].
+    /// The error rate is a 32-bit float as in HBase, because 0.01 is another number as a 64-bit
+    /// float. For a ROWCOL filter pass the result of [`row_column_error_rate`].
     ///
     /// # Errors
     ///
-    /// [`InvalidChunkSizing`] if the rate is not strictly between 0 and 1, the chunk could not hold
-    /// one key, or it would have 2^31 bits or more, which HBase's `int` arithmetic cannot address.
+    /// [`InvalidChunkSizing`] if the rate is not strictly between 0 and 1, the chunk would not hold
+    /// a single key, or it would have 2^31 bits or more, which HBase's `int` arithmetic cannot
+    /// address.
     pub fn new(
         error_rate: f32,
         block_size: u32,
@@ -207,13 +213,13 @@ impl ChunkSizing {
             return Err(invalid);
         }
 
-        // The names are HBase's: idealMaxKeys, optimalFunctionCount, computeMaxKeys. A rate next to
-        // 1 promises more keys than an `int` counts; Java's cast stops there, and so does this.
+        // HBase's methods: idealMaxKeys, optimalFunctionCount, computeMaxKeys. At a rate close to 1
+        // the number of keys exceeds an `int`. Java's cast saturates there, like Rust's.
         let rate_ln = libm::log(f64::from(error_rate));
-        let half_ln = core::f64::consts::LN_2;
-        let ideal_max_keys = (bits as f64 * (half_ln * half_ln / -rate_ln)) as i32;
+        let ln_2 = core::f64::consts::LN_2;
+        let ideal_max_keys = (bits as f64 * (ln_2 * ln_2 / -rate_ln)) as i32;
         let bits_per_key = bits.checked_div(ideal_max_keys.unsigned_abs().into()).ok_or(invalid)?;
-        let hash_count = libm::ceil(half_ln * bits_per_key as f64) as u32;
+        let hash_count = libm::ceil(ln_2 * bits_per_key as f64) as u32;
         if hash_count == 0 {
             return Err(invalid);
         }
@@ -227,7 +233,7 @@ impl ChunkSizing {
     }
 }
 
-/// One chunk while it is filled.
+/// A chunk that is being filled.
 ///
 /// ```
 /// use filter::bloom::hbase::{ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain};
@@ -236,7 +242,7 @@ impl ChunkSizing {
 /// let row = HashPair::new(HashType::Murmur, b"row1");
 /// chunk.insert(row);
 /// let folded = chunk.finish();
-/// assert_eq!(folded.bits.len(), 2); // Folded as long as one key permits.
+/// assert_eq!(folded.bits.len(), 2); // Folded as far as one key permits.
 /// assert!(may_contain(&folded.bits, 7, row));
 /// # Ok::<(), filter::bloom::hbase::InvalidChunkSizing>(())
 /// ```
@@ -248,12 +254,12 @@ pub struct ChunkBuilder {
 }
 
 impl ChunkBuilder {
-    /// Begins an empty chunk.
+    /// Creates an empty chunk.
     pub fn new(sizing: ChunkSizing) -> Self {
         Self { sizing, bits: vec![0; sizing.bytes as usize], key_count: 0 }
     }
 
-    /// Adds a key. A full chunk takes it all the same, and errs more often.
+    /// Inserts a key. A full chunk takes more keys, at a higher error rate.
     pub fn insert(&mut self, pair: HashPair) {
         for bit in pair.bits(self.sizing.hash_count, self.sizing.bytes * 8) {
             self.bits[(bit >> 3) as usize] |= 1 << (bit & 7);
@@ -261,39 +267,39 @@ impl ChunkBuilder {
         self.key_count += 1;
     }
 
-    /// Returns how many keys were added.
+    /// Returns how many keys were inserted.
     pub const fn key_count(&self) -> u32 {
         self.key_count
     }
 
-    /// Returns how many keys it takes at the error rate it was sized for.
+    /// Returns how many keys the chunk takes at its error rate.
     pub const fn max_keys(&self) -> u32 {
         self.sizing.max_keys
     }
 
-    /// Returns how many bits a key sets.
+    /// Returns the number of bits that a key sets.
     pub const fn hash_count(&self) -> u32 {
         self.sizing.hash_count
     }
 
-    /// Returns whether the next key belongs into a new chunk.
+    /// Returns whether the next key belongs in a new chunk.
     pub const fn is_full(&self) -> bool {
         self.key_count >= self.sizing.max_keys
     }
 
-    /// Returns the bits as they are, before folding.
+    /// Returns the bits before folding.
     pub fn bits(&self) -> &[u8] {
         &self.bits
     }
 
-    /// Folds the chunk as far as its keys permit and returns what goes into the file.
+    /// Folds the chunk as far as its keys permit.
     ///
     /// An empty chunk is not folded; HBase never writes one.
     pub fn finish(self) -> FoldedChunk {
         let Self { sizing, mut bits, key_count } = self;
         let (mut len, mut max_keys) = (bits.len(), sizing.max_keys);
         if key_count > 0 {
-            // Not limited by the configured fold: HBase stops only at an odd number of bytes.
+            // HBase does not check `max_fold` here. Only an odd number of bytes ends the folding.
             while len.is_multiple_of(2) && u64::from(max_keys) > u64::from(key_count) * 2 {
                 len /= 2;
                 max_keys /= 2;
@@ -311,54 +317,54 @@ impl ChunkBuilder {
     }
 }
 
-/// A chunk as it goes into a file.
+/// A chunk as it is written to a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FoldedChunk {
-    /// Its bits: the whole body of its block.
+    /// The bits, which are the whole body of the chunk's block.
     pub bits: Vec<u8>,
-    /// Keys that were added.
+    /// The number of keys inserted.
     pub keys: u32,
-    /// Keys that a chunk of this size takes.
+    /// The number of keys that a chunk of this size takes.
     pub max_keys: u32,
 }
 
 /// Returns false if the key is certainly not in the chunk with these bits, true if it may be.
 ///
-/// A chunk without bits, or with more of them than HBase's `int` arithmetic can address, was not
-/// written by HBase; it may contain anything. The caller bounds `hash_count` when it reads it from
-/// a file: no error rate that a float can hold needs more than a few hundred.
+/// HBase never writes a chunk without bits, or with more than its `int` arithmetic can address.
+/// Such a chunk may contain any key. The caller must bound a `hash_count` from a file: no error
+/// rate that fits a float needs more than a few hundred.
 #[inline]
 pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
     let bit_count = match u32::try_from(bits.len()).ok().and_then(|len| len.checked_mul(8)) {
         Some(count) if count > 0 && count <= i32::MAX.cast_unsigned() => count,
         _ => return true,
     };
-    // The usual chunk of 128 KiB has a power of two of bits, however often it was folded.
+    // The default chunk of 128 KiB has a power of two of bits, folded or not.
     if bit_count.is_power_of_two() {
-        all_set(bits, hash_count, pair, |size| size & (bit_count - 1))
+        all_set(bits, hash_count, pair, |magnitude| magnitude & (bit_count - 1))
     } else {
-        all_set(bits, hash_count, pair, |size| size % bit_count)
+        all_set(bits, hash_count, pair, |magnitude| magnitude % bit_count)
     }
 }
 
-/// Returns whether all bits of a key are set; `place` is the remainder that makes a position of a size.
+/// Returns whether all bits of a key are set. `position_of` reduces a magnitude to a position.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "each way to a position is a loop of its own")]
-fn all_set(bits: &[u8], hash_count: u32, pair: HashPair, place: impl Fn(u32) -> u32) -> bool {
+#[expect(clippy::inline_always, reason = "each reduction gets a loop compiled for it")]
+fn all_set(bits: &[u8], hash_count: u32, pair: HashPair, position_of: impl Fn(u32) -> u32) -> bool {
     let mut composite = pair.h1;
     let mut is_next_set = || {
-        let bit = place(composite.unsigned_abs());
+        let bit = position_of(composite.unsigned_abs());
         composite = composite.wrapping_add(pair.h2);
         bits.get((bit >> 3) as usize).is_some_and(|byte| byte >> (bit & 7) & 1 != 0)
     };
-    // By fours without a look at each: the bits of an absent key are read side by side, and where
-    // the first that is not set stands, which nobody can predict, does not matter.
-    let mut left = hash_count;
-    while left >= 4 {
+    // One branch per four bits: their loads are independent, and a branch per bit would be
+    // unpredictable for absent keys.
+    let mut remaining = hash_count;
+    while remaining >= 4 {
         if !(is_next_set() & is_next_set() & is_next_set() & is_next_set()) {
             return false;
         }
-        left -= 4;
+        remaining -= 4;
     }
-    (0..left).all(|_| is_next_set())
+    (0..remaining).all(|_| is_next_set())
 }

@@ -1,27 +1,28 @@
-//! The ribbon filter of HBase's development trunk, which stands where its Bloom filter would.
+//! The ribbon filter of HBase's development trunk, stored in the place of the Bloom filter.
 //!
-//! No release of HBase writes it. What is here follows a reading of the trunk's code, and has not
-//! been held against a file that HBase made, since there is none.
+//! No release of HBase writes it. The implementation follows the trunk's code and is not verified
+//! against a file that HBase wrote.
 //!
 //! ```text
-//! start        one of the slots, the first of the 64 that a key looks at
-//! coefficients 64 bits, the lowest set: which of those slots
-//! column       one bit a slot, solved so that the bits that a key looks at are even in number
+//! start        the first of the 64 slots of a key
+//! coefficients 64 bits, the lowest set: which of those slots are summed
+//! column       one bit per slot, solved so that the selected bits of each key have even parity
 //! ```
 //!
-//! An absent key passes a column with probability ½, so `c` columns let 2^−c of them through. Between
-//! two powers of two the blocks (64 slots each) from `upper_start_block` on have one column more.
-//! The segments of a block, one of 64 slots for each column, stand together as i64 BE.
+//! An absent key passes a column with probability ½, so `c` columns have the error rate 2^−c. For a
+//! rate between two powers of two, the blocks (64 slots each) from `upper_start_block` on have one
+//! more column. A segment has the 64 bits of one column of a block, as i64 BE. The segments of a
+//! block are adjacent.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::hbase::HashPair;
 
-/// Slots of a block, and of what a key looks at.
+/// The slots of a block, and the slots from a key's start on that its coefficients cover.
 const WIDTH: u32 = 64;
 
-/// The shape of one chunk: what the filter's meta block says of it.
+/// The shape of a chunk, as stored in the filter's meta block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RibbonChunk {
     slots: u32,
@@ -30,21 +31,21 @@ pub struct RibbonChunk {
 }
 
 impl RibbonChunk {
-    /// The most columns: the bits of slots that no key determines come from 32-bit numbers.
+    /// The most columns: free slots are filled from a 32-bit number, one bit per column.
     const COLUMNS_MAX: u32 = 32;
 
-    /// Takes the numbers of a meta block; `None` if no chunk can have them.
+    /// Creates a shape from the numbers in a meta block; `None` if they are invalid.
     pub const fn new(slots: u32, upper_columns: u32, upper_start_block: u32) -> Option<Self> {
-        let sound = slots >= 2 * WIDTH
+        let is_valid = slots >= 2 * WIDTH
             && slots <= i32::MAX.cast_unsigned()
             && slots.is_multiple_of(WIDTH)
             && upper_columns >= 1
             && upper_columns <= Self::COLUMNS_MAX
             && upper_start_block <= slots / WIDTH;
-        if sound { Some(Self { slots, upper_columns, upper_start_block }) } else { None }
+        if is_valid { Some(Self { slots, upper_columns, upper_start_block }) } else { None }
     }
 
-    /// The shape that HBase gives to a chunk of so many keys, and so many as it can take.
+    /// Returns the shape that HBase chooses for a number of keys and an error rate.
     fn for_keys(key_count: u32, error_rate: f64) -> Option<Self> {
         let overhead = ((4.0 - libm::log2(error_rate) / 4.0) / 64.0).clamp(0.01, 0.5);
         let slots = libm::ceil(f64::from(key_count) * (1.0 + overhead)) as u32;
@@ -56,13 +57,15 @@ impl RibbonChunk {
         let lower_columns = (inverse as u64).max(1).ilog2();
         let low = libm::exp2(-f64::from(lower_columns));
         let high = low / 2.0;
-        let portion = ((error_rate - high) / (low - high)).clamp(0.0, 1.0);
-        let upper_start = portion * f64::from(slots - (WIDTH - 1)) / f64::from(WIDTH);
+        let lower_share = ((error_rate - high) / (low - high)).clamp(0.0, 1.0);
+        let upper_start = lower_share * f64::from(slots - (WIDTH - 1)) / f64::from(WIDTH);
         Self::new(slots, lower_columns + 1, upper_start as u32)
     }
 
-    /// Makes the chunk that HBase would make of these keys; `None` for an error rate that is not
-    /// between 2⁻³¹ and 1, or more keys than a chunk can take.
+    /// Builds the chunk that HBase would build from these keys, and returns its shape and segments.
+    ///
+    /// `None` if the error rate is not between 2⁻³¹ and 1, or there are more keys than a chunk can
+    /// take.
     pub fn build(pairs: &[HashPair], error_rate: f64) -> Option<(Self, Vec<u8>)> {
         if !(error_rate > 0.0 && error_rate < 1.0) {
             return None;
@@ -71,7 +74,7 @@ impl RibbonChunk {
         let chunk = Self::for_keys(key_count, error_rate)?;
         let mut rows = vec![0_u64; chunk.slots as usize];
         for pair in pairs {
-            let (start, mut coefficients) = chunk.place(*pair);
+            let (start, mut coefficients) = chunk.equation(*pair);
             let mut slot = start as usize;
             while let Some(row) = rows.get_mut(slot) {
                 if *row == 0 {
@@ -80,7 +83,7 @@ impl RibbonChunk {
                 }
                 coefficients ^= *row;
                 if coefficients == 0 {
-                    break; // Another key asks the same already.
+                    break; // The equation follows from those of other keys.
                 }
                 let shift = coefficients.trailing_zeros();
                 slot += shift as usize;
@@ -90,7 +93,7 @@ impl RibbonChunk {
         Some((chunk, chunk.solve(&rows)))
     }
 
-    /// Solves the equations from the last slot to the first.
+    /// Solves the equations by back substitution, from the last slot to the first.
     fn solve(self, rows: &[u64]) -> Vec<u8> {
         let mut state = vec![0_u64; self.upper_columns as usize];
         let mut segments = vec![0; self.byte_len() as usize];
@@ -98,13 +101,13 @@ impl RibbonChunk {
             let columns = self.columns(block) as usize;
             for slot in (block * WIDTH..(block + 1) * WIDTH).rev() {
                 let row = rows[slot as usize];
-                // Slots that no equation begins at are free, and filled as if at random.
-                let free = u64::from(slot).wrapping_mul(0x9e37_79b1_85eb_ca87) as u32;
-                let fill = if row == 0 { free } else { 0 };
+                // A slot without an equation is free and filled with pseudo-random bits.
+                let pseudo_random = u64::from(slot).wrapping_mul(0x9e37_79b1_85eb_ca87) as u32;
+                let fill = if row == 0 { pseudo_random } else { 0 };
                 for (column, bits) in state[..columns].iter_mut().enumerate() {
-                    let above = *bits << 1;
-                    let parity = (above & row).count_ones() & 1;
-                    *bits = above | u64::from(parity ^ ((fill >> column) & 1));
+                    let shifted = *bits << 1;
+                    let parity = (shifted & row).count_ones() & 1;
+                    *bits = shifted | u64::from(parity ^ ((fill >> column) & 1));
                 }
             }
             let at = self.first_segment(block) as usize * 8;
@@ -115,41 +118,44 @@ impl RibbonChunk {
         segments
     }
 
-    /// The slots, those that only the last keys look at among them.
+    /// Returns the number of slots.
     pub const fn slots(self) -> u32 {
         self.slots
     }
 
-    /// The most columns of a block.
+    /// Returns the number of columns of the blocks from
+    /// [`upper_start_block`](Self::upper_start_block) on.
     pub const fn upper_columns(self) -> u32 {
         self.upper_columns
     }
 
-    /// The first block with so many columns; those before it have one less.
+    /// Returns the first block with all columns; the blocks before it have one less.
     pub const fn upper_start_block(self) -> u32 {
         self.upper_start_block
     }
 
-    /// The bytes of the chunk's segments.
+    /// Returns the bytes of the chunk's segments.
     pub const fn byte_len(self) -> u64 {
         self.first_segment(self.slots / WIDTH) * 8
     }
 
-    /// How often an absent key passes.
+    /// Returns the expected false-positive rate.
     pub fn error_rate(self) -> f64 {
         let blocks = f64::from(self.slots / WIDTH);
-        let lower = f64::from(self.upper_start_block) / blocks;
+        let lower_share = f64::from(self.upper_start_block) / blocks;
         let upper_rate = libm::exp2(-f64::from(self.upper_columns));
-        lower * upper_rate * 2.0 + (1.0 - lower) * upper_rate
+        lower_share * upper_rate * 2.0 + (1.0 - lower_share) * upper_rate
     }
 
     /// Returns false if the key is certainly not in the chunk with these segments, true if it may
-    /// be. Segments that are not as many as the shape says may hold anything.
+    /// be.
+    ///
+    /// True if the length of the segments does not match the shape.
     pub fn may_contain(self, segments: &[u8], pair: HashPair) -> bool {
         if segments.len() as u64 != self.byte_len() {
             return true;
         }
-        let (start, coefficients) = self.place(pair);
+        let (start, coefficients) = self.equation(pair);
         let (block, offset) = (start / WIDTH, start % WIDTH);
         let segment = |block: u32, column: u32| {
             let at = (self.first_segment(block) + u64::from(column)) as usize * 8;
@@ -161,27 +167,27 @@ impl RibbonChunk {
             _ => self.columns(block).min(self.columns(block + 1)),
         };
         (0..columns).all(|column| {
-            let mut seen = segment(block, column) & (coefficients << offset);
+            let mut selected = segment(block, column) & (coefficients << offset);
             if offset > 0 {
-                seen ^= segment(block + 1, column) & (coefficients >> (WIDTH - offset));
+                selected ^= segment(block + 1, column) & (coefficients >> (WIDTH - offset));
             }
-            seen.count_ones().is_multiple_of(2)
+            selected.count_ones().is_multiple_of(2)
         })
     }
 
-    /// The columns of a block.
+    /// Returns the number of columns of a block.
     const fn columns(self, block: u32) -> u32 {
         if block < self.upper_start_block { self.upper_columns - 1 } else { self.upper_columns }
     }
 
-    /// How many segments stand before those of a block.
+    /// Returns the index of the first segment of a block.
     const fn first_segment(self, block: u32) -> u64 {
         let lower = if block < self.upper_start_block { block } else { self.upper_start_block };
         block as u64 * self.upper_columns as u64 - lower as u64
     }
 
-    /// The first slot that a key looks at, and which of the 64 from there on.
-    fn place(self, pair: HashPair) -> (u32, u64) {
+    /// Returns a key's first slot, and its coefficients for the 64 slots from there on.
+    fn equation(self, pair: HashPair) -> (u32, u64) {
         let (high, low) = (pair.h1.cast_unsigned(), pair.h2.cast_unsigned());
         let mut mixed = u64::from(high) << 32 | u64::from(low);
         mixed ^= mixed >> 33;
@@ -209,17 +215,18 @@ mod tests {
         (0..count).map(|number| HashPair::new(HashType::Murmur, key(number).as_bytes())).collect()
     }
 
-    /// The numbers that the trunk's algorithm gives for five thousand keys at one percent.
+    /// The expected numbers are those of the trunk's algorithm.
     #[test]
-    fn shape_and_error_rate_are_those_of_the_trunk() {
+    fn shape_and_error_rate_are_those_of_hbase_trunk() {
         let members = pairs("row", 5000);
         let (chunk, segments) = RibbonChunk::build(&members, 0.01).unwrap();
         assert_eq!(Some(chunk), RibbonChunk::new(5504, 7, 23));
         assert_eq!((chunk.byte_len(), segments.len()), (4632, 4632));
         assert!(members.iter().all(|pair| chunk.may_contain(&segments, *pair)));
-        let strangers = pairs("other", 200_000);
-        let passed = strangers.iter().filter(|pair| chunk.may_contain(&segments, **pair)).count();
-        let rate = passed as f64 / 200_000.0;
+        let absent_keys = pairs("other", 200_000);
+        let false_positives =
+            absent_keys.iter().filter(|pair| chunk.may_contain(&segments, **pair)).count();
+        let rate = false_positives as f64 / 200_000.0;
         assert!((rate - 0.0095).abs() < 0.0015, "{rate}");
         assert!((chunk.error_rate() - rate).abs() < 0.0015, "{rate}");
     }
@@ -236,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_shapes_are_refused_and_missing_segments_hide_nothing() {
+    fn impossible_shapes_are_refused_and_missing_segments_deny_no_key() {
         for (slots, columns, start) in
             [(64, 7, 0), (130, 7, 0), (128, 0, 0), (128, 33, 0), (128, 7, 3), (u32::MAX, 7, 0)]
         {

@@ -1,5 +1,5 @@
-//! Filters in which all fields of a key, bits or counters, are in one cache line: how large they are, and
-//! lookups in them.
+//! Filters in which all fields of a key (bits or counters) are in one cache line: sizing and
+//! lookup.
 //!
 //! ```text
 //! hash ──upper bits──▶ line of 512 bits     hash × odd constant ──▶ k fields of that line
@@ -8,16 +8,16 @@
 //!                                 ▲ one load
 //! ```
 //!
-//! A line has 512 fields of 1 bit, or 128 of 4. Stored, the lines follow each other, 64 bytes each;
-//! bit b of a line is byte b / 8, mask 1 << (b % 8), and a field has its lowest bit first. Header
-//! parameter 0 is the number of fields a key, its probes.
+//! A line has 512 fields of 1 bit, or 128 of 4 bits. The body of the stored form is the lines, 64
+//! bytes each; bit b of a line is byte b / 8, mask 1 << (b % 8), and a field has its lowest bit
+//! first. Header parameter 0 is the number of fields per key (probes).
 
 use core::fmt::Debug;
 
 use crate::error::{BuildError, FormatError};
 use crate::hash::KeyHash;
 use crate::header::{HEADER_LEN, Header};
-use crate::kernel::{self, LINE_PROBES_MAX, Line, Probes, Vector};
+use crate::kernel::{self, InstructionSet, LINE_PROBES_MAX, Line, Probes};
 use crate::membership::FilterStats;
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
@@ -25,7 +25,7 @@ use crate::stored_view::StoredView;
 /// Bytes of a line.
 pub(crate) const LINE_LEN: u64 = size_of::<Line>() as u64;
 
-/// How many lines, and how many fields each key has in one.
+/// The number of lines, and the number of fields that a key has in its line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) lines: u64,
@@ -33,18 +33,20 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Finds the best shape for so many keys: `fewest` says what an error rate takes, `best` how many
-    /// probes so many lines want. No keys take no lines.
+    /// Returns the best shape for a number of keys; no lines for no keys.
+    ///
+    /// `smallest` returns the smallest shape that reaches an error rate, and `best_probes` the
+    /// number of probes with the lowest error rate for a number of lines.
     pub(crate) fn new(
         sizing: Sizing,
         keys: u64,
-        fewest: impl FnOnce(f64) -> Option<Self>,
-        best: impl FnOnce(u64) -> u32,
+        smallest: impl FnOnce(f64) -> Option<Self>,
+        best_probes: impl FnOnce(u64) -> u32,
     ) -> Result<Self, BuildError> {
         let lines = match sizing {
             _ if keys == 0 => return Ok(Self { lines: 0, probes: 1 }),
             Sizing::ErrorRate(rate) => {
-                return fewest(rate.get()).ok_or(BuildError::ErrorRate(rate.get()));
+                return smallest(rate.get()).ok_or(BuildError::ErrorRate(rate.get()));
             }
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
                 (bits * keys as f64 / (LINE_LEN * 8) as f64).max(1.0) as u64
@@ -58,79 +60,80 @@ impl Shape {
                 (budget - HEADER_LEN as u64) / LINE_LEN
             }
         };
-        Ok(Self { lines, probes: best(lines) })
+        Ok(Self { lines, probes: best_probes(lines) })
     }
 
     /// Returns the bytes of all lines.
     ///
     /// # Errors
     ///
-    /// [`BuildError::Memory`] if they are more than 64 bits count.
+    /// [`BuildError::Memory`] if the number of bytes exceeds 64 bits.
     pub(crate) fn len(self) -> Result<u64, BuildError> {
         self.lines.checked_mul(LINE_LEN).ok_or(BuildError::Memory)
     }
 }
 
-/// What filters of lines have different from each other.
+/// The properties in which the filters of lines differ.
 pub(crate) trait LineFilter: Copy + Debug {
-    /// The number of the kind in the header.
+    /// The code of the kind in the header.
     const KIND: u8;
 
-    /// Returns how often a filter of so many keys errs.
+    /// Returns the expected false-positive rate.
     fn error_rate(keys: u64, lines: u64, probes: u32) -> f64;
 
-    /// Returns what a filter of so many keys costs in `bytes`, and how often it errs.
+    /// Returns the stats of a filter of `bytes` bytes.
     fn stats_of(keys: u64, bytes: u64, probes: u32) -> FilterStats {
         FilterStats { keys, bytes, error_rate: Self::error_rate(keys, bytes / LINE_LEN, probes) }
     }
 }
 
-/// A view of lines of fields of `FIELD_BITS` bits, wherever their bytes are.
+/// A view of lines with fields of `FIELD_BITS` bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineView<const FIELD_BITS: u32> {
     probes: Probes,
-    vector: Vector,
+    instructions: InstructionSet,
 }
 
 impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     pub(crate) fn new(probes: u32) -> Self {
-        Self { probes: Probes::new(probes), vector: Vector::detect() }
+        Self { probes: Probes::new(probes), instructions: InstructionSet::detect() }
     }
 
-    /// Checks what the header says against the length of the body.
+    /// Checks the parameters in the header against the body.
     pub(crate) fn from_header(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = FormatError::Parameters("a key has 1 to 32 places in a line");
-        let [probes, 0, 0] = header.parameters else { return Err(wrong) };
-        let probes = u32::try_from(probes).map_err(|_| wrong)?;
+        let wrong_probes = FormatError::Parameters("a key must have 1 to 32 fields in a line");
+        let [probes, 0, 0] = header.parameters else { return Err(wrong_probes) };
+        let probes = u32::try_from(probes).map_err(|_| wrong_probes)?;
         if !(1..=LINE_PROBES_MAX).contains(&probes) {
-            return Err(wrong);
+            return Err(wrong_probes);
         }
         if !body.len().is_multiple_of(size_of::<Line>()) {
-            return Err(FormatError::Parameters("the body is not made of whole lines"));
+            return Err(FormatError::Parameters("the body is not a whole number of lines"));
         }
         if body.is_empty() && header.keys != 0 {
-            return Err(FormatError::Parameters("there are keys, and no lines"));
+            return Err(FormatError::Parameters("there are keys but no lines"));
         }
         Ok(Self::new(probes))
     }
 
-    /// Returns how many fields a key has.
+    /// Returns the number of fields of a key.
     pub(crate) const fn probe_count(self) -> u32 {
         self.probes.count()
     }
 
-    /// Returns them as the kernels take them.
+    /// Returns the number of fields of a key as the kernels take it.
     pub(crate) const fn probes(self) -> Probes {
         self.probes
     }
 
-    /// Finds the line of a key; none if there are no lines.
+    /// Returns the line of a key; `None` if there are no lines.
     #[inline]
     fn line(body: &[u8], hash: KeyHash) -> Option<&Line> {
         let (lines, _) = body.as_chunks();
         lines.get(kernel::line_index(hash, lines.len()))
     }
 
+    /// Returns the line of a key; `None` if there are no lines.
     #[inline]
     pub(crate) fn line_mut(body: &mut [u8], hash: KeyHash) -> Option<&mut Line> {
         let (lines, _) = body.as_chunks_mut();
@@ -138,7 +141,7 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
         lines.get_mut(index)
     }
 
-    /// Returns which fields a key has, of those of all lines of a body of so many bytes.
+    /// Returns the indices of a key's fields among all fields of a body of `body_len` bytes.
     #[inline]
     pub(crate) fn field_positions(
         self,
@@ -147,30 +150,30 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     ) -> impl Iterator<Item = usize> {
         const LINE_BITS: usize = size_of::<Line>() * 8;
         let first = kernel::line_index(hash, body_len / size_of::<Line>()) * LINE_BITS;
-        kernel::line_places(FIELD_BITS, hash.get(), self.probes)
+        kernel::line_positions(FIELD_BITS, hash.get(), self.probes)
             .map(move |bit| (first + bit) / FIELD_BITS as usize)
     }
 
-    /// Returns how large each field of a key is.
-    pub(crate) fn fields(self, body: &[u8], hash: KeyHash) -> impl Iterator<Item = u8> {
+    /// Returns the values of a key's fields.
+    pub(crate) fn field_values(self, body: &[u8], hash: KeyHash) -> impl Iterator<Item = u8> {
         Self::line(body, hash).into_iter().flat_map(move |line| {
-            kernel::line_places(FIELD_BITS, hash.get(), self.probes)
+            kernel::line_positions(FIELD_BITS, hash.get(), self.probes)
                 .map(|bit| line[bit / 8] >> (bit % 8) & ((1 << FIELD_BITS) - 1))
         })
     }
 
     /// Returns whether no field of a key is zero.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     pub(crate) fn contains(self, body: &[u8], hash: KeyHash) -> bool {
         Self::line(body, hash).is_some_and(|line| {
-            self.vector.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)
+            self.instructions.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)
         })
     }
 
     pub(crate) fn contains_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         let (lines, _) = body.as_chunks();
-        self.vector.lines_contain::<FIELD_BITS>(lines, hashes, self.probes, answers);
+        self.instructions.lines_contain::<FIELD_BITS>(lines, hashes, self.probes, answers);
     }
 
     #[inline]
@@ -192,7 +195,7 @@ where
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.contains(body, hash)
     }

@@ -1,15 +1,15 @@
-//! Bloom filters: bits that keys set, and that an absent key would have to find set.
+//! Bloom filters: a key sets bits, and may be present if all of its bits are set.
 //!
-//! ```text
-//! hbase        a key's bits lie anywhere in a chunk     HBase's bytes, HBase's hashes
-//! hbase_ribbon in the place of the former          HBase's trunk, which is not released
-//! Classic      a key's bits lie anywhere                the fewest bits, the most memory accesses
-//! Blocked      a key's bits lie in one cache line       one memory access a lookup; the default
-//! SplitBlock   a key's bits lie in half a cache line    Parquet's bytes; faster, less exact
-//! Guava…       Guava's `BloomFilter`                    its bytes, read and written
-//! Simple…      Java's `SimpleBloomFilter`               its bits, as a `BitSet`
-//! hadoop       Hadoop's three `org.apache.hadoop.util.bloom` classes   their Writable bytes
-//! ```
+//! | filter           | bits of a key                                    | use                             |
+//! |------------------|--------------------------------------------------|---------------------------------|
+//! | [`hbase`]        | anywhere in a chunk                              | HBase's format and hashes       |
+//! | [`hbase_ribbon`] | none: a ribbon filter in the place of a chunk    | HBase's unreleased trunk        |
+//! | [`Classic`]      | anywhere                                         | fewest bits, most cache misses  |
+//! | [`Blocked`]      | in one cache line                                | the default: one cache miss     |
+//! | [`SplitBlock`]   | in half a cache line                             | Parquet's format; fastest       |
+//! | [`GuavaBloom`]   | anywhere                                         | format of Guava's `BloomFilter` |
+//! | [`SimpleBloom`]  | anywhere                                         | Java's `SimpleBloomFilter`      |
+//! | [`hadoop`]       | anywhere                                         | Hadoop's three Writable classes |
 
 mod blocked;
 mod classic;

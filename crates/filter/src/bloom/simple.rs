@@ -1,4 +1,4 @@
-//! `SimpleBloomFilter`, the well-known Java class: several string hashes over one `BitSet`.
+//! `SimpleBloomFilter`, a widely copied Java class: several string hashes over one `BitSet`.
 //!
 //! ```java
 //! int hash(String value) {                     // one for each seed
@@ -8,31 +8,31 @@
 //! }
 //! ```
 //!
-//! The class is copied from article to article with seeds 5 7 11 13 31 37 61 over 2^25 bits; those
-//! are [`SimpleBloom::default`]. `charAt` gives UTF-16 units, so a key is text and not bytes, and
-//! `int` wraps. The bits go to and from Java by `BitSet.toByteArray` and `BitSet.valueOf`:
+//! The usual parameters are the seeds 5 7 11 13 31 37 61 and 2^25 bits; these are
+//! [`SimpleBloom::default`]. `charAt` returns UTF-16 units, so a key is text, not bytes; `int`
+//! wraps. The bits are exchanged with Java by `BitSet.toByteArray` and `BitSet.valueOf`:
 //!
 //! | at      | bytes | field | meaning                                                              |
 //! |--------:|------:|-------|----------------------------------------------------------------------|
 //! | `i / 8` |     1 | bits  | bit `i` of the set is bit `i mod 8`, least significant first         |
 //!
-//! and the array ends with its last byte that is not 0.
+//! The array ends with its last byte that is not 0.
 //!
-//! The hash is weak: seeds that share a factor with the number of bits, or texts of one or two
-//! characters, collide far more often than a good hash would. It is here for the filters that
-//! exist; for new ones take [`Blocked`](super::Blocked).
+//! The hash is weak: seeds that share a factor with the number of bits, and texts of one or two
+//! characters, cause far more collisions than a good hash. Use it to read existing filters; for new
+//! ones use [`Blocked`](super::Blocked).
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
-/// The seeds that the class is handed on with.
+/// The usual seeds of the class.
 pub const SEEDS: [u32; 7] = [5, 7, 11, 13, 31, 37, 61];
 
-/// The bits that the class is handed on with: 2^25, 4 MiB.
+/// The usual number of bits of the class: 2^25, 4 MiB.
 const BITS: NonZeroU32 = NonZeroU32::new(1 << 25).expect("not 0");
 
-/// A set of texts that answers as the Java class of that name does, bit for bit.
+/// A Bloom filter of texts with the same bits as the Java class `SimpleBloomFilter`.
 ///
 /// ```
 /// use filter::bloom::SimpleBloom;
@@ -42,7 +42,7 @@ const BITS: NonZeroU32 = NonZeroU32::new(1 << 25).expect("not 0");
 /// assert!(seen.may_contain("https://example.org/"));
 /// assert!(!seen.may_contain("https://example.org/other"));
 ///
-/// // What Java's `BitSet.valueOf` reads, and back.
+/// // Java reads these bytes with `BitSet.valueOf`.
 /// let bytes = seen.to_bit_set();
 /// assert_eq!(SimpleBloom::default().with_bit_set(&bytes), Ok(seen));
 /// ```
@@ -60,16 +60,16 @@ impl Default for SimpleBloom {
 }
 
 impl SimpleBloom {
-    /// Makes an empty filter of `bits` bits that are set by one hash for each seed.
+    /// Creates an empty filter of `bits` bits, with one hash per seed.
     ///
-    /// Java masks with `cap - 1`, which reaches every bit only where `cap` is a power of two. There
-    /// this filter does the same; for other sizes it takes the hash as unsigned, modulo `bits`.
+    /// If `bits` is a power of two, positions are masked as in Java. Java's mask does not reach all
+    /// bits of other sizes; there the position is the unsigned hash modulo `bits`.
     pub fn new(bits: NonZeroU32, seeds: &[u32]) -> Self {
         let bytes = vec![0; bits.get().div_ceil(8) as usize];
         Self { bits, seeds: seeds.to_vec(), bytes }
     }
 
-    /// Adds a text.
+    /// Inserts a text.
     pub fn insert(&mut self, text: &str) {
         for &seed in &self.seeds {
             let bit = position(text, seed, self.bits);
@@ -85,28 +85,28 @@ impl SimpleBloom {
         })
     }
 
-    /// Returns how many bits the filter has.
+    /// Returns the number of bits of the filter.
     pub const fn bits(&self) -> u32 {
         self.bits.get()
     }
 
-    /// Returns the seeds, one for each hash.
+    /// Returns the seeds, one per hash.
     pub fn seeds(&self) -> &[u32] {
         &self.seeds
     }
 
-    /// Returns the bits as Java's `BitSet.toByteArray` does: without the zero bytes at the end.
+    /// Returns the bits as Java's `BitSet.toByteArray` does: without trailing zero bytes.
     pub fn to_bit_set(&self) -> Vec<u8> {
         let len = self.bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         self.bytes[..len].to_vec()
     }
 
-    /// Takes the bits that Java's `BitSet.toByteArray` gave, in place of its own.
+    /// Replaces the bits with those that Java's `BitSet.toByteArray` returned.
     ///
     /// # Errors
     ///
-    /// [`BitSetTooLong`] if a bit is set that this filter does not have: it was made with another
-    /// size, and its answers would be wrong.
+    /// [`BitSetTooLong`] if a bit beyond this filter's size is set: the bit set belongs to a filter
+    /// of another size.
     pub fn with_bit_set(mut self, bytes: &[u8]) -> Result<Self, BitSetTooLong> {
         let last = bytes.iter().rposition(|&byte| byte != 0);
         let set = last.map_or(0, |at| 8 * at as u64 + u64::from(8 - bytes[at].leading_zeros()));
@@ -120,7 +120,7 @@ impl SimpleBloom {
     }
 }
 
-/// The bit that one hash of `text` stands for.
+/// Returns the bit that the hash with this seed sets for a text.
 fn position(text: &str, seed: u32, bits: NonZeroU32) -> u32 {
     let hash = text
         .encode_utf16()
@@ -128,11 +128,11 @@ fn position(text: &str, seed: u32, bits: NonZeroU32) -> u32 {
     if bits.is_power_of_two() { hash & (bits.get() - 1) } else { hash % bits }
 }
 
-/// A bit set that holds bits which the filter does not have.
+/// A bit set has bits beyond the size of the filter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("the bit set has bits past the filter's {bits}: it was made with another size")]
+#[error("the bit set has bits past the filter's {bits}: it is of a filter of another size")]
 pub struct BitSetTooLong {
-    /// How many bits the filter has.
+    /// The number of bits of the filter.
     pub bits: u32,
 }
 
@@ -142,8 +142,10 @@ mod tests {
 
     use super::*;
 
-    /// What the seven hashes of Java give for these texts; the last is outside ASCII, and its last
-    /// character takes two UTF-16 units. By hand: seed 5, "ab" → 5 · 97 + 98 = 583.
+    /// The positions that Java computes for these texts.
+    ///
+    /// The last text is outside ASCII, and its last character takes two UTF-16 units. By hand: seed
+    /// 5, "ab" → 5 · 97 + 98 = 583.
     const POSITIONS: [(&str, [u32; 7]); 3] = [
         ("", [0; 7]),
         ("ab", [583, 777, 1165, 1359, 3105, 3687, 6015]),
@@ -155,7 +157,7 @@ mod tests {
         for (text, expected) in POSITIONS {
             assert_eq!(SEEDS.map(|seed| position(text, seed, BITS)), expected, "{text:?}");
         }
-        // Java's own `String.hashCode` is the same sum with seed 31, and it wraps.
+        // Java's `String.hashCode` is the same hash with seed 31. This text makes it wrap.
         let long = "https://example.org/a/rather/long/path";
         let all = NonZeroU32::new(1 << 31).expect("not 0");
         assert_eq!(position(long, 31, all), java_hash_code(long) & 0x7fff_ffff);
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_lost_whatever_the_size_and_the_seeds() {
+    fn no_member_is_denied_at_any_size_and_with_any_seeds() {
         for bits in [1, 7, 8, 9, 1_000, 1 << 16] {
             let mut filter =
                 SimpleBloom::new(NonZeroU32::new(bits).expect("not 0"), &[2, 3, 65_537]);
@@ -177,14 +179,14 @@ mod tests {
                 filter.insert(text);
             }
             assert!(texts.iter().all(|text| filter.may_contain(text)));
-            let back =
+            let copy =
                 SimpleBloom::new(filter.bits, filter.seeds()).with_bit_set(&filter.to_bit_set());
-            assert_eq!(back.as_ref(), Ok(&filter));
+            assert_eq!(copy.as_ref(), Ok(&filter));
         }
     }
 
     #[test]
-    fn bits_of_a_larger_filter_are_refused() {
+    fn a_bit_set_of_a_larger_filter_is_refused() {
         let ten = SimpleBloom::new(NonZeroU32::new(10).expect("not 0"), &SEEDS);
         assert!(ten.clone().with_bit_set(&[0xff, 0x03, 0, 0]).is_ok());
         assert_eq!(ten.clone().with_bit_set(&[0xff, 0x04]), Err(BitSetTooLong { bits: 10 }));

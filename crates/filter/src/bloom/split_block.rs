@@ -1,17 +1,18 @@
 //! The split-block Bloom filter of Apache Parquet, byte for byte.
 //!
 //! ```text
-//! hash ──upper 32 bits──▶ block of 8 words     lower 32 bits × 8 odd numbers ──▶ one bit a word
+//! hash ──upper 32 bits──▶ block of 8 words     lower 32 bits × 8 odd numbers ──▶ one bit per word
 //!
 //! block   [1.......][....1...][.1......][......1.][1.......][...1....][.......1][..1.....]
 //! ```
 //!
-//! Eight bits whatever the error rate, and half a cache line a block: nothing is faster, but it takes
-//! about 5 % more bits than [`Blocked`](super::Blocked) at 1 %, and more at rates far from that.
+//! A key sets eight bits at any error rate, and a block is half a cache line. Lookups are the
+//! fastest of all filters, but it takes about 5 % more bits than [`Blocked`](super::Blocked) at 1
+//! %, and more at rates far from that.
 //!
-//! Body of the stored form: the blocks, 32 bytes each, of little-endian words. It has no parameters.
-//! In a Parquet file the same bytes follow a Thrift header, and keys are hashed with XXH64, seed 0,
-//! over their plain encoding: make a [`KeyHash::from_u64`] of it.
+//! The body of the stored form is the blocks, 32 bytes each, of little-endian words. There are no
+//! parameters. In a Parquet file the same bytes follow a Thrift header, and a key's hash is the
+//! XXH64, with seed 0, of its plain encoding: pass it to [`KeyHash::from_u64`].
 //!
 //! Format: <https://parquet.apache.org/docs/file-format/bloomfilter/>.
 
@@ -20,7 +21,7 @@ use alloc::vec::Vec;
 use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::{HEADER_LEN, Header};
-use crate::kernel::{self, Block, Vector};
+use crate::kernel::{self, Block, InstructionSet};
 use crate::membership::{FilterStats, Insert, Membership, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
@@ -31,7 +32,7 @@ use crate::theory;
 /// Bytes of a block.
 const BLOCK_LEN: u64 = 32;
 
-/// The most blocks that 31 bits can count, which the format does with a signed length.
+/// The most blocks of a filter: the index of a block is computed from 32 bits of the hash.
 const BLOCKS_MAX: u64 = 1 << 31;
 
 /// A split-block Bloom filter in memory, to which keys can be added.
@@ -45,7 +46,7 @@ const BLOCKS_MAX: u64 = 1 << 31;
 ///
 /// let mut column = SplitBlock::new(Sizing::BitsPerKey(10.5), 1_000)?;
 /// column.insert(parquet("a0"))?;
-/// let bitset = column.to_bitset(); // What a Parquet file has.
+/// let bitset = column.to_bitset(); // As in a Parquet file.
 /// assert_eq!(bitset.len() % 32, 0);
 /// assert!(SplitBlock::from_bitset(&bitset, 1)?.may_contain(parquet("a0")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -58,35 +59,36 @@ pub struct SplitBlock {
 }
 
 impl SplitBlock {
-    /// Makes an empty filter, sized for so many keys. It takes more, and then errs more often.
+    /// Creates an empty filter sized for `keys` keys.
     ///
-    /// A filter sized for no keys has no bits: it takes none, and denies all.
+    /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
+    /// bits: it takes no keys and denies all.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let blocks = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
         Ok(Self { blocks, view: SplitBlockView::new(), keys: 0 })
     }
 
-    /// Builds a filter of these keys.
+    /// Builds a filter from its keys.
     pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut filter = Self::new(sizing, keys.len() as u64)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
 
-    /// Returns what a filter will cost and how often it will err once it holds so many keys.
+    /// Returns the expected size and error rate of a filter of `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         Ok(stats(keys, block_count(sizing, keys)? * BLOCK_LEN))
     }
 
-    /// Takes the bits out of a Parquet file, where they were set by so many keys.
+    /// Creates a filter from the bits in a Parquet file, which were set by `keys` keys.
     ///
     /// # Errors
     ///
-    /// [`FormatError`] if the bits are not whole blocks.
+    /// [`FormatError`] if the bits are not a whole number of blocks, or do not fit into memory.
     pub fn from_bitset(bitset: &[u8], keys: u64) -> Result<Self, FormatError> {
         check_len(bitset)?;
         let blocks = AlignedBytes::copy_of(bitset)
@@ -94,12 +96,12 @@ impl SplitBlock {
         Ok(Self { blocks, view: SplitBlockView::new(), keys })
     }
 
-    /// Returns the bits as a Parquet file has them.
+    /// Returns the bits as in a Parquet file.
     pub fn to_bitset(&self) -> Vec<u8> {
         self.blocks.to_vec()
     }
 
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header =
             Header { kind: SplitBlockView::CODE, seed, keys: self.keys, parameters: [0; 3] };
@@ -107,20 +109,21 @@ impl SplitBlock {
     }
 }
 
-/// Finds how many blocks a sizing gives. No keys take no blocks.
+/// Returns the number of blocks for a sizing; no blocks for no keys.
 fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
     let blocks = match sizing {
         _ if keys == 0 => 0,
         Sizing::ErrorRate(rate) => {
-            // With a block a key, what errs is the hash: an absent key's lower half may equal a member's.
-            let errs = |blocks| theory::split_block_error_rate(keys, blocks) > rate.get();
-            if errs(keys) {
+            // With one block per key the length of the hash limits the error rate: the lower half
+            // of an absent key's hash may equal that of a member.
+            let exceeds_rate = |blocks| theory::split_block_error_rate(keys, blocks) > rate.get();
+            if exceeds_rate(keys) {
                 return Err(BuildError::ErrorRate(rate.get()));
             }
             let (mut too_few, mut enough) = (0, keys);
             while enough - too_few > 1 {
                 let middle = too_few.midpoint(enough);
-                if errs(middle) { too_few = middle } else { enough = middle }
+                if exceeds_rate(middle) { too_few = middle } else { enough = middle }
             }
             enough
         }
@@ -139,18 +142,18 @@ fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
     if blocks > BLOCKS_MAX { Err(BuildError::Memory) } else { Ok(blocks) }
 }
 
-/// Checks that bytes are whole blocks, and not too many.
+/// Checks that the bytes are a whole number of blocks, at most 2^31.
 fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
     let (blocks, rest) = bitset.as_chunks::<{ size_of::<Block>() }>();
     if rest.is_empty() && blocks.len() as u64 <= BLOCKS_MAX {
         return Ok(());
     }
-    Err(FormatError::Parameters("the body is not made of whole blocks, 2^31 at most"))
+    Err(FormatError::Parameters("the body is not a whole number of blocks, at most 2^31"))
 }
 
 impl Membership for SplitBlock {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.blocks, hash)
     }
@@ -170,10 +173,10 @@ impl Membership for SplitBlock {
 }
 
 impl Insert for SplitBlock {
-    /// Adds a key. Only a filter that was sized for no keys is ever full.
+    /// Inserts a key. The filter is full only if it has no blocks, or counts 2^64 − 1 keys.
     #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        // The count may come with a bitset, from anywhere.
+        // A count that was passed in with a bitset can be any number.
         let keys = self.keys.checked_add(1).ok_or(Full)?;
         let (blocks, _) = self.blocks.as_chunks_mut();
         let index = kernel::block_index(hash, blocks.len());
@@ -188,15 +191,15 @@ fn stats(keys: u64, bytes: u64) -> FilterStats {
     FilterStats { keys, bytes, error_rate }
 }
 
-/// A view of split blocks, wherever their bytes are.
+/// A view of a stored split-block filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitBlockView {
-    vector: Vector,
+    instructions: InstructionSet,
 }
 
 impl SplitBlockView {
     fn new() -> Self {
-        Self { vector: Vector::detect() }
+        Self { instructions: InstructionSet::detect() }
     }
 
     #[inline]
@@ -215,7 +218,7 @@ impl StoredView for SplitBlockView {
             return Err(FormatError::Parameters("a split-block filter has no parameters"));
         }
         if body.is_empty() && header.keys != 0 {
-            return Err(FormatError::Parameters("there are keys, and no blocks"));
+            return Err(FormatError::Parameters("there are keys but no blocks"));
         }
         Ok(Self::new())
     }
@@ -223,11 +226,11 @@ impl StoredView for SplitBlockView {
     #[inline]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         let block = Self::block(body, hash);
-        block.is_some_and(|block| self.vector.block_contains(block, hash.get()))
+        block.is_some_and(|block| self.instructions.block_contains(block, hash.get()))
     }
 
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.vector.blocks_contain(body.as_chunks().0, hashes, answers);
+        self.instructions.blocks_contain(body.as_chunks().0, hashes, answers);
     }
 
     #[inline]
@@ -247,7 +250,7 @@ impl BitPositions for SplitBlockView {
     fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
         let first =
             kernel::block_index(hash, body_len / size_of::<Block>()) * size_of::<Block>() * 8;
-        kernel::block_places(hash.get()).map(move |bit| first + bit)
+        kernel::block_positions(hash.get()).map(move |bit| first + bit)
     }
 }
 
@@ -258,15 +261,16 @@ mod tests {
     use super::*;
     use crate::StoredFilter;
 
-    /// The filter of a column with the strings `a0` to `a9` as Spark's Parquet library wrote it;
-    /// the tests of the `parquet` crate have it too.
+    /// The filter of a column with the strings `a0` to `a9`, written by Spark's Parquet library.
+    ///
+    /// The tests of the `parquet` crate have the same bytes.
     const SPARK: [u8; 32] = [
         200, 1, 80, 20, 64, 68, 8, 109, 6, 37, 4, 67, 144, 80, 96, 32, 8, 132, 43, 33, 0, 5, 99,
         65, 2, 0, 224, 44, 64, 78, 96, 4,
     ];
 
     #[test]
-    fn the_bytes_are_parquets() {
+    fn the_bits_equal_those_that_spark_wrote() {
         let mut filter = SplitBlock::new(Sizing::BitsPerKey(25.6), 10).expect("possible");
         for key in 0..10 {
             let hash = xxhash_rust::xxh64::xxh64(format!("a{key}").as_bytes(), 0);
@@ -276,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_blocks_keeps_its_keys() {
+    fn no_member_is_denied_with_any_number_of_blocks() {
         for keys in [1_u64, 2, 100, 3_001] {
             let hashes: Vec<_> =
                 (0..keys).map(|key| KeyHash::new(Seed::new(9), &key.to_le_bytes())).collect();
@@ -285,7 +289,8 @@ mod tests {
                 filter.insert(*hash).expect("never full");
             }
             let copy = SplitBlock::from_bitset(&filter.to_bitset(), keys).expect("whole blocks");
-            let stored = StoredFilter::parse(filter.to_stored(Seed::new(9))).expect("sound");
+            let stored =
+                StoredFilter::parse(filter.to_stored(Seed::new(9))).expect("our own bytes");
             for hash in hashes {
                 assert!(filter.may_contain(hash) && copy.may_contain(hash));
                 assert!(stored.may_contain(hash));
@@ -294,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_of_a_block_is_no_bitset() {
+    fn a_bitset_with_a_partial_block_is_refused() {
         assert!(SplitBlock::from_bitset(&SPARK[..31], 10).is_err());
     }
 }

@@ -14,22 +14,22 @@ use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::theory;
 
-/// A counter that has come this far stays there.
+/// The value at which a counter saturates.
 const SATURATED: u8 = 15;
 
-/// Finds the best shape for so many keys.
+/// Returns the best shape for a number of keys.
 fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
-    let fewest = |rate| {
-        // More than four lines a key are of no use.
+    let smallest = |rate| {
+        // More than four lines per key do not lower the error rate.
         let lines_max = keys.min(u64::MAX / 4) * 4;
         theory::counting_bloom_fewest_lines(keys, rate, lines_max, LINE_PROBES_MAX)
             .map(|(lines, probes)| Shape { lines, probes })
     };
-    let best = |lines| theory::counting_bloom_best(keys, lines, LINE_PROBES_MAX).0;
-    Shape::new(sizing, keys, fewest, best)
+    let best_probes = |lines| theory::counting_bloom_best(keys, lines, LINE_PROBES_MAX).0;
+    Shape::new(sizing, keys, smallest, best_probes)
 }
 
-/// A Bloom filter in memory that keys can be added to and taken out of.
+/// A Bloom filter in memory to which keys can be added and from which they can be removed.
 ///
 /// ```
 /// use filter::{CountingBloom, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing};
@@ -59,19 +59,20 @@ pub struct CountingBloom {
 /// A view of a stored counting Bloom filter.
 pub(crate) type CountingView = LineView<4>;
 
-/// Two filters that differ in size or in the number of counters a key cannot be united.
+/// Two filters cannot be united because they differ in size or in counters per key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("only filters of the same shape can be united")]
 pub struct ShapesDiffer;
 
 impl CountingBloom {
-    /// Makes an empty filter, sized for so many keys. It takes more, and then errs more often.
+    /// Creates an empty filter sized for `keys` keys.
     ///
-    /// A filter sized for no keys has no counters: it takes none, and denies all.
+    /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
+    /// counters: it takes no keys and denies all.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
         let lines = AlignedBytes::zeroed(shape.len()?)?;
@@ -89,54 +90,54 @@ impl CountingBloom {
         Ok(Self { lines, view, keys: header.keys })
     }
 
-    /// Builds a filter of these keys.
+    /// Builds a filter from its keys.
     pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut filter = Self::new(sizing, keys.len() as u64)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
 
-    /// Returns what a filter will cost and how often it will err once it holds so many keys.
+    /// Returns the expected size and error rate of a filter of `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
         Ok(CountingView::stats_of(keys, shape.len()?, shape.probes))
     }
 
-    /// Returns how many counters each key raises, or fewer where two probes meet.
+    /// Returns the number of probes per key: the counters it raises, if no two probes coincide.
     pub const fn probe_count(&self) -> u32 {
         self.view.probe_count()
     }
 
-    /// Returns how often the key was inserted, as far as can be told: the least of its counters.
+    /// Returns an estimate of how often the key was inserted: its lowest counter.
     ///
-    /// That is never too low, unless it is 15, which stands for 15 or more. It is too high for as few
-    /// keys as the filter errs about.
+    /// The estimate is never too low, where 15 means 15 or more. How often it is too high is
+    /// bounded by the error rate.
     pub fn count_estimate(&self, hash: KeyHash) -> u8 {
-        self.view.fields(&self.lines, hash).min().unwrap_or(0)
+        self.view.field_values(&self.lines, hash).min().unwrap_or(0)
     }
 
-    /// Returns how many counters have reached 15 and stay there.
+    /// Returns how many counters have saturated at 15.
     ///
-    /// They are worth watching where keys come and go: what saturates is not freed by removing keys,
-    /// only by making the filter anew.
+    /// Watch it if keys are removed and inserted for a long time: removing keys does not lower
+    /// saturated counters, only building a new filter does.
     pub fn saturated_count(&self) -> u64 {
         let saturated = |byte: &u8| u64::from(byte & 15 == 15) + u64::from(byte >> 4 == 15);
         self.lines.iter().map(saturated).sum()
     }
 
-    /// Adds all keys of another filter: afterwards this one is as if it had taken them itself.
+    /// Adds all keys of another filter, as if they had been inserted into this one.
     ///
-    /// Both must have been made for the same sizing and number of keys, and filled with hashes of the
-    /// same seed.
+    /// Both filters must have the same sizing and number of keys, and their hashes the same seed.
     ///
     /// # Errors
     ///
-    /// [`ShapesDiffer`] if the filters differ in size or in counters a key; nothing has changed then.
+    /// [`ShapesDiffer`] if the filters differ in size or in counters per key. This filter is then
+    /// unchanged.
     pub fn unite(&mut self, other: &Self) -> Result<(), ShapesDiffer> {
         if (self.lines.len(), self.probe_count()) != (other.lines.len(), other.probe_count()) {
             return Err(ShapesDiffer);
         }
-        // Either count may come from a file that claims 2^64 − 1 keys.
+        // A count that was read from a file can be any number.
         self.keys = self.keys.saturating_add(other.keys);
         for (byte, other) in self.lines.iter_mut().zip(other.lines.iter()) {
             let low = ((*byte & 15) + (other & 15)).min(SATURATED);
@@ -146,7 +147,7 @@ impl CountingBloom {
         Ok(())
     }
 
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: CountingView::CODE,
@@ -160,7 +161,7 @@ impl CountingBloom {
 
 impl Membership for CountingBloom {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }
@@ -180,10 +181,10 @@ impl Membership for CountingBloom {
 }
 
 impl Insert for CountingBloom {
-    /// Adds a key. Only a filter that was sized for no keys is ever full.
+    /// Inserts a key. The filter is full only if it was sized for no keys, or counts 2^64 − 1 keys.
     #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        // The count may come from a file that claims 2^64 − 1 keys.
+        // A count that was read from a file can be any number.
         let keys = self.keys.checked_add(1).ok_or(Full)?;
         let line = CountingView::line_mut(&mut self.lines, hash).ok_or(Full)?;
         kernel::counters_raise(line, hash.get(), self.view.probes());
@@ -193,7 +194,7 @@ impl Insert for CountingBloom {
 }
 
 impl Remove for CountingBloom {
-    /// Takes one copy of a key out. Counters that have saturated stay as they are.
+    /// Removes one copy of a key. Saturated counters are not lowered.
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
         let keys = self.keys.checked_sub(1).ok_or(Absent)?;
         if !self.may_contain(hash) {
@@ -220,17 +221,16 @@ impl BitPositions for CountingView {
         self.field_positions(body_len, hash)
     }
 
-    /// A bit for each counter of four bits.
+    /// Returns the bytes of one bit per counter of four bits.
     fn bits_len(body_len: usize) -> usize {
         body_len / 4
     }
 
-    /// Returns which of eight counters, from number 8 · `index` on, are above zero: the first in the lowest
-    /// bit.
+    /// Returns which of eight counters, from counter 8 · `index` on, are above zero.
     #[inline]
     fn bits(body: &[u8], index: usize) -> u8 {
         let counters = u32::from_le_bytes(body.as_chunks().0[index]);
-        // Whether any bit of a counter is set moves to its lowest, and these move together.
+        // Set the lowest bit of each counter to the or of its bits, then gather these eight bits.
         let any = counters | counters >> 1;
         let any = (any | any >> 2) & 0x1111_1111;
         let pairs = (any | any >> 3) & 0x0303_0303;

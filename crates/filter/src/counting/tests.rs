@@ -12,7 +12,8 @@ use crate::{
 
 const SEED: Seed = Seed::new(1);
 
-/// Hashes of the numbers from zero; streams with different numbers share none.
+/// Returns hashes of the numbers from zero on. Streams with different numbers have no hash in
+/// common.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
     let seed = Seed::new(stream);
     (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
@@ -27,35 +28,36 @@ fn filled(sizing: Sizing, count: u64) -> CountingBloom {
 }
 
 fn rate(rate: f64) -> Sizing {
-    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+    Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"))
 }
 
-/// How far the measured error rate may stray from theory: what the number of probes leaves open, and
-/// which lines these very keys happened to crowd.
-fn spread(filter: &CountingBloom, expected: f64, probes: f64) -> f64 {
-    let (each, _) = filter.lines.as_chunks::<64>();
-    let lines = each.len() as f64;
-    let pass = |line: &[u8; 64]| {
-        let above = |byte: &u8| u32::from(byte & 15 != 0) + u32::from(byte >> 4 != 0);
-        let above: u32 = line.iter().map(above).sum();
-        (f64::from(above) / 128.0).powi(filter.probe_count().cast_signed())
+/// Returns the standard deviation of the measured error rate.
+///
+/// It has two causes: the number of probes is finite, and the keys fill the lines unevenly.
+fn deviation(filter: &CountingBloom, expected: f64, probes: f64) -> f64 {
+    let (lines, _) = filter.lines.as_chunks::<64>();
+    let line_count = lines.len() as f64;
+    let line_error_rate = |line: &[u8; 64]| {
+        let used = |byte: &u8| u32::from(byte & 15 != 0) + u32::from(byte >> 4 != 0);
+        let used: u32 = line.iter().map(used).sum();
+        (f64::from(used) / 128.0).powi(filter.probe_count().cast_signed())
     };
-    let variance = each.iter().map(|line| (pass(line) - expected).powi(2)).sum::<f64>();
-    (expected * (1.0 - expected) / probes + variance / lines / lines).sqrt()
+    let variance = lines.iter().map(|line| (line_error_rate(line) - expected).powi(2)).sum::<f64>();
+    (expected * (1.0 - expected) / probes + variance / line_count / line_count).sqrt()
 }
 
 #[test]
 fn a_million_keys_at_one_per_cent_take_at_most_forty_four_bits_each() {
     let filter = filled(rate(0.01), 1_000_000);
     let stats = filter.stats();
-    eprintln!("{:.2} bits a key, {} counters a key", stats.bits_per_key(), filter.probe_count());
+    eprintln!("{:.2} bits, {} counters per key", stats.bits_per_key(), filter.probe_count());
     assert!(stats.bits_per_key() <= 44.0, "{}", stats.bits_per_key());
     assert!(stats.error_rate <= 0.01);
     assert!(keys(1, 1_000_000).all(|key| filter.may_contain(key)));
 }
 
 #[test]
-fn the_error_rate_is_that_of_theory_at_ten_settings() {
+fn the_measured_error_rate_is_the_expected_one_at_ten_settings() {
     let settings = [
         (rate(0.3), 40_000),
         (rate(0.1), 40_000),
@@ -72,9 +74,10 @@ fn the_error_rate_is_that_of_theory_at_ten_settings() {
         let filter = filled(sizing, count);
         let expected = filter.stats().error_rate;
         let probes = 400_000_u32;
-        let passed = keys(2, probes.into()).filter(|key| filter.may_contain(*key)).count();
-        let measured = passed as f64 / f64::from(probes);
-        let sigma = spread(&filter, expected, probes.into());
+        let absent_keys = keys(2, probes.into());
+        let false_positives = absent_keys.filter(|key| filter.may_contain(*key)).count();
+        let measured = false_positives as f64 / f64::from(probes);
+        let sigma = deviation(&filter, expected, probes.into());
         let off = (measured - expected) / sigma;
         eprintln!("{sizing:?}: {expected:.6} promised, {measured:.6} measured, {off:+.1} sigma");
         assert!(off.abs() < 3.0, "{sizing:?}: {measured}, not {expected} ± {sigma}");
@@ -82,7 +85,7 @@ fn the_error_rate_is_that_of_theory_at_ten_settings() {
 }
 
 #[test]
-fn no_member_is_denied_after_storing_uniting_and_removing() {
+fn no_member_is_denied_after_uniting_storing_and_removing() {
     let half = 125_000;
     let empty = CountingBloom::new(rate(0.02), half * 2).expect("possible");
     let (mut left, mut right) = (empty.clone(), empty);
@@ -93,15 +96,15 @@ fn no_member_is_denied_after_storing_uniting_and_removing() {
     left.unite(&right).expect("the same shape");
     assert!(keys(1, half * 2).all(|key| left.may_contain(key)));
 
-    let stored = StoredFilter::parse(left.to_stored(SEED)).expect("as it was written");
+    let stored = StoredFilter::parse(left.to_stored(SEED)).expect("our own bytes");
     assert!(keys(1, half * 2).all(|key| stored.may_contain(key)));
 
-    let mut back = CountingBloom::from_stored(&stored).expect("of the kind");
+    let mut copy = CountingBloom::from_stored(&stored).expect("of this kind");
     for key in keys(1, half) {
-        back.remove(key).expect("a member");
+        copy.remove(key).expect("a member");
     }
-    assert!(keys(1, half * 2).skip(half as usize).all(|key| back.may_contain(key)));
-    assert_eq!(back.to_stored(SEED), right.to_stored(SEED), "what is left is the other half");
+    assert!(keys(1, half * 2).skip(half as usize).all(|key| copy.may_contain(key)));
+    assert_eq!(copy.to_stored(SEED), right.to_stored(SEED), "the keys of the right half remain");
 }
 
 /// 10^8 probes: `cargo test -p hfile-filter --release counting -- --ignored --nocapture`.
@@ -116,7 +119,7 @@ fn no_member_is_denied_in_a_hundred_million_probes() {
             assert!(keys(1, count).all(|key| filter.may_contain(key)), "{count}, round {round}");
             probes += count;
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
         assert!(keys(1, count).all(|key| stored.may_contain(key)), "{count}, stored");
         for key in keys(3, count) {
             let _ = filter.insert(key);
@@ -132,11 +135,11 @@ fn no_member_is_denied_in_a_hundred_million_probes() {
 }
 
 #[test]
-fn counters_overflow_as_often_as_theory_says_and_deny_nobody() {
-    // Sixteen times the load: nine keys a counter.
-    let made_for = 20_000;
-    let mut filter = CountingBloom::new(rate(0.01), made_for).expect("possible");
-    let count = made_for * 16;
+fn counters_saturate_as_often_as_expected_and_deny_no_member() {
+    // Sixteen times the keys that the filter is sized for: nine keys per counter.
+    let capacity = 20_000;
+    let mut filter = CountingBloom::new(rate(0.01), capacity).expect("possible");
+    let count = capacity * 16;
     for key in keys(1, count) {
         filter.insert(key).expect("never full");
     }
@@ -145,18 +148,18 @@ fn counters_overflow_as_often_as_theory_says_and_deny_nobody() {
     let expected = odds * counters as f64;
     let saturated = filter.saturated_count() as f64;
     eprintln!("{saturated} of {counters} counters saturated, {expected:.0} expected");
-    // Counters of one line share its crowd, so they spread more than independent ones.
+    // The counters of a line are not independent, so they deviate more than independent ones.
     assert!(saturated > 1_000.0 && (saturated / expected - 1.0).abs() < 0.1);
 
-    // Take all but the last thousand out; what has saturated stays, what is left is found.
+    // Remove all keys but the last thousand. Saturated counters stay; the remaining keys are found.
     for key in keys(1, count - 1_000) {
         filter.remove(key).expect("a member");
     }
     assert!(keys(1, count).skip((count - 1_000) as usize).all(|key| filter.may_contain(key)));
     assert!(filter.saturated_count() as f64 >= saturated);
-    // At the load it was made for, the bound says that no counter overflows.
+    // With as many keys as the filter is sized for, practically no counter saturates.
     let bound = theory::counting_bloom_overflow_bound(
-        made_for as f64,
+        capacity as f64,
         counters as f64,
         f64::from(filter.probe_count()),
         16,
@@ -165,7 +168,7 @@ fn counters_overflow_as_often_as_theory_says_and_deny_nobody() {
 }
 
 #[test]
-fn a_count_is_exact_for_most_and_never_too_low() {
+fn a_count_is_exact_for_most_keys_and_never_too_low() {
     let mut filter = CountingBloom::new(rate(0.01), 10_000).expect("possible");
     for (index, key) in keys(1, 1_000).enumerate() {
         for _ in 0..=index % 18 {
@@ -182,7 +185,7 @@ fn a_count_is_exact_for_most_and_never_too_low() {
 }
 
 #[test]
-fn only_filters_of_one_shape_unite() {
+fn filters_of_different_shapes_cannot_be_united() {
     let mut filter = filled(rate(0.01), 1_000);
     let before = filter.to_stored(SEED);
     assert_eq!(filter.unite(&filled(rate(0.01), 1_100)), Err(ShapesDiffer));
@@ -191,7 +194,7 @@ fn only_filters_of_one_shape_unite() {
 }
 
 #[test]
-fn a_budget_is_kept_to_the_line() {
+fn a_filter_fills_its_budget_up_to_the_last_whole_line() {
     for budget in [128, 1_000, 4_096] {
         let stored = filled(Sizing::Bytes(budget), 50).to_stored(SEED);
         assert!((budget - 63..=budget).contains(&(stored.len() as u64)));
@@ -205,45 +208,44 @@ fn a_budget_is_kept_to_the_line() {
 }
 
 #[test]
-fn what_cannot_be_made_is_an_error() {
+fn an_impossible_sizing_is_an_error() {
     for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let made = CountingBloom::new(Sizing::BitsPerKey(bits), 1);
-        assert!(matches!(made, Err(BuildError::BitsPerKey(_))));
+        let result = CountingBloom::new(Sizing::BitsPerKey(bits), 1);
+        assert!(matches!(result, Err(BuildError::BitsPerKey(_))));
     }
-    let made = CountingBloom::new(Sizing::BitsPerKey(1e18), 1 << 40);
-    assert!(matches!(made, Err(BuildError::Memory)));
+    let result = CountingBloom::new(Sizing::BitsPerKey(1e18), 1 << 40);
+    assert!(matches!(result, Err(BuildError::Memory)));
     assert!(matches!(CountingBloom::new(rate(1e-30), 1_000), Err(BuildError::ErrorRate(_))));
 }
 
 #[test]
-fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
+fn a_filter_sized_for_no_keys_has_no_bits_and_takes_no_keys() {
     let mut filter = filled(rate(0.01), 0);
     assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
     assert_eq!(filter.remove(KeyHash::from_u64(1)), Err(Absent));
     assert_eq!(filter.count_estimate(KeyHash::from_u64(1)), 0);
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
     assert_eq!(stored.as_bytes().len(), HEADER_LEN);
     assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
 }
 
 #[test]
-fn counters_of_keys_are_evenly_chosen() {
+fn keys_choose_all_counters_of_a_line_equally_often() {
     let mut counts = vec![0_u32; 128];
     for key in keys(1, 10_000) {
-        for bit in kernel::line_places(4, key.get(), Probes::new(32)) {
+        for bit in kernel::line_positions(4, key.get(), Probes::new(32)) {
             assert_eq!(bit % 4, 0);
             counts[bit / 4] += 1;
         }
     }
-    // 2,500 each, with a deviation of 50.
+    // 2,500 are expected, with a standard deviation of 50.
     assert!(counts.iter().all(|count| (2_500 - 220..2_500 + 220).contains(count)), "{counts:?}");
 }
 
-/// A key is worth the same wherever its probes meet: it is counted once, and goes without a trace.
 #[test]
-fn probes_that_meet_raise_a_counter_once() {
+fn coinciding_probes_of_a_key_raise_a_counter_once() {
     let mut filter = CountingBloom::new(Sizing::Bytes(64 + 64), 3).expect("a line");
-    assert!(filter.probe_count() > 16, "so many that some meet");
+    assert!(filter.probe_count() > 16, "enough probes for some to coincide");
     for key in keys(1, 100) {
         filter.insert(key).expect("never full");
         assert!(filter.lines.iter().all(|byte| byte & 0xee == 0));
@@ -254,18 +256,17 @@ fn probes_that_meet_raise_a_counter_once() {
 }
 
 proptest! {
-    /// Whatever comes and goes: what is in is found, as often as it is in, and what is reported
-    /// absent was.
+    /// The model is a multiset of keys.
     #[test]
-    fn it_never_forgets_what_a_multiset_holds(
+    fn no_key_of_a_random_multiset_is_denied_or_counted_too_low(
         steps in vector((0..40_u64, any::<bool>()), 0..400),
-        made_for in 0..30_u64,
+        capacity in 0..30_u64,
     ) {
-        let mut filter = CountingBloom::new(Sizing::BitsPerKey(40.0), made_for).expect("possible");
+        let mut filter = CountingBloom::new(Sizing::BitsPerKey(40.0), capacity).expect("possible");
         let mut model: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for (key, is_insert) in steps {
             let key = KeyHash::new(SEED, &key.to_le_bytes());
-            let held = model.get(&key).copied().unwrap_or(0);
+            let copies = model.get(&key).copied().unwrap_or(0);
             let before = filter.to_stored(SEED);
             if is_insert {
                 if filter.insert(key).is_ok() {
@@ -273,9 +274,9 @@ proptest! {
                 } else {
                     prop_assert_eq!(&filter.to_stored(SEED), &before);
                 }
-            } else if held > 0 {
+            } else if copies > 0 {
                 prop_assert_eq!(filter.remove(key), Ok(()));
-                model.insert(key, held - 1);
+                model.insert(key, copies - 1);
             } else if !filter.may_contain(key) {
                 prop_assert_eq!(filter.remove(key), Err(Absent));
                 prop_assert_eq!(&filter.to_stored(SEED), &before);
@@ -285,8 +286,8 @@ proptest! {
                 prop_assert!(*count == 0 || filter.may_contain(*key));
             }
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
-        let back = CountingBloom::from_stored(&stored).expect("of the kind");
-        prop_assert_eq!(back.to_stored(SEED), stored.as_bytes());
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
+        let copy = CountingBloom::from_stored(&stored).expect("of this kind");
+        prop_assert_eq!(copy.to_stored(SEED), stored.as_bytes());
     }
 }

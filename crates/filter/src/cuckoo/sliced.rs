@@ -5,7 +5,7 @@ use super::stored::CuckooView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, Wanted, for_unit};
+use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
 /// Cuckoo filters of equally many buckets, with fingerprints of equal length.
 #[derive(Clone, Debug)]
@@ -57,10 +57,10 @@ impl SlicedForm for CuckooSlices {
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let Places { fingerprint, first, second } = self.view.places(hash);
-        let wanted = [first, second].map(|row| Wanted { row, value: fingerprint as u32 });
+        let wanted = [first, second].map(|row| CellQuery { row, value: fingerprint as u32 });
         // Four slots of so many bytes are as many words.
-        for_unit!(self.rows.unit(), UNIT => {
-            self.rows.holding::<UNIT, UNIT>(wanted.into_iter(), stripe)
+        for_field_len!(self.rows.field_len(), FIELD_LEN => {
+            self.rows.filters_with_cell::<FIELD_LEN, FIELD_LEN>(wanted.into_iter(), stripe)
         })
     }
 }

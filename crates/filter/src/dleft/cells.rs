@@ -16,7 +16,7 @@
 
 use super::permutations::Place;
 use super::shape::{CELLS, Shape};
-use crate::kernel::{CellLanes, CellTarget, Vector};
+use crate::kernel::{CellLanes, CellTarget, InstructionSet};
 
 /// The most words of a bucket.
 const WORDS_MAX: usize = 4;
@@ -54,7 +54,7 @@ pub(super) struct Cells {
     /// The bits of the counters, shifted down by the bits of a remainder.
     counters: u64,
     lanes: CellLanes,
-    vector: Vector,
+    instructions: InstructionSet,
 }
 
 impl Cells {
@@ -81,7 +81,7 @@ impl Cells {
             remainders: ones * ((1 << remainder_bits) - 1),
             counters: ones * ((1 << counter_bits) - 1),
             lanes: CellLanes::new(remainder_bits, counter_bits),
-            vector: Vector::detect(),
+            instructions: InstructionSet::detect(),
         }
     }
 
@@ -145,7 +145,7 @@ impl Cells {
     /// no branch for each, so that their loads overlap and nothing is mispredicted.
     #[inline]
     pub(super) fn contain(&self, table: &[u8], targets: &[CellTarget]) -> bool {
-        self.vector.cells_contain(table, targets, &self.lanes).unwrap_or_else(|| {
+        self.instructions.cells_contain(table, targets, &self.lanes, || {
             if self.word_count == 2 {
                 self.contain_in::<2>(table, targets)
             } else {
@@ -291,10 +291,10 @@ mod tests {
                         let held: Vec<u32> = held.map(|(_, counter)| *counter).collect();
                         assert_eq!(found.collect::<Vec<_>>(), held);
                         let target = CellTarget { at, remainder: place.remainder };
-                        for vector in Vector::all() {
-                            let cells = Cells { vector, ..cells };
+                        for instructions in InstructionSet::available() {
+                            let cells = Cells { instructions, ..cells };
                             let is_held = cells.contain(&table, &[target]);
-                            assert_eq!(is_held, !held.is_empty(), "{vector:?}");
+                            assert_eq!(is_held, !held.is_empty(), "{instructions:?}");
                             let beside = CellTarget { at: usize::MAX - at, ..target };
                             assert!(!cells.contain(&table, &[beside]));
                             assert_eq!(cells.contain(&table, &[beside, target]), is_held);

@@ -11,7 +11,7 @@ use super::stored::DLeftView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, Wanted, for_unit};
+use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
 /// d-left filters of equally many buckets, with remainders of equal length.
 #[derive(Clone, Debug)]
@@ -79,10 +79,10 @@ impl SlicedForm for DLeftSlices {
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let number = self.view.number(hash);
         let places = self.view.places(number);
-        let wanted = places.map(|(row, remainder)| Wanted { row, value: remainder });
+        let wanted = places.map(|(row, remainder)| CellQuery { row, value: remainder });
         // Eight cells of so many bytes are twice as many words.
-        let held = for_unit!(self.rows.unit(), UNIT => {
-            self.rows.holding::<UNIT, { 2 * UNIT }>(wanted, stripe)
+        let held = for_field_len!(self.rows.field_len(), FIELD_LEN => {
+            self.rows.filters_with_cell::<FIELD_LEN, { 2 * FIELD_LEN }>(wanted, stripe)
         });
         held | self.stashed(number, stripe)
     }
@@ -95,6 +95,8 @@ impl DLeftSlices {
         let first = self.rows.first_filter(stripe);
         let filters = self.stash[from..].iter().take_while(|(stashed, _)| *stashed == number);
         let places = filters.filter_map(|(_, filter)| filter.checked_sub(first));
-        places.filter(|place| *place < 8 * self.rows.unit()).fold(0, |all, place| all | 1 << place)
+        places
+            .filter(|place| *place < 8 * self.rows.field_len())
+            .fold(0, |all, place| all | 1 << place)
     }
 }

@@ -1,4 +1,4 @@
-//! The type that users build.
+//! [`BinaryFuse`], the filter in memory.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
 
-/// A binary fuse filter: made of all keys at once, and then only asked.
+/// A static filter: a binary fuse filter, built from all keys.
 ///
 /// ```
 /// use filter::{BinaryFuse, FuseArity, FuseBits, KeyHash, Membership, Seed};
@@ -35,27 +35,28 @@ pub struct BinaryFuse {
 }
 
 impl BinaryFuse {
-    /// Builds a filter over the keys. A key may occur more than once; the copies are dropped, which
-    /// takes time.
+    /// Builds a filter from its keys. Duplicate keys are allowed, but slow down building.
     ///
     /// # Errors
     ///
-    /// [`BuildError::Full`] if the keys, of which there may be any number, can be told apart by no
-    /// seed; that needs hashes that were chosen for it. [`BuildError::Memory`].
+    /// [`BuildError::Full`] if peeling fails with all seeds, which happens only with hashes chosen
+    /// for that purpose. [`BuildError::Memory`] if the filter does not fit into memory.
     pub fn new(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> Result<Self, BuildError> {
         Self::with_shape(Shape::new(arity, bits, keys.len() as u64), keys)
     }
 
-    /// Builds the smallest filter over the keys that keeps to the sizing: fingerprints of 8 or 16
-    /// bits.
+    /// Builds the filter, with fingerprints of 8 or 16 bits, that fits the sizing best.
+    ///
+    /// For an error rate that is the smallest filter, for a size the one with the lowest error
+    /// rate.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made, and as [`new`](Self::new).
+    /// [`BuildError`] if there is no filter of that sizing, and as [`new`](Self::new).
     pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let filter = Self::with_shape(Shape::for_sizing(sizing, keys.len() as u64)?, keys)?;
         match sizing {
-            // Nearly never was another shape needed, and more nearly never is it too large.
+            // Building can enlarge the shape, though very rarely.
             Sizing::Bytes(budget) if Self::stored_len(filter.shape) > budget => {
                 Err(BuildError::Full)
             }
@@ -77,23 +78,23 @@ impl BinaryFuse {
         shape.len() + HEADER_LEN as u64
     }
 
-    /// Returns what a filter of so many different keys will cost and how often it will err.
+    /// Returns the expected size and error rate of a filter of `keys` distinct keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = Shape::for_sizing(sizing, keys)?;
         Ok(shape.stats(keys))
     }
 
-    /// Returns how many slots a key has.
+    /// Returns the number of slots of a key.
     pub const fn arity(&self) -> FuseArity {
         self.shape.arity
     }
 
-    /// Returns how long a fingerprint is.
+    /// Returns the length of a fingerprint.
     pub const fn bits(&self) -> FuseBits {
         self.shape.bits
     }
 
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: FuseView::CODE,
@@ -107,7 +108,7 @@ impl BinaryFuse {
 
 impl Membership for BinaryFuse {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as reading a slot")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.bytes, hash)
     }

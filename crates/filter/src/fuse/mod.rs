@@ -1,4 +1,4 @@
-//! The binary fuse filter: three or four fingerprints, and their exclusive or is that of the key.
+//! The binary fuse filter: the exclusive or of a key's three or four slots is its fingerprint.
 //!
 //! ```text
 //! hash ──upper bits──▶ a segment and the two (three) after it; one slot in each
@@ -7,19 +7,20 @@
 //!                  a        b            c        a xor b xor c is the key's fingerprint ──▶ maybe
 //! ```
 //!
-//! Building peels: a slot that only one key uses can be given the value that this key needs, whatever
-//! its other slots are; so the key is set aside, which leaves other slots to one key, and so on. If
-//! all keys come off, the slots are given their values in the opposite order. That keys use
-//! neighbouring segments and not any three slots lets 88 % of the slots (93 % with four) be used,
-//! before peeling gets stuck; and both building and asking stay within a few segments.
+//! Building is by *peeling*. If only one key uses a slot, that slot can be assigned last, for any
+//! values of the key's other slots. So the key is removed, which leaves further slots with a single
+//! key, and so on. Once all keys are removed, the slots are assigned in the reverse order. Because
+//! the slots of a key are in adjacent segments, peeling succeeds with up to 88 % of the slots in
+//! use (93 % with four slots per key), and the memory accesses of building and lookup are within a
+//! few segments.
 //!
-//! | file     | idea                                               |
-//! |----------|----------------------------------------------------|
-//! | `shape`  | how many segments, how long; where a key's slots are |
-//! | `peel`   | building                                           |
-//! | `filter` | the type that users build                          |
-//! | `stored` | the stored form, and the lookup in it              |
-//! | `sliced` | the bit-sliced form                                |
+//! | file     | content                                                     |
+//! |----------|-------------------------------------------------------------|
+//! | `shape`  | number and length of the segments; the slots of a key       |
+//! | `peel`   | building                                                    |
+//! | `filter` | [`BinaryFuse`], the filter in memory                        |
+//! | `stored` | the stored form, and the lookup in it                       |
+//! | `sliced` | the bit-sliced form                                         |
 //!
 //! Graf, Lemire: "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022; Dietzfelbinger,
 //! Walzer: "Dense Peelable Random Uniform Hypergraphs", 2019. Written from the papers.

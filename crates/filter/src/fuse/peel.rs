@@ -1,21 +1,21 @@
-//! Building: keys are peeled off, one slot that is theirs alone each, and set in the opposite order.
+//! Building by peeling: keys are removed one by one, and their slots assigned in the reverse order.
 
 use alloc::vec::Vec;
 
-use super::shape::{Places, Shape};
+use super::shape::{KeySlots, Shape};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::memory::{AlignedBytes, allocate};
 use crate::partition::partition;
 
-/// Seeds that are tried for one shape. The first does for nearly all sets of keys.
+/// The number of seeds tried for a shape. The first succeeds for nearly all sets of keys.
 const SEEDS_PER_SHAPE: u64 = 16;
-/// Shapes that are tried, each a sixteenth larger than the one before.
+/// The number of shapes tried, each a sixteenth larger than its predecessor.
 const SHAPES: u64 = 8;
-/// About how many keys a partition has, so that their slots are in the caches when they are added.
+/// The approximate number of keys of a partition, whose slots fit into the caches.
 const PARTITION_KEYS: usize = 1 << 14;
 
-/// Finds a shape and a seed for the keys, and returns them with the bytes of the slots.
+/// Returns a shape and a seed with which the keys can be peeled, and the bytes of the slots.
 pub(super) fn build<const ARITY: usize>(
     mut shape: Shape,
     keys: &[KeyHash],
@@ -30,7 +30,7 @@ pub(super) fn build<const ARITY: usize>(
         if let Some(bytes) = Peeling::<ARITY>::new(shape, seed)?.run(keys)? {
             return Ok((shape, seed, bytes));
         }
-        // Two copies of a key use the same slots and never come off. Mostly there are none.
+        // Duplicates of a key use the same slots and can never be peeled. Mostly there are none.
         if distinct.is_none() {
             let mut sorted = allocate(keys.len() as u64, KeyHash::from_u64(0))?;
             sorted.copy_from_slice(keys);
@@ -42,22 +42,23 @@ pub(super) fn build<const ARITY: usize>(
     Err(BuildError::Full)
 }
 
-/// What is known of each slot while keys are added and taken off.
+/// The state of all slots while keys are added and removed.
 struct Peeling<const ARITY: usize> {
     shape: Shape,
     seed: u64,
     first_slots: u64,
-    /// How many keys use the slot, times four, plus the exclusive or of which of their slots it is.
+    /// For each slot: four times the number of its keys, plus the exclusive or of the slot's index
+    /// in each key.
     counts: Vec<u32>,
-    /// The exclusive or of their hashes: of a single key, its hash.
+    /// For each slot: the exclusive or of the hashes of its keys.
     hashes: Vec<u64>,
 }
 
-/// A key with the slot that was its alone.
+/// A removed key, and the index of its slot that no other key used then.
 #[derive(Clone, Copy)]
 struct Peeled {
     hash: KeyHash,
-    index: u8,
+    own_index: u8,
 }
 
 impl<const ARITY: usize> Peeling<ARITY> {
@@ -72,16 +73,16 @@ impl<const ARITY: usize> Peeling<ARITY> {
         })
     }
 
-    fn places(&self, hash: KeyHash) -> Places<ARITY> {
-        Places::new(hash, self.seed, self.shape.segment_len(), self.first_slots)
+    fn key_slots(&self, hash: KeyHash) -> KeySlots<ARITY> {
+        KeySlots::new(hash, self.seed, self.shape.segment_len(), self.first_slots)
     }
 
-    /// Returns the slots, if all keys come off.
+    /// Returns the assigned slots; `None` if not all keys can be peeled.
     fn run(mut self, keys: &[KeyHash]) -> Result<Option<AlignedBytes>, BuildError> {
         let partitions = (keys.len() / PARTITION_KEYS).max(1) as u64;
         let slots_each = self.first_slots.div_ceil(partitions);
         let (sorted, _) =
-            partition(keys, partitions, |key| self.places(key).slots[0] / slots_each)?;
+            partition(keys, partitions, |key| self.key_slots(key).slots[0] / slots_each)?;
         for key in sorted {
             self.add(key);
         }
@@ -89,44 +90,44 @@ impl<const ARITY: usize> Peeling<ARITY> {
         if peeled.len() < keys.len() {
             return Ok(None);
         }
-        // Their room is wanted for the slots.
+        // Free this memory before the slots are allocated.
         self.counts = Vec::new();
         self.hashes = Vec::new();
         let mut bytes = AlignedBytes::zeroed(self.shape.len())?;
         for key in peeled.iter().rev() {
-            self.set(&mut bytes, *key);
+            self.assign(&mut bytes, *key);
         }
         Ok(Some(bytes))
     }
 
     fn add(&mut self, hash: KeyHash) {
-        for (index, slot) in self.places(hash).slots.into_iter().enumerate() {
+        for (index, slot) in self.key_slots(hash).slots.into_iter().enumerate() {
             let count = &mut self.counts[slot as usize];
             *count = count.wrapping_add(4) ^ index as u32;
             self.hashes[slot as usize] ^= hash.get();
         }
     }
 
-    /// Takes off all keys that come off.
+    /// Removes all keys that can be removed, and returns them in that order.
     fn peel(&mut self, keys: usize) -> Result<Vec<Peeled>, BuildError> {
         let mut peeled = Vec::new();
         peeled.try_reserve_exact(keys).map_err(|_| BuildError::Memory)?;
-        let mut alone = Vec::new();
+        let mut pending = Vec::new();
         for slot in 0..self.counts.len() {
-            alone.push(slot);
-            while let Some(slot) = alone.pop() {
+            pending.push(slot);
+            while let Some(slot) = pending.pop() {
                 if self.counts[slot] / 4 != 1 || peeled.len() == keys {
                     continue;
                 }
                 let hash = KeyHash::from_u64(self.hashes[slot]);
-                let index = (self.counts[slot] % 4) as u8;
-                peeled.push(Peeled { hash, index });
-                for (index, slot) in self.places(hash).slots.into_iter().enumerate() {
+                let own_index = (self.counts[slot] % 4) as u8;
+                peeled.push(Peeled { hash, own_index });
+                for (index, slot) in self.key_slots(hash).slots.into_iter().enumerate() {
                     let count = &mut self.counts[slot as usize];
                     *count = count.wrapping_sub(4) ^ index as u32;
                     self.hashes[slot as usize] ^= hash.get();
                     if *count / 4 == 1 {
-                        alone.push(slot as usize);
+                        pending.push(slot as usize);
                     }
                 }
             }
@@ -134,24 +135,25 @@ impl<const ARITY: usize> Peeling<ARITY> {
         Ok(peeled)
     }
 
-    /// Gives a key's own slot the value with which all its slots give its fingerprint.
-    fn set(&self, bytes: &mut [u8], key: Peeled) {
-        let places = self.places(key.hash);
-        let own = places.slots[usize::from(key.index)] as usize;
-        let wide = self.shape.bits.len() == 2;
-        let value = places.slots.iter().fold(0_u16, |value, slot| {
+    /// Assigns a key's own slot, so that the exclusive or of its slots is its fingerprint.
+    fn assign(&self, bytes: &mut [u8], key: Peeled) {
+        let key_slots = self.key_slots(key.hash);
+        let own_slot = key_slots.slots[usize::from(key.own_index)] as usize;
+        let is_u16 = self.shape.bits.len() == 2;
+        // A fingerprint of eight bits is computed in the upper half of the value.
+        let value = key_slots.slots.iter().fold(0_u16, |value, slot| {
             let slot = *slot as usize;
-            value ^ if wide { read(bytes, slot) } else { u16::from(bytes[slot]) << 8 }
+            value ^ if is_u16 { read_u16(bytes, slot) } else { u16::from(bytes[slot]) << 8 }
         });
-        let value = value ^ (places.fingerprint >> 48) as u16;
-        if wide {
-            bytes[own * 2..][..2].copy_from_slice(&value.to_le_bytes());
+        let value = value ^ (key_slots.fingerprint >> 48) as u16;
+        if is_u16 {
+            bytes[own_slot * 2..][..2].copy_from_slice(&value.to_le_bytes());
         } else {
-            bytes[own] = (value >> 8) as u8;
+            bytes[own_slot] = (value >> 8) as u8;
         }
     }
 }
 
-fn read(bytes: &[u8], slot: usize) -> u16 {
+fn read_u16(bytes: &[u8], slot: usize) -> u16 {
     u16::from_le_bytes([bytes[slot * 2], bytes[slot * 2 + 1]])
 }

@@ -1,4 +1,4 @@
-//! How many slots there are, and which of them a key has.
+//! The number of slots, and the slots of a key.
 
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -8,12 +8,12 @@ use crate::sizing::Sizing;
 use crate::theory;
 pub(super) use crate::theory::static_filters::FuseArity;
 
-/// How long a fingerprint is.
+/// The length of a fingerprint.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FuseBits {
-    /// Eight bits: one absent key in 256 passes.
+    /// Eight bits: an error rate of 1 in 256.
     Eight,
-    /// Sixteen bits: one absent key in 65,536 passes.
+    /// Sixteen bits: an error rate of 1 in 65,536.
     Sixteen,
 }
 
@@ -34,31 +34,33 @@ impl FuseBits {
         }
     }
 
-    /// Returns how often an absent key passes.
+    /// Returns the expected false-positive rate.
     fn error_rate(self) -> f64 {
         libm::exp2(-f64::from(self.bits()))
     }
 }
 
-/// The longest a segment can be, as a power of two: three places in segments are taken from the bits
-/// of one number.
+/// The binary logarithm of the maximum length of a segment.
+///
+/// The limit is 18 because the offsets of three slots are taken from one 64-bit number.
 pub(super) const SEGMENT_BITS_MAX: u32 = 18;
 
-/// The segments.
+/// The number and length of the segments, and of the fingerprints.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Shape {
     pub(super) arity: FuseArity,
     pub(super) bits: FuseBits,
-    /// Slots of a segment, as a power of two.
+    /// The binary logarithm of the slots of a segment.
     pub(super) segment_bits: u32,
-    /// Segments in which the first slot of a key can be; some more follow. None, no keys.
+    /// Segments in which the first slot of a key can be, 0 without keys. The segments of the other
+    /// slots follow: one less than a key has slots.
     pub(super) first_segments: u64,
 }
 
 impl Shape {
-    /// Returns the shape in which so many keys can be peeled, nearly always at once.
+    /// Returns a shape in which `keys` keys can be peeled, nearly always with the first seed.
     ///
-    /// The lengths are those that the paper found by experiment.
+    /// The paper found the lengths by experiment.
     pub(super) fn new(arity: FuseArity, bits: FuseBits, keys: u64) -> Self {
         if keys == 0 {
             return Self { arity, bits, segment_bits: 0, first_segments: 0 };
@@ -76,34 +78,36 @@ impl Shape {
         Self { arity, bits, segment_bits, first_segments }
     }
 
-    /// Returns the smaller of the shapes with three and with four slots a key.
+    /// Returns the smaller of the shapes with three and with four slots per key.
     fn smallest(bits: FuseBits, keys: u64) -> Self {
         let [three, four] =
             [FuseArity::Three, FuseArity::Four].map(|arity| Self::new(arity, bits, keys));
         if three.len() < four.len() { three } else { four }
     }
 
-    /// Finds the shape for so many keys.
+    /// Returns the shape for a sizing and a number of keys.
     pub(super) fn for_sizing(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let [eight, sixteen] =
             [FuseBits::Eight, FuseBits::Sixteen].map(|bits| Self::smallest(bits, keys));
-        let longest = |len| [sixteen, eight].into_iter().find(|shape| shape.len() <= len);
+        let largest = |len| [sixteen, eight].into_iter().find(|shape| shape.len() <= len);
         match sizing {
             Sizing::ErrorRate(rate) => [eight, sixteen]
                 .into_iter()
                 .find(|shape| shape.bits.error_rate() <= rate.get())
                 .ok_or(BuildError::ErrorRate(rate.get())),
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                // Fewer keys take more slots each; only that is forgiven.
-                let many = Self::smallest(FuseBits::Eight, 1 << 40);
-                let few = (bits >= many.len() as f64 * 8.0 / libm::exp2(40.0)).then_some(eight);
-                longest((bits * keys as f64 / 8.0) as u64).or(few).ok_or(BuildError::Full)
+                // A small set takes more slots per key. It may exceed a limit that suffices for
+                // large sets.
+                let large_set = Self::smallest(FuseBits::Eight, 1 << 40);
+                let bits_min = large_set.len() as f64 * 8.0 / libm::exp2(40.0);
+                let fallback = (bits >= bits_min).then_some(eight);
+                largest((bits * keys as f64 / 8.0) as u64).or(fallback).ok_or(BuildError::Full)
             }
             Sizing::BitsPerKey(bits) => Err(BuildError::BitsPerKey(bits)),
             Sizing::Bytes(budget) => {
                 let needed = (HEADER_LEN as u64).saturating_add(eight.len());
                 let len = budget.saturating_sub(HEADER_LEN as u64);
-                longest(len)
+                largest(len)
                     .filter(|_| budget >= HEADER_LEN as u64)
                     .ok_or(BuildError::Budget { needed, budget })
             }
@@ -121,7 +125,7 @@ impl Shape {
         1 << self.segment_bits
     }
 
-    /// Returns the number of slots; `u64::MAX` for more than 64 bits count, which no memory holds.
+    /// Returns the number of slots, or `u64::MAX` if it exceeds 64 bits.
     pub(super) const fn slots(self) -> u64 {
         if self.first_segments == 0 {
             return 0;
@@ -130,32 +134,31 @@ impl Shape {
         segments.saturating_mul(1 << self.segment_bits)
     }
 
-    /// Returns what the filter costs and how often it errs with so many keys.
+    /// Returns the size and expected error rate of a filter of `keys` keys.
     pub(super) fn stats(self, keys: u64) -> FilterStats {
         let error_rate = theory::fingerprint_error_rate(keys, self.bits.bits());
         FilterStats { keys, bytes: self.len(), error_rate }
     }
 
-    /// Returns how many bytes the slots take; `u64::MAX` for more than 64 bits count.
+    /// Returns the bytes of the slots, or `u64::MAX` if they exceed 64 bits.
     pub(super) const fn len(self) -> u64 {
         self.slots().saturating_mul(self.bits.len())
     }
 }
 
-/// Where a key's slots are, and what they must give.
+/// The slots of a key, and the fingerprint that their exclusive or must equal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Places<const ARITY: usize> {
+pub(super) struct KeySlots<const ARITY: usize> {
     pub(super) slots: [u64; ARITY],
-    /// The upper 16 bits count, or the upper 8.
+    /// The fingerprint in the upper 16 or 8 bits. The lower bits are unused.
     pub(super) fingerprint: u64,
 }
 
-impl<const ARITY: usize> Places<ARITY> {
-    /// Finds the places of a key in segments of so many slots, a power of two. Another seed gives it
-    /// others.
+impl<const ARITY: usize> KeySlots<ARITY> {
+    /// Computes the slots of a key from its hash and a seed. `segment_len` is a power of two.
     ///
-    /// The upper bits of the shuffled hash pick the first slot, and so the segments. In each later
-    /// segment the slot at the same place is moved by other bits.
+    /// The upper bits of the shuffled hash choose the first slot. The slot in each following
+    /// segment has the same offset, changed by an exclusive or with other bits.
     #[inline]
     pub(super) const fn new(hash: KeyHash, seed: u64, segment_len: u64, first_slots: u64) -> Self {
         let shuffled = (hash.get() ^ seed).wrapping_mul(0x3f84_d5b5_b547_0917);

@@ -5,9 +5,9 @@ use super::stored::FuseView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, for_unit};
+use crate::slices::{Rows, SlicedForm, for_field_len};
 
-/// Fuse filters of equal segments, whose keys were peeled with the same seed.
+/// Bit-sliced fuse filters of one shape, whose keys were peeled with the same seed.
 #[derive(Clone, Debug)]
 pub(crate) struct FuseSlices {
     view: FuseView,
@@ -21,16 +21,16 @@ impl SlicedForm for FuseSlices {
         Some(header.parameters)
     }
 
-    fn new(members: &[(FuseView, &[u8])]) -> Result<Self, BuildError> {
-        let [(view, first), ..] = *members else { panic!("a group has members") };
+    fn new(filters: &[(FuseView, &[u8])]) -> Result<Self, BuildError> {
+        let [(view, first), ..] = *filters else { panic!("a group has filters") };
         let fields = view.bits().bits() as usize;
         let slot_len = fields / 8;
         let slots = first.len() / slot_len;
-        let mut rows = Rows::zeroed(slots, fields, members.len())?;
+        let mut rows = Rows::zeroed(slots, fields, filters.len())?;
         for slot in 0..slots {
             for byte in 0..slot_len {
-                let read = |filter: usize| members[filter].1[slot * slot_len + byte];
-                rows.write(read, |bit| (slot, byte * 8 + bit));
+                let byte_of = |filter: usize| filters[filter].1[slot * slot_len + byte];
+                rows.write(byte_of, |bit| (slot, byte * 8 + bit));
             }
         }
         Ok(Self { view, rows })
@@ -51,9 +51,9 @@ impl SlicedForm for FuseSlices {
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        for_unit!(self.rows.unit(), UNIT => match self.view.arity() {
-            FuseArity::Three => self.matching::<UNIT, 3>(hash, stripe),
-            FuseArity::Four => self.matching::<UNIT, 4>(hash, stripe),
+        for_field_len!(self.rows.field_len(), FIELD_LEN => match self.view.arity() {
+            FuseArity::Three => self.matching::<FIELD_LEN, 3>(hash, stripe),
+            FuseArity::Four => self.matching::<FIELD_LEN, 4>(hash, stripe),
         })
     }
 }
@@ -67,8 +67,12 @@ impl FuseSlices {
     }
 
     #[inline]
-    fn matching<const UNIT: usize, const ARITY: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
+    fn matching<const FIELD_LEN: usize, const ARITY: usize>(
+        &self,
+        hash: KeyHash,
+        stripe: usize,
+    ) -> u64 {
         let (slots, fingerprint) = self.view.slots::<ARITY>(hash);
-        !self.rows.differing::<UNIT>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
+        !self.rows.mismatches::<FIELD_LEN>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
     }
 }

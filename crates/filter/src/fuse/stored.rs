@@ -1,21 +1,21 @@
 //! The stored form of a binary fuse filter, and the lookup in it.
 //!
-//! | parameter | bits | what                                                                       |
+//! | parameter | bits | meaning                                                                    |
 //! |----------:|-----:|----------------------------------------------------------------------------|
 //! |         0 |    8 | slots of a key, 3 or 4; 0 without keys                                     |
 //! |           |    8 | bits of a fingerprint, 8 or 16; 0 without keys                             |
-//! |           |    8 | slots of a segment, as a power of two, 0 to 18                             |
+//! |           |    8 | binary logarithm of the slots of a segment, 0 to 18                        |
 //! |         1 |   64 | segments in which the first slot of a key can be                           |
-//! |         2 |   64 | the seed that the keys came off with                                       |
+//! |         2 |   64 | the seed with which the keys were peeled                                   |
 //!
-//! The body is the slots, fingerprints of 8 bits or 16 bits LE: as many segments as parameter 1
-//! says, and one fewer than a key has slots. Which slots and what fingerprint a hash has is part of
-//! the format: see `Places`.
+//! The body is the slots, with 8 bits or 16 bits LE each. The number of segments is parameter 1,
+//! plus the slots of a key, minus one. How the slots and the fingerprint of a key follow from its
+//! hash is part of the format: see `KeySlots`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use core::ops::BitXorAssign;
 
-use super::shape::{FuseArity, FuseBits, Places, SEGMENT_BITS_MAX, Shape};
+use super::shape::{FuseArity, FuseBits, KeySlots, SEGMENT_BITS_MAX, Shape};
 use crate::error::FormatError;
 use crate::hash::KeyHash;
 use crate::header::Header;
@@ -30,7 +30,7 @@ pub(crate) struct FuseView {
     seed: u64,
     /// Slots of a segment.
     segment_len: u64,
-    /// Slots in which the first of a key can be.
+    /// The number of slots that can be the first slot of a key.
     first_slots: u64,
 }
 
@@ -38,7 +38,7 @@ impl StoredView for FuseView {
     const CODE: u8 = 8;
 
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = |what| Err(FormatError::Parameters(what));
+        let wrong = |reason| Err(FormatError::Parameters(reason));
         let [small, first_segments, seed] = header.parameters;
         let (arity, bits) = match (small & 0xff, small >> 8 & 0xff) {
             (0, 0) if header.parameters == [0; 3] => (FuseArity::Three, FuseBits::Eight),
@@ -46,47 +46,55 @@ impl StoredView for FuseView {
             (3, 16) => (FuseArity::Three, FuseBits::Sixteen),
             (4, 8) => (FuseArity::Four, FuseBits::Eight),
             (4, 16) => (FuseArity::Four, FuseBits::Sixteen),
-            _ => return wrong("a key has 3 or 4 slots of 8 or 16 bits"),
+            _ => return wrong("a key must have 3 or 4 slots of 8 or 16 bits"),
         };
         let segment_bits = small >> 16;
         if segment_bits > SEGMENT_BITS_MAX.into() {
-            return wrong("a segment has at most 2^18 slots");
+            return wrong("a segment must have at most 2^18 slots");
         }
-        let segment_bits = u32::try_from(segment_bits).expect("18 at most");
+        let segment_bits = u32::try_from(segment_bits).expect("at most 18");
         let shape = Shape { arity, bits, segment_bits, first_segments };
         if usize::try_from(shape.len()) != Ok(body.len()) {
-            return wrong("the body is not as long as its segments");
+            return wrong("the length of the body is not that of the segments");
         }
         if body.is_empty() != (header.keys == 0) {
-            return wrong("there are segments if and only if there are keys");
+            return wrong("there are keys without segments, or segments without keys");
         }
         Ok(Self::new(shape, seed))
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as reading a slot")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         match (self.shape.bits, self.shape.arity) {
-            (FuseBits::Eight, FuseArity::Three) => eight(body, &self.places::<3>(hash)),
-            (FuseBits::Eight, FuseArity::Four) => eight(body, &self.places::<4>(hash)),
-            (FuseBits::Sixteen, _) => self.may_contain_sixteen(body, hash),
+            (FuseBits::Eight, FuseArity::Three) => matches_u8(body, &self.key_slots::<3>(hash)),
+            (FuseBits::Eight, FuseArity::Four) => matches_u8(body, &self.key_slots::<4>(hash)),
+            (FuseBits::Sixteen, _) => self.may_contain_u16(body, hash),
         }
     }
 
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         match (self.shape.bits, self.shape.arity) {
-            (FuseBits::Eight, FuseArity::Three) => self.all::<3>(body, hashes, answers, eight),
-            (FuseBits::Eight, FuseArity::Four) => self.all::<4>(body, hashes, answers, eight),
-            (FuseBits::Sixteen, FuseArity::Three) => self.all::<3>(body, hashes, answers, sixteen),
-            (FuseBits::Sixteen, FuseArity::Four) => self.all::<4>(body, hashes, answers, sixteen),
+            (FuseBits::Eight, FuseArity::Three) => {
+                self.look_up_batch::<3>(body, hashes, answers, matches_u8);
+            }
+            (FuseBits::Eight, FuseArity::Four) => {
+                self.look_up_batch::<4>(body, hashes, answers, matches_u8);
+            }
+            (FuseBits::Sixteen, FuseArity::Three) => {
+                self.look_up_batch::<3>(body, hashes, answers, matches_u16);
+            }
+            (FuseBits::Sixteen, FuseArity::Four) => {
+                self.look_up_batch::<4>(body, hashes, answers, matches_u16);
+            }
         }
     }
 
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         match self.shape.arity {
-            FuseArity::Three => self.prefetch_places(body, &self.places::<3>(hash)),
-            FuseArity::Four => self.prefetch_places(body, &self.places::<4>(hash)),
+            FuseArity::Three => self.prefetch_slots(body, &self.key_slots::<3>(hash)),
+            FuseArity::Four => self.prefetch_slots(body, &self.key_slots::<4>(hash)),
         }
     }
 
@@ -105,7 +113,7 @@ impl FuseView {
         Self { shape, seed, segment_len: shape.segment_len(), first_slots }
     }
 
-    /// Returns what the header says of the filter.
+    /// Returns the parameters in the header.
     pub(super) fn to_header(self) -> [u64; 3] {
         let Shape { arity, bits, segment_bits, first_segments } = self.shape;
         if first_segments == 0 {
@@ -120,70 +128,69 @@ impl FuseView {
     }
 
     #[inline]
-    fn places<const ARITY: usize>(self, hash: KeyHash) -> Places<ARITY> {
-        Places::new(hash, self.seed, self.segment_len, self.first_slots)
+    fn key_slots<const ARITY: usize>(self, hash: KeyHash) -> KeySlots<ARITY> {
+        KeySlots::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
-    /// Returns how many slots a key has, 3 or 4.
+    /// Returns the number of slots of a key.
     pub(super) const fn arity(self) -> FuseArity {
         self.shape.arity
     }
 
-    /// Returns how long a fingerprint is.
+    /// Returns the length of a fingerprint.
     pub(super) const fn bits(self) -> FuseBits {
         self.shape.bits
     }
 
-    /// Returns which slots a key has, and the fingerprint that their exclusive or must be.
+    /// Returns the slots of a key, and the fingerprint that their exclusive or must equal.
     #[inline]
     pub(super) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
-        let Places { slots, fingerprint } = self.places(hash);
+        let KeySlots { slots, fingerprint } = self.key_slots(hash);
         let fingerprint = fingerprint.wrapping_shr(u64::BITS.wrapping_sub(self.shape.bits.bits()));
         let slots = slots.map(|slot| usize::try_from(slot).expect("a slot of a body in memory"));
         (slots, u32::try_from(fingerprint).expect("8 or 16 bits"))
     }
 
-    /// Not inlined, so that the usual eight bits are.
+    /// Looks up a fingerprint of 16 bits. Not inlined, to keep the common lookup of 8 bits small.
     #[inline(never)]
-    fn may_contain_sixteen(&self, body: &[u8], hash: KeyHash) -> bool {
+    fn may_contain_u16(&self, body: &[u8], hash: KeyHash) -> bool {
         match self.shape.arity {
-            FuseArity::Three => sixteen(body, &self.places::<3>(hash)),
-            FuseArity::Four => sixteen(body, &self.places::<4>(hash)),
+            FuseArity::Three => matches_u16(body, &self.key_slots::<3>(hash)),
+            FuseArity::Four => matches_u16(body, &self.key_slots::<4>(hash)),
         }
     }
 
-    /// Answers for many keys: their places are found once, and remembered until what is there has
-    /// been loaded.
+    /// Looks up a batch of keys. The slots of a key are computed once, for prefetch and lookup.
     #[inline]
-    fn all<const ARITY: usize>(
+    fn look_up_batch<const ARITY: usize>(
         self,
         body: &[u8],
         hashes: &[KeyHash],
         answers: &mut [bool],
-        matches: impl Fn(&[u8], &Places<ARITY>) -> bool,
+        matches: impl Fn(&[u8], &KeySlots<ARITY>) -> bool,
     ) {
         assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
         if body.len() <= CACHED_LEN {
             for (hash, answer) in hashes.iter().zip(answers) {
-                *answer = matches(body, &self.places(*hash));
+                *answer = matches(body, &self.key_slots(*hash));
             }
             return;
         }
-        let mut places = [Places { slots: [0; ARITY], fingerprint: 0 }; BATCH];
+        let mut key_slots = [KeySlots { slots: [0; ARITY], fingerprint: 0 }; BATCH];
         for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-            for (places, hash) in places.iter_mut().zip(hashes) {
-                *places = self.places(*hash);
-                self.prefetch_places(body, places);
+            for (key_slots, hash) in key_slots.iter_mut().zip(hashes) {
+                *key_slots = self.key_slots(*hash);
+                self.prefetch_slots(body, key_slots);
             }
-            for (places, answer) in places.iter().zip(answers) {
-                *answer = matches(body, places);
+            for (key_slots, answer) in key_slots.iter().zip(answers) {
+                *answer = matches(body, key_slots);
             }
         }
     }
 
     #[inline]
-    fn prefetch_places<const ARITY: usize>(self, body: &[u8], places: &Places<ARITY>) {
-        for slot in places.slots {
+    fn prefetch_slots<const ARITY: usize>(self, body: &[u8], key_slots: &KeySlots<ARITY>) {
+        for slot in key_slots.slots {
             let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len()));
             let at = at.expect("a slot of a body in memory");
             kernel::prefetch_at(body, at);
@@ -191,36 +198,37 @@ impl FuseView {
     }
 }
 
-/// Keys of a batch whose places are found before the first is looked at.
+/// The number of keys whose slots are prefetched before the first is looked up.
 const BATCH: usize = 32;
 
-/// Compares a fingerprint of eight bits.
+/// Returns whether the slots have the fingerprint, of eight bits.
 #[inline]
-fn eight<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
-    let [fingerprint, ..] = places.fingerprint.to_be_bytes();
-    matches(body, places, fingerprint, |slot: &u8| *slot)
+fn matches_u8<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
+    let [fingerprint, ..] = key_slots.fingerprint.to_be_bytes();
+    matches(body, key_slots, fingerprint, |slot: &u8| *slot)
 }
 
-/// Compares a fingerprint of sixteen bits.
+/// Returns whether the slots have the fingerprint, of sixteen bits.
 #[inline]
-fn sixteen<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
-    let ([high, low, ..], (slots, _)) = (places.fingerprint.to_be_bytes(), body.as_chunks());
+fn matches_u16<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
+    let ([high, low, ..], (slots, _)) = (key_slots.fingerprint.to_be_bytes(), body.as_chunks());
     let fingerprint = u16::from_be_bytes([high, low]);
-    matches(slots, places, fingerprint, |slot| u16::from_le_bytes(*slot))
+    matches(slots, key_slots, fingerprint, |slot| u16::from_le_bytes(*slot))
 }
 
-/// Compares a fingerprint with the exclusive or of its slots, in as few bits as they have: so a slot takes
-/// one instruction. Slots that are not there match no key.
+/// Returns whether the exclusive or of the slots is the fingerprint; false if a slot is out of
+/// bounds.
+///
+/// The type of the slots is a parameter, so that each takes a single instruction.
 #[inline]
 fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
     slots: &[Slot],
-    places: &Places<ARITY>,
+    key_slots: &KeySlots<ARITY>,
     fingerprint: Bits,
     bits: impl Fn(&Slot) -> Bits,
 ) -> bool {
     let mut rest = fingerprint;
-    for slot in places.slots {
-        // A slot of a body is a `usize`.
+    for slot in key_slots.slots {
         match usize::try_from(slot).ok().and_then(|slot| slots.get(slot)) {
             Some(slot) => rest ^= bits(slot),
             None => return false,

@@ -14,12 +14,12 @@ fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
 
 fn built(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> BinaryFuse {
     let filter = BinaryFuse::new(arity, bits, keys).expect("possible");
-    assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member was denied");
+    assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member is denied");
     filter
 }
 
 #[test]
-fn any_number_of_keys_comes_off() {
+fn any_number_of_keys_can_be_peeled() {
     let sizes = (0..40).chain([100, 255, 1_000, 11_480, 11_504, 11_521, 30_000]);
     for (stream, count) in (1..).zip(sizes) {
         for arity in ARITIES {
@@ -33,7 +33,7 @@ fn any_number_of_keys_comes_off() {
 }
 
 #[test]
-fn copies_are_dropped() {
+fn a_filter_is_built_from_duplicate_keys() {
     let once = keys(1, 1_000);
     let thrice: Vec<KeyHash> = [once.as_slice(); 3].concat();
     for arity in ARITIES {
@@ -43,7 +43,7 @@ fn copies_are_dropped() {
 }
 
 #[test]
-fn a_batch_answers_as_one_by_one() {
+fn a_batch_has_the_answers_of_single_lookups() {
     for count in [0, 1, 1_000, 20_000] {
         let members = keys(1, count);
         let all = [members.as_slice(), &keys(2, 20_000)].concat();
@@ -61,25 +61,25 @@ fn a_batch_answers_as_one_by_one() {
 }
 
 #[test]
-fn strangers_pass_as_often_as_fingerprints_agree() {
-    const STRANGERS: u64 = 1_000_000;
-    let strangers = keys(2, STRANGERS);
+fn the_error_rate_is_that_of_the_fingerprint_length() {
+    const ABSENT_COUNT: u64 = 1_000_000;
+    let absent_keys = keys(2, ABSENT_COUNT);
     for arity in ARITIES {
         let filter = built(arity, FuseBits::Eight, &keys(1, 10_000));
-        let passed = strangers.iter().filter(|key| filter.may_contain(**key)).count() as f64;
-        let expected = STRANGERS as f64 / 256.0;
-        assert!((passed - expected).abs() < 3.0 * expected.sqrt(), "{passed}, not {expected}");
+        let measured = absent_keys.iter().filter(|key| filter.may_contain(**key)).count() as f64;
+        let expected = ABSENT_COUNT as f64 / 256.0;
+        assert!((measured - expected).abs() < 3.0 * expected.sqrt(), "{measured}, not {expected}");
 
         let filter = built(arity, FuseBits::Sixteen, &keys(1, 10_000));
-        let passed = strangers.iter().filter(|key| filter.may_contain(**key)).count();
-        assert!((4..=27).contains(&passed), "{passed}, not 15"); // Three standard deviations.
+        let measured = absent_keys.iter().filter(|key| filter.may_contain(**key)).count();
+        assert!((4..=27).contains(&measured), "{measured}, not 15"); // Three standard deviations.
     }
 }
 
 #[test]
-fn a_key_takes_the_papers_bits() {
+fn a_key_takes_as_many_bits_as_in_the_paper() {
     let plan = |sizing| BinaryFuse::plan(sizing, 1_000_000).expect("possible").bits_per_key();
-    let rate = |rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+    let rate = |rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"));
     assert!((8.6..=8.65).contains(&plan(rate(0.004))));
     assert!((17.2..=17.3).contains(&plan(rate(0.003))));
     assert!((17.2..=17.3).contains(&plan(Sizing::BitsPerKey(20.0))));
@@ -91,7 +91,7 @@ fn a_key_takes_the_papers_bits() {
 }
 
 #[test]
-fn what_cannot_be_made_is_an_error() {
+fn an_impossible_sizing_is_an_error() {
     let members = keys(1, 100_000);
     for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = BinaryFuse::from_keys(Sizing::BitsPerKey(bits), &members).expect_err("no size");
@@ -99,8 +99,8 @@ fn what_cannot_be_made_is_an_error() {
     }
     let full = BinaryFuse::from_keys(Sizing::BitsPerKey(7.0), &members).expect_err("too small");
     assert_eq!(full, BuildError::Full);
-    let rate = Sizing::ErrorRate(ErrorRate::new(1e-5).expect("a rate"));
-    let error = BinaryFuse::from_keys(rate, &members).expect_err("too seldom");
+    let rate = Sizing::ErrorRate(ErrorRate::new(1e-5).expect("in range"));
+    let error = BinaryFuse::from_keys(rate, &members).expect_err("too low");
     assert_eq!(error, BuildError::ErrorRate(1e-5));
     let error = BinaryFuse::from_keys(Sizing::Bytes(1_000), &members).expect_err("too small");
     assert!(matches!(error, BuildError::Budget { budget: 1_000, .. }));

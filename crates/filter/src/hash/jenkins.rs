@@ -1,11 +1,13 @@
-//! Bob Jenkins' lookup3 (`hashlittle`), as HBase's `JenkinsHash` computes it: the key is read as
-//! little-endian words on every platform.
+//! Bob Jenkins' lookup3 (`hashlittle`) as in HBase's `JenkinsHash`.
 //!
-//! Source: <http://burtleburtle.net/bob/c/lookup3.c>; HBase: `org.apache.hadoop.hbase.util.JenkinsHash`.
+//! The key is read as little-endian words on every platform.
+//!
+//! Source: <http://burtleburtle.net/bob/c/lookup3.c>; HBase:
+//! `org.apache.hadoop.hbase.util.JenkinsHash`.
 
-/// Hashes `key`, starting from `seed`.
+/// Hashes a key.
 pub(crate) fn jenkins(key: &[u8], seed: u32) -> u32 {
-    // Java's array length is an `int`; a longer key cannot exist there.
+    // HBase hashes Java arrays, which have fewer than 2^31 bytes.
     let start = 0xdead_beef_u32.wrapping_add(key.len() as u32).wrapping_add(seed);
     let mut state = [start; 3];
 
@@ -23,7 +25,7 @@ pub(crate) fn jenkins(key: &[u8], seed: u32) -> u32 {
     state[2]
 }
 
-/// Adds up to twelve bytes as three little-endian words, the missing ones as zeros.
+/// Adds up to twelve bytes, padded with zeros, as three little-endian words.
 fn add_words(state: &mut [u32; 3], bytes: &[u8]) {
     let mut padded = [0; 12];
     padded[..bytes.len()].copy_from_slice(bytes);
@@ -34,7 +36,7 @@ fn add_words(state: &mut [u32; 3], bytes: &[u8]) {
     }
 }
 
-/// Mixes three words reversibly: `mix()` of lookup3.
+/// The function `mix()` of lookup3.
 fn mix([a, b, c]: &mut [u32; 3]) {
     let step = |x: &mut u32, y: &mut u32, z: u32, rotation: u32| {
         // x -= y; x ^= rot(y, rotation); y += z
@@ -49,7 +51,7 @@ fn mix([a, b, c]: &mut [u32; 3]) {
     step(c, b, *a, 4);
 }
 
-/// Mixes the last words irreversibly: `final()` of lookup3.
+/// The function `final()` of lookup3.
 fn finish([a, b, c]: &mut [u32; 3]) {
     let step = |x: &mut u32, y: u32, rotation: u32| {
         *x = (*x ^ y).wrapping_sub(y.rotate_left(rotation));

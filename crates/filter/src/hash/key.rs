@@ -1,16 +1,16 @@
-//! From a key's bytes to the 64 bits that every filter works on.
+//! The 64-bit hash of a key, which all filters take.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The seed of a store's key hashes.
 ///
-/// A store draws one at random when it is made and keeps it, so that nobody can choose keys that
-/// collide in its filters; all its files share it, so that one [`KeyHash`] serves them all.
+/// A store draws a random seed when it is created, so that nobody can choose keys that collide in
+/// its filters. All files of the store share the seed, so that a lookup hashes its key once.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// Takes a number as the seed.
+    /// Creates a seed from a number.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -21,7 +21,7 @@ impl Seed {
     }
 }
 
-/// The hash of one key: 64 bits, made once per read and shown to every filter.
+/// The 64-bit hash of a key, computed once per lookup and passed to all filters.
 ///
 /// ```
 /// use filter::{KeyHash, Seed};
@@ -34,13 +34,15 @@ impl Seed {
 pub struct KeyHash(u64);
 
 impl KeyHash {
-    /// Hashes a key with XXH3-64, whose output is the same on every platform and in every version.
+    /// Hashes a key with XXH3-64, which gives the same output on every platform.
     pub fn new(seed: Seed, key: &[u8]) -> Self {
         Self(xxh3_64_with_seed(key, seed.0))
     }
 
-    /// Takes a hash made elsewhere. Its bits must be well mixed: filters use them as they are, and
-    /// counters or addresses would miss the promised error rate by far.
+    /// Creates a key hash from the output of another hash function.
+    ///
+    /// The bits must be well mixed, because filters do not mix them further: with counters or
+    /// addresses the error rate would be far higher than promised.
     pub const fn from_u64(hash: u64) -> Self {
         Self(hash)
     }
@@ -51,9 +53,9 @@ impl KeyHash {
         self.0
     }
 
-    /// Maps the hash to `0..count`, evenly, by its upper bits: the fast range reduction of Lemire
-    /// ("Fast random integer generation in an interval", 2019) on the whole hash, so that it works
-    /// for any count and needs no division.
+    /// Maps the hash evenly to `0..count` by its upper bits, without a division.
+    ///
+    /// Lemire: "Fast random integer generation in an interval", 2019.
     #[inline]
     pub(crate) const fn slot(self, count: u64) -> u64 {
         ((self.0 as u128 * count as u128) >> 64) as u64
@@ -66,12 +68,12 @@ mod tests {
 
     #[test]
     fn the_hash_is_xxh3_as_published() {
-        // From the XXH3 specification's reference implementation: the empty input.
+        // The hash of the empty input by the reference implementation.
         assert_eq!(KeyHash::new(Seed::new(0), b"").get(), 0x2D06_8005_38D3_94C2);
     }
 
     #[test]
-    fn slots_stay_below_their_count_even_past_32_bits() {
+    fn a_slot_is_below_the_count_for_counts_of_up_to_64_bits() {
         for count in [1, 2, 3, 1_000, 1 << 32, (1 << 32) + 1, u64::MAX] {
             assert_eq!(KeyHash::from_u64(0).slot(count), 0);
             assert_eq!(KeyHash::from_u64(u64::MAX).slot(count), count - 1);

@@ -8,13 +8,13 @@ const K1: u64 = 0xa2aa_033b;
 const K2: u64 = 0x6299_2fc1;
 const K3: u64 = 0x30bc_5b29;
 
-/// Hashes `key`, starting from `seed`.
+/// Hashes a key.
 pub(crate) fn metro64(key: &[u8], seed: u64) -> u64 {
     let mut hash = seed.wrapping_add(K2).wrapping_mul(K0);
 
     let (blocks, rest) = key.as_chunks::<32>();
     if !blocks.is_empty() {
-        hash = hash.wrapping_add(long_part(blocks, hash));
+        hash = hash.wrapping_add(hash_blocks(blocks, hash));
     }
     let (pairs, rest) = rest.as_chunks::<16>();
     for pair in pairs {
@@ -31,18 +31,18 @@ pub(crate) fn metro64(key: &[u8], seed: u64) -> u64 {
     }
     let (words, rest) = rest.as_chunks::<8>();
     for word in words {
-        hash = short_part(hash, u64::from_le_bytes(*word), 55);
+        hash = add_tail_word(hash, u64::from_le_bytes(*word), 55);
     }
     let (words, rest) = rest.as_chunks::<4>();
     for word in words {
-        hash = short_part(hash, u32::from_le_bytes(*word).into(), 26);
+        hash = add_tail_word(hash, u32::from_le_bytes(*word).into(), 26);
     }
     let (words, rest) = rest.as_chunks::<2>();
     for word in words {
-        hash = short_part(hash, u16::from_le_bytes(*word).into(), 48);
+        hash = add_tail_word(hash, u16::from_le_bytes(*word).into(), 48);
     }
     for byte in rest {
-        hash = short_part(hash, (*byte).into(), 37);
+        hash = add_tail_word(hash, (*byte).into(), 37);
     }
 
     hash ^= hash.rotate_right(28);
@@ -50,14 +50,14 @@ pub(crate) fn metro64(key: &[u8], seed: u64) -> u64 {
     hash ^ hash.rotate_right(29)
 }
 
-/// Mixes all whole blocks of 32 bytes in four lanes.
-fn long_part(blocks: &[[u8; 32]], start: u64) -> u64 {
+/// Hashes the whole blocks of 32 bytes in four lanes.
+fn hash_blocks(blocks: &[[u8; 32]], start: u64) -> u64 {
     let mut lanes = [start; 4];
     for block in blocks {
         let (words, _) = block.as_chunks::<8>();
         for (index, (word, factor)) in words.iter().zip([K0, K1, K2, K3]).enumerate() {
             let word = u64::from_le_bytes(*word).wrapping_mul(factor);
-            // Lanes 0 and 1 take the old value of lanes 2 and 3; those take the new one of 0 and 1.
+            // Lanes 0 and 1 add lanes 2 and 3 of the previous block, lanes 2 and 3 the new 0 and 1.
             let other = lanes[index ^ 2];
             lanes[index] = lanes[index].wrapping_add(word).rotate_right(29).wrapping_add(other);
         }
@@ -74,8 +74,8 @@ fn long_part(blocks: &[[u8; 32]], start: u64) -> u64 {
     a ^ b
 }
 
-/// Mixes in what is left after the blocks: a word of 8, 4, 2 or 1 bytes, each with its rotation.
-fn short_part(hash: u64, word: u64, rotation: u32) -> u64 {
+/// Mixes in a tail word of 8, 4, 2 or 1 bytes. The rotation depends on its size.
+fn add_tail_word(hash: u64, word: u64, rotation: u32) -> u64 {
     let hash = hash.wrapping_add(word.wrapping_mul(K3));
     hash ^ hash.rotate_right(rotation).wrapping_mul(K1)
 }
@@ -84,17 +84,17 @@ fn short_part(hash: u64, word: u64, rotation: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// The vectors that the author publishes.
     #[test]
-    fn published_vectors() {
+    fn hashes_are_those_of_the_published_vectors() {
         let key = b"012345678901234567890123456789012345678901234567890123456789012";
         assert_eq!(metro64(key, 0), u64::from_le_bytes(*b"\x6b\x75\x3d\xae\x06\x70\x4b\xad"));
         assert_eq!(metro64(key, 1), u64::from_le_bytes(*b"\x3b\x0d\x48\x1c\xf4\xb9\xb8\xdf"));
     }
 
-    /// Every branch, from the Go package `go-metro` with the Go cuckoo filter's seed.
+    /// From the Go package `go-metro`, with the seed of the Go cuckoo filter. The lengths reach all
+    /// branches.
     #[test]
-    fn go_hashes_keys_of_every_length_so() {
+    fn hashes_are_those_of_go_metro() {
         let vectors = [
             (0, 0xe2f7_00c7_be59_6c30),
             (1, 0x95ab_6efa_f3b8_60e2),

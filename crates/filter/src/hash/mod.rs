@@ -1,15 +1,15 @@
-//! From a key's bytes to hashes: [`KeyHash`], on which all our filters work, and the hashes of foreign formats.
+//! Hash functions: [`KeyHash`] for our filters, and the hashes of the formats of other libraries.
 //!
 //! HBase's three Bloom hashes, bit for bit:
 //!
-//! | code in a file | hash    | where it comes from                                             |
+//! | code in a file | hash    | definition                                                      |
 //! |---------------:|---------|-----------------------------------------------------------------|
 //! |              0 | Jenkins | Bob Jenkins' lookup3, `hashlittle`                              |
 //! |              1 | Murmur  | `MurmurHash2` with sign-extended tail bytes; HBase's default    |
 //! |              2 | Murmur3 | `MurmurHash3_x86_32`, as published                              |
 //!
-//! All take a 32-bit seed and wrap, as Java's `int` does. `metro` is the hash of the Go
-//! cuckoo filter, `hadoop_murmur` that of Hadoop's Bloom filters.
+//! All take a 32-bit seed, and their arithmetic wraps like Java's `int`. `metro64` is the hash of
+//! the Go cuckoo filter, `hadoop_murmur` the hash of Hadoop's Bloom filters.
 
 mod jenkins;
 mod key;

@@ -1,45 +1,45 @@
-//! `MurmurHash2` as HBase computes it: not the published hash.
+//! `MurmurHash2` as HBase computes it, which differs from the published hash.
 //!
-//! HBase's class adds the one to three bytes after the last whole word as Java `byte`s, which are
-//! signed, so a tail byte of 0x80 or more sets all higher bits. Files depend on it.
+//! HBase adds the one to three bytes after the last whole word as Java `byte`s. These are signed,
+//! so a tail byte of 0x80 or more sets all higher bits. The bits in HBase's files depend on this.
 //!
 //! HBase: `org.apache.hadoop.hbase.util.MurmurHash`.
 
 const MULTIPLIER: u32 = 0x5bd1_e995;
 
-/// Words of a key that are mixed once for both of its hashes.
-const SHORT: usize = 16;
+/// Keys of up to this many words are mixed once for both hashes.
+const WORDS_MIXED_ONCE: usize = 16;
 
-/// Hashes `key`, starting from `seed`.
+/// Hashes a key.
 pub(crate) fn murmur2(key: &[u8], seed: u32) -> u32 {
     let (words, tail) = key.as_chunks();
     let hash = words.iter().fold(begin(key, seed), |hash, word| add(hash, mix(*word)));
     finish(hash, tail)
 }
 
-/// Hashes `key` as Hadoop's `org.apache.hadoop.util.hash.MurmurHash` does.
+/// Hashes a key as Hadoop's `org.apache.hadoop.util.hash.MurmurHash` does.
 ///
-/// It differs from HBase's in the one to three bytes after the last whole word: the last of them is the
-/// lowest, not the first.
+/// It reads the one to three bytes after the last whole word in the reverse order of HBase's hash:
+/// the last byte is the lowest.
 pub(crate) fn hadoop_murmur(key: &[u8], seed: u32) -> u32 {
     let (words, tail) = key.as_chunks();
     let hash = words.iter().fold(begin(key, seed), |hash, word| add(hash, mix(*word)));
     let mut reversed = [0; 3];
-    for (place, byte) in reversed.iter_mut().zip(tail.iter().rev()) {
-        *place = *byte;
+    for (reversed, byte) in reversed.iter_mut().zip(tail.iter().rev()) {
+        *reversed = *byte;
     }
     finish(hash, &reversed[..tail.len()])
 }
 
-/// Hashes `key` starting from 0, and once more starting from what that gave.
+/// Hashes a key with seed 0, and then with the first hash as the seed.
 #[inline]
 pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     let (words, tail) = key.as_chunks();
-    if words.len() > SHORT {
+    if words.len() > WORDS_MIXED_ONCE {
         let first = murmur2(key, 0);
         return [first, murmur2(key, first)];
     }
-    let (mut mixed, mut first) = ([0; SHORT], begin(key, 0));
+    let (mut mixed, mut first) = ([0; WORDS_MIXED_ONCE], begin(key, 0));
     for (mixed, word) in mixed.iter_mut().zip(words) {
         *mixed = mix(*word);
         first = add(first, *mixed);
@@ -50,7 +50,9 @@ pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     [first, finish(second, tail)]
 }
 
-/// Returns the hash before the first word. Java's array length is an `int`: no key there is longer.
+/// Returns the initial state of the hash.
+///
+/// HBase hashes Java arrays, which have fewer than 2^31 bytes.
 #[inline]
 fn begin(key: &[u8], seed: u32) -> u32 {
     seed ^ key.len() as u32

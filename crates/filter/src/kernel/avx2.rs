@@ -1,13 +1,16 @@
-//! The inner loops in AVX2: all fields of a key at once, without a branch for each.
+//! The operations in AVX2: vectors of 256 bits, eight fields of a key without a branch for each.
 //!
 //! ```text
 //! seeds       even  odd   even  odd   …       32 bits each of the mixed hash
 //! × powers    ─────────────────────────       one multiplication for eight probes
-//! products    wwww bbbbb …                    w: which word of the line, b: which bit of it
-//! permute     the word that each probe wants, out of the sixteen of the line
+//! products    wwww bbbbb …                    w: which word of the line, b: which bit of the word
+//! permute     the word of each probe, out of the sixteen of the line
 //! shift       1 << b, or 15 << the counter at b
-//! test        no wanted field is zero
+//! test        no field is zero
 //! ```
+//!
+//! Columns are compared in SSE2, which is inlined into the caller. AVX2 cannot count bits, so back
+//! substitution is faster in plain Rust.
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
@@ -17,63 +20,63 @@ use core::arch::x86_64::{
     _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_testc_si256,
 };
 
-use super::portable::{
-    BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, Probes, block_index, line_index, line_seeds,
-};
-use super::x86::Avx2;
-use crate::hash::KeyHash;
+use super::block::{BLOCK_SALTS, Block};
+use super::columns::{BlockEquation, ColumnMask, ColumnVectors};
+use super::line::{LINE_MULTIPLIERS, Line, Probes, line_seeds};
+use super::operations::Operations;
+use super::sse2::Sse2;
 
-#[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
+/// Proof that the processor has AVX2: only [`Avx2::detect`] makes one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Avx2(Sse2);
+
 impl Avx2 {
-    /// As [`portable::line_contains`](super::portable::line_contains).
+    /// Returns the proof if the processor has AVX2.
+    ///
+    /// Without std, only what every processor of the target has is known.
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let is_present = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(not(feature = "std"))]
+        let is_present = cfg!(target_feature = "avx2");
+        Sse2::detect().filter(|_| is_present).map(Self)
+    }
+}
+
+impl Operations for Avx2 {
     #[inline]
-    pub(super) fn line_contains<const FIELD_BITS: u32>(
-        self,
-        line: &Line,
-        hash: u64,
-        probes: Probes,
-    ) -> bool {
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
+        #[inline(never)]
+        #[target_feature(enable = "avx2")]
+        fn call<A, B, C, R>(a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
+            function(a, b, c)
+        }
+        // SAFETY: the processor has AVX2, or there would be no `self`.
+        unsafe { call(a, b, c, function) }
+    }
+
+    #[inline]
+    fn line_contains<const FIELD_BITS: u32>(self, line: &Line, hash: u64, probes: Probes) -> bool {
         // SAFETY: the processor has AVX2, or there would be no `self`.
         unsafe { line_contains::<FIELD_BITS>(line, hash, probes) }
     }
 
-    /// As [`Vector::lines_contain`](super::vector::Vector::lines_contain).
-    pub(super) fn lines_contain<const FIELD_BITS: u32>(
-        self,
-        lines: &[Line],
-        hashes: &[KeyHash],
-        probes: Probes,
-        answers: &mut [bool],
-    ) {
-        // SAFETY: the processor has AVX2, or there would be no `self`.
-        unsafe { lines_contain::<FIELD_BITS>(lines, hashes, probes, answers) }
-    }
-
-    /// As [`portable::block_contains`](super::portable::block_contains).
     #[inline]
-    pub(super) fn block_contains(self, block: &Block, hash: u64) -> bool {
+    fn block_contains(self, block: &Block, hash: u64) -> bool {
         // SAFETY: the processor has AVX2, or there would be no `self`.
         unsafe { block_contains(block, hash) }
     }
 
-    /// As [`Vector::blocks_contain`](super::vector::Vector::blocks_contain).
-    pub(super) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-        // SAFETY: the processor has AVX2, or there would be no `self`.
-        unsafe { blocks_contain(blocks, hashes, answers) }
+    #[inline]
+    fn columns_match(
+        self,
+        columns: ColumnVectors<'_>,
+        mask: &ColumnMask,
+        equation: BlockEquation,
+    ) -> bool {
+        let Self(sse2) = self;
+        sse2.columns_match(columns, mask, equation)
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn lines_contain<const FIELD_BITS: u32>(
-    lines: &[Line],
-    hashes: &[KeyHash],
-    probes: Probes,
-    answers: &mut [bool],
-) {
-    super::batch::in_batches(lines, hashes, answers, line_index, |line, hash| {
-        line_contains::<FIELD_BITS>(line, hash, probes)
-    });
 }
 
 #[inline]
@@ -84,20 +87,20 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
     let (low, high) = (load(low), load(high));
     let wanted = probes.mask();
     let field = _mm256_set1_epi32((1 << FIELD_BITS) - 1);
-    let within_word = _mm256_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
+    let bit_in_word = _mm256_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 
-    // Which of eight probes find a field that is zero.
+    // Returns a bit for each of eight probes whose field is zero.
     let missing = |multipliers| {
         let products = _mm256_mullo_epi32(seeds, load_words(multipliers));
-        // The upper four bits name the word; its first three pick it out of each half, and the
-        // uppermost one, which is the sign, picks the half.
+        // The highest four bits are the word's index: the lower three of them select a word of each
+        // half, and the highest, the sign, selects the half.
         let place = _mm256_srli_epi32::<28>(products);
         let words = _mm256_castps_si256(_mm256_blendv_ps(
             _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, place)),
             _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, place)),
             _mm256_castsi256_ps(products),
         ));
-        let bit = _mm256_and_si256(_mm256_srli_epi32::<23>(products), within_word);
+        let bit = _mm256_and_si256(_mm256_srli_epi32::<23>(products), bit_in_word);
         let fields = _mm256_and_si256(words, _mm256_sllv_epi32(field, bit));
         let are_zero = _mm256_cmpeq_epi32(fields, _mm256_setzero_si256());
         _mm256_movemask_ps(_mm256_castsi256_ps(are_zero)).cast_unsigned()
@@ -117,14 +120,6 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
         wanted >>= 8;
     }
     true
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn blocks_contain(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-    super::batch::in_batches(blocks, hashes, answers, block_index, |block, hash| {
-        block_contains(block, hash)
-    });
 }
 
 #[inline]

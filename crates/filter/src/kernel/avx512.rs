@@ -1,16 +1,19 @@
-//! The inner loops in AVX-512: a whole cache line in one register, all fields of a key at once.
+//! The operations in AVX-512: a whole cache line, or eight columns, in one register.
 //!
 //! ```text
 //! seeds       even  odd   even  odd   …       32 bits each of the mixed hash
 //! × powers    ─────────────────────────       one multiplication for sixteen probes
-//! products    wwww bbbbb …                    w: which word of the line, b: which bit of it
-//! permute     the word that each probe wants, out of the sixteen of the line
-//! shift       1 << b, or 15 << the counter at b
-//! test        no wanted field is zero
+//! products    wwww bbbbb …                    w: which word of the line, b: which bit of the word
+//! permute     the word of each probe, out of the sixteen of the line
+//! rotate      1 << b, or 15 << the counter at b
+//! test        no field is zero
 //! ```
 //!
-//! Loops stand written out: the compiler does not inline a closure with these instructions into an
-//! iterator's or an option's method, which must run without them.
+//! An operation first computes all that does not depend on the filter's memory: instructions that
+//! wait for a cache miss fill the reorder buffer, and the fewer of them, the more misses overlap.
+//!
+//! Loops are `for` loops: the compiler does not inline a closure with these instructions into an
+//! iterator's or an option's method, which is compiled without them.
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
@@ -18,93 +21,128 @@ use core::arch::x86_64::{
     _mm256_rolv_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_srli_epi32, _mm256_testc_si256,
     _mm512_and_si512, _mm512_castsi128_si512, _mm512_castsi256_si512, _mm512_loadu_si512,
     _mm512_mask_test_epi64_mask, _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32,
-    _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_rolv_epi32, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_testn_epi64_mask,
-    _mm512_xor_si512,
+    _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_popcnt_epi64, _mm512_rolv_epi32,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_shrdv_epi64, _mm512_slli_epi64,
+    _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
+    _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 
-use super::cells::{CellLanes, CellTarget, LANES, cell_half};
-use super::portable::{
-    BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, Probes, block_index, line_index, line_seeds,
-};
-use super::x86::Avx512;
-use crate::hash::KeyHash;
+use super::block::{BLOCK_SALTS, Block};
+use super::cells::{CELL_BITS_MAX, CellLanes, CellTarget};
+use super::columns::{BlockEquation, ColumnMask, ColumnVectors};
+use super::line::{LINE_MULTIPLIERS, Line, Probes, line_seeds};
+use super::operations::Operations;
+use super::substitution::Slots;
 
-#[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
+/// Proof that the processor has the features of AVX-512 that the operations use.
+///
+/// Only [`Avx512::detect`] makes one. Intel's processors have all of these features since Ice Lake,
+/// AMD's since Zen 4.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Avx512(());
+
+/// Returns whether the processor has all features.
+///
+/// Without std, only what every processor of the target has is known.
+macro_rules! have_all {
+    ($($feature:tt)*) => {{
+        #[cfg(feature = "std")]
+        let have_all = $(std::arch::is_x86_feature_detected!($feature))&&*;
+        #[cfg(not(feature = "std"))]
+        let have_all = $(cfg!(target_feature = $feature))&&*;
+        have_all
+    }};
+}
+
 impl Avx512 {
-    /// As [`portable::line_contains`](super::portable::line_contains), for any number of probes; not
-    /// inlined, as [`line_contains`](Self::line_contains) is.
-    pub(super) fn line_contains_out_of_line<const FIELD_BITS: u32>(
-        self,
-        line: &Line,
-        hash: u64,
-        probes: Probes,
-    ) -> bool {
+    /// Returns the proof if the processor has all these features.
+    pub(super) fn detect() -> Option<Self> {
+        have_all!(
+            "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2"
+            "avx512vpopcntdq" "bmi2"
+        )
+        .then_some(Self(()))
+    }
+}
+
+impl Operations for Avx512 {
+    #[inline]
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
+        #[inline(never)]
+        #[target_feature(
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+        )]
+        fn call<A, B, C, R>(a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
+            function(a, b, c)
+        }
+        // SAFETY: the processor has these features, or there would be no `self`.
+        unsafe { call(a, b, c, function) }
+    }
+
+    #[inline]
+    fn line_contains<const FIELD_BITS: u32>(self, line: &Line, hash: u64, probes: Probes) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { line_contains::<FIELD_BITS>(line, hash, probes) }
     }
 
-    /// As [`Vector::lines_contain`](super::vector::Vector::lines_contain).
-    pub(super) fn lines_contain<const FIELD_BITS: u32>(
-        self,
-        lines: &[Line],
-        hashes: &[KeyHash],
-        probes: Probes,
-        answers: &mut [bool],
-    ) {
+    #[inline]
+    fn block_contains(self, block: &Block, hash: u64) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { lines_contain::<FIELD_BITS>(lines, hashes, probes, answers) }
+        unsafe { block_contains(block, hash) }
     }
 
-    /// As [`Vector::cells_contain`](super::vector::Vector::cells_contain).
     #[inline]
-    pub(super) fn cells_contain(
+    fn cells_contain(
         self,
         table: &[u8],
         targets: &[CellTarget],
         lanes: &CellLanes,
+        _portable: impl FnOnce() -> bool,
     ) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { cells_contain(table, targets, lanes) }
     }
 
-    /// As [`Vector::blocks_contain`](super::vector::Vector::blocks_contain).
-    pub(super) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+    #[inline]
+    fn columns_match(
+        self,
+        columns: ColumnVectors<'_>,
+        mask: &ColumnMask,
+        equation: BlockEquation,
+    ) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { blocks_contain(blocks, hashes, answers) }
+        unsafe { columns_match(columns, mask, equation) }
+    }
+
+    #[inline]
+    fn substitute(
+        self,
+        slots: &mut Slots,
+        coefficients: &[u64],
+        fingerprints: &[u32],
+        first_column: u32,
+    ) {
+        // SAFETY: the processor has these features, or there would be no `self`.
+        unsafe { substitute(slots, coefficients, fingerprints, first_column) }
     }
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
-fn lines_contain<const FIELD_BITS: u32>(
-    lines: &[Line],
-    hashes: &[KeyHash],
-    probes: Probes,
-    answers: &mut [bool],
-) {
-    super::batch::in_batches(lines, hashes, answers, line_index, |line, hash| {
-        line_contains::<FIELD_BITS>(line, hash, probes)
-    });
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
+#[target_feature(enable = "avx512f")]
 fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {
     let seeds = _mm512_set1_epi64(line_seeds(hash).cast_signed());
     let line = load(line);
     let field = _mm512_set1_epi32((1 << FIELD_BITS) - 1);
-    let within_word = _mm512_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
+    let bit_in_word = _mm512_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 
-    // Which of sixteen probes want a field that is zero. What does not need the line comes first: a
-    // core has room for few instructions that wait for one, and the fewer, the more lines at once.
+    // Returns a bit for each of sixteen probes that is wanted and whose field is zero.
     let missing = |multipliers, wanted: u32| {
         let products = _mm512_mullo_epi32(seeds, load_words(multipliers));
-        // The upper four bits name the word, the next ones the field; a rotation by more than the
-        // word is one by the rest.
+        // The highest four bits are the word's index, the next ones the bit in the word. A rotation
+        // takes its count modulo 32, so the index need not be masked off.
         let mut bit = _mm512_srli_epi32::<23>(products);
         if FIELD_BITS > 1 {
-            bit = _mm512_and_si512(bit, within_word);
+            bit = _mm512_and_si512(bit, bit_in_word);
         }
         let fields = _mm512_rolv_epi32(field, bit);
         let words = _mm512_permutexvar_epi32(_mm512_srli_epi32::<28>(products), line);
@@ -112,7 +150,7 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
     };
     let ([first, second], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
     let mask = probes.mask();
-    // Hardly any filter has so many; the later ones come first, so that what all do stands last.
+    // Hardly any filter has more than sixteen probes.
     if mask > 0xffff && missing(second, mask >> 16) != 0 {
         return false;
     }
@@ -120,31 +158,36 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
-fn blocks_contain(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-    super::batch::in_batches(blocks, hashes, answers, block_index, |block, hash| {
-        block_contains(block, hash)
-    });
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
+#[target_feature(enable = "avx512f,avx512vl")]
 fn block_contains(block: &Block, hash: u64) -> bool {
     let products = _mm256_mullo_epi32(_mm256_set1_epi32(hash as i32), load_eight(&BLOCK_SALTS));
     let masks = _mm256_rolv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(products));
     _mm256_testc_si256(load_block(block), masks) != 0
 }
 
-/// Spreads the eight cells of a bucket over the eight lanes, whatever their size: a permutation brings
-/// the bytes that a cell lies in into its lane, and a shift its lowest bit to the lane's.
-///
-/// A bucket is loaded as its first bytes and its last ones, which overlap. One load under a mask would
-/// wait for the next line too, wherever the vector reaches into it, even if no byte of the bucket does.
+/// Compares eight columns, both blocks' slots as one number of 128 bits in each lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
+#[target_feature(enable = "avx512f,avx512vbmi2,avx512vpopcntdq")]
+fn columns_match(columns: ColumnVectors<'_>, mask: &ColumnMask, equation: BlockEquation) -> bool {
+    let shift = _mm512_set1_epi64(equation.shift.into());
+    let coefficients = _mm512_set1_epi64(equation.coefficients.cast_signed());
+    // Bit 0 of each lane is then the slot at which the equation starts.
+    let slots = _mm512_shrdv_epi64(load(columns.low), load(columns.high), shift);
+    let counts = _mm512_popcnt_epi64(_mm512_and_si512(slots, coefficients));
+    let odd = _mm512_test_epi64_mask(counts, _mm512_set1_epi64(1));
+    (odd ^ equation.fingerprint as u8) & mask.bits == 0
+}
+
+/// Moves each of a bucket's eight cells to a lane: a permutation of bytes, then a shift.
+///
+/// A bucket is loaded as its first and its last bytes, which overlap. One masked load would wait
+/// for the next cache line too where the vector reaches into it, even if no byte of the bucket
+/// does.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl,avx512vbmi")]
 fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
     let bucket_len = lanes.cell_bits as usize;
-    let (bytes, shifts) = &LANES[bucket_len];
+    let LanePlaces { bytes, shifts } = &LANE_PLACES[bucket_len];
     let (bytes, shifts) = (load_lanes(bytes), load_lanes(shifts));
     let remainders = _mm512_set1_epi64((1 << lanes.remainder_bits) - 1);
     let counters = _mm512_set1_epi64(((1 << lanes.counter_bits) - 1) << lanes.remainder_bits);
@@ -155,19 +198,63 @@ fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> boo
         let Some(bucket) = load_bucket(bucket) else { continue };
         let cells = _mm512_permutexvar_epi8(bytes, bucket);
         let cells = _mm512_srlv_epi64(cells, shifts);
-        let differ = _mm512_xor_si512(cells, _mm512_set1_epi64(target.remainder.into()));
-        let alike = _mm512_testn_epi64_mask(differ, remainders);
-        found |= _mm512_mask_test_epi64_mask(alike, cells, counters);
+        let difference = _mm512_xor_si512(cells, _mm512_set1_epi64(target.remainder.into()));
+        let equal = _mm512_testn_epi64_mask(difference, remainders);
+        found |= _mm512_mask_test_epi64_mask(equal, cells, counters);
     }
     found != 0
 }
 
-/// Loads a bucket's first bytes and its last ones, one half of a vector's lowest bytes each. A bucket of
-/// fewer bytes than a half stands in both, with zeros behind it. The vector's other bytes are anything.
+/// Where the cells of a bucket are in a register that [`load_bucket`] filled.
+struct LanePlaces {
+    /// For each cell's lane, the indices of the eight bytes from the cell's first on.
+    bytes: [u64; 8],
+    /// The bit of its first byte at which each cell begins.
+    shifts: [u64; 8],
+}
+
+/// The places of cells of 0 to [`CELL_BITS_MAX`] bits.
+///
+/// Cell i of c bits begins at bit c·i of its bucket. With the bits before it in its first byte it
+/// takes at most 37 bits of its lane of 64.
+static LANE_PLACES: [LanePlaces; CELL_BITS_MAX + 1] = {
+    let mut table = [const { LanePlaces { bytes: [0; 8], shifts: [0; 8] } }; CELL_BITS_MAX + 1];
+    let mut cell_bits = 0;
+    while cell_bits <= CELL_BITS_MAX {
+        let mut lane = 0;
+        while lane < 8 {
+            // A bucket has as many bytes as a cell has bits.
+            let (half, bit) = (half_len(cell_bits), cell_bits * lane);
+            let (mut places, mut byte) = ([0; 8], 0);
+            while byte < 8 {
+                let at = bit / 8 + byte;
+                let is_first = at < half || cell_bits < half;
+                places[byte] = if is_first { at } else { at + 2 * half - cell_bits } as u8;
+                byte += 1;
+            }
+            table[cell_bits].bytes[lane] = u64::from_le_bytes(places);
+            table[cell_bits].shifts[lane] = (bit % 8) as u64;
+            lane += 1;
+        }
+        cell_bits += 1;
+    }
+    table
+};
+
+/// Returns how many of a bucket's first bytes, and of its last bytes, are loaded.
+#[inline]
+const fn half_len(bucket_len: usize) -> usize {
+    if bucket_len <= 16 { 8 } else { 16 }
+}
+
+/// Loads a bucket's first bytes and then its last ones into a vector's lowest bytes.
+///
+/// Both halves of a bucket shorter than a half are the bucket and zeros. The vector's other bytes
+/// are undefined.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
-    if cell_half(bucket.len()) == 8 {
+    if half_len(bucket.len()) == 8 {
         let word = |bytes: Option<&[u8; 8]>| {
             bytes.map_or_else(|| short_word(bucket), |bytes| i64::from_le_bytes(*bytes))
         };
@@ -181,7 +268,7 @@ fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
     Some(_mm512_castsi256_si512(_mm256_set_m128i(last, first)))
 }
 
-/// A bucket of fewer than eight bytes: cells of 6 or 7 bits.
+/// Returns a bucket of fewer than eight bytes: cells of 6 or 7 bits.
 #[cold]
 fn short_word(bucket: &[u8]) -> i64 {
     let mut bytes = [0; 8];
@@ -191,11 +278,35 @@ fn short_word(bucket: &[u8]) -> i64 {
     i64::from_le_bytes(bytes)
 }
 
+/// Takes six cycles from slot to slot.
+///
+/// These are a shift, an and, a count of bits, and the insertion of the count's lowest bit.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn substitute(slots: &mut Slots, coefficients: &[u64], fingerprints: &[u32], first_column: u32) {
+    /// a ^ b & c
+    const XOR_AND: i32 = 0b0111_1000;
+    let one = _mm512_set1_epi64(1);
+    let columns = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    let mut present = load_lanes(slots);
+    for (coefficients, fingerprint) in coefficients.iter().zip(fingerprints).rev() {
+        let fingerprint = i64::from(fingerprint >> first_column);
+        let fingerprint = _mm512_srlv_epi64(_mm512_set1_epi64(fingerprint), columns);
+        let shifted = _mm512_slli_epi64::<1>(present);
+        let count = _mm512_and_si512(shifted, _mm512_set1_epi64(coefficients.cast_signed()));
+        let count = _mm512_popcnt_epi64(count);
+        let shifted = _mm512_ternarylogic_epi64::<XOR_AND>(shifted, fingerprint, one);
+        present = _mm512_ternarylogic_epi64::<XOR_AND>(shifted, count, one);
+    }
+    // SAFETY: the reference is to 64 writable bytes, and the store takes any alignment.
+    unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), present) };
+}
+
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load(line: &Line) -> __m512i {
+fn load(bytes: &[u8; 64]) -> __m512i {
     // SAFETY: the reference is to 64 readable bytes, and the load takes any alignment.
-    unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[inline]
@@ -203,6 +314,13 @@ fn load(line: &Line) -> __m512i {
 fn load_words(words: &[u32; 16]) -> __m512i {
     // SAFETY: the reference is to 64 readable bytes, and the load takes any alignment.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_lanes(lanes: &[u64; 8]) -> __m512i {
+    // SAFETY: the reference is to 64 readable bytes, and the load takes any alignment.
+    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
 }
 
 #[inline]
@@ -217,11 +335,4 @@ fn load_block(block: &Block) -> __m256i {
 fn load_eight(words: &[u32; 8]) -> __m256i {
     // SAFETY: the reference is to 32 readable bytes, and the load takes any alignment.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load_lanes(lanes: &[u64; 8]) -> __m512i {
-    // SAFETY: the reference is to 64 readable bytes, and the load takes any alignment.
-    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
 }

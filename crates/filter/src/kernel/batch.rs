@@ -3,19 +3,22 @@
 use super::prefetch::prefetch;
 use crate::hash::KeyHash;
 
-/// Bytes of a filter that fits the L2 cache of current cores, one or two mebibytes, or nearly so. Out-of-order
-/// execution hides the latency of L2, and prefetching costs more than it saves. Small in unit tests, so that
-/// they reach both paths.
+/// Bytes of a filter that about fits the L2 cache of current cores, 1 or 2 MiB.
+///
+/// Out-of-order execution hides the latency of L2, and prefetching costs more than it saves. Small
+/// in unit tests, so that they reach both paths.
 pub(crate) const CACHED_LEN: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
-/// How many keys a batch prefetches ahead: enough to fill the ten to sixteen line buffers that a
-/// core has for outstanding loads, and few enough that nothing is evicted before it is used.
+/// The number of keys that a batch prefetches ahead.
+///
+/// Enough to fill the ten to sixteen line buffers that a core has for outstanding loads, and few
+/// enough that no line is evicted before its use.
 pub(crate) const PREFETCH_DISTANCE: usize = 16;
 
-/// Finds each key's unit, a line or a block, and asks `contains` of it, while the units of later keys are
-/// prefetched. Without units no key is contained.
+/// Asks `contains` of each key's unit, a line or a block, and prefetches the units of later keys.
+///
+/// Without units the answer is no.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "a vector kernel must be inlined into its own loop")]
 pub(super) fn in_batches<const N: usize>(
     units: &[[u8; N]],
     hashes: &[KeyHash],
@@ -32,7 +35,7 @@ pub(super) fn in_batches<const N: usize>(
         {
             prefetch(unit);
         }
-        // Not `is_some_and`: its closure would be a function without the vector instructions.
+        // Not `is_some_and`, which is compiled without the vector instructions.
         *answer = match units.get(index(*hash, units.len())) {
             Some(unit) => contains(unit, hash.get()),
             None => false,

@@ -1,16 +1,17 @@
-//! Bytes that begin where a cache line of the processor does, in huge pages where they fill some.
+//! A byte buffer that is aligned to a cache line, in huge pages if it is large.
 
 use core::ops::{Deref, DerefMut};
 
 use super::storage::Storage;
 use crate::error::BuildError;
 
-/// Bytes that begin where a cache line does, so that a lookup in a filter touches one line and not
-/// two: the memory of our filters, and the best for a stored one.
+/// A byte buffer aligned to a cache line, so that a lookup in a filter touches one line, not two.
 ///
-/// On Linux, 2 MiB and more ask the system for huge pages. In pages of 4 KiB a large filter has more
-/// of them than the processor remembers, and a lookup waits for the page table before it waits for
-/// the line. Where there are no huge pages, everything else stays the same.
+/// Filters in memory use it; copy a stored filter into one for the fastest lookups.
+///
+/// On Linux, buffers of 2 MiB and more request huge pages. With pages of 4 KiB a large filter has
+/// more pages than the TLB has entries, so that most lookups miss the TLB too. Without huge pages
+/// the buffer works the same.
 ///
 /// ```
 /// use filter::{AlignedBytes, ErrorRate, FilterKind, KeyHash, Seed, Sizing, StoredFilter, build};
@@ -25,8 +26,9 @@ use crate::error::BuildError;
 /// ```
 #[derive(Debug)]
 pub struct AlignedBytes {
-    /// May be longer than `len`.
+    /// The memory, which may be longer than `start + len`.
     storage: Storage,
+    /// Offset of the first aligned byte.
     start: usize,
     len: usize,
 }
@@ -39,11 +41,11 @@ impl AlignedBytes {
     /// [`BuildError::Memory`] if there is not enough memory.
     pub fn zeroed(len: u64) -> Result<Self, BuildError> {
         let (storage, start) = Storage::zeroed(len)?;
-        // There is as much memory, so the length is a `usize`.
+        // The allocation succeeded, so the length fits a `usize`.
         Ok(Self { storage, start, len: len as usize })
     }
 
-    /// Copies bytes to where a cache line begins.
+    /// Copies bytes into an aligned buffer.
     ///
     /// # Errors
     ///
@@ -79,11 +81,11 @@ impl AsRef<[u8]> for AlignedBytes {
 }
 
 impl Clone for AlignedBytes {
-    /// Copies the bytes, which stand elsewhere then, and are aligned there.
+    /// Copies the bytes into another aligned buffer.
     ///
     /// # Panics
     ///
-    /// If there is not enough memory, as a vector would.
+    /// If there is not enough memory.
     fn clone(&self) -> Self {
         Self::copy_of(self).expect("memory for a copy")
     }
@@ -95,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_and_their_copies_begin_at_a_line() {
+    fn a_buffer_and_its_clone_are_aligned_to_a_cache_line() {
         for len in [0, 1, 63, 64, 65, 1_000, 5_000_000] {
-            let mut bytes = AlignedBytes::zeroed(len).expect("little memory");
+            let mut bytes = AlignedBytes::zeroed(len).expect("enough memory");
             assert!(bytes.len() as u64 == len && bytes.iter().all(|byte| *byte == 0));
             bytes.fill(7);
             let copy = bytes.clone();

@@ -1,9 +1,9 @@
-//! Huge pages of Linux, and their absence elsewhere.
+//! Huge pages on Linux, and a stub elsewhere.
 //!
-//! Anonymous memory is asked for in whole, and the system is told that 2 MiB pages would serve it
-//! better (`madvise`, `MADV_HUGEPAGE`): it obeys where transparent huge pages are set to `madvise`, its
-//! default, or to `always`. Only the whole huge pages are named, so that the last part of a filter
-//! takes as many small ones as it fills.
+//! The memory is one anonymous mapping, advised to use 2 MiB pages (`madvise`, `MADV_HUGEPAGE`).
+//! The advice takes effect if transparent huge pages are set to `madvise`, the default, or to
+//! `always`. It covers whole huge pages only, so that the end of a filter takes just the small
+//! pages it fills.
 
 #[cfg(all(feature = "std", target_os = "linux", not(miri)))]
 mod system {
@@ -14,20 +14,23 @@ mod system {
     /// Bytes of a huge page on `x86_64`, and on `aarch64` with pages of 4 KiB.
     const HUGE_PAGE_LEN: usize = 2 << 20;
 
-    /// Memory straight from the system, all zero.
+    /// An anonymous mapping, all zero.
     #[derive(Debug)]
     pub(in super::super) struct HugePages(MmapMut);
 
     impl HugePages {
-        /// So many bytes from the place that is told, if they fill a huge page and can be had.
+        /// Maps memory and returns the offset of the first huge page, from which `len` bytes are
+        /// usable.
+        ///
+        /// `None` if `len` is less than a huge page or the mapping fails.
         pub(in super::super) fn zeroed(len: u64) -> Option<(Self, usize)> {
             let len = usize::try_from(len).ok().filter(|len| *len >= HUGE_PAGE_LEN)?;
-            // What stands before the first huge page is never touched, and so takes no memory.
+            // The bytes before the first huge page are never touched, so they take no memory.
             let pages = MmapMut::map_anon(len.checked_add(HUGE_PAGE_LEN)?).ok()?;
             let start = pages.as_ptr().align_offset(HUGE_PAGE_LEN).min(HUGE_PAGE_LEN);
-            // A system that has no huge pages refuses, and has given memory all the same.
-            let whole = len - len % HUGE_PAGE_LEN;
-            let _ = pages.advise_range(Advice::HugePage, start, whole);
+            // The advice fails on a system without huge pages. The memory is usable nevertheless.
+            let advised_len = len - len % HUGE_PAGE_LEN;
+            let _ = pages.advise_range(Advice::HugePage, start, advised_len);
             Some((Self(pages), start))
         }
     }
@@ -53,7 +56,7 @@ mod system {
 mod system {
     use core::ops::{Deref, DerefMut};
 
-    /// There are none.
+    /// Uninhabited: there are no huge pages here.
     #[derive(Debug)]
     pub(in super::super) enum HugePages {}
 

@@ -1,11 +1,11 @@
-//! Memory of filters: allocation that can fail, cache-line alignment, huge pages.
+//! Memory of filters: fallible allocation, cache-line alignment, huge pages.
 //!
-//! | file         | idea                                                              |
+//! | file         | content                                                           |
 //! |--------------|-------------------------------------------------------------------|
-//! | `aligned`    | [`AlignedBytes`], the type that filters and their users hold      |
-//! | `storage`    | where aligned bytes are: on the heap, or in huge pages            |
-//! | `huge_pages` | huge pages of Linux; elsewhere there are none                     |
-//! | `allocate`   | vectors whose allocation fails with an error                      |
+//! | `aligned`    | [`AlignedBytes`], the buffer of filters                           |
+//! | `storage`    | the memory of an aligned buffer: heap or huge pages               |
+//! | `huge_pages` | huge pages on Linux; a stub elsewhere                             |
+//! | `allocate`   | vectors whose allocation can fail                                 |
 
 mod aligned;
 mod allocate;

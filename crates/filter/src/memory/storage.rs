@@ -1,4 +1,4 @@
-//! Where aligned bytes are stored: on the heap, or in huge pages of their own.
+//! The memory of an aligned buffer: the heap, or huge pages.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::error::BuildError;
 /// Bytes of a cache line.
 pub(super) const LINE_LEN: usize = 64;
 
-/// Memory of at least the requested length.
+/// Memory of at least the requested length, not necessarily aligned.
 #[derive(Debug)]
 pub(super) enum Storage {
     Heap(Vec<u8>),
@@ -22,11 +22,11 @@ impl Storage {
         if let Some((pages, start)) = HugePages::zeroed(len) {
             return Ok((Self::Pages(pages), start));
         }
-        let rest = if len == 0 { 0 } else { LINE_LEN as u64 - 1 };
-        let bytes: Vec<u8> = allocate(len.checked_add(rest).ok_or(BuildError::Memory)?, 0)?;
-        // An address that is a multiple of 64 is less than 64 away. A machine that will not tell how
-        // far (an interpreter, say) gets bytes that are right, if not aligned.
-        let start = bytes.as_ptr().align_offset(LINE_LEN).min(rest as usize);
+        let slack = if len == 0 { 0 } else { LINE_LEN as u64 - 1 };
+        let bytes: Vec<u8> = allocate(len.checked_add(slack).ok_or(BuildError::Memory)?, 0)?;
+        // `align_offset` may return `usize::MAX` (under Miri, for example). The buffer is then
+        // unaligned but valid.
+        let start = bytes.as_ptr().align_offset(LINE_LEN).min(slack as usize);
         Ok((Self::Heap(bytes), start))
     }
 

@@ -116,7 +116,7 @@ impl LaterLayers {
 
     /// Returns whether the filter may hold a key that the first layer bumped.
     pub(super) fn may_contain(&self, hash: KeyHash) -> bool {
-        self.view.vector.look_up(self, &self.bytes, hash)
+        self.view.instructions.look_up(self, &self.bytes, hash)
     }
 }
 

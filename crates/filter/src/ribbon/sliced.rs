@@ -17,7 +17,7 @@ use super::stored::RibbonView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, for_unit};
+use crate::slices::{Rows, SlicedForm, for_field_len};
 
 /// The field of a block's row that says which filters have the last column there; those before it, which
 /// classes of starts they bumped.
@@ -102,27 +102,27 @@ impl SlicedForm for RibbonSlices {
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        for_unit!(self.slots.unit(), UNIT => self.matching::<UNIT>(hash, stripe))
+        for_field_len!(self.slots.field_len(), FIELD_LEN => self.matching::<FIELD_LEN>(hash, stripe))
     }
 }
 
 impl RibbonSlices {
     /// Adds the slots up while the later layers are prefetched.
     #[inline]
-    fn matching<const UNIT: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
+    fn matching<const FIELD_LEN: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
         let look = self.view.first_look(hash);
         let FirstLook { start, block, class, coefficients, fingerprint } = look;
-        let bumped = self.blocks.field::<UNIT>(block, stripe, class);
-        let last = self.blocks.field::<UNIT>(block, stripe, HAS_LAST);
+        let bumped = self.blocks.field::<FIELD_LEN>(block, stripe, class);
+        let last = self.blocks.field::<FIELD_LEN>(block, stripe, HAS_LAST);
         let later = &self.later[self.slots.first_filter(stripe)..];
         for filter in ones(bumped) {
             later[filter].prefetch(hash);
         }
         let rows = ones(coefficients).map(|slot| start + slot);
-        let differing = self.slots.differing::<UNIT>(&rows, stripe, fingerprint, last);
+        let mismatches = self.slots.mismatches::<FIELD_LEN>(&rows, stripe, fingerprint, last);
         ones(bumped)
             .filter(|filter| later[*filter].may_contain(hash))
-            .fold(!differing & !bumped, |found, filter| found | 1 << filter)
+            .fold(!mismatches & !bumped, |found, filter| found | 1 << filter)
     }
 }
 

@@ -6,14 +6,14 @@
 use super::banding::Banding;
 use super::layer::Layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
-use crate::kernel::{LANES, Slots, Vector};
+use crate::kernel::{InstructionSet, LANES, Slots};
 
 /// Of each column the 64 slots from the present one on; in groups, as the kernel takes them.
 type State = [Slots; COLUMNS_MAX as usize / LANES];
 
 /// Writes the solution of a layer whose first block has that number.
 pub(super) fn write(layer: &Layer, layout: Layout, first_block: u64, blocks: &mut [u8]) {
-    let (mut state, vector) = (State::default(), Vector::detect());
+    let (mut state, instructions) = (State::default(), InstructionSet::detect());
     let Banding { coefficients, fingerprints } = &layer.banding;
     let rows = coefficients.chunks_exact(BLOCK_SLOTS as usize);
     let rows = rows.zip(fingerprints.chunks_exact(BLOCK_SLOTS as usize));
@@ -22,7 +22,7 @@ pub(super) fn write(layer: &Layer, layout: Layout, first_block: u64, blocks: &mu
     {
         let columns = layout.columns_of(block) as usize;
         let state = &mut state[..columns.div_ceil(LANES)];
-        vector.substitute(state, coefficients, fingerprints);
+        instructions.substitute(state, coefficients, fingerprints);
         let at = (layout.column_at(block) * COLUMN_LEN) as usize;
         let (words, _) = blocks[at..].as_chunks_mut();
         for (to, word) in words.iter_mut().zip(state.as_flattened()).take(columns) {
@@ -33,10 +33,10 @@ pub(super) fn write(layer: &Layer, layout: Layout, first_block: u64, blocks: &mu
 
 /// Returns all columns of each slot, from the last slot to the first.
 pub(super) fn slots(banding: &Banding) -> impl Iterator<Item = u32> {
-    let (mut state, vector) = (State::default(), Vector::detect());
+    let (mut state, instructions) = (State::default(), InstructionSet::detect());
     let rows = banding.coefficients.chunks(1).zip(banding.fingerprints.chunks(1)).rev();
     rows.map(move |(coefficients, fingerprint)| {
-        vector.substitute(&mut state, coefficients, fingerprint);
+        instructions.substitute(&mut state, coefficients, fingerprint);
         state.as_flattened().iter().rev().fold(0, |slot, word| slot << 1 | (word & 1) as u32)
     })
 }

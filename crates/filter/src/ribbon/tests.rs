@@ -2,7 +2,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::kernel::Vector;
+use crate::kernel::InstructionSet;
 use crate::{BuildError, ErrorRate, FilterStats, KeyHash, Membership, Seed, Sizing};
 
 fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
@@ -95,14 +95,14 @@ fn vectors_change_no_answer() {
             let mut filter = built(error_rate(rate), &members);
             let best: Vec<bool> = all.iter().map(|key| filter.may_contain(*key)).collect();
             assert!(best[..members.len()].iter().all(|may| *may), "{count} keys at {rate}");
-            for vector in Vector::all() {
-                filter.view = filter.view.with(vector);
+            for set in InstructionSet::available() {
+                filter.view = filter.view.with(set);
                 let one_by_one: Vec<bool> =
                     all.iter().map(|key| filter.may_contain(*key)).collect();
-                assert!(one_by_one == best, "{count} keys at {rate}, {vector:?}");
+                assert!(one_by_one == best, "{count} keys at {rate}, {set:?}");
                 let mut batch = vec![false; all.len()];
                 filter.may_contain_batch(&all, &mut batch);
-                assert!(batch == best, "{count} keys at {rate}, {vector:?}");
+                assert!(batch == best, "{count} keys at {rate}, {set:?}");
             }
         }
     }

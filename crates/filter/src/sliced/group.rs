@@ -1,4 +1,4 @@
-//! Filters of one shape, of any kind: how they are recognised, bit-sliced, and probed.
+//! Filters of one shape, of any kind: finding the shape, bit-slicing, probing.
 
 use alloc::vec::Vec;
 
@@ -8,29 +8,30 @@ use crate::kinds::kinds;
 use crate::slices::{Rows, SlicedForm};
 use crate::stored::{StoredFilter, View};
 
-/// What decides where a key's fields are and what is compared there: filters in which all of that is equal can be
-/// sliced together. First the code of the kind, then its numbers.
+/// The code of a kind, and the parameters that determine a key's fields in a filter of that kind.
+///
+/// Filters of equal shapes can be sliced together.
 pub(super) type Shape = (u8, [u64; 3]);
 
-/// Generates [`Group`], which dispatches to the sliced form of a kind by a `match`.
+/// Generates [`Group`], which dispatches to the sliced form by kind.
 macro_rules! group {
     ($(
         $(#[$doc:meta])*
         $kind:ident {
-            code: $code:literal, name: $name:literal, fills: $fills:ident,
+            code: $code:literal, name: $name:literal, updates: $updates:ident,
             filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
         }
     )*) => {
         /// Returns the shape of a filter; `None` if it cannot be sliced.
         pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
-            let (header, body) = filter.parts();
+            let (header, body) = filter.header_and_body();
             if body.is_empty() {
                 return None;
             }
-            let numbers = match filter.view() {
+            let parameters = match filter.view() {
                 $(View::$kind(view) => <$sliced>::shape(view, header, body)?,)*
             };
-            Some((header.kind, numbers))
+            Some((header.kind, parameters))
         }
 
         /// Filters of one shape, bit-sliced.
@@ -42,13 +43,13 @@ macro_rules! group {
         impl Group {
             /// Slices filters of one shape.
             pub(super) fn new<B: AsRef<[u8]>>(
-                members: &[&StoredFilter<B>],
+                filters: &[&StoredFilter<B>],
             ) -> Result<Self, BuildError> {
-                let first = members.first().expect("a group has members");
+                let first = filters.first().expect("a group has filters");
                 Ok(match first.view() {
                     $(View::$kind(_) => {
-                        let views = members.iter().map(|member| match member.view() {
-                            View::$kind(view) => (*view, member.parts().1),
+                        let views = filters.iter().map(|filter| match filter.view() {
+                            View::$kind(view) => (*view, filter.header_and_body().1),
                             _ => panic!("filters of one shape are of one kind"),
                         });
                         Self::$kind(<$sliced>::new(&views.collect::<Vec<_>>())?)
@@ -64,14 +65,14 @@ macro_rules! group {
                 }
             }
 
-            /// Returns how many bytes of memory it takes.
+            /// Returns the bytes of memory that the group takes.
             pub(super) fn memory_bytes(&self) -> u64 {
                 match self {
                     $(Self::$kind(sliced) => sliced.memory_bytes(),)*
                 }
             }
 
-            /// Prefetches what a key reads first.
+            /// Prefetches the rows that a lookup reads first.
             #[inline]
             pub(super) fn prefetch(&self, hash: KeyHash) {
                 match self {
@@ -79,7 +80,7 @@ macro_rules! group {
                 }
             }
 
-            /// Returns a bit for each filter of a stripe that may hold the key.
+            /// Returns a word with a bit for each filter of a stripe that may hold the key.
             #[inline]
             fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
                 match self {
@@ -92,15 +93,16 @@ macro_rules! group {
 kinds!(group);
 
 impl Group {
-    /// Calls `found` with the index of each filter that may hold the key, in order.
+    /// Calls `on_candidate` with the index of each filter that may hold the key, in ascending
+    /// order.
     #[inline]
-    pub(super) fn probe(&self, hash: KeyHash, mut found: impl FnMut(usize)) {
+    pub(super) fn probe(&self, hash: KeyHash, mut on_candidate: impl FnMut(usize)) {
         let rows = self.rows();
-        for stripe in 0..rows.stripes() {
-            let mut left = self.candidates(hash, stripe) & rows.present(stripe);
-            while left != 0 {
-                found(rows.first_filter(stripe) + left.trailing_zeros() as usize);
-                left &= left - 1;
+        for stripe in 0..rows.stripe_count() {
+            let mut candidates = self.candidates(hash, stripe) & rows.filter_mask(stripe);
+            while candidates != 0 {
+                on_candidate(rows.first_filter(stripe) + candidates.trailing_zeros() as usize);
+                candidates &= candidates - 1;
             }
         }
     }

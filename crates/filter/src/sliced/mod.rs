@@ -1,5 +1,4 @@
-//! Bit-sliced filters: filters of the same shape, interleaved position by position, so that a key probes all of
-//! them by reading a few cache lines.
+//! Bit-sliced filters: filters of the same shape, interleaved position by position.
 //!
 //! ```text
 //! separate      file 0  ··1··0··1··      file 1  ··0··1··1··      file 2  ··1··1··1··      …
@@ -9,21 +8,22 @@
 //!                                              and:  0 0 1 …      only file 2 has all three
 //! ```
 //!
-//! Probed separately, each filter costs at least one cache miss. Bit-sliced, a key costs the lines of its
-//! positions, and each line has the bits of hundreds of filters. Filters can be bit-sliced together if a key has
-//! the same positions in all of them, that is if they are of one kind, equally large and made for equally many
-//! probes: one *shape*.
+//! Probed separately, each filter costs at least one cache miss. Bit-sliced, a lookup costs the
+//! cache lines of the key's positions, and each line has the bits of hundreds of filters. Filters
+//! can be sliced together if a key has the same positions in all of them: if they have the same
+//! kind, size and number of probes, in short the same *shape*.
 //!
-//! | file      | idea                                                                           |
+//! | file      | content                                                                        |
 //! |-----------|--------------------------------------------------------------------------------|
-//! | `filters` | the type that users make; which filters have the same shape                    |
+//! | `filters` | [`SlicedFilters`]: groups filters by shape, and probes them                    |
 //! | `group`   | filters of one shape, of any kind                                              |
 //!
-//! The tables themselves are in [`slices`](crate::slices), and each kind's use of them in its own folder.
+//! The tables are in [`slices`](crate::slices); each kind implements its sliced form in its own
+//! folder.
 //!
-//! Bradley, den Bakker, Rocha, `McVean`, Iqbal: "Ultrafast search of all deposited bacterial and viral genomic
-//! data", 2019 (BIGSI); Bingmann, Bradley, Gauger, Iqbal: "COBS: a Compact Bit-Sliced Signature Index",
-//! 2019; Dadi et al.: "DREAM-Yara", 2018 (the interleaved Bloom filter).
+//! Bradley, den Bakker, Rocha, `McVean`, Iqbal: "Ultrafast search of all deposited bacterial and
+//! viral genomic data", 2019 (BIGSI); Bingmann, Bradley, Gauger, Iqbal: "COBS: a Compact Bit-Sliced
+//! Signature Index", 2019; Dadi et al.: "DREAM-Yara", 2018 (the interleaved Bloom filter).
 
 mod filters;
 mod group;

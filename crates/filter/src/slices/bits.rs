@@ -1,45 +1,46 @@
-//! Bit-sliced Bloom filters: a row is the bit at one position, of every filter.
+//! Bit-sliced Bloom filters: a row has the bits of all filters at one position.
 //!
 //! ```text
 //! hash ──▶ k positions ──▶ k rows ──and──▶ the filters that have all k bits
 //! ```
 //!
-//! How high counters are does not matter here: a row says which filters have a counter above zero, in a quarter of
+//! Of a counting filter the rows have one bit per counter, "above zero", which takes a quarter of
 //! the memory.
 
 use core::fmt::Debug;
 
-use super::rows::{Rows, for_unit};
+use super::rows::{Rows, for_field_len};
 use super::sliced_form::SlicedForm;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
 
-/// Rows that are read together: all that a key has at 1 %, and mostly enough to know the answer where it has
-/// more.
+/// The number of rows read per batch: all rows of a key at 1 %, and mostly enough to deny an absent
+/// key at lower rates.
 const BATCH: usize = 8;
 
-/// A view of a Bloom filter: where the bits of a key are in a body.
+/// A view of a Bloom filter that computes the positions of a key's bits.
 pub(crate) trait BitPositions: Copy + Debug {
-    /// Returns the positions of a key's bits, or counters, in a body of so many bytes.
+    /// Returns the positions of a key's bits (or counters) in a body of `body_len` bytes.
     fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize>;
 
-    /// Returns how many bytes the bits at all positions take.
+    /// Returns the bytes of a bitmap with one bit per position.
     fn bits_len(body_len: usize) -> usize {
         body_len
     }
 
-    /// Returns eight bits, from position 8 · `index` on, the first in the lowest bit.
+    /// Returns byte `index` of that bitmap: positions 8 · `index` and up, the first in the lowest
+    /// bit.
     fn bits(body: &[u8], index: usize) -> u8 {
         body[index]
     }
 }
 
-/// Bloom filters of one kind, with equally many bits, and equally many of them for a key.
+/// Bit-sliced Bloom filters of one kind, size and number of probes.
 #[derive(Clone, Debug)]
 pub(crate) struct BitSlices<V> {
     view: V,
-    /// Bytes of each filter's bits or counters.
+    /// Bytes of the body of each filter.
     body_len: usize,
     rows: Rows,
 }
@@ -52,15 +53,15 @@ impl<V: BitPositions> SlicedForm for BitSlices<V> {
         Some([probes, body.len() as u64, 0])
     }
 
-    fn new(members: &[(V, &[u8])]) -> Result<Self, BuildError> {
-        let [(view, first), ..] = *members else { panic!("a group has members") };
+    fn new(filters: &[(V, &[u8])]) -> Result<Self, BuildError> {
+        let [(view, first), ..] = *filters else { panic!("a group has filters") };
         let body_len = first.len();
-        assert!(members.iter().all(|(_, body)| body.len() == body_len), "equal shapes");
+        assert!(filters.iter().all(|(_, body)| body.len() == body_len), "equal shapes");
         let bytes = V::bits_len(body_len);
         let row_count = bytes.checked_mul(8).ok_or(BuildError::Memory)?;
-        let mut rows = Rows::zeroed(row_count, 1, members.len())?;
+        let mut rows = Rows::zeroed(row_count, 1, filters.len())?;
         for byte in 0..bytes {
-            rows.write(|filter| V::bits(members[filter].1, byte), |bit| (byte * 8 + bit, 0));
+            rows.write(|filter| V::bits(filters[filter].1, byte), |bit| (byte * 8 + bit, 0));
         }
         Ok(Self { view, body_len, rows })
     }
@@ -79,20 +80,23 @@ impl<V: BitPositions> SlicedForm for BitSlices<V> {
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let positions = self.view.positions(self.body_len, hash);
-        for_unit!(self.rows.unit(), UNIT => self.all_set::<UNIT>(positions, stripe))
+        for_field_len!(self.rows.field_len(), FIELD_LEN => self.all_set::<FIELD_LEN>(positions, stripe))
     }
 }
 
 impl<V> BitSlices<V> {
-    /// Reads batch after batch while a filter is left. Within a batch all loads are independent: a branch for
-    /// each row would be mispredicted more often than it saves a row.
+    /// Returns the filters in which all positions are set.
+    ///
+    /// Stops after the batch that rules out the last filter. There is no branch within a batch: the
+    /// loads are independent, and a branch per row would cost more mispredictions than it saves
+    /// loads.
     #[inline]
-    fn all_set<const UNIT: usize>(
+    fn all_set<const FIELD_LEN: usize>(
         &self,
         mut positions: impl Iterator<Item = usize>,
         stripe: usize,
     ) -> u64 {
-        let mut left = u64::MAX;
+        let mut candidates = u64::MAX;
         let mut batch = [0; BATCH];
         loop {
             let mut count = 0;
@@ -101,10 +105,10 @@ impl<V> BitSlices<V> {
                 count += 1;
             }
             for row in &batch[..count] {
-                left &= self.rows.field::<UNIT>(*row, stripe, 0);
+                candidates &= self.rows.field::<FIELD_LEN>(*row, stripe, 0);
             }
-            if left == 0 || count < BATCH {
-                return left;
+            if candidates == 0 || count < BATCH {
+                return candidates;
             }
         }
     }

@@ -1,14 +1,14 @@
-//! Tables of bit-sliced filters, from which each kind makes its sliced form.
+//! Tables of bit-sliced filters, with which each kind implements its sliced form.
 //!
-//! | file          | idea                                                                           |
+//! | file          | content                                                                        |
 //! |---------------|--------------------------------------------------------------------------------|
-//! | `sliced_form` | what a kind implements                                                         |
+//! | `sliced_form` | the trait that each kind implements                                            |
 //! | `rows`        | the table: rows, stripes, fields                                               |
 //! | `bits`        | Bloom filters: a row is a bit; all rows of a key are set                       |
 //! | `equation`    | ribbon, binary fuse: the exclusive or of a key's rows is its fingerprint       |
-//! | `cells`       | cuckoo, d-left: some cell of a key's rows holds what the key has there         |
+//! | `cells`       | cuckoo, d-left: a cell of a key's rows holds the key's fingerprint             |
 //!
-//! [`sliced`](crate::sliced) has the idea and the papers.
+//! [`sliced`](crate::sliced) explains the idea and names the papers.
 
 mod bits;
 mod cells;
@@ -17,6 +17,6 @@ mod rows;
 mod sliced_form;
 
 pub(crate) use bits::{BitPositions, BitSlices};
-pub(crate) use cells::Wanted;
-pub(crate) use rows::{Rows, for_unit};
+pub(crate) use cells::CellQuery;
+pub(crate) use rows::{Rows, for_field_len};
 pub(crate) use sliced_form::SlicedForm;

@@ -1,135 +1,142 @@
 //! The table of bit-sliced filters: fields of many filters, interleaved.
 //!
 //! ```text
-//! table     row 0 │ row 1 │ row 2 │ …            a row is a position that all filters have
+//! table     row 0 │ row 1 │ row 2 │ …            a row is one position of all filters
 //! row       stripe 0 │ stripe 1 │ …              a stripe is up to 64 filters
 //! stripe    field 0 │ field 1 │ … │ field f − 1  a field is one bit of that position
-//! field     n bytes, 1 to 8                      bit i of them: filter i of the stripe
+//! field     n bytes, 1 to 8                      bit i belongs to filter i of the stripe
 //! ```
 //!
-//! The bits of one position in all filters are a few adjacent bytes, and one operation on words does for all
-//! filters what each would do to a bit. All stripes have equally many bytes a field, and as few as their filters
-//! need: the only overhead is up to seven bits of padding a stripe.
+//! The bits of all filters at one position are adjacent, so one operation on a word handles all
+//! filters of a stripe. Fields of all stripes are equally long, and as short as the number of
+//! filters allows: the only overhead is up to seven bits of padding per stripe.
 
 use crate::error::BuildError;
 use crate::kernel::prefetch_at;
 use crate::memory::AlignedBytes;
 
-/// The most filters of a stripe: bits of a word.
-const STRIPE_FILTERS: usize = u64::BITS as usize;
+/// The most filters of a stripe: one per bit of a word.
+const STRIPE_FILTERS_MAX: usize = u64::BITS as usize;
 
 /// Bytes of a cache line.
 const LINE_LEN: usize = 64;
 
-/// Bytes after the last row, so that a whole group of fields can be read where it begins.
-const BEYOND: usize = 64;
+/// Bytes after the last row, so that eight fields can be read from any field on.
+const PADDING_LEN: usize = 64;
 
-/// Rows of bits, one for each filter in each field.
+/// A table with a bit for each filter in each field of each row.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
     bytes: AlignedBytes,
-    filters: usize,
-    stripes: usize,
-    fields: usize,
+    filter_count: usize,
+    stripe_count: usize,
+    /// Fields of a row.
+    field_count: usize,
     /// Bytes of a field of a stripe.
-    unit: usize,
+    field_len: usize,
 }
 
 impl Rows {
-    /// Allocates a table of `rows` rows for at least one filter; all bits are zero.
+    /// Allocates a table of zeros for `filters` filters, which must be at least one.
     pub(crate) fn zeroed(rows: usize, fields: usize, filters: usize) -> Result<Self, BuildError> {
-        let stripes = filters.div_ceil(STRIPE_FILTERS);
-        let unit = filters.div_ceil(stripes).div_ceil(8);
-        let len = rows.checked_mul(stripes * unit).and_then(|len| len.checked_mul(fields));
-        let len = len.and_then(|len| len.checked_add(BEYOND)).ok_or(BuildError::Memory)?;
+        let stripes = filters.div_ceil(STRIPE_FILTERS_MAX);
+        let field_len = filters.div_ceil(stripes).div_ceil(8);
+        let len = rows.checked_mul(stripes * field_len).and_then(|len| len.checked_mul(fields));
+        let len = len.and_then(|len| len.checked_add(PADDING_LEN)).ok_or(BuildError::Memory)?;
         let bytes = AlignedBytes::zeroed(len as u64)?;
-        Ok(Self { bytes, filters, stripes, fields, unit })
+        Ok(Self {
+            bytes,
+            filter_count: filters,
+            stripe_count: stripes,
+            field_count: fields,
+            field_len,
+        })
     }
 
-    /// Returns how many bytes of memory the table takes.
+    /// Returns the bytes of memory that the table takes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
 
     /// Returns the number of stripes.
-    pub(crate) const fn stripes(&self) -> usize {
-        self.stripes
+    pub(crate) const fn stripe_count(&self) -> usize {
+        self.stripe_count
     }
 
     /// Returns the number of fields of a row.
-    pub(crate) const fn fields(&self) -> usize {
-        self.fields
+    pub(crate) const fn field_count(&self) -> usize {
+        self.field_count
     }
 
-    /// Returns the number of bytes of a field: what the functions that read are compiled for.
-    pub(crate) const fn unit(&self) -> usize {
-        self.unit
+    /// Returns the bytes of a field, a constant parameter of the lookup functions.
+    pub(crate) const fn field_len(&self) -> usize {
+        self.field_len
     }
 
-    /// Returns the first filter of a stripe.
+    /// Returns the index of the first filter of a stripe.
     pub(crate) const fn first_filter(&self, stripe: usize) -> usize {
-        stripe * self.unit * 8
+        stripe * self.field_len * 8
     }
 
-    /// Returns a bit for each filter that a stripe has.
-    pub(crate) const fn present(&self, stripe: usize) -> u64 {
-        let (first, room) = (self.first_filter(stripe), self.unit * 8);
-        // Stripes are as narrow as their filters allow, so that none is empty.
-        debug_assert!(first < self.filters, "every stripe has a filter");
-        let rest = self.filters - first;
-        let count = if rest < room { rest } else { room };
-        // As many ones, of which there may be none or all.
+    /// Returns a word with a bit for each filter of a stripe.
+    pub(crate) const fn filter_mask(&self, stripe: usize) -> u64 {
+        let (first, capacity) = (self.first_filter(stripe), self.field_len * 8);
+        // Stripes are as narrow as possible, so that none is empty.
+        debug_assert!(first < self.filter_count, "every stripe has a filter");
+        let rest = self.filter_count - first;
+        let count = if rest < capacity { rest } else { capacity };
+        // In 128 bits, because a shift by 64 overflows a `u64`.
         (1_u128 << count).wrapping_sub(1) as u64
     }
 
-    /// Returns how many times eight filters there are, the last eight perhaps not all: what is written
-    /// at once.
-    const fn octets(&self) -> usize {
-        self.filters.div_ceil(8)
+    /// Returns the number of groups of eight filters, of which the last may be smaller.
+    const fn octet_count(&self) -> usize {
+        self.filter_count.div_ceil(8)
     }
 
-    /// Returns where a field of a row begins.
+    /// Returns the offset of a field.
     #[inline]
-    const fn at(&self, row: usize, stripe: usize, field: usize) -> usize {
-        ((row * self.stripes + stripe) * self.fields + field) * self.unit
+    const fn offset(&self, row: usize, stripe: usize, field: usize) -> usize {
+        ((row * self.stripe_count + stripe) * self.field_count + field) * self.field_len
     }
 
-    /// Returns how many bytes a row has.
+    /// Returns the bytes of a row.
     #[inline]
     const fn row_len(&self) -> usize {
-        self.stripes * self.fields * self.unit
+        self.stripe_count * self.field_count * self.field_len
     }
 
-    /// Writes eight bits of every filter: those of a byte that `read` returns for a filter, the lowest
-    /// first. Bit i goes to the row and field that `place` returns for it.
+    /// Writes eight bits of each filter.
+    ///
+    /// `byte_of` returns the bits of a filter, and `position_of` the row and field of bit 0 to 7.
     #[inline]
     pub(crate) fn write(
         &mut self,
-        read: impl Fn(usize) -> u8,
-        place: impl Fn(usize) -> (usize, usize),
+        byte_of: impl Fn(usize) -> u8,
+        position_of: impl Fn(usize) -> (usize, usize),
     ) {
-        self.write_bits(8, read, place);
+        self.write_bits(8, byte_of, position_of);
     }
 
-    /// As [`write`](Self::write), but only the lowest bits of each byte, so many, or all if there are fewer.
+    /// Writes the lowest `count` bits of each filter, at most eight; see [`write`](Self::write).
     #[inline]
     pub(crate) fn write_bits(
         &mut self,
         count: usize,
-        read: impl Fn(usize) -> u8,
-        place: impl Fn(usize) -> (usize, usize),
+        byte_of: impl Fn(usize) -> u8,
+        position_of: impl Fn(usize) -> (usize, usize),
     ) {
-        for octet in 0..self.octets() {
+        for octet in 0..self.octet_count() {
             let first = octet * 8;
             let mut bytes = [0; 8];
-            for (filter, byte) in (first..self.filters).zip(&mut bytes) {
-                *byte = read(filter);
+            for (filter, byte) in (first..self.filter_count).zip(&mut bytes) {
+                *byte = byte_of(filter);
             }
-            let (stripe, byte_at) = (octet / self.unit, octet % self.unit);
+            let (stripe, byte_index) = (octet / self.field_len, octet % self.field_len);
             for (bit, byte) in transposed(bytes).into_iter().enumerate().take(count) {
-                let (row, field) = place(bit);
-                let at = self.at(row, stripe, field) + byte_at;
-                self.bytes[at] = byte;
+                let (row, field) = position_of(bit);
+                let offset = self.offset(row, stripe, field) + byte_index;
+                self.bytes[offset] = byte;
             }
         }
     }
@@ -143,51 +150,58 @@ impl Rows {
     /// Prefetches `count` adjacent rows.
     #[inline]
     pub(crate) fn prefetch_rows(&self, row: usize, count: usize) {
-        let (begin, len) = (self.at(row, 0, 0), count * self.row_len());
-        for at in (begin..begin + len).step_by(LINE_LEN) {
-            prefetch_at(&self.bytes, at);
+        let (begin, len) = (self.offset(row, 0, 0), count * self.row_len());
+        for offset in (begin..begin + len).step_by(LINE_LEN) {
+            prefetch_at(&self.bytes, offset);
         }
         debug_assert!(len > 0, "a row has fields");
         prefetch_at(&self.bytes, begin + len - 1);
     }
 
-    /// Returns eight fields of all filters of a stripe, from the first on; where there are fewer, what
-    /// stands after them.
+    /// Returns the bytes of eight fields of a stripe, from field `first` on.
+    ///
+    /// They run on into the following stripe, row or padding if the stripe has fewer fields left.
     #[inline]
-    pub(crate) fn fields_from<const UNIT: usize>(
+    pub(crate) fn fields_from<const FIELD_LEN: usize>(
         &self,
         row: usize,
         stripe: usize,
         first: usize,
-    ) -> &[[u8; 8]; UNIT] {
-        let (words, _) = self.bytes[self.at(row, stripe, first)..].as_chunks();
-        words.first_chunk().expect("the table goes on for as many bytes")
+    ) -> &[[u8; 8]; FIELD_LEN] {
+        let (words, _) = self.bytes[self.offset(row, stripe, first)..].as_chunks();
+        words.first_chunk().expect("the table ends with padding for eight fields")
     }
 
-    /// Returns all fields of a row for the filters of a stripe.
+    /// Returns the bytes of all fields of a stripe.
     #[inline]
     pub(crate) fn stripe(&self, row: usize, stripe: usize) -> &[u8] {
-        &self.bytes[self.at(row, stripe, 0)..][..self.fields * self.unit]
+        &self.bytes[self.offset(row, stripe, 0)..][..self.field_count * self.field_len]
     }
 
-    /// Returns a field of all filters of a stripe, a bit for each.
+    /// Returns a field: a word with a bit for each filter of the stripe.
     #[inline]
-    pub(crate) fn field<const UNIT: usize>(&self, row: usize, stripe: usize, field: usize) -> u64 {
-        let at = self.at(row, stripe, field);
-        word::<UNIT>(&self.bytes[at..at + UNIT])
+    pub(crate) fn field<const FIELD_LEN: usize>(
+        &self,
+        row: usize,
+        stripe: usize,
+        field: usize,
+    ) -> u64 {
+        let offset = self.offset(row, stripe, field);
+        word::<FIELD_LEN>(&self.bytes[offset..offset + FIELD_LEN])
     }
 }
 
-/// Reads a field of so many bytes.
+/// Reads a field as a word.
 #[inline]
-pub(crate) fn word<const UNIT: usize>(bytes: &[u8]) -> u64 {
+pub(crate) fn word<const FIELD_LEN: usize>(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
-    word[..UNIT].copy_from_slice(bytes);
+    word[..FIELD_LEN].copy_from_slice(bytes);
     u64::from_le_bytes(word)
 }
 
-/// Turns eight bytes of eight bits into eight others: bit i of byte j becomes bit j of byte i. (Warren:
-/// "Hacker's Delight", 7-3.)
+/// Transposes an 8×8 bit matrix: bit i of byte j becomes bit j of byte i.
+///
+/// Warren: "Hacker's Delight", 7-3.
 #[inline]
 const fn transposed(bytes: [u8; 8]) -> [u8; 8] {
     let mut word = u64::from_le_bytes(bytes);
@@ -200,16 +214,17 @@ const fn transposed(bytes: [u8; 8]) -> [u8; 8] {
     word.to_le_bytes()
 }
 
-/// Compiles an expression once for each number of bytes that a field can have, and takes that of `$unit`.
-macro_rules! for_unit {
-    ($unit:expr, $name:ident => $value:expr) => {{
+/// Evaluates an expression with the constant `$name` equal to the field length `$field_len`, 1 to
+/// 8.
+macro_rules! for_field_len {
+    ($field_len:expr, $name:ident => $value:expr) => {{
         macro_rules! with {
             ($number:literal) => {{
                 const $name: usize = $number;
                 $value
             }};
         }
-        match $unit {
+        match $field_len {
             1 => with!(1),
             2 => with!(2),
             3 => with!(3),
@@ -221,7 +236,7 @@ macro_rules! for_unit {
         }
     }};
 }
-pub(crate) use for_unit;
+pub(crate) use for_field_len;
 
 #[cfg(test)]
 mod tests {
@@ -230,9 +245,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever is written for a filter is read for it, at its row and field, and at no other.
         #[test]
-        fn bits_are_where_they_were_written(
+        fn a_bit_is_read_at_the_row_and_field_where_it_was_written(
             filters in 1..200_usize,
             fields in 1..4_usize,
             seed in any::<u64>(),
@@ -241,26 +255,26 @@ mod tests {
             let bits = |filter: usize, byte: usize| {
                 crate::KeyHash::new(seed, &[filter as u8, byte as u8]).get() as u8
             };
-            let mut table = Rows::zeroed(rows, fields, filters).expect("little memory");
+            let mut table = Rows::zeroed(rows, fields, filters).expect("enough memory");
             for byte in 0..rows * fields / 8 {
-                let place = |bit| ((byte * 8 + bit) / fields, (byte * 8 + bit) % fields);
-                table.write(|filter| bits(filter, byte), place);
+                let position_of = |bit| ((byte * 8 + bit) / fields, (byte * 8 + bit) % fields);
+                table.write(|filter| bits(filter, byte), position_of);
             }
-            let mut seen = 0;
-            for stripe in 0..table.stripes() {
+            let mut compared = 0;
+            for stripe in 0..table.stripe_count() {
                 for at in 0..rows * fields / 8 * 8 {
                     let (row, field) = (at / fields, at % fields);
                     let word =
-                        for_unit!(table.unit(), UNIT => table.field::<UNIT>(row, stripe, field));
-                    prop_assert_eq!(word & !table.present(stripe), 0);
-                    for bit in (0..64).filter(|bit| table.present(stripe) >> bit & 1 != 0) {
+                        for_field_len!(table.field_len(), FIELD_LEN => table.field::<FIELD_LEN>(row, stripe, field));
+                    prop_assert_eq!(word & !table.filter_mask(stripe), 0);
+                    for bit in (0..64).filter(|bit| table.filter_mask(stripe) >> bit & 1 != 0) {
                         let expected = bits(table.first_filter(stripe) + bit, at / 8) >> (at % 8) & 1;
                         prop_assert_eq!(word >> bit & 1, u64::from(expected));
-                        seen += 1;
+                        compared += 1;
                     }
                 }
             }
-            prop_assert_eq!(seen, filters * (rows * fields / 8 * 8));
+            prop_assert_eq!(compared, filters * (rows * fields / 8 * 8));
         }
     }
 }

@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(lzo, Err(DecodeError::Unsupported { feature, found }));
         let zstd = changed(|trailer| trailer.compression = Compression::Zstd);
         if !cfg!(feature = "zstd") {
-            let found = "ZSTD, which only a build with the feature `zstd` has".to_owned();
+            let found = "ZSTD, which needs a build with the feature `zstd`".to_owned();
             assert_eq!(zstd, Err(DecodeError::Unsupported { feature, found }));
         }
         let comparator = comparator(Some("com.example.Backwards".to_owned()));

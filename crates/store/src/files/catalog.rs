@@ -170,7 +170,7 @@ impl Catalog {
 
     /// Adds a family.
     pub(crate) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.health.check()?;
+        self.health.check_writable()?;
         check_family_name(name)?;
         let mut manifest = self.manifest();
         if manifest.families.iter().any(|family| family.name == name) {
@@ -219,18 +219,18 @@ mod tests {
 
     use super::*;
     use crate::files::file_list::Files;
-    use crate::store::Parts;
+    use crate::store::StoreInner;
     use crate::{Put, Store};
 
     /// Opens a store with one file.
-    fn with_a_file(directory: &Path) -> Parts {
+    fn with_a_file(directory: &Path) -> StoreInner {
         let options = StoreOptions::default().background(false);
         let store = Store::open(directory, options.clone()).unwrap();
         store.create_family("f", FamilyOptions::default()).unwrap();
         store.put(Put::new("row").column("f", "q", "value")).unwrap();
         store.flush().unwrap();
         drop(store);
-        Parts::open(directory, options).unwrap()
+        StoreInner::open(directory, options).unwrap()
     }
 
     fn panics(work: impl FnOnce()) -> bool {
@@ -240,28 +240,28 @@ mod tests {
     #[test]
     fn visible_writes_stay_visible() {
         let directory = tempfile::tempdir().unwrap();
-        let parts = with_a_file(directory.path());
-        let visible = parts.catalog.visible();
-        parts.catalog.publish(visible);
+        let inner = with_a_file(directory.path());
+        let visible = inner.catalog.visible();
+        inner.catalog.publish(visible);
         let before = SequenceId::new(visible.get() - 1);
-        assert!(panics(|| parts.catalog.publish(before)));
-        assert_eq!(parts.catalog.visible(), visible);
+        assert!(panics(|| inner.catalog.publish(before)));
+        assert_eq!(inner.catalog.visible(), visible);
     }
 
     /// The rows of the missing file would be absent without an error.
     #[test]
     fn a_version_without_a_listed_file_is_never_read() {
         let directory = tempfile::tempdir().unwrap();
-        let parts = with_a_file(directory.path());
+        let inner = with_a_file(directory.path());
         let without_files = |version: &StoreVersion| {
             version.map(|family| {
                 let changed = FamilyVersion { files: Files::default(), ..(**family).clone() };
                 Arc::new(changed)
             })
         };
-        assert!(panics(|| drop(parts.catalog.install(|_| {}, without_files))));
+        assert!(panics(|| drop(inner.catalog.install(|_| {}, without_files))));
         assert!(
-            panics(|| drop(parts.catalog.version())),
+            panics(|| drop(inner.catalog.version())),
             "a read panics, and finds nothing absent"
         );
     }
@@ -269,12 +269,12 @@ mod tests {
     #[test]
     fn a_file_that_is_replaced_is_in_the_manifest_once() {
         let directory = tempfile::tempdir().unwrap();
-        let parts = with_a_file(directory.path());
-        let version = parts.catalog.version();
+        let inner = with_a_file(directory.path());
+        let version = inner.catalog.version();
         let family = &version.families[0];
         let file = &family.files.by_time()[0].file;
         let twice = [Arc::clone(file), Arc::clone(file)];
-        assert!(panics(|| drop(parts.catalog.replace_files(&family.family, &twice, None))));
-        assert_eq!(parts.catalog.version().families[0].files.by_time().len(), 1);
+        assert!(panics(|| drop(inner.catalog.replace_files(&family.family, &twice, None))));
+        assert_eq!(inner.catalog.version().families[0].files.by_time().len(), 1);
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::store::Parts;
+    use crate::store::StoreInner;
     use crate::{FamilyOptions, Put, Store, StoreOptions, Timestamp};
 
     /// Returns three files, from the oldest to the newest.
@@ -120,7 +120,7 @@ mod tests {
             store.flush().unwrap();
         }
         drop(store);
-        let parts = Parts::open(directory, options).unwrap();
+        let parts = StoreInner::open(directory, options).unwrap();
         parts.catalog.version().families[0].files.clone()
     }
 

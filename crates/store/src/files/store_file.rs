@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 use crate::files::manifest::FileEntry;
 use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::telemetry;
 use crate::vfs::Vfs;
-use crate::watch;
 
 /// An open store file. Once it is obsolete, dropping it unlinks the file.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl StoreFile {
         if let Some(problem) = self.filter_problem(family)
             && !self.is_filter_logged.swap(true, Ordering::Relaxed)
         {
-            watch::filter_problem(&problem);
+            telemetry::report_filter_problem(&problem);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::files::names::{LOCK_NAME, UNFINISHED_NAME, WAL_DIRECTORY, check_famil
 use crate::files::segment_number::SegmentNumber;
 use crate::options::{FamilyOptions, StoreOptions};
 use crate::vfs::Vfs;
-use crate::write::log::{self, LogPlace};
+use crate::write::log::{self, LogExtent};
 
 /// The files of a store, before they are read.
 pub(super) struct Plan {
@@ -125,10 +125,10 @@ impl Plan {
     }
 
     /// Returns the log's directory, and the segments that must be in it.
-    pub(super) fn log<'a>(&self, directory: &'a Path) -> LogPlace<'a> {
+    pub(super) fn log<'a>(&self, directory: &'a Path) -> LogExtent<'a> {
         let manifest = self.manifest.as_ref();
         let first = manifest.map_or(SegmentNumber::FIRST, |manifest| manifest.first_segment);
-        LogPlace {
+        LogExtent {
             directory,
             store: manifest.map(|manifest| manifest.store),
             first,

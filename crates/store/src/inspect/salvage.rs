@@ -33,9 +33,9 @@ use crate::files::segment_number::SegmentNumber;
 use crate::files::unfinished::{check_finished, mark_finished, mark_unfinished};
 use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
-use crate::store::{Parts, take_lock};
+use crate::store::{StoreInner, take_lock};
 use crate::vfs::{Lock, Vfs};
-use crate::write::log::{self, InspectedSegment, LogEnd, PreviousSegment};
+use crate::write::log::{self, InspectedSegment, LogTail, PreviousSegment};
 
 /// Creates a store in `out` from the sound parts of the store in `directory`.
 ///
@@ -222,7 +222,7 @@ impl Salvage<'_> {
         let ids: BTreeMap<&[u8], u16> =
             manifest.families.iter().map(|it| (it.name.as_bytes(), it.id)).collect();
         let first = manifest.first_segment;
-        let mut log = LogEnd::new(manifest.store, first, PreviousSegment::default());
+        let mut log = LogTail::new(manifest.store, first, PreviousSegment::default());
         let family_name = |id| manifest.family_name(id).map(str::as_bytes);
         let mut write = |segment: InspectedSegment| -> Result<()> {
             for (sequence_id, cells) in &segment.batches {
@@ -230,15 +230,15 @@ impl Salvage<'_> {
                     log.begin(self.vfs, &to)?;
                 }
                 let written = log.segment().expect("just begun");
-                let (mut record, identity) = (Vec::new(), *written.identity());
+                let (mut record, header) = (Vec::new(), *written.header());
                 let cells = cells.iter().map(|cell| (ids[cell.family()], cell.as_ref()));
                 let durable = written.durable();
-                log::encode_batch(&mut record, &identity, *sequence_id, durable, cells)?;
+                log::encode_batch(&mut record, &header, *sequence_id, durable, cells)?;
                 log.open_segment().write(&record)?;
             }
             log.close()?;
             let mut part = part_of(&segment);
-            if let Some(at) = segment.tail.filter(|at| *at < segment.len) {
+            if let Some(at) = segment.torn_at.filter(|at| *at < segment.len) {
                 part.notes.push(format!("{} bytes from {at:#x} on are left out", segment.len - at));
             }
             self.is_whole &= part.is_sound();
@@ -248,7 +248,7 @@ impl Salvage<'_> {
         if plan.has_log {
             log::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
         }
-        Ok(log.next())
+        Ok(log.next_segment())
     }
 
     /// Writes the sound cells of damaged files into files of the new store.
@@ -257,7 +257,7 @@ impl Salvage<'_> {
             return Ok(());
         }
         let options = options.clone().create(false).background(false).auto_compaction(false);
-        let store = Parts::open(self.out, options)?;
+        let store = StoreInner::open(self.out, options)?;
         for mut rest in rests {
             write_rest(&store.catalog, &mut rest)?;
             self.done(&rest.part);

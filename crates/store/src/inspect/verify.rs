@@ -15,7 +15,7 @@ use crate::files::names::WAL_DIRECTORY;
 use crate::files::new_file::NewPlace;
 use crate::files::segment_number::SegmentNumber;
 use crate::options::StoreOptions;
-use crate::store::MANIFESTS_MAX;
+use crate::store::OPEN_ATTEMPTS_MAX;
 use crate::vfs::Vfs;
 use crate::write::log::{self, InspectedSegment};
 
@@ -58,7 +58,7 @@ pub fn verify(
         Verification { directory, options, step: &mut step, is_sound: true, done };
     for tried in 1.. {
         let plan = Plan::make(options, directory)?;
-        if verification.run(&plan, tried < MANIFESTS_MAX)? {
+        if verification.run(&plan, tried < OPEN_ATTEMPTS_MAX)? {
             break;
         }
     }
@@ -139,14 +139,14 @@ pub(super) fn part_of(segment: &InspectedSegment) -> Part {
     let records = segment.batches.len() as u64;
     let mut part = Part::new(segment.path.clone(), PartKind::LogSegment { records });
     part.cells = segment.batches.iter().map(|(_, cells): &(_, Vec<Cell>)| cells.len() as u64).sum();
-    let problem = |hole: &log::Hole| Problem {
+    let problem = |hole: &log::DamagedRange| Problem {
         at: hole.at,
         len: Some(hole.len),
         block: None,
         what: hole.what.clone(),
     };
-    part.problems.extend(segment.holes.iter().map(problem));
-    part.notes.extend(segment.tail.map(|at| {
+    part.problems.extend(segment.damaged_ranges.iter().map(problem));
+    part.notes.extend(segment.torn_at.map(|at| {
         let len = segment.len - at;
         format!("{len} bytes from {at:#x} on are an incomplete write; the next open for writing removes them")
     }));

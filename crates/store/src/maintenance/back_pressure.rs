@@ -12,7 +12,7 @@ use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::options::Durability;
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
 
 /// Writers wait once the memstores exceed the flush size by this factor.
@@ -25,7 +25,7 @@ impl Maintenance {
         if !self.thread_runs() || catalog.version().memstore_bytes() <= max {
             return Ok(());
         }
-        let (_watch, start) = (Watch::begin(Work::Stall), Instant::now());
+        let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
             // Read before the size of the memstores, so that a flush that ends in between is not missed.
             let before = self.tasks.flushes();
@@ -37,7 +37,7 @@ impl Maintenance {
                 let seconds = start.elapsed().as_secs_f64();
                 break Err(Error::Busy { bytes, seconds });
             };
-            if let Err(error) = self.health.check() {
+            if let Err(error) = self.health.check_writable() {
                 break Err(error);
             }
             self.tasks.want_flush();

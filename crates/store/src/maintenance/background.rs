@@ -78,10 +78,10 @@ impl Maintenance {
     /// Locks a turn: one thread flushes at a time, and one compacts. Returns an error if the store has
     /// stopped, or if the previous holder panicked.
     pub(super) fn take_turn<'a>(&self, turn: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>> {
-        self.health.check()?;
+        self.health.check_writable()?;
         let panicked = |_| Error::Poisoned { why: "a thread of the store panicked".into() };
         let turn = turn.lock().map_err(panicked)?;
-        self.health.check()?;
+        self.health.check_writable()?;
         Ok(turn)
     }
 

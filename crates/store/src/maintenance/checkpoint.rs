@@ -19,7 +19,7 @@ impl Maintenance {
     /// meanwhile. The new manifest is written last: before that, there is no store. On failure,
     /// `directory` is as it was.
     pub(crate) fn checkpoint(&self, catalog: &Catalog, log: &Log, directory: &Path) -> Result<()> {
-        self.health.check()?;
+        self.health.check_writable()?;
         let vfs = &**catalog.opener.vfs();
         let entries = match vfs.list(directory) {
             Ok(entries) => Some(entries),

@@ -18,7 +18,7 @@ use crate::files::store_file::FileCursor;
 use crate::files::version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
 use crate::read::get::ReadView;
-use crate::read::merge::{MemoryCursor, Merge, Source};
+use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
 
 /// The result of an export.
@@ -33,7 +33,7 @@ pub struct Export {
 
 /// Writes all families into `out`. A new file begins at each row of `splits`.
 pub(crate) fn export(catalog: &Catalog, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
-    let view = ReadView::of(catalog);
+    let view = ReadView::current(catalog);
     let mut export = Export::default();
     for family in &view.version.families {
         export_family(catalog, &view, family, out, splits, &mut export)?;
@@ -54,12 +54,13 @@ fn export_family(
         RegionFiles::create_in(Arc::clone(catalog.opener.vfs()), out, name, splits, options)?;
     let memstores = family.memstores();
     let mut sources: Vec<_> = memstores
-        .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
+        .map(|memstore| CellSource::Memory(MemstoreCursor::new(Arc::clone(memstore), view.visible)))
         .collect();
     let stored = family.files.by_sequence();
-    sources
-        .extend(stored.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass)))));
-    let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
+    sources.extend(
+        stored.map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Bypass)))),
+    );
+    let mut cells = MergeCursor::new(sources, KeyRef::before_row(b""))?;
     let mut rules = Rules::for_rewrite(&family.family.options, view.now());
     let mut last = None::<sstable::Cell>;
     while let Some(cell) = cells.cell() {

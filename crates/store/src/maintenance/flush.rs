@@ -28,9 +28,9 @@ use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion, StoreVersion};
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
-use crate::read::merge::{MemoryCursor, Merge, Source};
+use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
 
 /// The state of the store after [`rotate_memstores`].
@@ -63,7 +63,7 @@ impl Maintenance {
         let Some(Rotated { version, segment, newest }) = rotate_memstores(catalog, log, 0)? else {
             return Ok(());
         };
-        let _watch = Watch::begin(Work::Flush);
+        let _watch = WorkSpan::begin(Work::Flush);
         let mut flushed = Vec::new();
         for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
             flushed.push(write_memstores(catalog, family, newest, self.options.cache_on_write)?);
@@ -126,9 +126,9 @@ fn write_memstores(
     let memstores = version.flushing.clone();
     let merged = || {
         let sources = memstores.iter().map(|memstore| {
-            Source::Memory(MemoryCursor::new(Arc::clone(memstore), SequenceId::MAX))
+            CellSource::Memory(MemstoreCursor::new(Arc::clone(memstore), SequenceId::MAX))
         });
-        Merge::new(sources.collect(), KeyRef::before_row(b""))
+        MergeCursor::new(sources.collect(), KeyRef::before_row(b""))
     };
     let others: Vec<_> = version.files.by_sequence().cloned().collect();
     let purpose = FilePurpose {
@@ -195,7 +195,7 @@ fn install_flushed(
 }
 
 /// Counts the rows of cells in order.
-fn count_rows(mut cells: Merge) -> Result<u64> {
+fn count_rows(mut cells: MergeCursor) -> Result<u64> {
     let mut last: Option<Vec<u8>> = None;
     let mut count = 0;
     while let Some(cell) = cells.cell() {

@@ -123,7 +123,7 @@ pub(crate) fn import(
     age: Age,
     options: &ImportOptions,
 ) -> Result<()> {
-    catalog.health().check()?;
+    catalog.health().check_writable()?;
     let version = catalog.version();
     let family = &version.known_family(family.as_bytes())?.family;
     let import = Import { catalog, family };
@@ -297,7 +297,7 @@ fn install_imported(
             }
         })
     })?;
-    writer.give_up_to(newest);
+    writer.advance_sequence_id(newest);
     catalog.publish(newest);
     Ok(())
 }

@@ -1,22 +1,22 @@
-//! The way of one get, file by file.
+//! What one get did with each file.
 //!
-//! The lookup tells an observer what became of each file. Plain gets have one that does not listen, of which
-//! nothing is left in the compiled code.
+//! The lookup reports the fate of each file to an observer. A plain get uses the observer `()`,
+//! whose empty methods the compiler removes.
 
 use sstable::{Cell, LookupObserver, ReadTrace, Timestamp};
 
 use crate::files::file_list::Files;
 use crate::files::version::FamilyVersion;
 
-/// What a get did, and what it found.
+/// The answer of a get, and how the get treated each file.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// What it found, as [`Store::get`](crate::Store::get) returns it.
+    /// The answer, as [`Store::get`](crate::Store::get) returns it.
     pub cells: Vec<Cell>,
-    /// What it did, in sum.
+    /// The counters of the whole get.
     pub trace: ReadTrace,
-    /// The families that were asked.
+    /// The families that the get read.
     pub families: Vec<FamilyExplanation>,
 }
 
@@ -24,9 +24,9 @@ pub struct Explanation {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FamilyExplanation {
-    /// The family.
+    /// The family's name.
     pub name: String,
-    /// Cells of the row that stood in memstores, hidden ones too.
+    /// Cells of the row in memstores, including hidden cells.
     pub memstore_cells: usize,
     /// The files, in the order in which they were considered.
     pub files: Vec<FileExplanation>,
@@ -38,36 +38,37 @@ pub struct FamilyExplanation {
 pub struct FileExplanation {
     /// The file's name.
     pub name: String,
-    /// Its bytes.
+    /// The file's length in bytes.
     pub bytes: u64,
-    /// The times of its oldest and its newest cell, if they are known. A marker that reaches back
-    /// to the beginning of time counts as old as that.
+    /// The timestamps of the oldest and the newest cell, if known.
+    ///
+    /// A delete marker that hides all older cells counts as [`Timestamp::OLDEST`].
     pub times: Option<(Timestamp, Timestamp)>,
-    /// What became of it.
+    /// Whether the file was read, or why it was skipped.
     pub fate: FileFate,
-    /// What was asked and read for it.
+    /// The counters of this file.
     pub trace: ReadTrace,
 }
 
 pub use sstable::FileFate;
 
-/// Is told the way of a get: its families, and what becomes of the files of each.
+/// Observes a get: its families and the fate of each file.
 pub(crate) trait GetObserver: LookupObserver {
-    /// A family begins; `trace` is what was done in it before its first file.
+    /// Called before the first file of a family; `trace` has the family's counters so far.
     fn begin_family(&mut self, family: &FamilyVersion, memstore_cells: usize, trace: &ReadTrace);
 }
 
-/// Does not listen.
 impl GetObserver for () {
     fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &ReadTrace) {}
 }
 
-/// Writes everything down.
+/// Records the families and the fate of each file.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) families: Vec<FamilyExplanation>,
-    /// Of the family that was begun last.
+    /// The files of the last family.
     files: Files,
+    /// The trace at the last file.
     before: ReadTrace,
 }
 

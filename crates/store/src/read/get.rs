@@ -1,13 +1,13 @@
-//! The read path of rows, top to bottom.
+//! The read path of point gets.
 //!
 //! ```text
 //! memstores ─────────────────┐
-//!                            ├─ RowCells: cells of the row, in order ─ rules → what HBase would show
+//!                            ├─ RowCells: candidate cells of the row ─ rules → the answer
 //! files ─ sstable's lookup ──┘
 //! ```
 //!
-//! The lookup asks the files newest first, until none that is left can change the answer
-//! ([`RowCells::settled`]).
+//! The lookup reads the files newest first, until no remaining file can change the answer
+//! ([`RowCells::stop_time`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -20,57 +20,58 @@ use sstable::{
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::version::{FamilyVersion, StoreVersion};
-use crate::memstore::Place;
+use crate::memstore::SeekPosition;
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder};
 use crate::read::query::{Columns, Get, View};
 use crate::read::row_cells::RowCells;
 use crate::read::rules::oldest_unexpired;
 
-/// The store at one moment, for a reader.
+/// A consistent view of the store at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadView {
     pub(crate) version: Arc<StoreVersion>,
     pub(crate) visible: SequenceId,
     pub(crate) seed: Seed,
-    /// Read from the clock at the first use; most gets need none.
+    /// Read from the clock at the first use, because most gets do not need the time.
     pub(crate) now: OnceLock<Timestamp>,
 }
 
 impl ReadView {
-    /// The store as it is now.
-    pub(crate) fn of(catalog: &Catalog) -> Self {
-        // In this order: a version has all that was visible before it, never less.
+    /// Returns a view of the present state.
+    pub(crate) fn current(catalog: &Catalog) -> Self {
+        // The version must be loaded first, so that `visible` is not older than its flushed files:
+        // a flush may have dropped versions that only an older view would show.
         let version = catalog.version();
         let visible = catalog.visible();
         Self { version, visible, seed: catalog.seed, now: OnceLock::new() }
     }
 
-    /// The view's time: that of the first call.
+    /// Returns the view's time, which is the clock's time at the first call.
     pub(crate) fn now(&self) -> Timestamp {
         *self.now.get_or_init(|| self.version.clock.now())
     }
 
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.read(get, &mut ReadTrace::default(), &mut ())
+        self.get_with_observer(get, &mut ReadTrace::default(), &mut ())
     }
 
-    /// Answers a get; returns what it did beside what it found.
+    /// Answers a get, and returns its trace.
     pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
         let mut trace = ReadTrace::default();
-        let cells = self.read(get, &mut trace, &mut ())?;
+        let cells = self.get_with_observer(get, &mut trace, &mut ())?;
         Ok((cells, trace))
     }
 
-    /// Answers a get, and tells its way file by file.
+    /// Answers a get, and returns how it treated each file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
         let (mut recorder, mut trace) = (Recorder::default(), ReadTrace::default());
-        let cells = self.read(get, &mut trace, &mut recorder)?;
+        let cells = self.get_with_observer(get, &mut trace, &mut recorder)?;
         Ok(Explanation { cells, trace, families: recorder.families })
     }
 
     /// Answers a get, one family after the other.
-    fn read(
+    fn get_with_observer(
         &self,
         get: &Get,
         trace: &mut ReadTrace,
@@ -85,8 +86,8 @@ impl ReadView {
 
     /// Answers many gets, each as [`get`](Self::get) would.
     ///
-    /// They are answered in the order of their rows, so that gets that need the same partition of a
-    /// filter, or the same block, follow each other; and in batches, whose lookups wait for memory together.
+    /// The gets are sorted by row, so that gets of the same filter partition or block follow each
+    /// other. They run in batches whose cache misses overlap.
     pub(crate) fn multi_get(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
         let mut order: Vec<_> =
             (0_usize..).zip(gets).map(|(at, get)| (row_head(&get.row), at)).collect();
@@ -115,7 +116,7 @@ impl ReadView {
         Ok(answers)
     }
 
-    /// Calls `visit` with what a get asks of each family.
+    /// Calls `visit` for each family that a get reads.
     #[inline]
     fn for_each_family<'g>(
         &'g self,
@@ -139,7 +140,7 @@ impl ReadView {
     }
 }
 
-/// What a get asks of one family.
+/// The part of a get that concerns one family.
 struct FamilyGet<'a> {
     family: &'a FamilyVersion,
     probe: RowProbe<'a>,
@@ -151,8 +152,8 @@ impl<'a> FamilyGet<'a> {
     #[inline]
     fn new(family: &'a FamilyVersion, get: &'a Get, columns: &'a Columns, seed: Seed) -> Self {
         let probe = RowProbe::new(&get.row, seed);
-        // A filter over columns can be asked if there is just one column.
-        let probe = match columns.only_one() {
+        // A ROWCOL filter can answer only for a single column.
+        let probe = match columns.single() {
             Some(column) => probe.with_column(column),
             None => probe,
         };
@@ -160,7 +161,7 @@ impl<'a> FamilyGet<'a> {
     }
 }
 
-/// A row of a family that is being read.
+/// The read of one row in one family.
 struct FamilyRead<'a> {
     family: &'a FamilyVersion,
     row: RowCells<'a>,
@@ -168,40 +169,41 @@ struct FamilyRead<'a> {
 }
 
 impl<'a> FamilyRead<'a> {
-    /// Takes the row's cells from the memstores, and begins its lookup in the files.
+    /// Copies the row's cells from the memstores, and begins the lookup in the files.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
+    #[expect(clippy::inline_always, reason = "avoids a copy of the large `FamilyRead`")]
     fn begin(
-        moment: &'a ReadView,
+        read_view: &'a ReadView,
         family_get: &'a FamilyGet<'a>,
         observer: &mut impl GetObserver,
     ) -> Self {
         let FamilyGet { family, probe, columns, view } = family_get;
         let options = &family.family.options;
-        let mut row = RowCells::new(probe.row(), columns, options, view, moment);
+        let mut row = RowCells::new(probe.row(), columns, options, view, read_view);
         for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
-            let place = Place::from(KeyRef::before_row(probe.row()));
+            let position = SeekPosition::at_or_after(KeyRef::before_row(probe.row()));
             let mut cells = Vec::new();
-            memstore.collect(&place, moment.visible, usize::MAX, &mut cells, |cell| {
+            memstore.copy_cells(&position, read_view.visible, usize::MAX, &mut cells, |cell| {
                 cell.row == probe.row()
             });
             row.add_from_memstore(cells);
         }
         let unexpired = match options.min_versions {
-            0 => oldest_unexpired(options, || moment.now()),
+            0 => oldest_unexpired(options, || read_view.now()),
             _ => Timestamp::OLDEST,
         };
         let times = view.time_range;
         let mut lookup = RowLookup::new(family.files.lookup(), probe);
         lookup.times(times.min.max(unexpired), times.max);
-        lookup.stop_below(row.settled());
+        lookup.stop_below(row.stop_time());
         observer.begin_family(family, row.len(), lookup.trace());
         Self { family, row, lookup }
     }
 
-    /// Reads the files, appends what is shown of the row, and records the read in the statistics.
+    /// Reads the files, appends the visible cells of the row, and records the read in the
+    /// statistics.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
+    #[expect(clippy::inline_always, reason = "avoids a copy of the large `FamilyRead`")]
     fn finish(
         mut self,
         shown: &mut Vec<Cell>,
@@ -211,7 +213,7 @@ impl<'a> FamilyRead<'a> {
         let found = self.read_files(observer);
         trace.add(self.lookup.trace());
         found?;
-        self.row.show(shown);
+        self.row.append_shown(shown);
         if self.lookup.trace().filters_unreadable > 0 {
             self.family.log_filter_problems();
         }
@@ -219,14 +221,14 @@ impl<'a> FamilyRead<'a> {
         Ok(())
     }
 
-    /// Takes the row's cells from the files that have it, until no other file can change the answer.
+    /// Reads the row's cells from the files, until no remaining file can change the answer.
     #[inline]
     fn read_files(&mut self, observer: &mut impl GetObserver) -> Result<()> {
         while let Some((index, scanner)) = self.lookup.next_file(observer)? {
             let file = &self.family.files.by_time()[index];
             self.row.add_from_file(file, scanner, self.lookup.trace_mut())?;
             observer.file(index, FileFate::Read, self.lookup.trace());
-            self.lookup.stop_below(self.row.settled());
+            self.lookup.stop_below(self.row.stop_time());
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! Cells from many places in one order.
+//! A cursor that merges memstores and files in cell order.
 //!
-//! A heap of sources: the one whose cell comes first is on top. Of equal cells that of the newer
-//! source comes first; the rules pass over the others.
+//! A heap orders the sources by their current cells. Of equal cells the one of the newer source
+//! comes first, and the rules skip the others.
 
 use std::sync::Arc;
 
@@ -9,35 +9,35 @@ use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowHead, SequenceId, row_head};
 
 use crate::error::Result;
 use crate::files::store_file::FileCursor;
-use crate::memstore::{Memstore, Place};
+use crate::memstore::{Memstore, SeekPosition};
 
-/// Cells in order, merged. After an error there are none.
+/// A cursor over the merged cells of several sources. After an error it has no cell.
 #[derive(Debug)]
-pub(crate) struct Merge {
-    /// The newest first.
-    sources: Vec<Source>,
-    /// Those sources that have a cell, as a heap.
-    heap: Vec<Standing>,
+pub(crate) struct MergeCursor {
+    /// Newest first.
+    sources: Vec<CellSource>,
+    /// A binary heap of the sources that have a cell.
+    heap: Vec<HeapEntry>,
 }
 
-/// Where a source stands.
+/// A source in the heap, by its index.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
-    /// Of its cell's row: mostly that alone decides which of two cells comes first, and no source
-    /// has to be asked.
+struct HeapEntry {
+    /// The first bytes of the current row, which decide most comparisons without a look at the
+    /// cells.
     head: RowHead,
     source: usize,
 }
 
-impl Merge {
-    /// Merges `sources`, of which the newest comes first, from `start` on.
-    pub(crate) fn new(sources: Vec<Source>, start: KeyRef<'_>) -> Result<Self> {
+impl MergeCursor {
+    /// Merges `sources`, newest first, beginning at `start`.
+    pub(crate) fn new(sources: Vec<CellSource>, start: KeyRef<'_>) -> Result<Self> {
         let mut merge = Self { sources, heap: Vec::new() };
         merge.seek(start)?;
         Ok(merge)
     }
 
-    /// The cell that comes next.
+    /// Returns the current cell.
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
         let cell = self.heap.first().and_then(|first| self.sources[first.source].cell());
@@ -45,16 +45,20 @@ impl Merge {
         cell
     }
 
-    /// Goes on from a cell to the next.
+    /// Advances to the next cell.
+    ///
+    /// # Panics
+    ///
+    /// If the cursor is on no cell.
     pub(crate) fn advance(&mut self) -> Result<()> {
-        let [first, others @ ..] = &mut self.heap[..] else { panic!("goes on from a cell") };
+        let [first, others @ ..] = &mut self.heap[..] else { panic!("the cursor is on no cell") };
         let source = &mut self.sources[first.source];
         if let Err(error) = source.advance() {
             self.heap.clear();
             return Err(error);
         }
         match source.cell() {
-            // With nobody else nothing is compared.
+            // A single source keeps its place in the heap.
             Some(_) if others.is_empty() => return Ok(()),
             Some(cell) => first.head = row_head(cell.row),
             None => {
@@ -65,7 +69,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Goes to the first cell that is not before `key`, forwards or back.
+    /// Moves to the first cell at or after `key`, forwards or backwards.
     pub(crate) fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         self.heap.clear();
         for source in &mut self.sources {
@@ -75,8 +79,9 @@ impl Merge {
         Ok(())
     }
 
-    /// The greatest row below `row`, or of all rows if there is none. Afterwards the merge stands on no
-    /// cell.
+    /// Returns the greatest row below `row`, or the greatest of all rows if `row` is `None`.
+    ///
+    /// Afterwards the cursor is on no cell.
     pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
         self.heap.clear();
         let mut greatest = None;
@@ -86,11 +91,11 @@ impl Merge {
         Ok(greatest)
     }
 
-    /// What reading the files took since this was asked last.
+    /// Returns the counters of the files since the last call, and resets them.
     pub(crate) fn take_trace(&mut self) -> ReadTrace {
         let mut sum = ReadTrace::default();
         for source in &mut self.sources {
-            if let Source::File(cursor) = source {
+            if let CellSource::File(cursor) = source {
                 sum.add(&cursor.take_trace());
             }
         }
@@ -98,43 +103,43 @@ impl Merge {
     }
 
     fn rebuild(&mut self) {
-        let standing = |(source, it): (usize, &Source)| {
-            it.cell().map(|cell| Standing { head: row_head(cell.row), source })
+        let heap_entry = |(index, source): (usize, &CellSource)| {
+            source.cell().map(|cell| HeapEntry { head: row_head(cell.row), source: index })
         };
-        debug_assert!(self.heap.is_empty(), "the old heap is of other cells");
-        self.heap.extend(self.sources.iter().enumerate().filter_map(standing));
-        for place in (0..self.heap.len() / 2).rev() {
-            self.sift_down(place);
+        debug_assert!(self.heap.is_empty(), "the heap is cleared before a rebuild");
+        self.heap.extend(self.sources.iter().enumerate().filter_map(heap_entry));
+        for index in (0..self.heap.len() / 2).rev() {
+            self.sift_down(index);
         }
     }
 
-    fn sift_down(&mut self, mut place: usize) {
-        let Some(&sinking) = self.heap.get(place) else { return };
+    fn sift_down(&mut self, mut index: usize) {
+        let Some(&sinking) = self.heap.get(index) else { return };
         loop {
-            let children = self.heap.get(2 * place + 1..).unwrap_or_default();
+            let children = self.heap.get(2 * index + 1..).unwrap_or_default();
             let Some((&left, others)) = children.split_first() else { break };
-            let (child_place, child) = match others.first() {
-                Some(&right) if self.is_before(right, left) => (2 * place + 2, right),
-                _ => (2 * place + 1, left),
+            let (child_index, child) = match others.first() {
+                Some(&right) if self.is_before(right, left) => (2 * index + 2, right),
+                _ => (2 * index + 1, left),
             };
             if !self.is_before(child, sinking) {
                 break;
             }
-            self.heap[place] = child;
-            place = child_place;
+            self.heap[index] = child;
+            index = child_index;
         }
-        self.heap[place] = sinking;
+        self.heap[index] = sinking;
     }
 
     #[inline]
-    fn is_before(&self, left: Standing, right: Standing) -> bool {
+    fn is_before(&self, left: HeapEntry, right: HeapEntry) -> bool {
         if left.head != right.head {
             return left.head < right.head;
         }
         self.is_cell_before(left.source, right.source)
     }
 
-    /// Apart, for rows that begin alike are rare.
+    /// Not inlined: rows with equal heads are rare.
     #[inline(never)]
     fn is_cell_before(&self, left: usize, right: usize) -> bool {
         let cell = |source: usize| self.sources[source].cell().expect(IN_HEAP);
@@ -142,17 +147,16 @@ impl Merge {
     }
 }
 
-/// Of every source in a heap.
-const IN_HEAP: &str = "a source in the heap stands on a cell";
+const IN_HEAP: &str = "each source in the heap has a current cell";
 
-/// One place that cells come from.
+/// A source of cells: a memstore or a file.
 #[derive(Debug)]
-pub(crate) enum Source {
-    Memory(MemoryCursor),
+pub(crate) enum CellSource {
+    Memory(MemstoreCursor),
     File(Box<FileCursor>),
 }
 
-impl Source {
+impl CellSource {
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
@@ -174,7 +178,7 @@ impl Source {
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
-                cursor.fill(&Place::from(key));
+                cursor.fill(&SeekPosition::at_or_after(key));
                 Ok(())
             }
             Self::File(cursor) => cursor.seek(key),
@@ -189,17 +193,17 @@ impl Source {
     }
 }
 
-/// Reads a memstore some cells at a time, so that writers wait only for as long as those take.
+/// A cursor over a memstore. It copies cells in batches, so that writers wait only for one batch.
 #[derive(Debug)]
-pub(crate) struct MemoryCursor {
+pub(crate) struct MemstoreCursor {
     memstore: Arc<Memstore>,
     visible: SequenceId,
     cells: Vec<Cell>,
     at: usize,
 }
 
-impl MemoryCursor {
-    /// As many cells as are copied at once.
+impl MemstoreCursor {
+    /// Cells that are copied under one lock.
     const BATCH: usize = 64;
 
     pub(crate) const fn new(memstore: Arc<Memstore>, visible: SequenceId) -> Self {
@@ -215,14 +219,14 @@ impl MemoryCursor {
         if self.at == self.cells.len()
             && let Some(last) = self.cells.pop()
         {
-            self.fill(&Place::after(last.as_ref()));
+            self.fill(&SeekPosition::after(last.as_ref()));
         }
     }
 
-    fn fill(&mut self, place: &Place<'_>) {
+    fn fill(&mut self, position: &SeekPosition<'_>) {
         self.cells.clear();
         self.at = 0;
-        self.memstore.collect(place, self.visible, Self::BATCH, &mut self.cells, |_| true);
+        self.memstore.copy_cells(position, self.visible, Self::BATCH, &mut self.cells, |_| true);
     }
 }
 
@@ -232,10 +236,10 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "a source in the heap stands on a cell")]
-    fn a_source_at_its_end_in_the_heap_is_a_broken_invariant() {
-        let cursor = MemoryCursor::new(Arc::new(Memstore::new()), SequenceId::MAX);
-        let heap = vec![Standing { head: row_head(b"row"), source: 0 }];
-        let _ = Merge { sources: vec![Source::Memory(cursor)], heap }.cell();
+    #[should_panic(expected = "each source in the heap has a current cell")]
+    fn an_exhausted_source_in_the_heap_is_a_broken_invariant() {
+        let cursor = MemstoreCursor::new(Arc::new(Memstore::new()), SequenceId::MAX);
+        let heap = vec![HeapEntry { head: row_head(b"row"), source: 0 }];
+        let _ = MergeCursor { sources: vec![CellSource::Memory(cursor)], heap }.cell();
     }
 }

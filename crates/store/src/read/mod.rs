@@ -1,8 +1,8 @@
-//! How a store is read: one row, many rows in order, and what HBase would show of the cells found.
+//! Reads: gets of one row, scans over many, and HBase's rules for which cells are visible.
 //!
 //! ```text
-//! get   one row: memstores and the files that can have it ─┐
-//! scan  many rows: all of them merged ─────────────────────┴─ rules → what HBase would show
+//! get   one row: memstores, and the files that may hold it ─┐
+//! scan  a range of rows: all memstores and files merged ────┴─ rules → the cells HBase would show
 //! ```
 
 pub(crate) mod explain;

@@ -1,9 +1,9 @@
-//! What is asked: gets of one row, and scans over many.
+//! The parameters of reads: gets of one row, and scans over many.
 
 use smallvec::{SmallVec, smallvec};
 use sstable::Timestamp;
 
-/// A row, family or qualifier in a question: asking should not cost five allocations.
+/// A row, family or qualifier of a query, inline if short: building a get should not allocate.
 type ShortBytes = SmallVec<[u8; 24]>;
 
 #[inline]
@@ -11,7 +11,7 @@ fn short(bytes: &[u8]) -> ShortBytes {
     SmallVec::from_slice(bytes)
 }
 
-/// Asks for cells of one row. Without a further word, for the newest version of all its columns.
+/// A read of one row. By default it returns the newest version of each column.
 ///
 /// ```
 /// use store::Get;
@@ -24,19 +24,19 @@ fn short(bytes: &[u8]) -> ShortBytes {
 #[must_use]
 pub struct Get {
     pub(crate) row: ShortBytes,
-    /// Sorted by family; no families means all of them.
+    /// Sorted by family; empty means all families.
     pub(crate) families: SmallVec<[FamilyQuery; 1]>,
     pub(crate) view: View,
 }
 
-/// The columns of one family that a get asks for.
+/// The columns of one family that a get reads.
 #[derive(Clone, Debug)]
 pub(crate) struct FamilyQuery {
     pub(crate) family: ShortBytes,
     pub(crate) columns: Columns,
 }
 
-/// Which columns of a family: all, or these, sorted and each once.
+/// Which columns of a family are read: all, or a sorted list without duplicates.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Columns {
     #[default]
@@ -45,8 +45,8 @@ pub(crate) enum Columns {
 }
 
 impl Columns {
-    /// The column, if just one is asked for.
-    pub(crate) fn only_one(&self) -> Option<&[u8]> {
+    /// Returns the column, if exactly one is listed.
+    pub(crate) fn single(&self) -> Option<&[u8]> {
         match self {
             Self::Only(columns) if columns.len() == 1 => Some(&columns[0]),
             _ => None,
@@ -58,16 +58,17 @@ impl Columns {
         match self {
             Self::All => *self = Self::Only(smallvec![short(qualifier)]),
             Self::Only(columns) => {
-                if let Err(place) = columns.binary_search_by(|known| known[..].cmp(qualifier)) {
-                    columns.insert(place, short(qualifier));
+                if let Err(index) = columns.binary_search_by(|known| known[..].cmp(qualifier)) {
+                    columns.insert(index, short(qualifier));
                 }
             }
         }
     }
 }
 
-/// How much of the past a read shows, and whether it shows what was deleted. Without a further word,
-/// the newest version of each column.
+/// Which versions a read shows, and whether it shows deleted cells.
+///
+/// By default a read shows the newest version of each column.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct View {
@@ -83,27 +84,27 @@ impl Default for View {
 }
 
 impl View {
-    /// Shows up to this many versions of each column, as far as the family keeps so many.
-    /// Default: 1.
+    /// Sets the maximum number of versions of each column, which the family's own maximum limits
+    /// too. Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
         self
     }
 
-    /// Shows versions from `min` up to but without `max`. Default: all.
+    /// Shows only versions whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
         self.time_range = TimeRange { min, max };
         self
     }
 
-    /// Shows what is stored: delete markers, what they hide and what has expired. Default: no.
+    /// Shows all stored cells: delete markers, deleted cells and expired cells. Default: no.
     pub const fn raw(mut self, raw: bool) -> Self {
         self.raw = raw;
         self
     }
 }
 
-/// Timestamps from `min` up to but without `max`.
+/// The timestamps `min..max`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TimeRange {
     pub(crate) min: Timestamp,
@@ -115,57 +116,57 @@ impl TimeRange {
 }
 
 impl Get {
-    /// Asks for `row`.
+    /// Creates a get of `row` that reads all families.
     #[inline]
     pub fn row(row: impl AsRef<[u8]>) -> Self {
         Self { row: short(row.as_ref()), families: SmallVec::new(), view: View::default() }
     }
 
-    /// Asks for all columns of a family.
+    /// Reads all columns of a family.
     pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
-        self.query(family.as_ref()).columns = Columns::All;
+        self.family_query(family.as_ref()).columns = Columns::All;
         self
     }
 
-    /// Asks for one column.
+    /// Reads one column. Call it again to read further columns.
     #[inline]
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
-        self.query(family.as_ref()).columns.add(qualifier.as_ref());
+        self.family_query(family.as_ref()).columns.add(qualifier.as_ref());
         self
     }
 
-    /// Shows up to this many versions of each column, as far as the family keeps so many.
-    /// Default: 1.
+    /// Sets the maximum number of versions of each column, which the family's own maximum limits
+    /// too. Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.view.versions = versions;
         self
     }
 
-    /// Shows versions from `min` up to but without `max`. Default: all.
+    /// Shows only versions whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
         self.view.time_range = TimeRange { min, max };
         self
     }
 
     #[inline]
-    fn query(&mut self, family: &[u8]) -> &mut FamilyQuery {
-        let place = self.families.binary_search_by(|known| known.family[..].cmp(family));
-        let place = place.unwrap_or_else(|place| {
+    fn family_query(&mut self, family: &[u8]) -> &mut FamilyQuery {
+        let index = self.families.binary_search_by(|known| known.family[..].cmp(family));
+        let index = index.unwrap_or_else(|index| {
             let columns = Columns::default();
-            self.families.insert(place, FamilyQuery { family: short(family), columns });
-            place
+            self.families.insert(index, FamilyQuery { family: short(family), columns });
+            index
         });
-        &mut self.families[place]
+        &mut self.families[index]
     }
 }
 
-/// Asks for the rows of one family, in order. Without a further word, for all of them.
+/// A read of a range of rows of one family, in order. By default it reads all rows.
 ///
 /// ```
 /// use store::Scan;
 ///
-/// let some = Scan::family("f").start("row1").stop("row5").versions(3);
-/// # let _ = some;
+/// let scan = Scan::family("f").start("row1").stop("row5").versions(3);
+/// # let _ = scan;
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -182,7 +183,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Asks for the rows of `family`.
+    /// Creates a scan over all rows of `family`.
     pub fn family(family: impl AsRef<[u8]>) -> Self {
         Self {
             family: family.as_ref().into(),
@@ -197,39 +198,42 @@ impl Scan {
         }
     }
 
-    /// Shows this column only; said again, these columns.
+    /// Shows only this column. Call it again to show further columns.
     pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.add(qualifier.as_ref());
         self
     }
 
-    /// Begins with this row, or the next in the scan's direction. Default: the first.
+    /// Begins at this row, or at the next row in the scan's direction. Default: the first.
     pub fn start(mut self, row: impl AsRef<[u8]>) -> Self {
         self.start = Some(row.as_ref().into());
         self
     }
 
-    /// Ends before this row. Default: ends with the last.
+    /// Ends before this row. Default: ends after the last row.
     pub fn stop(mut self, row: impl AsRef<[u8]>) -> Self {
         self.stop = Some(row.as_ref().into());
         self
     }
 
-    /// Goes from greater rows to smaller ones; the cells of each row keep their order. The start
-    /// is then the greatest row asked for, and the stop lies below the smallest. Default: no.
+    /// Scans the rows in descending order; the cells of each row keep their order.
+    ///
+    /// The start row is then the greatest row, and the scan ends above the stop row. Default: no.
     pub const fn reverse(mut self, reverse: bool) -> Self {
         self.reverse = reverse;
         self
     }
 
-    /// Shows only rows that begin with this. Files whose Bloom filter is over prefixes as long or
-    /// shorter are asked whether they hold such a row. Default: all rows.
+    /// Shows only rows that begin with `prefix`. Default: all rows.
+    ///
+    /// Files whose Bloom filter is over row prefixes of at most this length are skipped if the
+    /// filter says that they hold no such row.
     pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
         self.prefix = Some(prefix.as_ref().into());
         self
     }
 
-    /// Shows at most this many cells of each row, the first ones. Default: all.
+    /// Shows at most the first `cells` cells of each row. Default: all.
     pub const fn cells_per_row_max(mut self, cells: u64) -> Self {
         self.cells_per_row_max = Some(cells);
         self
@@ -241,20 +245,20 @@ impl Scan {
         self
     }
 
-    /// Shows up to this many versions of each column, as far as the family keeps so many.
-    /// Default: 1.
+    /// Sets the maximum number of versions of each column, which the family's own maximum limits
+    /// too. Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.view.versions = versions;
         self
     }
 
-    /// Shows versions from `min` up to but without `max`. Default: all.
+    /// Shows only versions whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
         self.view.time_range = TimeRange { min, max };
         self
     }
 
-    /// Shows what is stored: delete markers, what they hide and what has expired. Default: no.
+    /// Shows all stored cells: delete markers, deleted cells and expired cells. Default: no.
     pub const fn raw(mut self, raw: bool) -> Self {
         self.view.raw = raw;
         self

@@ -1,4 +1,4 @@
-//! The cells of one row of a family, gathered from memstores and files, and what the rules show of them.
+//! The candidate cells of one row and family, and the rules applied to them.
 
 use std::borrow::Cow;
 
@@ -10,60 +10,61 @@ use crate::files::file_list::RankedFile;
 use crate::options::FamilyOptions;
 use crate::read::get::ReadView;
 use crate::read::query::{Columns, View};
-use crate::read::rules::{Rules, Verdict, shows_lone_put};
+use crate::read::rules::{Rules, Verdict, shows_only_put};
 
-/// The cells of a row of a family, from wherever they were found.
+/// The candidate cells of one row and family, from memstores and files.
 pub(crate) struct RowCells<'a> {
     row: &'a [u8],
     columns: &'a Columns,
     options: &'a FamilyOptions,
     view: &'a View,
-    moment: &'a ReadView,
-    /// Only cells that [concern](Self::concerns) the columns asked for: the stop rule counts them.
-    found: SmallVec<[Found; 1]>,
-    /// Which of those found are shown, if they were judged since the last was found.
-    judged: Option<SmallVec<[bool; 16]>>,
+    read_view: &'a ReadView,
+    /// Only [relevant](Self::is_relevant) cells, because the stop rule counts them.
+    candidates: SmallVec<[Candidate; 1]>,
+    /// Whether each candidate is shown; `None` if a candidate was added since the rules were
+    /// applied.
+    shown: Option<SmallVec<[bool; 16]>>,
 }
 
-/// A cell, and how new its file is: of two equal ones that of the least rank counts.
-struct Found {
+/// A cell and the rank of its file: of two equal cells the one with the lower rank is newer.
+struct Candidate {
     cell: Cell,
     rank: usize,
 }
 
 impl<'a> RowCells<'a> {
-    /// No cells yet of a row. `moment` knows the time, if a rule asks for it.
+    /// Returns an empty set of candidates. `read_view` supplies the time if a rule needs it.
     #[inline]
     pub(crate) fn new(
         row: &'a [u8],
         columns: &'a Columns,
         options: &'a FamilyOptions,
         view: &'a View,
-        moment: &'a ReadView,
+        read_view: &'a ReadView,
     ) -> Self {
-        Self { row, columns, options, view, moment, found: SmallVec::new(), judged: None }
+        Self { row, columns, options, view, read_view, candidates: SmallVec::new(), shown: None }
     }
 
-    /// How many cells were found, hidden ones too.
+    /// Returns the number of candidates, including hidden cells.
     pub(crate) fn len(&self) -> usize {
-        self.found.len()
+        self.candidates.len()
     }
 
-    /// Takes what a memstore has of the row.
+    /// Adds the row's cells of a memstore.
     #[inline]
     pub(crate) fn add_from_memstore(&mut self, cells: Vec<Cell>) {
         for cell in cells {
-            if self.concerns(&cell.as_ref()) {
-                self.found.push(Found { cell, rank: 0 });
-                self.judged = None;
+            if self.is_relevant(&cell.as_ref()) {
+                self.candidates.push(Candidate { cell, rank: 0 });
+                self.shown = None;
             }
         }
     }
 
-    /// Unwanted cells that are skipped one by one before a seek to the next wanted column.
+    /// Irrelevant cells that are skipped one by one before a seek to the next wanted column.
     const SKIPS_MAX: u32 = 16;
 
-    /// Takes what a file has of the row, from the row's first cell on.
+    /// Adds the row's cells of a file. The scanner is on the row's first cell.
     pub(crate) fn add_from_file(
         &mut self,
         from: &RankedFile,
@@ -74,10 +75,10 @@ impl<'a> RowCells<'a> {
         while let Some(cell) = scanner.cell()
             && cell.row == self.row
         {
-            if self.concerns(&cell) {
+            if self.is_relevant(&cell) {
                 let cell = from.file.numbered(cell).to_cell();
-                self.found.push(Found { cell, rank: from.rank });
-                self.judged = None;
+                self.candidates.push(Candidate { cell, rank: from.rank });
+                self.shown = None;
                 skips = 0;
             } else if skips < Self::SKIPS_MAX {
                 skips += 1;
@@ -94,8 +95,9 @@ impl<'a> RowCells<'a> {
         Ok(())
     }
 
-    /// Whether a cell can matter: it is of a column that is asked for, or deletes in all.
-    fn concerns(&self, cell: &CellRef<'_>) -> bool {
+    /// Returns whether a cell can change the answer: it is of a wanted column, or deletes the
+    /// family.
+    fn is_relevant(&self, cell: &CellRef<'_>) -> bool {
         match self.columns {
             Columns::All => true,
             Columns::Only(columns) => {
@@ -105,7 +107,7 @@ impl<'a> RowCells<'a> {
         }
     }
 
-    /// The next column that is asked for.
+    /// Returns the first wanted column after `qualifier`.
     fn column_after(&self, qualifier: &[u8]) -> Option<&[u8]> {
         let Columns::Only(columns) = self.columns else { return None };
         let after = columns.partition_point(|known| &known[..] <= qualifier);
@@ -114,62 +116,65 @@ impl<'a> RowCells<'a> {
 
     /// Returns the time below which no file can change the answer: the stop rule of the lookup.
     ///
-    /// Once every named column has all wanted versions, nothing older than the oldest of them matters. A delete
-    /// marker hides only cells that are not newer than itself.
-    pub(crate) fn settled(&mut self) -> Timestamp {
+    /// Once every named column has all wanted versions, no older cell matters: a delete marker
+    /// hides only cells that are not newer than itself.
+    pub(crate) fn stop_time(&mut self) -> Timestamp {
         let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
         let wanted = self.view.versions.min(self.options.versions).max(1);
-        if self.found.len() < columns.len() * wanted as usize {
+        if self.candidates.len() < columns.len() * wanted as usize {
             return Timestamp::OLDEST;
         }
-        self.judge();
-        let shown = self.judged.iter().flatten();
-        let shown = self.found.iter().zip(shown).filter(|(_, is_shown)| **is_shown);
-        let (mut settled, mut oldest) = (0, Timestamp::LATEST);
+        self.apply_rules();
+        let shown = self.shown.iter().flatten();
+        let shown = self.candidates.iter().zip(shown).filter(|(_, is_shown)| **is_shown);
+        let (mut complete_columns, mut oldest) = (0, Timestamp::LATEST);
         let (mut column, mut versions) = (None, 0);
-        for (Found { cell, .. }, _) in shown {
+        for (Candidate { cell, .. }, _) in shown {
             if column != Some(cell.qualifier()) {
                 (column, versions) = (Some(cell.qualifier()), 0);
             }
             versions += 1;
             if versions == wanted {
-                settled += 1;
+                complete_columns += 1;
                 oldest = oldest.min(cell.timestamp());
             }
         }
-        if settled == columns.len() { oldest } else { Timestamp::OLDEST }
+        if complete_columns == columns.len() { oldest } else { Timestamp::OLDEST }
     }
 
-    /// Appends what the rules show of the row.
-    pub(crate) fn show(mut self, shown: &mut Vec<Cell>) {
-        if self.found.is_empty() {
+    /// Appends the candidates that the rules show.
+    pub(crate) fn append_shown(mut self, shown: &mut Vec<Cell>) {
+        if self.candidates.is_empty() {
             return;
         }
-        self.judge();
-        let judged = self.judged.into_iter().flatten();
-        let cells = self.found.into_iter().zip(judged).filter(|(_, is_shown)| *is_shown);
-        shown.extend(cells.map(|(found, _)| found.cell));
+        self.apply_rules();
+        let is_shown = self.shown.into_iter().flatten();
+        let cells = self.candidates.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown);
+        shown.extend(cells.map(|(candidate, _)| candidate.cell));
     }
 
-    /// Sorts what was found and passes it through the rules.
-    fn judge(&mut self) {
-        if self.judged.is_some() {
+    /// Sorts the candidates and asks the rules about each, unless that is done already.
+    fn apply_rules(&mut self) {
+        if self.shown.is_some() {
             return;
         }
-        if let [Found { cell, .. }] = &self.found[..]
-            && shows_lone_put(self.options, self.view, &cell.as_ref())
+        if let [Candidate { cell, .. }] = &self.candidates[..]
+            && shows_only_put(self.options, self.view, &cell.as_ref())
         {
-            self.judged = Some(smallvec![true]);
+            self.shown = Some(smallvec![true]);
             return;
         }
-        self.found.sort_by(|left, right| {
+        self.candidates.sort_by(|left, right| {
             let by_key = left.cell.as_ref().compare(&right.cell.as_ref());
             by_key.then(left.rank.cmp(&right.rank))
         });
         let columns = Cow::Borrowed(self.columns);
-        let mut rules = Rules::for_read(self.options, self.view, columns, self.moment.now());
-        let found = self.found.iter();
-        self.judged =
-            Some(found.map(|it| rules.judge(&it.cell.as_ref()) == Verdict::Include).collect());
+        let mut rules = Rules::for_read(self.options, self.view, columns, self.read_view.now());
+        let candidates = self.candidates.iter();
+        self.shown = Some(
+            candidates
+                .map(|candidate| rules.judge(&candidate.cell.as_ref()) == Verdict::Include)
+                .collect(),
+        );
     }
 }

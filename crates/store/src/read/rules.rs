@@ -1,18 +1,20 @@
-//! What HBase shows of the cells found, and what it keeps of them when it rewrites files.
+//! HBase's rules: which cells a read shows, and which cells a flush or compaction keeps.
 //!
-//! Cells of a row come in HBase's order, merged from everywhere. Delete markers sort before the
-//! puts that they hide, so that one pass with little memory decides about each cell:
+//! The cells of a row come merged, in HBase's order. Delete markers sort before the puts that they
+//! hide, so one pass with little state decides about each cell:
 //!
 //! ```text
-//! cell ─ expired? ─ a marker: remember it ─ hidden by a marker? ─ in time? ─ too many versions? → shown
+//! cell ─ expired? ─ marker? ─ hidden by a marker? ─ in time range? ─ version limit? → shown
 //! ```
 //!
-//! The order of these questions is HBase's, and part of its answers: a hidden version does not
-//! count as a version, nor does one outside the time range. HBase has it in `ScanQueryMatcher` and
-//! its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; names follow it.
+//! The order of these checks is HBase's and affects the result: a hidden version does not count as
+//! a version, nor does a version outside the time range. In HBase the rules are in
+//! `ScanQueryMatcher` and its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; the
+//! names here follow them.
 //!
-//! A store applies the rules itself. They are public for programs that read cells of a family from
-//! elsewhere, such as the HFiles of an HBase directory: merge the cells, and ask of each one.
+//! A store applies the rules itself. They are public for programs that read the cells of a family
+//! from elsewhere, such as the HFiles of an HBase directory: merge the cells, and call
+//! [`Rules::judge`].
 //!
 //! ```
 //! use store::rules::{Rules, Verdict, View};
@@ -28,7 +30,7 @@
 //!     tags: b"",
 //!     sequence_id: SequenceId::new(0),
 //! };
-//! // In HBase's order: of one column the newest first, and a marker before the put of its time.
+//! // In HBase's order: newest first within a column, and a marker before the put of the same time.
 //! let cells = [
 //!     cell(40, CellType::Put, &b"Ada"[..]),
 //!     cell(30, CellType::Put, b"ada"),
@@ -59,39 +61,40 @@ use crate::read::query::{Columns, TimeRange};
 
 pub use crate::read::query::View;
 
-/// The tag that gives one cell a shorter life than its family's: i64 BE milliseconds.
+/// The type of the tag with a cell's own TTL: i64 BE milliseconds.
 const TTL_TAG: u8 = 8;
 
-/// What the cells are passed for.
+/// Why the cells are read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Purpose {
-    /// To show them.
     Read,
-    /// To show them as they are stored, markers too.
+    /// A read that shows all stored cells, also delete markers.
     RawRead,
-    /// To write them into a file that lies above others: markers stay, they hide cells below.
+    /// A flush or minor compaction: keeps delete markers, because they hide cells in other files.
     Rewrite,
-    /// To write them into the family's only file: markers have done their work.
-    RewriteAll,
+    /// A compaction of all files of the family: drops delete markers too.
+    MajorCompaction,
 }
 
-/// What is to be done with a cell.
+/// What to do with a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// It is shown, or kept.
+    /// Show or keep the cell.
     Include,
-    /// It is passed over.
+    /// Skip the cell.
     Skip,
-    /// It is passed over, and so are the other cells of its column: they need not be asked about. Without
-    /// a qualifier those that delete in the whole family are to be asked about all the same.
+    /// Skip the cell and the remaining cells of its column, which need not be judged.
+    ///
+    /// Exception: under the empty qualifier, markers that delete in the whole family must be
+    /// judged.
     SkipColumn,
 }
 
 /// Decides about the cells of a family.
 ///
-/// The cells of a row come in HBase's order ([`CellRef::compare`]), from its first one on; of equal cells
-/// the one that was written last comes first, and hides the others. The rows may come in any order, each
-/// once.
+/// The cells of a row must come in HBase's order ([`CellRef::compare`]), beginning with the first
+/// cell of the row. Of equal cells the last one written must come first; it hides the others. The
+/// rows may come in any order, each row once.
 #[derive(Debug)]
 #[must_use]
 pub struct Rules<'c> {
@@ -103,21 +106,21 @@ pub struct Rules<'c> {
     columns: Cow<'c, Columns>,
     now: Timestamp,
     oldest_unexpired: Timestamp,
-    /// No put of the family is older than this, so far as that is known.
+    /// A lower bound of the timestamps of the family's puts.
     earliest_put: Timestamp,
     row: SmallVec<[u8; 32]>,
-    row_is_known: bool,
-    deletes: Deletes,
-    column: Column,
+    has_row: bool,
+    deletes: DeleteTracker,
+    column: ColumnState,
 }
 
 impl Rules<'_> {
-    /// The rules for a read at the time `now` that shows all columns.
+    /// Creates the rules for a read of all columns at the time `now`.
     pub fn new(family: &FamilyOptions, view: &View, now: Timestamp) -> Self {
         Self::for_read(family, view, Cow::Owned(Columns::All), now)
     }
 
-    /// Shows this column only; said again, these columns.
+    /// Shows only this column. Call it again to show further columns.
     pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.to_mut().add(qualifier.as_ref());
         self
@@ -125,7 +128,6 @@ impl Rules<'_> {
 }
 
 impl<'c> Rules<'c> {
-    /// For reads.
     pub(crate) fn for_read(
         family: &FamilyOptions,
         view: &View,
@@ -145,18 +147,18 @@ impl<'c> Rules<'c> {
         rules
     }
 
-    /// For a flush, or a compaction of some files.
+    /// Creates the rules for a flush or a compaction of some files.
     pub(crate) fn for_rewrite(family: &FamilyOptions, now: Timestamp) -> Self {
         Self::with_purpose(family, Purpose::Rewrite, now)
     }
 
-    /// For a major compaction: of all files, none of whose puts is older than `earliest_put`.
-    pub(crate) fn for_rewrite_of_all(
+    /// Creates the rules for a major compaction, of files without puts older than `earliest_put`.
+    pub(crate) fn for_major_compaction(
         family: &FamilyOptions,
         earliest_put: Timestamp,
         now: Timestamp,
     ) -> Self {
-        Self { earliest_put, ..Self::with_purpose(family, Purpose::RewriteAll, now) }
+        Self { earliest_put, ..Self::with_purpose(family, Purpose::MajorCompaction, now) }
     }
 
     fn with_purpose(family: &FamilyOptions, purpose: Purpose, now: Timestamp) -> Self {
@@ -171,14 +173,14 @@ impl<'c> Rules<'c> {
             oldest_unexpired: oldest_unexpired(family, || now),
             earliest_put: Timestamp::OLDEST,
             row: SmallVec::new(),
-            row_is_known: false,
-            deletes: Deletes::default(),
-            column: Column::default(),
+            has_row: false,
+            deletes: DeleteTracker::default(),
+            column: ColumnState::default(),
         }
     }
 
-    /// Whether cells of these times can be shown, or hide some that are.
-    pub(crate) fn can_matter(&self, oldest: Timestamp, newest: Timestamp) -> bool {
+    /// Returns whether cells with timestamps in `oldest..=newest` can affect the result.
+    pub(crate) fn can_contribute(&self, oldest: Timestamp, newest: Timestamp) -> bool {
         let TimeRange { min, max } = self.time_range;
         let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
         oldest < max && newest >= min && !has_expired
@@ -187,26 +189,26 @@ impl<'c> Rules<'c> {
     /// Decides about the next cell.
     pub fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
         self.enter(cell);
-        if self.column.is_done && !cell.qualifier.is_empty() {
+        if self.column.is_complete && !cell.qualifier.is_empty() {
             return Verdict::SkipColumn;
         }
         if self.min_versions == 0 && cell.timestamp < self.oldest_unexpired {
-            return self.skip_column();
+            return self.end_column();
         }
-        if self.has_outlived_its_tag(cell) {
+        if self.is_past_its_ttl_tag(cell) {
             return Verdict::Skip;
         }
         match self.purpose {
             Purpose::Read => self.judge_for_read(cell),
-            Purpose::RawRead => self.judge_in_time(cell),
-            Purpose::Rewrite | Purpose::RewriteAll => self.judge_for_rewrite(cell),
+            Purpose::RawRead => self.judge_time_and_column(cell),
+            Purpose::Rewrite | Purpose::MajorCompaction => self.judge_for_rewrite(cell),
         }
     }
 
     fn judge_for_read(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.cell_type.is_delete() {
-            // With kept deletes a marker is itself a version: a read of an earlier time is
-            // before it, and sees what it hides.
+            // If the family keeps deleted cells, a read whose time range ends before the marker
+            // shows the cells that the marker hides.
             let applies = cell.timestamp >= self.time_range.min
                 && (self.keep_deleted == KeepDeletedCells::False
                     || cell.timestamp < self.time_range.max);
@@ -216,24 +218,24 @@ impl<'c> Rules<'c> {
             return Verdict::Skip;
         }
         match self.deletes.hides(cell) {
-            Some(Hidden::Older) => self.skip_column(),
-            Some(Hidden::This) => Verdict::Skip,
-            None => self.judge_in_time(cell),
+            Some(HiddenCells::ThisAndOlder) => self.end_column(),
+            Some(HiddenCells::This) => Verdict::Skip,
+            None => self.judge_time_and_column(cell),
         }
     }
 
-    fn judge_in_time(&mut self, cell: &CellRef<'_>) -> Verdict {
+    fn judge_time_and_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.timestamp >= self.time_range.max {
             return Verdict::Skip;
         }
         if cell.timestamp < self.time_range.min {
-            return self.skip_column();
+            return self.end_column();
         }
         match &*self.columns {
             Columns::All => self.count_version(cell),
             Columns::Only(columns) => {
                 if columns.binary_search_by(|known| known[..].cmp(cell.qualifier)).is_err() {
-                    return self.skip_column();
+                    return self.end_column();
                 }
                 if self.purpose == Purpose::RawRead {
                     self.count_version(cell)
@@ -262,23 +264,23 @@ impl<'c> Rules<'c> {
                 return Verdict::Skip;
             }
             if cell.timestamp < self.earliest_put {
-                return self.skip_column();
+                return self.end_column();
             }
         } else {
             match self.deletes.hides(cell) {
-                Some(Hidden::Older) => return self.skip_column(),
-                Some(Hidden::This) => return Verdict::Skip,
+                Some(HiddenCells::ThisAndOlder) => return self.end_column(),
+                Some(HiddenCells::This) => return Verdict::Skip,
                 None => {}
             }
         }
         self.count_version(cell)
     }
 
-    /// HBase's `ScanWildcardColumnTracker.checkVersions`.
+    /// Counts a version as HBase's `ScanWildcardColumnTracker.checkVersions` does.
     fn count_version(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
         if self.column.last == Some(version) {
-            return Verdict::Skip; // The same cell written again: the one written last came first.
+            return Verdict::Skip; // An older write of the same cell.
         }
         if !cell.cell_type.is_delete() {
             self.column.count += 1;
@@ -286,17 +288,18 @@ impl<'c> Rules<'c> {
         let is_wanted = self.column.count <= self.min_versions.into()
             || cell.timestamp >= self.oldest_unexpired;
         if self.column.count > self.versions.into() || !is_wanted {
-            return self.skip_column();
+            return self.end_column();
         }
         self.column.last = Some(version);
         Verdict::Include
     }
 
-    /// HBase's `ExplicitColumnTracker.checkVersions`, which differs in what it does with expired
-    /// versions: of those past the minimum it still shows the first.
+    /// Counts a version as HBase's `ExplicitColumnTracker.checkVersions` does.
+    ///
+    /// Unlike the wildcard tracker, this one can show one expired version beyond `min_versions`.
     fn count_version_of_named_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
-        if self.column.is_done || self.column.last == Some(version) {
+        if self.column.is_complete || self.column.last == Some(version) {
             return Verdict::Skip;
         }
         self.column.count += 1;
@@ -304,18 +307,18 @@ impl<'c> Rules<'c> {
         if self.column.count >= self.versions.into()
             || (self.column.count >= self.min_versions.into() && is_expired)
         {
-            self.column.is_done = true;
+            self.column.is_complete = true;
         }
         self.column.last = Some(version);
         Verdict::Include
     }
 
-    /// Forgets what does not outlive a row or a column, if the cell begins another.
+    /// Resets the state of the row or column if the cell begins another one.
     fn enter(&mut self, cell: &CellRef<'_>) {
-        if !self.row_is_known || self.row[..] != *cell.row {
+        if !self.has_row || self.row[..] != *cell.row {
             self.row.clear();
             self.row.extend_from_slice(cell.row);
-            self.row_is_known = true;
+            self.has_row = true;
             self.deletes.clear();
             self.column.enter(cell.qualifier);
         } else if self.column.qualifier != cell.qualifier {
@@ -323,12 +326,12 @@ impl<'c> Rules<'c> {
         }
     }
 
-    fn skip_column(&mut self) -> Verdict {
-        self.column.is_done = true;
+    fn end_column(&mut self) -> Verdict {
+        self.column.is_complete = true;
         Verdict::SkipColumn
     }
 
-    fn has_outlived_its_tag(&self, cell: &CellRef<'_>) -> bool {
+    fn is_past_its_ttl_tag(&self, cell: &CellRef<'_>) -> bool {
         cell.tags().find(|(tag, _)| *tag == TTL_TAG).is_some_and(|(_, millis)| {
             <[u8; 8]>::try_from(millis).is_ok_and(|millis| {
                 let end = cell.timestamp.get().saturating_add(i64::from_be_bytes(millis));
@@ -338,13 +341,12 @@ impl<'c> Rules<'c> {
     }
 }
 
-/// Returns whether [`Rules`] for a read show a cell of a wanted column that is the only cell found of its row.
-/// `false` means that the rules have to be asked. The caller has compared the column.
+/// Returns whether a read shows the only candidate of a row; `false` means: ask [`Rules`].
 ///
-/// Most gets of one column find just one put. Without another cell no marker hides it, and it is the first
-/// version.
+/// The fast path for most gets of one column. No other candidate can hide the cell, and it is the
+/// first version. The caller has checked the column.
 #[inline]
-pub(crate) fn shows_lone_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
+pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
     let TimeRange { min, max } = view.time_range;
     cell.cell_type == CellType::Put
         && cell.tags.is_empty()
@@ -353,7 +355,7 @@ pub(crate) fn shows_lone_put(family: &FamilyOptions, view: &View, cell: &CellRef
         && view.versions.min(family.versions) > 0
 }
 
-/// The oldest time of which cells still live. The clock is read if that hangs on it.
+/// Returns the oldest timestamp that has not expired. Reads the clock only if the family has a TTL.
 pub(crate) fn oldest_unexpired(
     family: &FamilyOptions,
     now: impl FnOnce() -> Timestamp,
@@ -364,49 +366,49 @@ pub(crate) fn oldest_unexpired(
     })
 }
 
-/// What is known of the column that the last cell was of.
+/// The versions counted in the current column.
 #[derive(Debug, Default)]
-struct Column {
+struct ColumnState {
     qualifier: Vec<u8>,
     count: u64,
     last: Option<(Timestamp, CellType)>,
-    /// Nothing more of it is wanted. Under the empty qualifier the markers of the whole family
-    /// stand too, so that there the next cell is looked at all the same.
-    is_done: bool,
+    /// No further version is wanted. Under the empty qualifier the next cell is judged
+    /// nevertheless, because the family's delete markers sort there.
+    is_complete: bool,
 }
 
-impl Column {
+impl ColumnState {
     fn enter(&mut self, qualifier: &[u8]) {
         self.qualifier.clear();
         self.qualifier.extend_from_slice(qualifier);
         self.count = 0;
         self.last = None;
-        self.is_done = false;
+        self.is_complete = false;
     }
 }
 
-/// How a delete marker hides a cell.
+/// Which cells a delete marker hides.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Hidden {
-    /// With all older cells of its column.
-    Older,
-    /// It alone.
+enum HiddenCells {
+    /// The cell and all older cells of its column.
+    ThisAndOlder,
+    /// The cell only.
     This,
 }
 
-/// The delete markers of a row that can hide cells yet to come: HBase's `ScanDeleteTracker`.
+/// The delete markers of a row that can hide later cells: HBase's `ScanDeleteTracker`.
 #[derive(Debug, Default)]
-struct Deletes {
-    /// All of the row up to here.
+struct DeleteTracker {
+    /// Deletes all cells of the row up to this time.
     family: Option<Timestamp>,
-    /// All of the row exactly then. Newest first, as they come.
+    /// Deletes all cells of the row with exactly these times, newest first.
     family_versions: Vec<Timestamp>,
-    /// In the column of this qualifier, the newest marker that still matters.
+    /// The current marker of the column `qualifier`.
     column: Option<(CellType, Timestamp)>,
     qualifier: Vec<u8>,
 }
 
-impl Deletes {
+impl DeleteTracker {
     fn clear(&mut self) {
         self.family = None;
         self.family_versions.clear();
@@ -420,24 +422,24 @@ impl Deletes {
         match marker.cell_type {
             CellType::DeleteFamily => self.family = Some(marker.timestamp),
             CellType::DeleteFamilyVersion => self.family_versions.push(marker.timestamp),
-            narrow => {
-                let is_covered = self.column.is_some_and(|(known, _)| narrow < known);
+            column_marker => {
+                let is_covered = self.column.is_some_and(|(known, _)| column_marker < known);
                 if is_covered && self.qualifier == marker.qualifier {
-                    return; // The column is deleted from further up already.
+                    return; // A newer marker deletes the whole column already.
                 }
                 self.qualifier.clear();
                 self.qualifier.extend_from_slice(marker.qualifier);
-                self.column = Some((narrow, marker.timestamp));
+                self.column = Some((column_marker, marker.timestamp));
             }
         }
     }
 
-    fn hides(&mut self, cell: &CellRef<'_>) -> Option<Hidden> {
+    fn hides(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
         if self.family.is_some_and(|family| cell.timestamp <= family) {
-            return Some(Hidden::Older);
+            return Some(HiddenCells::ThisAndOlder);
         }
         if self.family_versions.contains(&cell.timestamp) {
-            return Some(Hidden::This);
+            return Some(HiddenCells::This);
         }
         let (marker, timestamp) = self.column?;
         if self.qualifier != cell.qualifier {
@@ -445,12 +447,12 @@ impl Deletes {
             return None;
         }
         if marker == CellType::DeleteColumn {
-            return Some(Hidden::Older);
+            return Some(HiddenCells::ThisAndOlder);
         }
         if cell.timestamp == timestamp {
-            return Some(Hidden::This);
+            return Some(HiddenCells::This);
         }
-        self.column = None; // The cells that come are older than the one that it deletes.
+        self.column = None; // All later cells are older than the version that the marker deletes.
         None
     }
 }
@@ -465,9 +467,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Any type, time, tag, view and family; the rules are the truth.
         #[test]
-        fn a_lone_put_is_shown_only_where_the_rules_show_it(
+        fn the_fast_path_shows_a_single_put_only_if_the_rules_show_it(
             cell_type in prop::sample::select(vec![
                 CellType::Put,
                 CellType::Delete,
@@ -504,7 +505,7 @@ mod tests {
             ] {
                 let mut rules = rules;
                 let shown = rules.judge(&cell) == Verdict::Include;
-                prop_assert!(shown || !shows_lone_put(&family, &view, &cell));
+                prop_assert!(shown || !shows_only_put(&family, &view, &cell));
             }
         }
     }

@@ -1,7 +1,8 @@
-//! Many rows in order.
+//! Scans over the rows of a family.
 //!
-//! Forwards, all sources are merged once and passed through the rules. Backwards, each row is:
-//! the greatest row below the last one is looked for, and then read forwards, as HBase does.
+//! A forward scan merges all memstores and files and passes the cells through the rules. A reverse
+//! scan repeats this for each row, as HBase does: it seeks the greatest row below the last one and
+//! reads that row forwards.
 
 use std::borrow::Cow;
 use std::mem;
@@ -13,51 +14,53 @@ use crate::error::Result;
 use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::Family;
 use crate::read::get::ReadView;
-use crate::read::merge::{MemoryCursor, Merge, Source};
+use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::query::Scan;
 use crate::read::rules::{Rules, Verdict};
 
-/// The cells that a scan shows, in order. After an error there are none.
+/// The cells that a scan shows, in order. After an error the iterator ends.
 ///
-/// It shows the store as it was when the scan began, and keeps the memstores and files of that
-/// moment for as long. As an iterator it gives away a copy of each cell; who only looks at them
-/// asks for [`next_ref`](Self::next_ref), which copies nothing.
+/// The scan shows the store as it was when the scan began, and keeps the memstores and files of
+/// that moment alive. The iterator copies each cell; [`next_ref`](Self::next_ref) borrows it
+/// instead.
 #[derive(Debug)]
 pub struct Cells {
     family: Arc<Family>,
     scan: Scan,
     rules: Rules<'static>,
-    merge: Merge,
-    standing: Standing,
-    /// Going backwards: no row from here on is wanted any more, but this one if it is being read.
-    below: Option<Vec<u8>>,
-    reads_row: bool,
-    shown: Shown,
+    merge: MergeCursor,
+    state: ScanState,
+    /// In a reverse scan: the current row if `is_in_row`, else the exclusive upper bound of the
+    /// next row.
+    upper_bound: Option<Vec<u8>>,
+    is_in_row: bool,
+    counter: RowCounter,
 }
 
-/// What has become of the cell that a merge stands on.
+/// The state of the cell at the merge cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Standing {
-    /// It was not looked at yet.
-    Unseen,
-    /// It is to be shown next.
-    Chosen,
-    /// It was shown, and the merge has to leave it.
-    Shown,
-    /// Neither it nor any behind it is shown.
-    End,
+enum ScanState {
+    /// The rules were not asked yet.
+    Unjudged,
+    /// The cell is the next result.
+    Selected,
+    /// The cell was returned; the cursor must advance.
+    Returned,
+    /// The scan has ended.
+    Done,
 }
 
-/// What was shown so far, for the limits of a scan.
+/// The rows and cells returned so far, for the limits of a scan.
 #[derive(Debug, Default)]
-struct Shown {
+struct RowCounter {
     rows: u64,
-    /// The last row, and how many cells of it.
+    /// The last row.
     row: Vec<u8>,
+    /// Cells of the last row.
     row_cells: u64,
 }
 
-/// What the limits of a scan say of a cell.
+/// Whether a cell is within the limits of a scan.
 enum Limit {
     Within,
     RowIsFull,
@@ -65,7 +68,7 @@ enum Limit {
 }
 
 impl Cells {
-    /// Cells of a column that are passed over one by one before it is worth to seek its end.
+    /// Cells of a column that are skipped one by one before a seek to the next column.
     const SKIPS_MAX: u32 = 16;
 
     pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
@@ -74,23 +77,26 @@ impl Cells {
         let rules = Rules::for_read(&family.family.options, &scan.view, columns, view.now());
         let memstores = family.memstores();
         let mut sources: Vec<_> = memstores
-            .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
+            .map(|memstore| {
+                CellSource::Memory(MemstoreCursor::new(Arc::clone(memstore), view.visible))
+            })
             .collect();
         let mut trace = ReadTrace::default();
-        let can_matter = |file: &&Arc<StoreFile>| {
+        let can_contribute = |file: &&Arc<StoreFile>| {
             let prefix = scan.prefix.as_deref();
             let reader = &file.reader;
-            can_matter(file, &scan, &rules)
+            can_contribute(file, &scan, &rules)
                 && prefix.is_none_or(|prefix| reader.may_contain_prefix(prefix, &mut trace))
         };
-        let files = family.files.by_sequence().filter(can_matter);
-        sources
-            .extend(files.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Use)))));
+        let files = family.files.by_sequence().filter(can_contribute);
+        sources.extend(
+            files.map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Use)))),
+        );
         let prefix = scan.prefix.as_deref();
         let start = scan.start.as_deref().max(prefix).unwrap_or_default();
-        let below = scan.start.as_deref().map(|start| [start, b"\0"].concat());
-        let below = [below, prefix.and_then(first_behind)].into_iter().flatten().min();
-        let merge = Merge::new(sources, KeyRef::before_row(start))?;
+        let upper_bound = scan.start.as_deref().map(|start| [start, b"\0"].concat());
+        let upper_bound = [upper_bound, prefix.and_then(prefix_end)].into_iter().flatten().min();
+        let merge = MergeCursor::new(sources, KeyRef::before_row(start))?;
         let is_empty = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
         if trace.filters_unreadable > 0 {
             family.log_filter_problems();
@@ -102,14 +108,14 @@ impl Cells {
             scan,
             rules,
             merge,
-            standing: if is_empty { Standing::End } else { Standing::Unseen },
-            below,
-            reads_row: false,
-            shown: Shown::default(),
+            state: if is_empty { ScanState::Done } else { ScanState::Unjudged },
+            upper_bound,
+            is_in_row: false,
+            counter: RowCounter::default(),
         })
     }
 
-    /// The next cell as it stands in memory, without a copy; `None` at the end.
+    /// Returns a reference to the next cell, or `None` at the end.
     ///
     /// ```
     /// # use store::{FamilyOptions, Put, Scan, Store, StoreOptions};
@@ -131,72 +137,74 @@ impl Cells {
     /// As for [`Store::get`](crate::Store::get).
     #[inline]
     pub fn next_ref(&mut self) -> Result<Option<CellRef<'_>>> {
-        if !self.choose()? {
+        if !self.select_next()? {
             return Ok(None);
         }
-        self.standing = Standing::Shown;
+        self.state = ScanState::Returned;
         let cell = self.merge.cell();
-        debug_assert!(cell.is_some(), "the merge stands on the chosen cell");
+        debug_assert!(cell.is_some(), "{ON_SELECTED_CELL}");
         Ok(cell)
     }
 
-    /// The next cells, up to `limit`, all of one row, so that a long row comes in parts (HBase's
-    /// batch). None at the end.
+    /// Returns up to `limit` of the next cells, all of one row; empty at the end.
+    ///
+    /// A long row comes in several batches, as with HBase's `Scan.setBatch`.
     ///
     /// # Errors
     ///
     /// As for [`Store::get`](crate::Store::get).
     pub fn next_batch(&mut self, limit: usize) -> Result<Vec<Cell>> {
         let mut batch: Vec<Cell> = Vec::new();
-        while batch.len() < limit && self.choose()? {
-            let cell = self.chosen();
+        while batch.len() < limit && self.select_next()? {
+            let cell = self.selected_cell();
             if batch.first().is_some_and(|first| first.row() != cell.row) {
                 break;
             }
             batch.push(cell.to_cell());
-            self.standing = Standing::Shown;
+            self.state = ScanState::Returned;
         }
         Ok(batch)
     }
 
-    /// The cell that was chosen.
-    fn chosen(&self) -> CellRef<'_> {
-        self.merge.cell().expect("the merge stands on the chosen cell")
+    fn selected_cell(&self) -> CellRef<'_> {
+        self.merge.cell().expect(ON_SELECTED_CELL)
     }
 
-    /// Goes to the next cell that is to be shown; whether there is one.
-    fn choose(&mut self) -> Result<bool> {
-        if matches!(self.standing, Standing::Unseen | Standing::Shown) {
-            // If one of these fails, nothing comes behind it.
-            if mem::replace(&mut self.standing, Standing::End) == Standing::Shown {
+    /// Advances to the next cell to show; returns whether there is one.
+    fn select_next(&mut self) -> Result<bool> {
+        if matches!(self.state, ScanState::Unjudged | ScanState::Returned) {
+            // If a step fails, the scan stays done.
+            if mem::replace(&mut self.state, ScanState::Done) == ScanState::Returned {
                 self.merge.advance()?;
             }
-            if self.find()? {
-                self.standing = Standing::Chosen;
+            if self.find_shown()? {
+                self.state = ScanState::Selected;
             }
         }
-        Ok(self.standing == Standing::Chosen)
+        Ok(self.state == ScanState::Selected)
     }
 
-    /// Goes to the first cell to be shown, from the one on that the merge stands on.
-    fn find(&mut self) -> Result<bool> {
+    /// Advances to the first cell to show at or after the cursor; returns whether there is one.
+    fn find_shown(&mut self) -> Result<bool> {
         let mut skips = 0;
-        while !self.scan.reverse || self.stands_in_row()? {
+        while !self.scan.reverse || self.find_reverse_row()? {
             let Some(cell) = self.merge.cell() else { break };
-            if !self.scan.reverse && !self.scan.wants_going_on(cell.row) {
+            if !self.scan.reverse && !self.scan.includes(cell.row) {
                 break;
             }
             match self.rules.judge(&cell) {
                 Verdict::Include => {
-                    match self.shown.count(&self.scan, cell.row) {
+                    match self.counter.count(&self.scan, cell.row) {
                         Limit::Within => return Ok(true),
-                        Limit::RowIsFull if self.scan.reverse => self.reads_row = false,
-                        Limit::RowIsFull => self.merge.seek(KeyRef::after_row(&self.shown.row))?,
+                        Limit::RowIsFull if self.scan.reverse => self.is_in_row = false,
+                        Limit::RowIsFull => {
+                            self.merge.seek(KeyRef::after_row(&self.counter.row))?;
+                        }
                         Limit::End => break,
                     }
                     continue;
                 }
-                // Among the cells without a qualifier stand the deletes of the whole family.
+                // Under the empty qualifier the family's delete markers must be judged too.
                 Verdict::SkipColumn if !cell.qualifier.is_empty() => skips += 1,
                 Verdict::Skip | Verdict::SkipColumn => {}
             }
@@ -213,16 +221,17 @@ impl Cells {
         Ok(false)
     }
 
-    /// Going backwards: whether the merge stands on a cell of a row that is wanted, after it has gone
-    /// to the row below if need be.
-    fn stands_in_row(&mut self) -> Result<bool> {
+    /// In a reverse scan: moves to the next lower row if the current one has ended.
+    ///
+    /// Returns whether the cursor is on a cell of a wanted row.
+    fn find_reverse_row(&mut self) -> Result<bool> {
         let (stop, prefix) = (self.scan.stop.as_deref(), self.scan.prefix.as_deref());
         loop {
-            let row = self.below.as_deref().filter(|_| self.reads_row);
+            let row = self.upper_bound.as_deref().filter(|_| self.is_in_row);
             if row.is_some() && self.merge.cell().map(|cell| cell.row) == row {
                 return Ok(true);
             }
-            let Some(row) = self.merge.row_before(self.below.as_deref())? else {
+            let Some(row) = self.merge.row_before(self.upper_bound.as_deref())? else {
                 return Ok(false);
             };
             if stop.is_some_and(|stop| &row[..] <= stop)
@@ -231,14 +240,16 @@ impl Cells {
                 return Ok(false);
             }
             self.merge.seek(KeyRef::before_row(&row))?;
-            self.below = Some(row.into());
-            self.reads_row = true;
+            self.upper_bound = Some(row.into());
+            self.is_in_row = true;
         }
     }
 }
 
-impl Shown {
-    /// Counts a cell that could be shown, and its row, unless that is one too many.
+const ON_SELECTED_CELL: &str = "the merge cursor is on the selected cell";
+
+impl RowCounter {
+    /// Counts a cell and its row, unless it exceeds a limit.
     fn count(&mut self, scan: &Scan, row: &[u8]) -> Limit {
         if scan.rows_max.is_none() && scan.cells_per_row_max.is_none() {
             return Limit::Within;
@@ -276,15 +287,15 @@ impl Drop for Cells {
 }
 
 impl Scan {
-    /// Going forwards: whether a row that the scan has come to is not behind those it asks for.
-    fn wants_going_on(&self, row: &[u8]) -> bool {
+    /// In a forward scan: returns whether a row is before the end of the range.
+    fn includes(&self, row: &[u8]) -> bool {
         self.stop.as_deref().is_none_or(|stop| row < stop)
             && self.prefix.as_deref().is_none_or(|prefix| row.starts_with(prefix))
     }
 }
 
-/// Whether a file can have cells that the scan shows, or markers that hide some.
-fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
+/// Returns whether a file can hold cells that affect the scan's result.
+fn can_contribute(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
     let (first, last) = (file.entry.first_row(), file.entry.last_row());
     let (start, stop) = (scan.start.as_deref(), scan.stop.as_deref());
     let in_range = if scan.reverse {
@@ -292,11 +303,11 @@ fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
     } else {
         start.is_none_or(|start| last >= start) && stop.is_none_or(|stop| first < stop)
     };
-    in_range && rules.can_matter(file.oldest(), file.newest())
+    in_range && rules.can_contribute(file.oldest(), file.newest())
 }
 
-/// The first row behind all that begin with `prefix`; `None` if there is none.
-fn first_behind(prefix: &[u8]) -> Option<Vec<u8>> {
+/// Returns the least row above all rows that begin with `prefix`; `None` if there is none.
+fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut row = prefix[..=last].to_vec();
     row[last] += 1;

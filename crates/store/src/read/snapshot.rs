@@ -1,4 +1,4 @@
-//! The store as it was at one moment.
+//! A snapshot of a store, for any number of reads.
 
 use sstable::{Cell, ReadTrace};
 
@@ -7,8 +7,9 @@ use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 
-/// The store as it was at one moment. It keeps the memstores and files of that moment, so do not
-/// keep it for long.
+/// The store as it was at one moment.
+///
+/// A snapshot keeps the memstores and files of that moment alive, so do not hold one for long.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) view: ReadView,
@@ -24,7 +25,7 @@ impl Snapshot {
         self.view.get(get)
     }
 
-    /// Reads cells of one row, and tells what that took.
+    /// Reads cells of one row, in order, and returns the read's trace.
     ///
     /// # Errors
     ///

@@ -11,9 +11,9 @@ fn row(number: usize) -> String {
     format!("row{number:02}")
 }
 
-/// Whatever the order of the gets, also where one is asked twice, or is of all families.
+/// In any order of the gets, with duplicates, and with gets of all families.
 #[test]
-fn each_of_many_gets_is_answered_in_its_place() {
+fn multi_get_answers_in_the_order_of_the_gets() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     for family in ["f", "g"] {
@@ -42,14 +42,14 @@ fn each_of_many_gets_is_answered_in_its_place() {
         }
         assert_eq!(
             answers,
-            asked.iter().map(|it| store.get(&get(it)).unwrap()).collect::<Vec<_>>()
+            asked.iter().map(|number| store.get(&get(number)).unwrap()).collect::<Vec<_>>()
         );
     }
 }
 
-/// Never one more and never one less, of a whole row and of a column that is named.
+/// For gets of a whole row and of a named column.
 #[test]
-fn a_get_returns_as_many_versions_as_are_wanted_kept_and_there() {
+fn a_get_returns_all_wanted_kept_and_stored_versions() {
     for kept in 1..=4_u32 {
         let directory = tempfile::tempdir().unwrap();
         let store = open(directory.path());
@@ -65,13 +65,13 @@ fn a_get_returns_as_many_versions_as_are_wanted_kept_and_there() {
         }
         for wanted in 1..=6_u32 {
             let whole = store.get(&Get::row("row").versions(wanted)).unwrap();
-            for there in 1..=5_u32 {
-                let expected: Vec<_> = (0..there)
+            for stored in 1..=5_u32 {
+                let expected: Vec<_> = (0..stored)
                     .rev()
                     .take(wanted.min(kept) as usize)
                     .map(|version| version.to_string().into_bytes())
                     .collect();
-                let name = there.to_string();
+                let name = stored.to_string();
                 let of_row = whole.iter().filter(|cell| cell.qualifier() == name.as_bytes());
                 let of_row: Vec<_> = of_row.map(|cell| cell.value().to_vec()).collect();
                 let named = Get::row("row").column("f", &name).versions(wanted);
@@ -80,16 +80,16 @@ fn a_get_returns_as_many_versions_as_are_wanted_kept_and_there() {
                 assert_eq!(
                     (&of_row, &named),
                     (&expected, &expected),
-                    "{wanted} of {there}, {kept}"
+                    "{wanted} of {stored}, {kept}"
                 );
             }
         }
     }
 }
 
-/// The stop rule counts the cells that were found, so none of another column may be among them.
+/// The stop rule counts candidates, so a cell of another column must not become one.
 #[test]
-fn a_cell_of_another_column_in_the_memstore_is_no_answer() {
+fn a_cell_of_another_column_does_not_stop_the_lookup() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();

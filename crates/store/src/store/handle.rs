@@ -1,11 +1,11 @@
-//! The store as its users hold it.
+//! The public handle of a store: open, read, write.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use sstable::{Cell, ReadTrace};
 
-use super::parts::Parts;
+use super::inner::StoreInner;
 
 use crate::error::Result;
 use crate::files::unfinished::check_finished;
@@ -16,46 +16,45 @@ use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::Stats;
-use crate::write::change::{Append, CheckAndMutate, Increment};
-use crate::write::log::Stamp;
+use crate::write::log::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::prepare::prepare;
+use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
 
-/// A store that is open. Cloning it is cheap; all clones are the same store.
+/// An open store. Clones are cheap and share the same store.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub(super) parts: Arc<Parts>,
+    pub(super) inner: Arc<StoreInner>,
 }
 
 impl Store {
-    /// Opens the store in `directory`, or makes one.
+    /// Opens the store in `directory`, or creates one if the options allow it.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`](crate::Error::Missing) if there is none and none is to be made,
-    /// [`Error::Locked`](crate::Error::Locked) if it is open already,
-    /// [`Error::Unfinished`](crate::Error::Unfinished) if a salvage into the directory has not come to
-    /// its end, [`Error::Corrupt`](crate::Error::Corrupt) if the log or the manifest is damaged, and
-    /// what the operating system or the store files say.
+    /// * [`Error::Missing`](crate::Error::Missing) if no store exists and none may be created,
+    /// * [`Error::Locked`](crate::Error::Locked) if the store is open already,
+    /// * [`Error::Unfinished`](crate::Error::Unfinished) if a salvage into the directory is not
+    ///   complete,
+    /// * [`Error::Corrupt`](crate::Error::Corrupt) if the log or the manifest is damaged,
+    /// * errors of the operating system and of the store files.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
-        let mut parts = Parts::open(directory.as_ref(), options)?;
-        parts.start_threads()?;
-        Ok(Self { parts: Arc::new(parts) })
+        let mut inner = StoreInner::open(directory.as_ref(), options)?;
+        inner.start_threads()?;
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Opens the store in `directory` for reading only: takes no lock and changes no file.
     ///
-    /// That works on a read-only file system, on a full disk, without the permission to write, and
-    /// beside a process that writes to the store. The store is shown as it was when it was opened,
-    /// with all that had been acknowledged and had reached the operating system by then; open it
-    /// again to see later writes. A write at the end of the log that was under way is left out, as
-    /// after a crash, and its bytes stay.
+    /// This works on a read-only file system, on a full disk, without write permission, and while
+    /// another process writes to the store. Reads show the store as it was when it was opened: all
+    /// acknowledged writes that had reached the operating system. Open the store again to see later
+    /// writes. As after a crash, an incomplete write at the end of the log is ignored; its bytes
+    /// stay.
     ///
-    /// It is the same type as of a store that takes writes, so that snapshots, scans and whatever
-    /// else reads do not care; each method that would change the store returns
-    /// [`Error::ReadOnly`](crate::Error::ReadOnly). [`export`](Self::export) writes elsewhere, and
-    /// works.
+    /// Each method that would change the store returns [`Error::ReadOnly`](crate::Error::ReadOnly).
+    /// [`export`](Self::export) writes elsewhere, so it works.
     ///
     /// ```
     /// use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions};
@@ -75,31 +74,32 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`](crate::Error::Missing) if there is no store; else as for
-    /// [`open`](Self::open), but never [`Error::Locked`](crate::Error::Locked).
+    /// [`Error::Missing`](crate::Error::Missing) if no store exists,
+    /// [`Error::Changing`](crate::Error::Changing) if a writer changes the store faster than it can
+    /// be opened; else as for [`open`](Self::open), but never
+    /// [`Error::Locked`](crate::Error::Locked).
     pub fn open_read_only(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
-        Ok(Self { parts: Arc::new(Parts::open_read_only(directory.as_ref(), options)?) })
+        Ok(Self { inner: Arc::new(StoreInner::open_read_only(directory.as_ref(), options)?) })
     }
 
-    /// Whether the store was opened for reading only.
+    /// Returns whether the store was opened for reading only.
     pub fn is_read_only(&self) -> bool {
-        self.parts.catalog.health().is_read_only()
+        self.inner.catalog.health().is_read_only()
     }
 
     /// Adds a family.
     ///
     /// # Errors
     ///
-    /// If there is one of this name, if no family can have it, or if the manifest cannot be
-    /// written.
+    /// If the family exists, the name is invalid, or the manifest cannot be written.
     pub fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.parts.catalog.create_family(name, options)
+        self.inner.catalog.create_family(name, options)
     }
 
-    /// The families with their options, by name.
+    /// Returns the families with their options, sorted by name.
     pub fn families(&self) -> Vec<(String, FamilyOptions)> {
-        let version = self.parts.catalog.version();
+        let version = self.inner.catalog.version();
         version
             .families
             .iter()
@@ -107,74 +107,78 @@ impl Store {
             .collect()
     }
 
-    /// Writes a put, as safely as the store's options say.
+    /// Writes a put, with the store's default durability.
     ///
     /// # Errors
     ///
     /// As for [`write`](Self::write).
     pub fn put(&self, put: Put) -> Result<()> {
-        self.write_stamped(put.into(), self.parts.durability, Stamp::Now)
+        self.write_batch(put.into(), self.inner.durability, DefaultTimestamp::Now)
     }
 
-    /// Writes a delete, as safely as the store's options say.
+    /// Writes a delete, with the store's default durability.
     ///
     /// # Errors
     ///
     /// As for [`write`](Self::write).
     pub fn delete(&self, delete: Delete) -> Result<()> {
-        self.write_stamped(delete.into(), self.parts.durability, Stamp::Now)
+        self.write_batch(delete.into(), self.inner.durability, DefaultTimestamp::Now)
     }
 
-    /// Writes a batch: all of it or nothing. When it returns, the batch can be read and is as safe
-    /// as `durability` says.
+    /// Writes a batch atomically. When it returns, the batch is readable and has the given
+    /// durability.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored, and nothing is written
-    /// then. If the log cannot be written, the store stops: [`Error::Poisoned`](crate::Error::Poisoned)
-    /// from then on.
+    /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored; nothing is written
+    /// then. [`Error::Busy`](crate::Error::Busy) if flushes do not keep up. If the log cannot be
+    /// written, the store stops, and every later write returns
+    /// [`Error::Poisoned`](crate::Error::Poisoned).
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
-        self.write_stamped(batch.into(), durability, Stamp::Now)
+        self.write_batch(batch.into(), durability, DefaultTimestamp::Now)
     }
 
-    /// Writes a batch whose cells get this stamp where they have no time.
-    pub(super) fn write_stamped(
+    /// Writes a batch; `default_timestamp` is for its cells without a timestamp.
+    pub(super) fn write_batch(
         &self,
         batch: WriteBatch,
         durability: Durability,
-        stamp: Stamp,
+        default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
-        let Parts { catalog, log, maintenance, .. } = &*self.parts;
-        catalog.health().check()?;
+        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
+        catalog.health().check_writable()?;
         let cells = prepare(&catalog.version(), batch.cells)?;
         if cells.is_empty() {
             return Ok(());
         }
         maintenance.wait_for_room(catalog)?;
-        log.write(catalog, cells, durability, stamp)?;
+        log.commit(catalog, cells, durability, default_timestamp)?;
         maintenance.after_write(catalog, log, durability)
     }
 
-    /// Writes what `reckon` makes of the cells that `get` asks for, while nobody else writes; returns it.
-    /// Without a get there is nothing to write.
-    fn change(
+    /// Writes the cells that `compute` makes from the cells of `get`, while no other thread writes.
+    ///
+    /// Returns the written cells; none if `get` is `None`.
+    fn read_modify_write(
         &self,
         get: Option<Get>,
-        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
-        let Parts { catalog, log, maintenance, durability, .. } = &*self.parts;
-        catalog.health().check()?;
+        let StoreInner { catalog, log, maintenance, durability, .. } = &*self.inner;
+        catalog.health().check_writable()?;
         let Some(get) = get else { return Ok(Vec::new()) };
-        // The read under the log's lock finds the blocks that this one leaves in the cache.
+        // Loads the blocks into the cache, so that the second read, under the writer's lock, is
+        // fast.
         self.view().get(&get)?;
         maintenance.wait_for_room(catalog)?;
-        let written = log.write_reckoned(catalog, *durability, reckon)?;
+        let written = log.commit_computed(catalog, *durability, compute)?;
         maintenance.after_write(catalog, log, *durability)?;
         Ok(written)
     }
 
-    /// Adds to the numbers in columns of a row, as safely as the store's options say; returns the
-    /// new cells. Increments at the same time lose nothing.
+    /// Adds to the numbers in columns of a row, with the store's default durability.
+    ///
+    /// Returns the new cells. Concurrent increments are atomic.
     ///
     /// ```
     /// use store::{FamilyOptions, Increment, Store, StoreOptions};
@@ -193,14 +197,17 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if a column holds no number of 8 bytes; else as for
+    /// [`Error::Invalid`](crate::Error::Invalid) if a value is not 8 bytes long; else as for
     /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        self.change(increment.get(), |view| increment.cells(view))
+        self.read_modify_write(increment.read_query(), |read_view| {
+            increment.compute_cells(read_view)
+        })
     }
 
-    /// Puts bytes behind the values of columns of a row, as safely as the store's options say;
-    /// returns the new cells.
+    /// Appends bytes to the values of columns of a row, with the store's default durability.
+    ///
+    /// Returns the new cells.
     ///
     /// ```
     /// use store::{Append, FamilyOptions, Store, StoreOptions};
@@ -219,11 +226,12 @@ impl Store {
     ///
     /// As for [`get`](Self::get) and [`write`](Self::write).
     pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        self.change(append.get(), |view| append.cells(view))
+        self.read_modify_write(append.read_query(), |read_view| append.compute_cells(read_view))
     }
 
-    /// Writes to a row if one of its columns is as expected, as safely as the store's options say;
-    /// returns whether it was. Nothing is written to the row in between.
+    /// Atomically checks a column of a row and, if the condition holds, writes to the row.
+    ///
+    /// Returns whether it wrote. The write has the store's default durability.
     ///
     /// ```
     /// use store::{CheckAndMutate, FamilyOptions, Put, Store, StoreOptions};
@@ -243,11 +251,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if it names no condition, nothing to write, or another
-    /// row; else as for [`get`](Self::get) and [`write`](Self::write).
+    /// [`Error::Invalid`](crate::Error::Invalid) if there is no condition or no mutation, or a
+    /// mutation of another row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
-        self.parts.catalog.health().check()?;
-        let written = self.change(Some(check.get()?), |view| check.cells(view))?;
+        self.inner.catalog.health().check_writable()?;
+        let written = self.read_modify_write(Some(check.read_query()?), |read_view| {
+            check.compute_cells(read_view)
+        })?;
         Ok(!written.is_empty())
     }
 
@@ -255,13 +265,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if a family is asked for that there is not, and what
-    /// the store files say.
+    /// [`Error::Invalid`](crate::Error::Invalid) if a family does not exist; errors of the store
+    /// files.
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
         self.view().get(get)
     }
 
-    /// Reads cells of one row, and tells what that took.
+    /// Reads cells of one row, in order, and returns the read's trace.
     ///
     /// # Errors
     ///
@@ -270,9 +280,10 @@ impl Store {
         self.view().get_traced(get)
     }
 
-    /// Reads cells of many rows, all as they are at this moment: for each get, in its place, what
-    /// [`get`](Self::get) would return. The reads share what they wait for, so this is faster than one
-    /// get after the other.
+    /// Reads cells of many rows, all as of this moment.
+    ///
+    /// Returns the answers in the order of `gets`. The gets run in batches whose cache misses
+    /// overlap, so this is faster than single gets.
     ///
     /// ```
     /// # use store::{FamilyOptions, Get, Put, Store, StoreOptions};
@@ -288,13 +299,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As for [`get`](Self::get); nothing is returned then.
+    /// As for [`get`](Self::get); one failed get fails the call.
     pub fn multi_get(&self, gets: &[Get]) -> Result<Vec<Vec<Cell>>> {
         let answers = self.multi_get_traced(gets)?;
         Ok(answers.into_iter().map(|(cells, _)| cells).collect())
     }
 
-    /// Reads cells of many rows, and tells what each get took.
+    /// Reads cells of many rows as [`multi_get`](Self::multi_get) does, and returns the trace of
+    /// each get.
     ///
     /// # Errors
     ///
@@ -303,8 +315,8 @@ impl Store {
         self.view().multi_get(gets)
     }
 
-    /// Reads cells of one row, and tells the way file by file: which were passed over and why, and
-    /// what was read of the others.
+    /// Reads cells of one row, and explains for each file whether it was read or why it was
+    /// skipped.
     ///
     /// ```
     /// use store::{FamilyOptions, FileFate, Get, Put, Store, StoreOptions};
@@ -315,8 +327,8 @@ impl Store {
     /// store.create_family("f", FamilyOptions::default())?;
     /// store.put(Put::new("a").column("f", "q", "1"))?;
     /// store.flush()?;
-    /// let way = store.explain(&Get::row("b"))?;
-    /// assert_eq!(way.families[0].files[0].fate, FileFate::OutOfRange);
+    /// let explanation = store.explain(&Get::row("b"))?;
+    /// assert_eq!(explanation.families[0].files[0].fate, FileFate::OutOfRange);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -327,14 +339,14 @@ impl Store {
         self.view().explain(get)
     }
 
-    /// The store as it is at this moment, for as many reads as are wanted.
+    /// Returns a snapshot of the store at this moment, for any number of reads.
     pub fn snapshot(&self) -> Snapshot {
         let view = self.view();
-        let _ = view.now(); // A snapshot's time is that of its making.
+        let _ = view.now(); // Fixes the time, which expires cells, at the snapshot's creation.
         Snapshot { view }
     }
 
-    /// Reads rows in order, as they are at this moment.
+    /// Reads rows in order, as of this moment.
     ///
     /// # Errors
     ///
@@ -343,12 +355,12 @@ impl Store {
         Cells::new(&self.view(), scan)
     }
 
-    /// What the store holds and what its reads did.
+    /// Returns the sizes of the store and the counters of its reads and background work.
     pub fn stats(&self) -> Stats {
-        self.parts.stats()
+        self.inner.stats()
     }
 
     pub(super) fn view(&self) -> ReadView {
-        ReadView::of(&self.parts.catalog)
+        ReadView::current(&self.inner.catalog)
     }
 }

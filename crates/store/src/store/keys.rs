@@ -1,7 +1,7 @@
-//! A family as a map from bytes to bytes.
+//! A family as a sorted map from keys to values.
 //!
-//! A key is a row, and its value stands in the column without a name. The last write of a key wins,
-//! whatever the clock says: its timestamp is its sequence id.
+//! A key is a row; its value is in the column with the empty qualifier. The timestamp of a write is
+//! its sequence id, so the last write of a key wins even if the clock goes back.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -11,14 +11,14 @@ use super::Store;
 use crate::error::Result;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
-use crate::write::log::Stamp;
+use crate::write::log::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put};
 
-/// A family as a map from bytes to bytes. A key has 1 to 32,767 bytes.
+/// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
 ///
-/// A family is used as such a map or with [`Put`](crate::Put) and [`Delete`](crate::Delete), not as
-/// both: here timestamps are sequence ids, and any put as of now would be newer than all of them.
-/// For the same reason such a family has no time to live.
+/// Do not mix this with [`Put`](crate::Put) and [`Delete`](crate::Delete) in one family: here
+/// timestamps are sequence ids, so a put with the clock's time would be newer than all of them. For
+/// the same reason the family must not have a TTL.
 ///
 /// ```
 /// use store::{FamilyOptions, Store, StoreOptions};
@@ -43,11 +43,11 @@ pub struct Keys {
 }
 
 impl Store {
-    /// A family as a map from bytes to bytes.
+    /// Returns a family as a sorted map.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if there is no such family.
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist.
     pub fn keys(&self, family: &str) -> Result<Keys> {
         self.view().family(family.as_bytes())?;
         Ok(Keys { store: self.clone(), family: family.into() })
@@ -62,11 +62,11 @@ impl Keys {
     /// As for [`Store::write`].
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let put = Put::new(key).column(&*self.family, b"", value);
-        let durability = self.store.parts.durability;
-        self.store.write_stamped(put.into(), durability, Stamp::SequenceId)
+        let durability = self.store.inner.durability;
+        self.store.write_batch(put.into(), durability, DefaultTimestamp::SequenceId)
     }
 
-    /// The value of a key, if it has one.
+    /// Returns the value of a key.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Keys {
         Ok(found.into_iter().next().map(Cell::into_value))
     }
 
-    /// Whether a key has a value.
+    /// Returns whether a key has a value.
     ///
     /// # Errors
     ///
@@ -85,18 +85,18 @@ impl Keys {
         self.get(key).map(|value| value.is_some())
     }
 
-    /// Takes a key's value away; a key without one is no error.
+    /// Removes a key; a missing key is not an error.
     ///
     /// # Errors
     ///
     /// As for [`Store::write`].
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
         let delete = Delete::row(key).column(&*self.family, b"");
-        let durability = self.store.parts.durability;
-        self.store.write_stamped(delete.into(), durability, Stamp::SequenceId)
+        let durability = self.store.inner.durability;
+        self.store.write_batch(delete.into(), durability, DefaultTimestamp::SequenceId)
     }
 
-    /// The keys of a range with their values, in order, as they are at this moment.
+    /// Returns the keys and values of a range, in order, as of this moment.
     pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Pairs {
         let mut scan = Scan::family(&*self.family).column(b"");
         match range.start_bound() {
@@ -113,12 +113,12 @@ impl Keys {
     }
 }
 
-/// The first key behind `key`.
+/// Returns the least key greater than `key`.
 fn successor(key: &[u8]) -> Vec<u8> {
     [key, b"\0"].concat()
 }
 
-/// Keys with their values, in order; made by [`Keys::range`]. After an error there are none.
+/// An iterator over keys and values, made by [`Keys::range`]. After an error it ends.
 #[derive(Debug)]
 pub struct Pairs {
     /// `None` after an error.
@@ -126,7 +126,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// The next key and value as they stand in memory, without a copy; `None` at the end.
+    /// Returns references to the next key and value; `None` at the end.
     ///
     /// # Errors
     ///
@@ -162,9 +162,9 @@ mod tests {
         pairs.map(|(key, value)| format!("{}={}", text(key), text(value))).collect()
     }
 
-    /// With HBase's timestamps, a marker would hide what is written later in the same millisecond.
+    /// With clock timestamps, a delete marker would hide later writes of the same millisecond.
     #[test]
-    fn the_last_write_wins_though_the_clock_stands_still_or_goes_back() {
+    fn the_last_write_wins_even_if_the_clock_stands_still_or_goes_back() {
         let directory = tempfile::tempdir().unwrap();
         for millis in [2000, 1000] {
             let clock = Clock::fixed(Timestamp::new(millis));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_have_the_bounds_that_they_say() {
+    fn ranges_respect_included_excluded_and_missing_bounds() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
         store.create_family("f", FamilyOptions::default()).unwrap();

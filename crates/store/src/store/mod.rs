@@ -1,25 +1,25 @@
 //! A store: one directory, one log, several families.
 //!
 //! ```text
-//! LOCK            held for as long as the store is open for writing
-//! MANIFEST        what belongs to the store
+//! LOCK            locked while the store is open for writing
+//! MANIFEST        the families, their options and their files
 //! wal/…           the log
 //! FAMILY/…        the store files of a family: 32 hex digits each
-//! UNFINISHED      there while a salvage makes the store, which is refused so long
+//! UNFINISHED      exists until a salvage into the directory is complete; opening fails until then
 //! ```
 
 mod handle;
+mod inner;
 mod keys;
 mod open;
 mod open_read_only;
-mod parts;
 mod whole_files;
 
 pub use handle::Store;
+pub(crate) use inner::StoreInner;
 pub use keys::{Keys, Pairs};
 pub(crate) use open::take_lock;
-pub(crate) use open_read_only::MANIFESTS_MAX;
-pub(crate) use parts::Parts;
+pub(crate) use open_read_only::OPEN_ATTEMPTS_MAX;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
-//! How a store is opened: manifest, log, families; and what a crash left behind goes.
+//! Opens a store for writing, and removes the leftovers of a crash.
 //!
 //! ```text
-//! LOCK ─ MANIFEST, on disk for certain ─ log read back ─ families, their orphans removed
-//!      ─ memstores filled from the log ─ segments removed that are flushed or empty
+//! lock LOCK ─ load and sync MANIFEST ─ read the log ─ remove orphaned files ─ open the store files
+//!           ─ fill the memstores from the log ─ remove flushed and empty segments
 //! ```
 
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sstable::SequenceId;
 
-use super::parts::{Parts, Read};
+use super::inner::{LoadedState, StoreInner};
 use crate::error::{Error, Result};
 use crate::files::identity::is_store_file_name;
 use crate::files::manifest::{FamilyEntry, Manifest};
@@ -21,12 +21,12 @@ use crate::files::own_directory::{check_is_own, check_is_own_or_missing};
 use crate::files::segment_number::SegmentNumber;
 use crate::files::version::StoreVersion;
 use crate::options::StoreOptions;
+use crate::telemetry::{Work, WorkSpan};
 use crate::vfs::{Lock, Vfs};
-use crate::watch::{Watch, Work};
-use crate::write::log::{self, LogPlace, Recovered};
-use crate::write::prepare::apply;
+use crate::write::log::{self, LogExtent, Recovered};
+use crate::write::prepare::apply_to_memstores;
 
-impl Read {
+impl LoadedState {
     /// Opens the store files that the manifest names, and fills the memstores from the log.
     pub(super) fn new(
         options: &StoreOptions,
@@ -35,7 +35,7 @@ impl Read {
         log: Recovered,
     ) -> Result<Self> {
         let opener = Opener::new(directory, options);
-        let log_end = log.log_end(manifest.store);
+        let log_tail = log.log_tail(manifest.store);
         let mut families = Vec::new();
         let mut newest = log.newest.max(manifest.flushed);
         for entry in &manifest.families {
@@ -46,14 +46,14 @@ impl Read {
         }
         let version = StoreVersion::new(families, options.clock.clone());
         for cells in log.batches {
-            apply(&version, cells);
+            apply_to_memstores(&version, cells);
         }
-        Ok(Self { opener, manifest, version, log_end, newest })
+        Ok(Self { opener, manifest, version, log_tail, newest })
     }
 }
 
-impl Parts {
-    /// Opens the store in `directory`, or makes one where the options allow it. No thread is started.
+impl StoreInner {
+    /// Opens the store in `directory`, or creates one if the options allow it. Starts no threads.
     pub(crate) fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
         let vfs = Arc::clone(&options.vfs);
         let manifest = Manifest::load(&*vfs, directory);
@@ -65,39 +65,39 @@ impl Parts {
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
         let lock = take_lock(&*vfs, directory)?;
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
-        // Only now nobody else changes it.
+        // Only under the lock is the manifest stable.
         let manifest = match Manifest::load(&*vfs, directory)? {
             Some(manifest) => manifest,
-            None => create(&*vfs, directory)?,
+            None => create_manifest(&*vfs, directory)?,
         };
         Manifest::remove_unfinished(&*vfs, directory)?;
-        // A process that was killed may have left its last manifest with the operating system
-        // only. Before anything goes that an older one names, this one must be on disk.
+        // A killed process may have left its last manifest unsynced. The manifest must be on disk
+        // before files of an older one are removed.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
-        let watch = Watch::begin(Work::Recover);
+        let watch = WorkSpan::begin(Work::Recover);
         let recovered = read_log(&options, &wal_directory, &manifest)?;
-        recovered.settle(&*vfs, &wal_directory)?;
+        recovered.truncate_and_sync(&*vfs, &wal_directory)?;
         for entry in &manifest.families {
             check_is_own(&*vfs, directory, &entry.name)?;
             remove_orphans(&*vfs, &directory.join(&entry.name), entry)?;
         }
-        let empty = recovered.empty.clone();
-        let mut read = Read::new(&options, directory, manifest, recovered)?;
+        let empty = recovered.empty_segments.clone();
+        let mut state = LoadedState::new(&options, directory, manifest, recovered)?;
         drop(watch);
-        remove_segments_before(&*vfs, &wal_directory, read.manifest.first_segment)?;
-        let end = read.log_end.next();
-        forget_segments(&*vfs, directory, &mut read.manifest, end, &empty)?;
-        Ok(Self::new(options, read, Some(lock)))
+        remove_segments_before(&*vfs, &wal_directory, state.manifest.first_segment)?;
+        let end = state.log_tail.next_segment();
+        remove_empty_tail(&*vfs, directory, &mut state.manifest, end, &empty)?;
+        Ok(Self::new(options, state, Some(lock)))
     }
 }
 
-/// Reads the log that goes with a manifest, and changes nothing.
+/// Reads the log that belongs to a manifest; changes no file.
 pub(super) fn read_log(
     options: &StoreOptions,
     directory: &Path,
     manifest: &Manifest,
 ) -> Result<Recovered> {
-    let log = LogPlace {
+    let log = LogExtent {
         directory,
         store: Some(manifest.store),
         first: manifest.first_segment,
@@ -107,9 +107,11 @@ pub(super) fn read_log(
     log::recover(&*options.vfs, &log, |id| manifest.family_name(id).map(str::as_bytes))
 }
 
-/// Removes the segments at the end of the log that hold no record: a crash left them, or an older
-/// build, which began one with every open.
-fn forget_segments(
+/// Removes the segments without records at the end of the log, which a crash or an older version
+/// left.
+///
+/// Older versions created a segment at each open.
+fn remove_empty_tail(
     vfs: &dyn Vfs,
     directory: &Path,
     manifest: &mut Manifest,
@@ -117,27 +119,30 @@ fn forget_segments(
     empty: &[SegmentNumber],
 ) -> Result<()> {
     if empty.is_empty() {
-        // The manifest of an older build does not know where the log ends.
+        // The manifest of an older version does not have the end of the log.
         manifest.log_end = manifest.log_end.max(log_end);
         return Ok(());
     }
     if manifest.log_end != log_end {
-        // First, for what it says is there must be there.
+        // First the manifest, because the segments that it requires must exist.
         manifest.log_end = log_end;
         manifest.store(vfs, directory)?;
     }
-    log::remove_empty(vfs, &directory.join(WAL_DIRECTORY), empty)
+    log::remove_empty_segments(vfs, &directory.join(WAL_DIRECTORY), empty)
 }
 
-/// Keeps everybody else from opening the store in `directory`.
+/// Locks the store in `directory` against other openers.
 pub(crate) fn take_lock(vfs: &dyn Vfs, directory: &Path) -> Result<Box<dyn Lock>> {
     let path = directory.join(LOCK_NAME);
     let lock = vfs.lock(&path).map_err(Error::io(&path, "lock"))?;
-    lock.ok_or_else(|| Error::Locked { path: directory.to_path_buf(), process: holder(vfs, &path) })
+    lock.ok_or_else(|| Error::Locked {
+        path: directory.to_path_buf(),
+        process: lock_holder(vfs, &path),
+    })
 }
 
-/// The id of the process that holds the lock, if it wrote that into the file.
-fn holder(vfs: &dyn Vfs, path: &Path) -> Option<u32> {
+/// Returns the id of the process that holds the lock, if the lock file has it.
+fn lock_holder(vfs: &dyn Vfs, path: &Path) -> Option<u32> {
     let file = vfs.open(path).ok()?;
     let mut digits = [0; 10];
     let len = usize::try_from(file.len()).ok()?.min(digits.len());
@@ -146,12 +151,12 @@ fn holder(vfs: &dyn Vfs, path: &Path) -> Option<u32> {
     std::str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
-/// Makes the manifest of a new store.
-fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
+/// Creates the manifest of a new store.
+fn create_manifest(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
     let wal = directory.join(WAL_DIRECTORY);
     if !vfs.list(&wal).map_err(Error::io(&wal, "list"))?.is_empty() {
         let path = directory.join(Manifest::NAME);
-        return Err(Error::corrupt(&path, 0, "missing, although there is a log"));
+        return Err(Error::corrupt(&path, 0, "the manifest is missing, but the store has a log"));
     }
     let manifest = Manifest::new()?;
     manifest.store(vfs, directory)?;
@@ -161,7 +166,7 @@ fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Removes the files of a family that the manifest does not name: a crash left them behind.
+/// Removes the files of a family that the manifest does not list, left by a crash.
 fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Result<()> {
     for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
         let name = entry.name.strip_suffix(NewPlace::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
@@ -174,7 +179,7 @@ fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Resu
     Ok(())
 }
 
-/// Removes log segments whose writes are in files: a crash came between.
+/// Removes flushed log segments, left by a crash.
 fn remove_segments_before(vfs: &dyn Vfs, directory: &Path, first: SegmentNumber) -> Result<()> {
     for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
         if SegmentNumber::from_name(&entry.name).is_some_and(|number| number < first) {

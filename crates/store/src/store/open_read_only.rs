@@ -1,75 +1,78 @@
-//! How a store is opened for reading only: without the lock, and without a single change to a file.
+//! Opens a store for reading only: takes no lock and changes no file.
 //!
 //! ```text
-//! MANIFEST ─ log read back ─ store files opened ─ memstores filled from the log ─ MANIFEST the same?
-//!     └──────────── again, if the manifest has changed meanwhile: a writer is at work ───────────┘
+//! MANIFEST ─ read the log ─ open the store files ─ fill the memstores ─ MANIFEST unchanged?
+//!     └───────────── retry if a writer has changed the manifest ──────────────┘
 //! ```
 //!
-//! While the manifest stays the same, its files exist, so a read error is damage. If the manifest has
-//! changed, the open starts again with the new one. A writer that recovers may shorten its last segment
-//! under the same manifest, so a failed read is tried once more in any case. Open files can be read after
-//! they were unlinked.
+//! While the manifest stays the same, its files exist, so a read error is damage. If the manifest
+//! has changed, the open starts again with the new one. A recovering writer may shorten its last
+//! segment without a change of the manifest, so a failed read is retried once in any case. Open
+//! files stay readable after they are unlinked.
 
 use std::io;
 use std::path::Path;
 
+use super::inner::{LoadedState, StoreInner};
 use super::open::read_log;
-use super::parts::{Parts, Read};
 use crate::error::{Error, Result};
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
 use crate::files::own_directory::check_is_own;
 use crate::options::StoreOptions;
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 
-/// How many times an open is tried before it fails with [`Error::Changing`].
-pub(crate) const MANIFESTS_MAX: usize = 16;
+/// Maximum attempts to open a store before [`Error::Changing`].
+pub(crate) const OPEN_ATTEMPTS_MAX: usize = 16;
 
-impl Parts {
-    /// Opens the store in `directory`, which must be there, for reading only.
+impl StoreInner {
+    /// Opens the existing store in `directory` for reading only.
     pub(crate) fn open_read_only(directory: &Path, options: StoreOptions) -> Result<Self> {
-        let _watch = Watch::begin(Work::Recover);
+        let _watch = WorkSpan::begin(Work::Recover);
         let load = || {
             let manifest = Manifest::load(&*options.vfs, directory)?;
             manifest.ok_or_else(|| Error::Missing { path: directory.to_path_buf() })
         };
         let mut manifest = load()?;
-        let mut tried = 1;
+        let mut attempts = 1;
         let read = loop {
             let read = read_all(&options, directory, &manifest);
             let newest = load()?;
             match read {
                 Ok(read) if has_same_files(&newest, &manifest) => break read,
-                Err(error) if newest == manifest && !(tried == 1 && is_read_error(&error)) => {
+                Err(error) if newest == manifest && !(attempts == 1 && is_read_error(&error)) => {
                     return Err(error);
                 }
-                _ if tried == MANIFESTS_MAX => {
+                _ if attempts == OPEN_ATTEMPTS_MAX => {
                     return Err(Error::Changing { path: directory.to_path_buf() });
                 }
                 _ => {}
             }
             manifest = newest;
-            tried += 1;
+            attempts += 1;
         };
         Ok(Self::new(options, read, None))
     }
 }
 
-/// Whether two manifests differ in nothing but the end of the log. If they differ in more, the log may
-/// hold writes that are newer than a bulk load which the older manifest does not have.
+/// Returns whether two manifests differ at most in the end of the log.
+///
+/// Otherwise the log may have writes that are newer than a bulk load missing in the older manifest.
 fn has_same_files(newest: &Manifest, older: &Manifest) -> bool {
     *older == Manifest { log_end: older.log_end, ..newest.clone() }
 }
 
-/// Whether a file was not there, or shorter than before. A writer removes an empty segment, or cuts a
-/// half-made record off, without a change of the manifest.
+/// Returns whether a file was missing or too short.
+///
+/// A recovering writer removes empty segments and cuts off incomplete records without a change of
+/// the manifest.
 fn is_read_error(error: &Error) -> bool {
     use io::ErrorKind::{NotFound, UnexpectedEof};
     matches!(error, Error::Io { source, .. } if matches!(source.kind(), NotFound | UnexpectedEof))
 }
 
-fn read_all(options: &StoreOptions, directory: &Path, manifest: &Manifest) -> Result<Read> {
+fn read_all(options: &StoreOptions, directory: &Path, manifest: &Manifest) -> Result<LoadedState> {
     check_is_own(&*options.vfs, directory, WAL_DIRECTORY)?;
     let log = read_log(options, &directory.join(WAL_DIRECTORY), manifest)?;
-    Read::new(options, directory, manifest.clone(), log)
+    LoadedState::new(options, directory, manifest.clone(), log)
 }

@@ -18,7 +18,7 @@ fn values(cells: &[Cell]) -> Vec<&str> {
 }
 
 #[test]
-fn what_was_written_is_read_also_after_it_is_opened_again() {
+fn writes_are_read_back_before_and_after_a_reopen() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = open(directory.path());
     store.create_family("f", FamilyOptions::default().versions(2)).unwrap();
@@ -49,7 +49,7 @@ fn what_was_written_is_read_also_after_it_is_opened_again() {
 }
 
 #[test]
-fn a_batch_is_of_one_row_and_what_comes_behind_it_is_next_whoever_asks() {
+fn a_batch_of_a_scan_ends_at_the_row_and_loses_no_cell() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
@@ -66,7 +66,7 @@ fn a_batch_is_of_one_row_and_what_comes_behind_it_is_next_whoever_asks() {
         assert!(cells.next_batch(0).unwrap().is_empty());
         let whole = cells.next_batch(9).unwrap();
         assert!(whole.len() > 1 && whole.iter().all(|cell| cell.row() == first.as_bytes()));
-        // The row behind it was looked at, and is not lost.
+        // The scan has judged the first cell of the next row already, and must not lose it.
         assert_eq!(cells.next_ref().unwrap().unwrap().value, b"b0");
         let part = cells.next_batch(1).unwrap();
         assert_eq!(values(&part), [format!("{last}0")]);
@@ -78,21 +78,21 @@ fn a_batch_is_of_one_row_and_what_comes_behind_it_is_next_whoever_asks() {
 }
 
 #[test]
-fn a_family_never_gets_the_id_of_another() {
+fn no_two_families_share_an_id() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
-    store.parts.catalog.manifest().families[0].id = u16::MAX;
+    store.inner.catalog.manifest().families[0].id = u16::MAX;
     let refused = store.create_family("g", FamilyOptions::default()).unwrap_err();
     assert!(refused.to_string().contains("65,536 family ids"), "{refused}");
 }
 
-fn quiet(directory: &Path) -> Store {
+fn without_compaction(directory: &Path) -> Store {
     let options = StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000)));
     Store::open(directory, options.auto_compaction(false)).unwrap()
 }
 
-fn scanned(store: &Store, scan: Scan) -> Vec<String> {
+fn scan_text(store: &Store, scan: Scan) -> Vec<String> {
     let cells = store.scan(scan).unwrap().map(Result::unwrap);
     cells.map(|cell| format!("{cell:?}")).collect()
 }
@@ -106,9 +106,9 @@ fn file_names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn flushes_and_compactions_change_nothing_that_is_shown() {
+fn flushes_and_compactions_do_not_change_answers() {
     let directory = tempfile::tempdir().unwrap();
-    let mut store = quiet(directory.path());
+    let mut store = without_compaction(directory.path());
     let options = FamilyOptions::default().versions(2).block_size(256);
     store.create_family("f", options).unwrap();
     for round in 0..5_i64 {
@@ -122,31 +122,31 @@ fn flushes_and_compactions_change_nothing_that_is_shown() {
     }
     store.put(Put::new("row007").column("f", "q", "last")).unwrap();
     let all = || Scan::family("f").versions(9);
-    let shown = scanned(&store, all());
+    let shown = scan_text(&store, all());
     assert_eq!(shown.len(), 55 * 2);
-    let backwards = scanned(&store, all().reverse(true));
+    let reversed = scan_text(&store, all().reverse(true));
     let get = Get::row("row007").column("f", "q").versions(9);
     assert_eq!(values(&store.get(&get).unwrap()), ["last", "4"]);
     for (step, files) in [5, 5, 1, 1].into_iter().enumerate() {
         match step {
             1 | 3 => {
                 drop(store);
-                store = quiet(directory.path());
+                store = without_compaction(directory.path());
             }
             2 => store.compact("f", true).unwrap(),
             _ => {}
         }
         assert_eq!(store.stats().families[0].files, files);
         assert_eq!(file_names(&directory.path().join("f")).len() as u64, files);
-        assert_eq!(scanned(&store, all()), shown);
-        assert_eq!(scanned(&store, all().reverse(true)), backwards);
+        assert_eq!(scan_text(&store, all()), shown);
+        assert_eq!(scan_text(&store, all().reverse(true)), reversed);
         assert_eq!(values(&store.get(&get).unwrap()), ["last", "4"]);
     }
     assert_eq!(store.stats().families[0].file_cells, 55 * 2);
 }
 
 #[test]
-fn a_family_in_memory_is_not_pushed_out_of_the_cache_by_another() {
+fn other_families_do_not_evict_the_blocks_of_an_in_memory_family() {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions::default().auto_compaction(false).cache_bytes(400_000);
     let store = Store::open(directory.path(), options).unwrap();
@@ -161,7 +161,7 @@ fn a_family_in_memory_is_not_pushed_out_of_the_cache_by_another() {
     let from_file = |family: &str, rows| {
         let read = |row| store.get_traced(&Get::row(format!("{row:04}")).family(family)).unwrap();
         let traces = (0..rows).map(|row| read(row).1);
-        let blocks = |it: ReadTrace| it.blocks(BlockKind::Data, BlockSource::File);
+        let blocks = |trace: ReadTrace| trace.blocks(BlockKind::Data, BlockSource::File);
         traces.map(blocks).sum::<u64>()
     };
     assert!(from_file("in", 50) > 0 && from_file("out", 50) > 0);
@@ -173,9 +173,9 @@ fn a_family_in_memory_is_not_pushed_out_of_the_cache_by_another() {
 }
 
 #[test]
-fn a_snapshot_and_a_scan_keep_what_they_saw() {
+fn snapshots_and_scans_do_not_see_later_writes() {
     let directory = tempfile::tempdir().unwrap();
-    let store = quiet(directory.path());
+    let store = without_compaction(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
     for row in ["a", "b", "c"] {
         store.put(Put::new(row).column("f", "q", "old")).unwrap();
@@ -203,12 +203,12 @@ fn shown_rows(cells: Cells) -> Vec<String> {
     cells.map(|cell| String::from_utf8(cell.unwrap().row().to_vec()).unwrap()).collect()
 }
 
-/// Whether the newer rows are in the memstore or in a file: a snapshot passes over them, and goes on.
+/// With the newer rows in the memstore or in a file.
 #[test]
-fn a_snapshot_read_backwards_goes_on_past_rows_that_are_newer() {
+fn a_reverse_scan_of_a_snapshot_skips_newer_rows() {
     for flushes in [false, true] {
         let directory = tempfile::tempdir().unwrap();
-        let store = quiet(directory.path());
+        let store = without_compaction(directory.path());
         store.create_family("f", FamilyOptions::default()).unwrap();
         let put = |rows: &[&str], value: &str| {
             for row in rows {
@@ -232,11 +232,11 @@ fn a_snapshot_read_backwards_goes_on_past_rows_that_are_newer() {
     }
 }
 
-/// The Bloom filter knows prefixes of four bytes, and nothing of shorter ones.
+/// The Bloom filter has prefixes of four bytes, and cannot answer for shorter ones.
 #[test]
-fn a_prefix_of_any_length_shows_all_rows_that_begin_with_it() {
+fn a_prefix_scan_shows_all_rows_with_a_prefix_of_any_length() {
     let directory = tempfile::tempdir().unwrap();
-    let store = quiet(directory.path());
+    let store = without_compaction(directory.path());
     let bloom = sstable::BloomType::RowPrefixFixedLength(4);
     store.create_family("f", FamilyOptions::default().bloom_type(bloom)).unwrap();
     let rows: Vec<String> = (0..60).map(|row| format!("{:03}-{row}", row * 13 % 60)).collect();
@@ -259,7 +259,7 @@ fn a_prefix_of_any_length_shows_all_rows_that_begin_with_it() {
             }
         }
     }
-    // What the filter is for: of a prefix that is nowhere, no block is read.
+    // For an absent prefix the filter skips the files.
     let before = store.stats().families[0].reads.files_skipped_by_filter;
     for prefix in ["007x", "01x-", "0x0-1"] {
         let scan = Scan::family("f").prefix(prefix);
@@ -269,9 +269,9 @@ fn a_prefix_of_any_length_shows_all_rows_that_begin_with_it() {
 }
 
 #[test]
-fn what_a_crash_left_behind_is_removed_and_nothing_else() {
+fn opening_removes_leftovers_of_a_crash_and_no_other_file() {
     let directory = tempfile::tempdir().unwrap();
-    let store = quiet(directory.path());
+    let store = without_compaction(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
     store.put(Put::new("a").column("f", "q", "v")).unwrap();
     store.flush().unwrap();
@@ -282,13 +282,13 @@ fn what_a_crash_left_behind_is_removed_and_nothing_else() {
     std::fs::write(family.join(orphan), "half a file").unwrap();
     std::fs::write(family.join(format!("{orphan}.new")), "half a file").unwrap();
     std::fs::write(family.join("notes.txt"), "not ours").unwrap();
-    let store = quiet(directory.path());
+    let store = without_compaction(directory.path());
     assert_eq!(values(&store.get(&Get::row("a")).unwrap()), ["v"]);
     assert_eq!(file_names(&family), [kept, vec!["notes.txt".to_owned()]].concat());
 }
 
 #[test]
-fn a_full_memstore_is_flushed_in_the_background_and_the_log_shrinks() {
+fn a_full_memstore_is_flushed_in_the_background_and_its_log_segments_are_removed() {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions::default().memstore_flush_bytes(64 << 10);
     let store = Store::open(directory.path(), options).unwrap();
@@ -306,9 +306,9 @@ fn a_full_memstore_is_flushed_in_the_background_and_the_log_shrinks() {
 }
 
 #[test]
-fn threads_that_write_together_lose_nothing() {
+fn concurrent_writes_are_all_kept() {
     let directory = tempfile::tempdir().unwrap();
-    let store = quiet(directory.path());
+    let store = without_compaction(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
     std::thread::scope(|threads| {
         for thread in 0..4 {
@@ -325,15 +325,15 @@ fn threads_that_write_together_lose_nothing() {
         }
     });
     drop(store);
-    let store = quiet(directory.path());
+    let store = without_compaction(directory.path());
     assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 2000);
     assert_eq!(store.stats().sequence_id, 2000);
 }
 
 #[test]
-fn a_batch_that_cannot_be_stored_changes_nothing() {
+fn an_invalid_batch_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let store = quiet(directory.path());
+    let store = without_compaction(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
     let refused = [
         Put::new("").column("f", "q", "v"),
@@ -353,7 +353,7 @@ fn a_batch_that_cannot_be_stored_changes_nothing() {
 }
 
 #[test]
-fn what_a_flush_wrote_stays_in_the_cache_if_that_is_asked_for() {
+fn cache_on_write_keeps_the_blocks_of_a_flush_in_the_cache() {
     for cache_on_write in [false, true] {
         let directory = tempfile::tempdir().unwrap();
         let options = StoreOptions::default().cache_on_write(cache_on_write);
@@ -374,7 +374,7 @@ fn what_a_flush_wrote_stays_in_the_cache_if_that_is_asked_for() {
 }
 
 #[test]
-fn an_index_in_one_block_is_no_block_of_the_cache() {
+fn an_index_of_one_block_is_not_in_the_cache() {
     for (index_block_size, is_cut) in [(0, true), (u32::MAX, false)] {
         let directory = tempfile::tempdir().unwrap();
         let options = StoreOptions::default().index_block_size(index_block_size);
@@ -392,14 +392,14 @@ fn an_index_in_one_block_is_no_block_of_the_cache() {
 }
 
 #[test]
-fn memstores_that_fill_up_during_a_flush_wait_for_the_next() {
+fn memstores_that_fill_up_during_a_flush_are_written_together_by_the_next_flush() {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     let directory = tempfile::tempdir().unwrap();
     let is_held = Arc::new(AtomicBool::new(true));
     let held = Arc::clone(&is_held);
-    // A flush asks for the time before it writes.
+    // A flush reads the clock before it writes, so this clock blocks it.
     let clock = Clock::new(move || {
         while std::thread::current().name() == Some("store-flush") && held.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(1));
@@ -409,29 +409,29 @@ fn memstores_that_fill_up_during_a_flush_wait_for_the_next() {
     let options = StoreOptions::default().clock(clock).memstore_flush_bytes(10_000);
     let store = Store::open(directory.path(), options.auto_compaction(false)).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    let waiting = || store.parts.catalog.version().families[0].flushing.len();
-    let all_are_there = |store: &Store, rows: u32| {
+    let waiting = || store.inner.catalog.version().families[0].flushing.len();
+    let all_rows_exist = |store: &Store, rows: u32| {
         (0..rows).all(|row| store.get(&Get::row(format!("{row}"))).unwrap().len() == 1)
     };
     let mut rows = 0;
     while waiting() < 3 {
         store.put(Put::new(format!("{rows}")).column("f", "q", [7; 1000])).unwrap();
         rows += 1;
-        // The first flush begins when its thread wakes up.
+        // Wait until the flush thread has begun the first flush.
         while rows == 12 && waiting() == 0 {
             std::thread::yield_now();
         }
     }
-    let (are_there, files) = (all_are_there(&store, rows), store.stats().families[0].files);
+    let (rows_exist, files) = (all_rows_exist(&store, rows), store.stats().families[0].files);
     is_held.store(false, Ordering::Relaxed);
-    assert!(are_there);
+    assert!(rows_exist);
     assert_eq!(files, 0);
     store.flush().unwrap();
     assert_eq!(waiting(), 0);
-    assert!(all_are_there(&store, rows));
-    // What waited went into one file.
+    assert!(all_rows_exist(&store, rows));
+    // All waiting memstores went into one file.
     assert!(store.stats().families[0].files <= 3, "{:?}", store.stats());
     drop(store);
     let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
-    assert!(all_are_there(&store, rows));
+    assert!(all_rows_exist(&store, rows));
 }

@@ -1,57 +1,61 @@
-//! What a store does with whole files: it makes, merges and checks its own, and takes in and gives out
-//! those of others.
+//! The operations of a store on whole files: flush, compaction, import, export, checkpoint, check.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Parts, Store};
+use super::{Store, StoreInner};
 use crate::error::{Error, Result};
 use crate::files::store_file::StoreFile;
 use crate::maintenance::export::{Export, export};
 use crate::maintenance::import::{Age, ImportOptions, import};
 
 impl Store {
-    /// Writes all memstores to files. When it returns, they are on disk.
+    /// Writes all memstores to store files, which are on disk when this returns.
     ///
     /// # Errors
     ///
-    /// What the operating system says; the store stops then.
+    /// Errors of the operating system; the store stops then.
     pub fn flush(&self) -> Result<()> {
-        self.parts.maintenance.flush(&self.parts.catalog, &self.parts.log)
+        self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)
     }
 
-    /// Merges files of a family: if `major`, all of them, and what is deleted, expired or one
-    /// version too many goes.
+    /// Compacts files of a family.
+    ///
+    /// A `major` compaction merges all files, and drops deleted and expired cells and surplus
+    /// versions.
     ///
     /// # Errors
     ///
-    /// What the operating system or the files say; the files then stay as they are.
+    /// Errors of the operating system, and damaged files; the family is unchanged then.
     pub fn compact(&self, family: &str, major: bool) -> Result<()> {
-        self.parts.maintenance.compact(&self.parts.catalog, family, major)
+        self.inner.maintenance.compact(&self.inner.catalog, family, major)
     }
 
-    /// Gives all files of a family the filter that its options say, as it would be if all were written
-    /// now. A budget in bytes is shared out anew; data blocks are copied as they are.
+    /// Rebuilds the filters of all files of a family according to its options.
+    ///
+    /// A budget in bytes is distributed over the files again. Data blocks are copied unchanged.
     ///
     /// # Errors
     ///
-    /// What the operating system or the files say; a file keeps its filter then.
+    /// Errors of the operating system, and damaged files; a file keeps its filter then.
     pub fn rebuild_filters(&self, family: &str) -> Result<()> {
-        self.parts.maintenance.rebuild_filters(&self.parts.catalog, family)
+        self.inner.maintenance.rebuild_filters(&self.inner.catalog, family)
     }
 
-    /// Takes HFiles in as files of a family, by copy. They keep the sequence ids they carry; one
-    /// without is newer than all that is there and than those before it in `files`. Each file is
-    /// verified wholly before the first is taken in.
+    /// Copies HFiles into a family.
+    ///
+    /// The files keep their sequence ids. A file without one becomes newer than all existing cells
+    /// and than the files before it in `files`. All files are fully verified before the first is
+    /// imported.
     ///
     /// # Errors
     ///
-    /// If one of them is damaged or of another family; none is taken in then.
+    /// If a file is damaged or of another family; no file is imported then.
     pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
         self.import_with(family, files, &ImportOptions::default())
     }
 
-    /// As [`import`](Self::import), as the options say.
+    /// Copies HFiles into a family as [`import`](Self::import) does, with options.
     ///
     /// # Errors
     ///
@@ -62,22 +66,23 @@ impl Store {
         files: &[PathBuf],
         options: &ImportOptions,
     ) -> Result<()> {
-        import(&self.parts.catalog, &self.parts.log, family, files, Age::Carried, options)
+        import(&self.inner.catalog, &self.inner.log, family, files, Age::Carried, options)
     }
 
-    /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
-    /// newer than all that is there, and than those of the files before them in `files`. As in
-    /// HBase, the memstores are flushed first. Each file is verified wholly before the first is
-    /// taken in.
+    /// Copies HFiles into a family as HBase's bulk load does.
+    ///
+    /// The cells of each file become newer than all existing cells and than those of the files
+    /// before it in `files`. As in HBase, the memstores are flushed first. All files are fully
+    /// verified before the first is loaded.
     ///
     /// # Errors
     ///
-    /// If one of them is damaged or of another family; none is taken in then.
+    /// If a file is damaged or of another family; no file is loaded then.
     pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
         self.bulk_load_with(family, files, &ImportOptions::default())
     }
 
-    /// As [`bulk_load`](Self::bulk_load), as the options say.
+    /// Copies HFiles into a family as [`bulk_load`](Self::bulk_load) does, with options.
     ///
     /// # Errors
     ///
@@ -88,13 +93,15 @@ impl Store {
         files: &[PathBuf],
         options: &ImportOptions,
     ) -> Result<()> {
-        self.parts.maintenance.flush(&self.parts.catalog, &self.parts.log)?;
-        import(&self.parts.catalog, &self.parts.log, family, files, Age::New, options)
+        self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)?;
+        import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)
     }
 
-    /// As [`bulk_load`](Self::bulk_load), but of each file only the rows from `start` on and before
-    /// `stop`: what HBase does with a file that reaches over the end of a region. Such files are
-    /// written anew, and those that have no such row are left out.
+    /// Copies the rows `start..stop` of HFiles into a family; else like
+    /// [`bulk_load`](Self::bulk_load).
+    ///
+    /// HBase does this with a file that crosses a region boundary. A file with other rows is
+    /// rewritten, and a file without a row in the range is skipped.
     ///
     /// # Errors
     ///
@@ -116,40 +123,43 @@ impl Store {
         self.bulk_load_with(family, files, &options)
     }
 
-    /// Writes all families as HFiles for HBase's bulk load into `out/FAMILY`: one file for each
-    /// region, cut before each row of `splits`. The files have what a table needs to answer as this
-    /// store does, delete markers too; the store does not change.
+    /// Writes all families into `out/FAMILY`, as HFiles for HBase's bulk load.
+    ///
+    /// Each region gets one file; the rows of `splits` are the region boundaries. The files include
+    /// delete markers, so that a table with them answers as this store does. The store does not
+    /// change.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if there are files in `out/FAMILY` already or the splits do not ascend,
-    /// and what the operating system or the files say. What was written till then stays.
+    /// [`Error::Invalid`] if `out/FAMILY` has files already or the splits do not ascend; errors of
+    /// the operating system; damaged files. Files written before the error stay.
     pub fn export(&self, out: impl AsRef<Path>, splits: &[Vec<u8>]) -> Result<Export> {
-        export(&self.parts.catalog, out.as_ref(), splits)
+        export(&self.inner.catalog, out.as_ref(), splits)
     }
 
-    /// Makes a store in `directory`, which must be empty or not there, of what this one holds now.
-    /// The memstores are flushed, and the files get a second name: nothing is copied, and from then
-    /// on the two stores know nothing of each other.
+    /// Creates an independent copy of the store in `directory`, which must be empty or missing.
+    ///
+    /// The memstores are flushed and the store files hard-linked, so no data is copied.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the directory is not empty, and what the operating system says, also
-    /// if it is on another file system. What was made till then is removed again, as far as that can
-    /// be done.
+    /// [`Error::Invalid`] if the directory is not empty; errors of the operating system, also if
+    /// the directory is on another file system. The incomplete copy is removed if possible.
     pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
-        let Parts { catalog, log, maintenance, .. } = &*self.parts;
+        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         maintenance.checkpoint(catalog, log, directory.as_ref())
     }
 
-    /// Reads the files of a family wholly and holds each against the checksum in the manifest;
-    /// returns what is wrong, file by file. Compactions do the same with what they merge.
+    /// Reads all files of a family and compares them with their checksums in the manifest.
+    ///
+    /// Returns each file, with a description of the damage if it is damaged. Compactions check
+    /// their input files in the same way.
     ///
     /// # Errors
     ///
-    /// If there is no such family, or a file cannot be read.
+    /// If the family does not exist, or a file cannot be read.
     pub fn check_files(&self, family: &str) -> Result<Vec<(PathBuf, Option<String>)>> {
-        let version = self.parts.catalog.version();
+        let version = self.inner.catalog.version();
         let files = version.known_family(family.as_bytes())?.files.by_sequence();
         let check = |file: &Arc<StoreFile>| match file.check_whole(|| true) {
             Ok(_) => Ok((file.path().to_path_buf(), None)),

@@ -1,11 +1,11 @@
-//! How a store is written: a batch is checked, goes to the log, and then into memstores.
+//! Writes: a batch is checked, appended to the log, and added to the memstores.
 //!
 //! ```text
-//! mutation ─┬─ prepare ─ log ─ memstores of the families
-//! change   ─┘  change: batches that depend on what is there
+//! mutation            puts, deletes, batches ───────────┐
+//! read_modify_write   cells computed from stored cells ─┴─ prepare ─ log ─ memstores
 //! ```
 
-pub(crate) mod change;
 pub(crate) mod log;
 pub(crate) mod mutation;
 pub(crate) mod prepare;
+pub(crate) mod read_modify_write;

@@ -1,8 +1,8 @@
-//! What is written: puts, deletes, and batches of them.
+//! Puts, deletes, and batches of them.
 
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
-/// Values for columns of one row.
+/// A write of columns of one row.
 ///
 /// ```
 /// use store::Put;
@@ -18,12 +18,12 @@ pub struct Put {
 }
 
 impl Put {
-    /// Values for columns of `row`.
+    /// Creates a put of `row` without columns.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self { row: row.as_ref().into(), cells: Vec::new() }
     }
 
-    /// Sets a column as of now.
+    /// Sets a column, with the time of the commit.
     pub fn column(
         self,
         family: impl AsRef<[u8]>,
@@ -33,7 +33,7 @@ impl Put {
         self.column_at(family, qualifier, Timestamp::LATEST, value)
     }
 
-    /// Sets a column as of `timestamp`; [`Timestamp::LATEST`] stands for now.
+    /// Sets a column, with `timestamp`; [`Timestamp::LATEST`] means the time of the commit.
     pub fn column_at(
         mut self,
         family: impl AsRef<[u8]>,
@@ -43,16 +43,16 @@ impl Put {
     ) -> Self {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
         let cell =
-            CellRef { value: value.as_ref(), ..put(&self.row, family, qualifier, timestamp) };
+            CellRef { value: value.as_ref(), ..put_cell(&self.row, family, qualifier, timestamp) };
         self.cells.push(cell.to_cell());
         self
     }
 }
 
-/// What to delete of one row. Without a further word, all of it.
+/// A delete in one row. By default it deletes the whole row.
 ///
-/// As in HBase a delete is a marker with a time: it hides what is older or as old, also what is
-/// written later with such a time, until a major compaction takes the marker away.
+/// As in HBase, a delete writes a marker with a timestamp. The marker hides all cells that are not
+/// newer, also cells written after it, until a major compaction removes the marker.
 ///
 /// ```
 /// use store::{Delete, Timestamp};
@@ -70,32 +70,32 @@ pub struct Delete {
 }
 
 impl Delete {
-    /// Deletes in `row`: what the following calls name, or everything if none follows.
+    /// Creates a delete of the whole row; calls of the other methods restrict it.
     pub fn row(row: impl AsRef<[u8]>) -> Self {
         Self { row: row.as_ref().into(), cells: Vec::new() }
     }
 
-    /// All columns of a family, up to now.
+    /// Deletes all columns of a family, up to the time of the commit.
     pub fn family(self, family: impl AsRef<[u8]>) -> Self {
         self.family_at(family, Timestamp::LATEST)
     }
 
-    /// All columns of a family, up to and with `timestamp`.
+    /// Deletes all columns of a family, up to and including `timestamp`.
     pub fn family_at(self, family: impl AsRef<[u8]>, timestamp: Timestamp) -> Self {
         self.mark(CellType::DeleteFamily, family.as_ref(), b"", timestamp)
     }
 
-    /// Of all columns of a family the versions of exactly `timestamp`.
+    /// Deletes the versions with exactly `timestamp` in all columns of a family.
     pub fn family_version(self, family: impl AsRef<[u8]>, timestamp: Timestamp) -> Self {
         self.mark(CellType::DeleteFamilyVersion, family.as_ref(), b"", timestamp)
     }
 
-    /// All versions of a column, up to now.
+    /// Deletes all versions of a column, up to the time of the commit.
     pub fn column(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.column_at(family, qualifier, Timestamp::LATEST)
     }
 
-    /// All versions of a column, up to and with `timestamp`.
+    /// Deletes all versions of a column, up to and including `timestamp`.
     pub fn column_at(
         self,
         family: impl AsRef<[u8]>,
@@ -105,7 +105,7 @@ impl Delete {
         self.mark(CellType::DeleteColumn, family.as_ref(), qualifier.as_ref(), timestamp)
     }
 
-    /// The one version of a column of exactly `timestamp`.
+    /// Deletes the version of a column with exactly `timestamp`.
     pub fn version(
         self,
         family: impl AsRef<[u8]>,
@@ -122,21 +122,21 @@ impl Delete {
         qualifier: &[u8],
         timestamp: Timestamp,
     ) -> Self {
-        let marker = CellRef { cell_type, ..put(&self.row, family, qualifier, timestamp) };
+        let marker = CellRef { cell_type, ..put_cell(&self.row, family, qualifier, timestamp) };
         self.cells.push(marker.to_cell());
         self
     }
 
     fn into_cells(mut self) -> Vec<Cell> {
         if self.cells.is_empty() {
-            // The empty family stands for all; whoever writes the batch knows which those are.
+            // The empty family means all families; `prepare` expands it.
             self = self.family("");
         }
         self.cells
     }
 }
 
-/// Writes that happen all or none, also across rows and families, also after a crash.
+/// Puts and deletes that are written atomically, also across rows and families.
 ///
 /// ```
 /// use store::{Delete, Put, WriteBatch};
@@ -152,7 +152,7 @@ pub struct WriteBatch {
 }
 
 impl WriteBatch {
-    /// A batch of nothing.
+    /// Creates an empty batch.
     pub const fn new() -> Self {
         Self { cells: Vec::new() }
     }
@@ -167,25 +167,27 @@ impl WriteBatch {
         self.append(delete.into_cells());
     }
 
-    /// Adds a cell as it is, tags and all. [`Timestamp::LATEST`] stands for now; the sequence id
-    /// is not looked at: the store gives the whole batch one.
+    /// Adds a cell with its tags.
+    ///
+    /// [`Timestamp::LATEST`] means the time of the commit. The cell's sequence id is ignored,
+    /// because the store assigns one to the whole batch.
     pub fn cell(&mut self, cell: &CellRef<'_>) {
         self.cells.push(cell.to_cell());
     }
 
-    /// Cells and markers in the batch.
+    /// Returns the number of cells, including delete markers.
     pub const fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether there is nothing to write.
+    /// Returns whether the batch has no cells.
     pub const fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
     fn append(&mut self, mut cells: Vec<Cell>) {
         if self.cells.is_empty() {
-            self.cells = cells; // The usual batch is one put, and its cells need not move.
+            self.cells = cells; // Most batches are one put; this avoids a copy of its cells.
         } else {
             self.cells.append(&mut cells);
         }
@@ -204,7 +206,7 @@ impl From<Delete> for WriteBatch {
     }
 }
 
-const fn put<'a>(
+const fn put_cell<'a>(
     row: &'a [u8],
     family: &'a [u8],
     qualifier: &'a [u8],

@@ -1,4 +1,4 @@
-//! What must hold of a batch before it is logged, and its cells on their way into the memstores.
+//! Checks a batch before it is logged, and adds its cells to the memstores.
 
 use std::mem;
 
@@ -7,21 +7,21 @@ use sstable::{Cell, CellRef, CellType, KeyRef, Timestamp};
 use crate::error::{Error, Result};
 use crate::files::version::StoreVersion;
 
-/// Half of what a log record could hold, so that spelling out what follows has room.
+/// Maximum size of a batch: half of a log record's maximum.
 const BATCH_BYTES_MAX: usize = 512 << 20;
 
-/// Checks a batch and spells out what it leaves open: a delete of a whole row names no family.
+/// Checks a batch, and expands each delete of a whole row into one marker per family.
 pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Cell>> {
     let mut family: &[u8] = b"";
     let mut deletes_rows = false;
     let mut bytes = 0;
     for cell in &cells {
         let cell = cell.as_ref();
-        check(&cell)?;
+        check_cell(&cell)?;
         let len = cell.key().flat_len() + 32 + cell.value.len() + cell.tags.len();
         let all_families = cell.family.is_empty() && cell.cell_type == CellType::DeleteFamily;
         bytes += if all_families {
-            let names = version.families.iter().map(|it| it.family.name.len());
+            let names = version.families.iter().map(|version| version.family.name.len());
             names.map(|name| len + name).sum()
         } else {
             len
@@ -36,57 +36,57 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
         }
     }
     if bytes > BATCH_BYTES_MAX {
-        return Err(Error::invalid("a batch has at most 512 MiB"));
+        return Err(Error::invalid("the batch exceeds 512 MiB; write it in several batches"));
     }
     if !deletes_rows {
         return Ok(cells);
     }
-    let mut spelled_out = Vec::with_capacity(cells.len());
+    let mut expanded = Vec::with_capacity(cells.len());
     for cell in cells {
         if cell.family().is_empty() {
-            spelled_out.extend(version.families.iter().map(|version| {
+            expanded.extend(version.families.iter().map(|version| {
                 CellRef { family: version.family.name.as_bytes(), ..cell.as_ref() }.to_cell()
             }));
         } else {
-            spelled_out.push(cell);
+            expanded.push(cell);
         }
     }
-    Ok(spelled_out)
+    Ok(expanded)
 }
 
-/// Refuses a cell that no file could hold, before it is in the log.
-fn check(cell: &CellRef<'_>) -> Result<()> {
-    let refuse = |what: &str| {
+/// Refuses a cell that no store file can hold, before the cell is logged.
+fn check_cell(cell: &CellRef<'_>) -> Result<()> {
+    let refused = |what: &str| {
         let row = sstable::escape(&cell.row[..cell.row.len().min(64)]);
         Err(Error::invalid(format!("row \"{row}\": {what}")))
     };
     if cell.row.is_empty() {
-        return refuse("a row has at least one byte");
+        return refused("the row is empty");
     }
     if cell.row.len() > KeyRef::ROW_LEN_MAX {
-        return refuse("a row has at most 32,767 bytes");
+        return refused("the row exceeds 32,767 bytes");
     }
     if cell.timestamp < Timestamp::new(0) {
-        return refuse("a timestamp is not negative");
+        return refused("the timestamp is negative");
     }
     if cell.cell_type.deletes_family() && !cell.qualifier.is_empty() {
-        return refuse("a delete of a family names no column");
+        return refused("a delete of a family must not name a column");
     }
     if cell.tags.len() > i16::MAX as usize {
-        return refuse("the tags of a cell have at most 32,767 bytes");
+        return refused("the tags exceed 32,767 bytes");
     }
-    let tiled: usize = cell.tags().map(|(_, data)| 3 + data.len()).sum();
-    if tiled != cell.tags.len() {
-        return refuse("the tags' lengths do not add up");
+    let tags_len: usize = cell.tags().map(|(_, data)| 3 + data.len()).sum();
+    if tags_len != cell.tags.len() {
+        return refused("the lengths of the tags contradict each other");
     }
     Ok(())
 }
 
-/// Puts a batch's cells into the memstores of their families.
-pub(crate) fn apply(version: &StoreVersion, mut cells: Vec<Cell>) {
+/// Adds a batch's cells to the memstores of their families.
+pub(crate) fn apply_to_memstores(version: &StoreVersion, mut cells: Vec<Cell>) {
     while let Some(first) = cells.first() {
         let name = first.family();
-        let family = version.family(name).expect("checked before the queue");
+        let family = version.family(name).expect("`prepare` checks the family");
         let others = if cells.iter().all(|cell| cell.family() == name) {
             Vec::new()
         } else {

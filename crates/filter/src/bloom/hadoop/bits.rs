@@ -1,4 +1,4 @@
-//! `BloomFilter`: one bit a position.
+//! `BloomFilter`: one bit per position.
 
 #![expect(clippy::missing_panics_doc, reason = "positions are below the number of bits")]
 
@@ -8,7 +8,7 @@ use super::shape::{EmptyKey, NotHadoop, Shape, ShapesDiffer, expect_end, take_sl
 use crate::error::BuildError;
 use crate::memory::allocate;
 
-/// Hadoop's `BloomFilter`: the same bits, the same serialised form.
+/// Hadoop's `BloomFilter`: the same bits and serialised form.
 ///
 /// ```
 /// use filter::ErrorRate;
@@ -19,19 +19,19 @@ use crate::memory::allocate;
 /// filter.insert(b"row1")?;
 /// assert!(filter.may_contain(b"row1"));
 ///
-/// let bytes = filter.to_bytes(); // `readFields` in Java takes them.
+/// let bytes = filter.to_bytes(); // Java reads these with `readFields`.
 /// assert_eq!(BloomFilter::from_bytes(&bytes)?, filter);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BloomFilter {
     shape: Shape,
-    /// ⌈bits / 8⌉ of them.
+    /// ⌈bits / 8⌉ bytes.
     bytes: Vec<u8>,
 }
 
 impl BloomFilter {
-    /// Makes an empty filter.
+    /// Creates an empty filter.
     ///
     /// # Errors
     ///
@@ -40,28 +40,29 @@ impl BloomFilter {
         Ok(Self { shape, bytes: allocate(shape.bits().div_ceil(8).into(), 0)? })
     }
 
-    /// Adds a key (`add`).
+    /// Inserts a key (`add`).
     ///
     /// # Errors
     ///
-    /// [`EmptyKey`], which Hadoop refuses too.
+    /// [`EmptyKey`], as in Hadoop.
     pub fn insert(&mut self, key: &[u8]) -> Result<(), EmptyKey> {
         if key.is_empty() {
             return Err(EmptyKey);
         }
         for position in self.shape.probes(key) {
-            let (byte, mask) = place(position);
+            let (byte, mask) = byte_and_mask(position);
             *self.bytes.get_mut(byte).expect("positions are below the bits") |= mask;
         }
         Ok(())
     }
 
-    /// Returns false if the key was certainly never inserted, true if it may have been
-    /// (`membershipTest`). The empty key never was.
+    /// Returns false if the key was certainly never inserted, true if it may have been.
+    ///
+    /// This is `membershipTest`. False for the empty key.
     pub fn may_contain(&self, key: &[u8]) -> bool {
         !key.is_empty()
             && self.shape.probes(key).all(|position| {
-                let (byte, mask) = place(position);
+                let (byte, mask) = byte_and_mask(position);
                 self.bytes.get(byte).expect("positions are below the bits") & mask != 0
             })
     }
@@ -70,13 +71,14 @@ impl BloomFilter {
     ///
     /// # Errors
     ///
-    /// [`ShapesDiffer`] if the filters differ in bits, probes or hash; this filter is then as it was.
+    /// [`ShapesDiffer`] if the filters differ in bits, probes or hash. This filter is then
+    /// unchanged.
     pub fn union(&mut self, other: &Self) -> Result<(), ShapesDiffer> {
         if self.shape != other.shape {
             return Err(ShapesDiffer);
         }
-        for (byte, theirs) in self.bytes.iter_mut().zip(&other.bytes) {
-            *byte |= theirs;
+        for (byte, other) in self.bytes.iter_mut().zip(&other.bytes) {
+            *byte |= other;
         }
         Ok(())
     }
@@ -86,14 +88,14 @@ impl BloomFilter {
         self.shape
     }
 
-    /// Returns how many bits are set.
+    /// Returns the number of set bits.
     pub fn ones(&self) -> u64 {
         self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// Returns how often an absent key passes: the share of set bits to the power of the probes.
+    /// Returns the error rate: the fraction of set bits to the power of the number of probes.
     pub fn error_rate(&self) -> f64 {
-        share(self.ones(), self.shape)
+        error_rate_from_fill(self.ones(), self.shape)
     }
 
     /// Returns the serialised form, as `write` does.
@@ -103,25 +105,26 @@ impl BloomFilter {
         bytes
     }
 
-    /// Reads the serialised form, as `readFields` does; including the older form without a version.
+    /// Parses the serialised form as `readFields` does, including the old form without a version.
     ///
     /// # Errors
     ///
-    /// [`NotHadoop`] if the bytes are fewer or more than announced, or hold what Hadoop never writes.
+    /// [`NotHadoop`] if the length does not match the header, or a field has a value that Hadoop
+    /// never writes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
         let filter = Self::read(&mut bytes)?;
         expect_end(bytes).map(|()| filter)
     }
 
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
-        self.shape.write_head(bytes);
+        self.shape.write_header(bytes);
         bytes.extend_from_slice(&self.bytes);
     }
 
-    /// Reads a filter and takes it off `bytes`.
+    /// Parses a filter and advances `bytes` past it.
     pub(super) fn read(bytes: &mut &[u8]) -> Result<Self, NotHadoop> {
-        let shape = Shape::read_head(bytes)?;
-        // A length that fits no `usize` is more than there can be.
+        let shape = Shape::read_header(bytes)?;
+        // A length that does not fit a `usize` exceeds the length of `bytes`.
         let len = usize::try_from(shape.bits().div_ceil(8)).map_err(|_| NotHadoop::Cut)?;
         let body = take_slice(bytes, len)?;
         let in_last = shape.bits().checked_rem(8).expect("eight is not zero");
@@ -133,14 +136,14 @@ impl BloomFilter {
     }
 }
 
-/// The byte of a bit, and the bit in it.
+/// Returns the index of the byte of a bit, and the mask of the bit in the byte.
 #[expect(clippy::as_conversions, reason = "below eight")]
-const fn place(position: usize) -> (usize, u8) {
+const fn byte_and_mask(position: usize) -> (usize, u8) {
     (position >> 3, 1_u8.rotate_left((position & 7) as u32))
 }
 
-/// How often an absent key passes if this share of the positions is taken.
-pub(super) fn share(taken: u64, shape: Shape) -> f64 {
-    let taken = f64::from(u32::try_from(taken).expect("2^31 at most"));
-    libm::pow(taken / f64::from(shape.bits()), f64::from(shape.hash_count()))
+/// Returns the error rate of a filter in which `used` bits are set, or `used` counters above 0.
+pub(super) fn error_rate_from_fill(used: u64, shape: Shape) -> f64 {
+    let used = f64::from(u32::try_from(used).expect("at most 2^31"));
+    libm::pow(used / f64::from(shape.bits()), f64::from(shape.hash_count()))
 }

@@ -1,18 +1,18 @@
-//! `CountingBloomFilter`: a 4-bit counter a position, so that keys can be removed.
+//! `CountingBloomFilter`: a 4-bit counter per position, so that keys can be removed.
 
 #![expect(clippy::missing_panics_doc, reason = "positions are below the number of counters")]
 
 use alloc::vec::Vec;
 
-use super::bits::share;
+use super::bits::error_rate_from_fill;
 use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, take_slice};
 use crate::error::{Absent, BuildError};
 use crate::memory::allocate;
 
-/// A counter that has got here stays: nobody knows how many keys it counts.
+/// The value at which a counter saturates: it is not lowered again, because its count is unknown.
 const COUNTER_MAX: u64 = 15;
 
-/// Hadoop's `CountingBloomFilter`: the same counters, the same serialised form.
+/// Hadoop's `CountingBloomFilter`: the same counters and serialised form.
 ///
 /// ```
 /// use filter::ErrorRate;
@@ -32,12 +32,12 @@ const COUNTER_MAX: u64 = 15;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CountingBloomFilter {
     shape: Shape,
-    /// Sixteen counters each.
+    /// Words of sixteen counters.
     words: Vec<u64>,
 }
 
 impl CountingBloomFilter {
-    /// Makes an empty filter.
+    /// Creates an empty filter.
     ///
     /// # Errors
     ///
@@ -46,18 +46,19 @@ impl CountingBloomFilter {
         Ok(Self { shape, words: allocate(shape.bits().div_ceil(16).into(), 0)? })
     }
 
-    /// Adds a key, or another copy of it (`add`). A counter that two probes of the key share is raised
-    /// twice; one that has got to 15 stays there.
+    /// Inserts a key, or another copy of it (`add`).
+    ///
+    /// A counter that two probes of the key share is raised twice. Counters saturate at 15.
     ///
     /// # Errors
     ///
-    /// [`EmptyKey`], which Hadoop refuses too.
+    /// [`EmptyKey`], as in Hadoop.
     pub fn insert(&mut self, key: &[u8]) -> Result<(), EmptyKey> {
         if key.is_empty() {
             return Err(EmptyKey);
         }
         for position in self.shape.probes(key) {
-            let (word, shift) = self.place_mut(position);
+            let (word, shift) = self.word_and_shift_mut(position);
             if *word >> shift & COUNTER_MAX < COUNTER_MAX {
                 *word = word.wrapping_add(1_u64.wrapping_shl(shift));
             }
@@ -65,23 +66,24 @@ impl CountingBloomFilter {
         Ok(())
     }
 
-    /// Returns false if the key is certainly not in the filter, true if it may be
-    /// (`membershipTest`). The empty key never is.
+    /// Returns false if the key is certainly not in the filter, true if it may be.
+    ///
+    /// This is `membershipTest`. False for the empty key.
     pub fn may_contain(&self, key: &[u8]) -> bool {
         self.count(key) > 0
     }
 
-    /// Takes one copy of a key out (`delete`). Only a key that was inserted may be removed.
+    /// Removes one copy of a key (`delete`). Remove only keys that were inserted.
     ///
     /// # Errors
     ///
-    /// [`Absent`] if the filter can tell that it does not hold the key; it is then as it was.
+    /// [`Absent`] if the filter certainly does not hold the key. The filter is then unchanged.
     pub fn remove(&mut self, key: &[u8]) -> Result<(), Absent> {
         if !self.may_contain(key) {
             return Err(Absent);
         }
         for position in self.shape.probes(key) {
-            let (word, shift) = self.place_mut(position);
+            let (word, shift) = self.word_and_shift_mut(position);
             if (1..COUNTER_MAX).contains(&(*word >> shift & COUNTER_MAX)) {
                 *word = word.wrapping_sub(1_u64.wrapping_shl(shift));
             }
@@ -89,8 +91,10 @@ impl CountingBloomFilter {
         Ok(())
     }
 
-    /// Returns how often a key was inserted, or too many (`approximateCount`): its lowest counter. Above
-    /// 14 counters count no further.
+    /// Returns an estimate of how often a key was inserted (`approximateCount`): its lowest
+    /// counter.
+    ///
+    /// The estimate is never too low, where 15 means 15 or more.
     pub fn count(&self, key: &[u8]) -> u32 {
         if key.is_empty() {
             return 0;
@@ -99,34 +103,36 @@ impl CountingBloomFilter {
         counters.min().unwrap_or_default()
     }
 
-    /// Returns the parameters; its bits are the counters.
+    /// Returns the parameters, where [`bits`](Shape::bits) is the number of counters.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Returns how often an absent key passes: the share of counters above 0 to the power of the probes.
+    /// Returns the error rate: the fraction of counters above 0 to the power of the number of
+    /// probes.
     pub fn error_rate(&self) -> f64 {
         const LOW: u64 = 0x1111_1111_1111_1111;
-        let taken = |word: u64| (word | word >> 1 | word >> 2 | word >> 3) & LOW;
-        let taken = self.words.iter().map(|word| u64::from(taken(*word).count_ones())).sum();
-        share(taken, self.shape)
+        let used = |word: u64| (word | word >> 1 | word >> 2 | word >> 3) & LOW;
+        let used = self.words.iter().map(|word| u64::from(used(*word).count_ones())).sum();
+        error_rate_from_fill(used, self.shape)
     }
 
     /// Returns the serialised form, as `write` does.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.shape.write_head(&mut bytes);
+        self.shape.write_header(&mut bytes);
         bytes.extend(self.words.iter().flat_map(|word| word.to_be_bytes()));
         bytes
     }
 
-    /// Reads the serialised form, as `readFields` does; including the older form without a version.
+    /// Parses the serialised form as `readFields` does, including the old form without a version.
     ///
     /// # Errors
     ///
-    /// [`NotHadoop`] if the bytes are fewer or more than announced, or hold what Hadoop never writes.
+    /// [`NotHadoop`] if the length does not match the header, or a field has a value that Hadoop
+    /// never writes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
-        let shape = Shape::read_head(&mut bytes)?;
+        let shape = Shape::read_header(&mut bytes)?;
         let count = shape.bits().div_ceil(16);
         let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(8));
         let body = take_slice(&mut bytes, len.ok_or(NotHadoop::Cut)?)?;
@@ -146,13 +152,13 @@ impl CountingBloomFilter {
         u32::try_from(word >> shift(position) & COUNTER_MAX).expect("four bits")
     }
 
-    fn place_mut(&mut self, position: usize) -> (&mut u64, u32) {
+    fn word_and_shift_mut(&mut self, position: usize) -> (&mut u64, u32) {
         let word = self.words.get_mut(position >> 4).expect("positions are below the counters");
         (word, shift(position))
     }
 }
 
-/// Where in its word a counter stands.
+/// Returns the lowest bit of a counter in its word.
 fn shift(position: usize) -> u32 {
     u32::try_from((position & 15) << 2).expect("below 64")
 }

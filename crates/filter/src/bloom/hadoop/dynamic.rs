@@ -1,4 +1,4 @@
-//! `DynamicBloomFilter`: a row of bits for every so many keys, so that the filter grows.
+//! `DynamicBloomFilter`: a list of Bloom filters ("rows") that grows with the number of keys.
 
 #![expect(clippy::missing_panics_doc, reason = "there is always a row, and fewer than 2^31")]
 
@@ -11,7 +11,7 @@ use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, read_i32};
 use crate::error::BuildError;
 use crate::header::widened;
 
-/// Hadoop's `DynamicBloomFilter`: the same rows, the same serialised form.
+/// Hadoop's `DynamicBloomFilter`: the same rows and serialised form.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -33,31 +33,32 @@ use crate::header::widened;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DynamicBloomFilter {
     shape: Shape,
-    /// `nr`, at most 2^31 − 1.
+    /// `nr`: keys that a row takes, at most 2^31 − 1.
     row_keys: NonZeroU32,
-    /// `currentNbRecord`: keys of the last row, at most `row_keys`.
+    /// `currentNbRecord`: keys of the last row. Exceeds `row_keys` only in filters that Hudi wrote.
     last_keys: u32,
-    /// At least one.
+    /// At least one row.
     rows: Vec<BloomFilter>,
 }
 
 impl DynamicBloomFilter {
-    /// Makes a filter of one empty row; each row takes so many keys (`nr`).
+    /// Creates a filter of one empty row. Each row takes `row_keys` keys (`nr`).
     ///
     /// # Errors
     ///
-    /// [`BuildError::Memory`] if a row does not fit into memory, or has more keys than Java can count.
+    /// [`BuildError::Memory`] if a row does not fit into memory, or `row_keys` exceeds a Java
+    /// `int`.
     pub fn new(shape: Shape, row_keys: NonZeroU32) -> Result<Self, BuildError> {
         i32::try_from(row_keys.get()).map_err(|_| BuildError::Memory)?;
         Ok(Self { shape, row_keys, last_keys: 0, rows: vec![BloomFilter::new(shape)?] })
     }
 
-    /// Adds a key to the last row, and a row first if that is full (`add`).
+    /// Inserts a key into the last row, or into a new row if the last one is full (`add`).
     ///
     /// # Errors
     ///
-    /// [`InsertError`] if the key is empty or another row does not fit into memory; the filter is then as
-    /// it was.
+    /// [`InsertError`] if the key is empty or a new row does not fit into memory. The filter is
+    /// then unchanged.
     pub fn insert(&mut self, key: &[u8]) -> Result<(), InsertError> {
         if key.is_empty() {
             return Err(EmptyKey.into());
@@ -71,8 +72,9 @@ impl DynamicBloomFilter {
         Ok(())
     }
 
-    /// Returns false if the key was certainly never inserted, true if some row may hold it
-    /// (`membershipTest`). The empty key never was.
+    /// Returns false if the key was certainly never inserted, true if it may have been.
+    ///
+    /// This is `membershipTest`. False for the empty key.
     pub fn may_contain(&self, key: &[u8]) -> bool {
         self.rows.iter().any(|row| row.may_contain(key))
     }
@@ -87,16 +89,17 @@ impl DynamicBloomFilter {
         self.row_keys
     }
 
-    /// Returns how many rows there are.
+    /// Returns the number of rows.
     pub fn row_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns how many keys were inserted, copies counted, as far as the counts of the rows say: bytes that
-    /// Hadoop wrote after a union of filters count too few.
+    /// Returns how many keys were inserted, duplicates counted, according to the rows' counts.
+    ///
+    /// The number is too low for a filter that Hadoop wrote after a union of filters.
     pub fn len(&self) -> u64 {
         let full = widened(self.rows.len()).checked_sub(1).expect("there is a row");
-        // Bytes from outside may claim any number of keys a row.
+        // In bytes from outside the keys per row can be any number.
         full.saturating_mul(self.row_keys.get().into()).saturating_add(self.last_keys.into())
     }
 
@@ -105,7 +108,7 @@ impl DynamicBloomFilter {
         self.len() == 0
     }
 
-    /// Returns how often an absent key passes: it passes some row.
+    /// Returns the error rate: the probability that at least one row has a false positive.
     pub fn error_rate(&self) -> f64 {
         1.0 - self.rows.iter().map(|row| 1.0 - row.error_rate()).product::<f64>()
     }
@@ -113,7 +116,7 @@ impl DynamicBloomFilter {
     /// Returns the serialised form, as `write` does.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.shape.write_head(&mut bytes);
+        self.shape.write_header(&mut bytes);
         bytes.extend(self.row_keys.get().to_be_bytes());
         bytes.extend(self.last_keys.to_be_bytes());
         let rows = i32::try_from(self.rows.len()).expect("fewer rows than 2^31 fit into memory");
@@ -124,27 +127,29 @@ impl DynamicBloomFilter {
         bytes
     }
 
-    /// Reads the serialised form, as `readFields` does; including the older form without a version.
+    /// Parses the serialised form as `readFields` does, including the old form without a version.
     ///
     /// # Errors
     ///
-    /// [`NotHadoop`] if the bytes are fewer or more than announced, or hold what Hadoop never writes.
+    /// [`NotHadoop`] if the length does not match the header, or a field has a value that Hadoop
+    /// never writes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
-        let shape = Shape::read_head(&mut bytes)?;
-        let wrong = NotHadoop::Rows;
+        let shape = Shape::read_header(&mut bytes)?;
+        let wrong_rows = NotHadoop::Rows;
         let positive = |number| u32::try_from(number).ok().and_then(NonZeroU32::new);
         let row_keys =
-            positive(read_i32(&mut bytes)?).ok_or(wrong("a row takes at least one key"))?;
-        // May exceed what a row takes: Hudi's bounded filters go on counting when no row is added.
+            positive(read_i32(&mut bytes)?).ok_or(wrong_rows("a row takes at least one key"))?;
+        // May exceed `row_keys`: a filter of Hudi that may not grow counts further keys in its last
+        // row.
         let last_keys = u32::try_from(read_i32(&mut bytes)?)
-            .map_err(|_| wrong("the last row holds a negative number of keys"))?;
-        let count = positive(read_i32(&mut bytes)?).ok_or(wrong("there is no row"))?;
-        // Not allocated ahead: a row takes bytes, of which there may be fewer than announced.
+            .map_err(|_| wrong_rows("the last row holds a negative number of keys"))?;
+        let count = positive(read_i32(&mut bytes)?).ok_or(wrong_rows("there is no row"))?;
+        // Not preallocated, because the bytes may hold fewer rows than announced.
         let mut rows = Vec::new();
         for _ in 0..count.get() {
             let row = BloomFilter::read(&mut bytes)?;
             if row.shape() != shape {
-                return Err(wrong("a row differs from the filter in bits, probes or hash"));
+                return Err(wrong_rows("a row differs from the filter in bits, probes or hash"));
             }
             rows.push(row);
         }
@@ -153,14 +158,14 @@ impl DynamicBloomFilter {
     }
 }
 
-/// Why a dynamic filter did not take a key.
+/// Why a key could not be inserted into a dynamic filter.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// Hadoop's filters refuse the empty key.
+    /// Hadoop's filters do not take the empty key.
     #[error(transparent)]
     EmptyKey(#[from] EmptyKey),
-    /// Another row does not fit into memory.
+    /// A new row does not fit into memory.
     #[error(transparent)]
     Memory(#[from] BuildError),
 }

@@ -1,26 +1,27 @@
-//! Hadoop's Bloom filters (`org.apache.hadoop.util.bloom`), byte for byte, as their Writables write them.
+//! Hadoop's Bloom filters (`org.apache.hadoop.util.bloom`) in their Writable form, byte for byte.
 //!
-//! Hadoop's `MapFile`, and engines that took the classes over such as Hudi, store these bytes. All three
-//! kinds begin with the fields of the abstract class `Filter`; integers are big-endian:
+//! Hadoop's `MapFile` stores them, and engines that copied the classes, such as Hudi. All three
+//! filters begin with the fields of the abstract class `Filter`; integers are big-endian:
 //!
 //! | at | bytes | field        | meaning                                                        |
 //! |---:|------:|--------------|----------------------------------------------------------------|
-//! |  0 |     4 | `VERSION`    | −1; a positive number is `nbHash` of the form before versions, which has no `hashType` and hashes with Jenkins |
-//! |  4 |     4 | `nbHash`     | i32, probes a key                                              |
+//! |  0 |     4 | `VERSION`    | −1; a positive number is `nbHash` of the old unversioned form, which has no `hashType` and hashes with Jenkins |
+//! |  4 |     4 | `nbHash`     | i32, probes per key                                            |
 //! |  8 |     1 | `hashType`   | 0 Jenkins, 1 Murmur                                            |
-//! |  9 |     4 | `vectorSize` | i32, bits (counters) of the filter                             |
+//! |  9 |     4 | `vectorSize` | i32, bits (or counters) of the filter                          |
 //!
-//! `BloomFilter` continues with ⌈`vectorSize` / 8⌉ bytes; bit `p` is bit `p mod 8` of byte `p / 8`, lowest first.
+//! `BloomFilter` continues with ⌈`vectorSize` / 8⌉ bytes; bit `p` is bit `p mod 8` of byte `p / 8`,
+//! lowest first.
 //!
-//! `CountingBloomFilter` continues with ⌈`vectorSize` / 16⌉ words (i64) of sixteen 4-bit counters; counter
-//! `p` stands at bit `4·(p mod 16)` of word `p / 16`.
+//! `CountingBloomFilter` continues with ⌈`vectorSize` / 16⌉ words (i64) of sixteen 4-bit counters;
+//! counter `p` is at bit `4·(p mod 16)` of word `p / 16`.
 //!
-//! `DynamicBloomFilter` continues with `nr` (i32, keys a row takes), `currentNbRecord` (i32, keys of the last
-//! row), the number of rows (i32), and each row as a whole `BloomFilter`.
+//! `DynamicBloomFilter` continues with `nr` (i32, keys that a row takes), `currentNbRecord` (i32,
+//! keys of the last row), the number of rows (i32), and the rows, each a whole `BloomFilter`.
 //!
-//! Probe i of a key is |hᵢ mod `vectorSize`| with Java's `int` arithmetic, where h₀ = hash(key, 0) and
-//! hᵢ = hash(key, hᵢ₋₁). The Jenkins hash is HBase's; the Murmur hash is `MurmurHash2` but for the last one to
-//! three bytes, which are taken in reverse order and as signed numbers.
+//! Probe i of a key is |hᵢ mod `vectorSize`| with Java's `int` arithmetic, where h₀ = hash(key, 0)
+//! and hᵢ = hash(key, hᵢ₋₁). The Jenkins hash is that of HBase. The Murmur hash is `MurmurHash2`,
+//! but reads the last one to three bytes in reverse order and as signed numbers.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)

@@ -1,4 +1,4 @@
-//! What the three kinds share: size, probes, the head of the serialised form, errors.
+//! The common parameters, probes, serialised header and errors of Hadoop's filters.
 
 use alloc::vec::Vec;
 use core::f64::consts::LN_2;
@@ -9,16 +9,17 @@ use crate::sizing::ErrorRate;
 /// The version that Hadoop writes.
 const VERSION: i32 = -1;
 
-/// The most probes a key. A filter with more would err less often than once in 10^300, and every lookup
-/// in bytes from outside would cost whatever their author likes.
+/// The most probes per key, a limit on the cost of lookups in bytes from outside.
+///
+/// It suffices for an error rate of 10^−300.
 const HASH_COUNT_MAX: u32 = 1_024;
 
-/// Which hash a filter uses: `org.apache.hadoop.util.hash.Hash`.
+/// The hash of a filter (`org.apache.hadoop.util.hash.Hash`).
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Hash {
     /// `JENKINS_HASH`, 0.
     Jenkins,
-    /// `MURMUR_HASH`, 1: what Hadoop's `MapFile` and Hudi use.
+    /// `MURMUR_HASH`, 1: used by Hadoop's `MapFile` and by Hudi.
     #[default]
     Murmur,
 }
@@ -47,7 +48,7 @@ impl Hash {
     }
 }
 
-/// The parameters of a filter: bits (or counters), probes a key, hash.
+/// The parameters of a filter: bits (or counters), probes per key, hash.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Shape {
     /// `vectorSize`, 1 ..= 2^31 − 1.
@@ -58,7 +59,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Takes `vectorSize`, `nbHash` and the hash as Hadoop's constructors do.
+    /// Creates a shape from `vectorSize`, `nbHash` and the hash, as Hadoop's constructors do.
     ///
     /// # Errors
     ///
@@ -69,8 +70,9 @@ impl Shape {
         is_valid.then_some(Self { bits, hash_count, hash }).ok_or(InvalidShape { bits, hash_count })
     }
 
-    /// Returns the shape for so many keys at that error rate: ⌈−n · ln p / (ln 2)²⌉ bits and
-    /// ⌈ln 2 · bits / n⌉ probes. Hadoop itself leaves the choice to its caller.
+    /// Returns the shape for a number of keys and an error rate.
+    ///
+    /// It has ⌈−n · ln p / (ln 2)²⌉ bits and ⌈ln 2 · bits / n⌉ probes. Hadoop has no such method.
     ///
     /// # Errors
     ///
@@ -82,12 +84,12 @@ impl Shape {
         Self::new(saturating_u32(bits), saturating_u32(hash_count), hash)
     }
 
-    /// Returns `vectorSize`: bits, or counters.
+    /// Returns `vectorSize`: the number of bits, or of counters.
     pub const fn bits(self) -> u32 {
         self.bits
     }
 
-    /// Returns `nbHash`: probes a key.
+    /// Returns `nbHash`: the number of probes per key.
     pub const fn hash_count(self) -> u32 {
         self.hash_count
     }
@@ -97,27 +99,27 @@ impl Shape {
         self.hash
     }
 
-    /// The positions of a key, in Hadoop's order; some may be equal.
+    /// Returns the positions of a key in Hadoop's order. Some may be equal.
     pub(super) fn probes(self, key: &[u8]) -> impl Iterator<Item = usize> {
         let bits = self.bits.cast_signed();
         let mut seed = 0;
         (0..self.hash_count).map(move |_| {
             seed = self.hash.hash(key, seed);
-            // `bits` is positive, so the remainder is defined and its amount is below `bits`.
+            // `bits` is positive, so the remainder is defined and its magnitude is below `bits`.
             let remainder = seed.cast_signed().checked_rem(bits).expect("a filter has bits");
             usize::try_from(remainder.unsigned_abs()).expect("below the length in memory")
         })
     }
 
-    pub(super) fn write_head(self, bytes: &mut Vec<u8>) {
+    pub(super) fn write_header(self, bytes: &mut Vec<u8>) {
         bytes.extend(VERSION.to_be_bytes());
         bytes.extend(self.hash_count.to_be_bytes());
         bytes.push(self.hash.code());
         bytes.extend(self.bits.to_be_bytes());
     }
 
-    /// Reads the head and takes it off `bytes`.
-    pub(super) fn read_head(bytes: &mut &[u8]) -> Result<Self, NotHadoop> {
+    /// Parses the header and advances `bytes` past it.
+    pub(super) fn read_header(bytes: &mut &[u8]) -> Result<Self, NotHadoop> {
         let version = read_i32(bytes)?;
         let (hash_count, hash) = match version {
             VERSION => {
@@ -134,66 +136,66 @@ impl Shape {
     }
 }
 
-/// Takes a field off the front.
+/// Reads a field and advances `bytes` past it.
 pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], NotHadoop> {
     let (field, rest) = bytes.split_first_chunk().ok_or(NotHadoop::Cut)?;
     *bytes = rest;
     Ok(*field)
 }
 
-/// Takes a Java `int` off the front.
+/// Reads a Java `int` and advances `bytes` past it.
 pub(super) fn read_i32(bytes: &mut &[u8]) -> Result<i32, NotHadoop> {
     take(bytes).map(i32::from_be_bytes)
 }
 
-/// Takes so many bytes off the front.
+/// Reads `len` bytes and advances `bytes` past them.
 pub(super) fn take_slice<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8], NotHadoop> {
     let (field, rest) = bytes.split_at_checked(len).ok_or(NotHadoop::Cut)?;
     *bytes = rest;
     Ok(field)
 }
 
-/// Nothing may follow a filter.
+/// Checks that no bytes follow a filter.
 pub(super) const fn expect_end(bytes: &[u8]) -> Result<(), NotHadoop> {
     if bytes.is_empty() { Ok(()) } else { Err(NotHadoop::Excess(bytes.len())) }
 }
 
 #[expect(
     clippy::as_conversions,
-    reason = "Rust's conversion saturates, and what is too large is refused"
+    reason = "the conversion saturates, and `Shape::new` refuses numbers that are too large"
 )]
 const fn saturating_u32(number: f64) -> u32 {
     number as u32
 }
 
-/// Parameters that Hadoop's classes do not take, or that no filter needs.
+/// Parameters out of range: 1 to 2^31 − 1 bits and 1 to 1,024 probes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("a Hadoop filter has 1 to 2^31 - 1 bits and 1 to 1024 probes, not {bits} and {hash_count}")]
 pub struct InvalidShape {
-    /// The bits asked for.
+    /// The requested number of bits.
     pub bits: u32,
-    /// The probes asked for.
+    /// The requested number of probes.
     pub hash_count: u32,
 }
 
-/// Hadoop's filters refuse the empty key.
+/// Hadoop's filters do not take the empty key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("a Hadoop filter cannot hold the empty key")]
 pub struct EmptyKey;
 
-/// Two filters that differ in bits, probes or hash cannot be united.
+/// Two filters cannot be united because they differ in bits, probes or hash.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the filters differ in bits, number of probes or hash")]
 pub struct ShapesDiffer;
 
-/// Bytes that Hadoop never writes.
+/// Why bytes are not a serialised Hadoop filter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotHadoop {
-    /// They end too early.
+    /// The bytes end within the filter.
     #[error("ends within a Hadoop filter")]
     Cut,
-    /// They go on after the filter.
+    /// Bytes follow the filter.
     #[error("{0} bytes follow the Hadoop filter")]
     Excess(usize),
     /// The version is neither −1 nor, in the old form, a number of probes.
@@ -202,13 +204,14 @@ pub enum NotHadoop {
     /// The hash is neither Jenkins nor Murmur.
     #[error("Hadoop filter hash {0} is not known")]
     Hash(u8),
-    /// Bits or probes are out of range.
+    /// The number of bits or probes is out of range.
     #[error("impossible parameters: {0}")]
     Shape(InvalidShape),
-    /// A bit or a counter is set that the filter does not have.
+    /// A bit or a counter beyond the size of the filter is set.
     #[error("a bit is set beyond the {0} of the Hadoop filter")]
     StrayBit(u32),
-    /// Rows of a dynamic filter are missing, differ from each other or hold more keys than they take.
+    /// The rows of a dynamic filter are missing or differ in shape, or their numbers of keys are
+    /// invalid.
     #[error("impossible rows of a dynamic Hadoop filter: {0}")]
     Rows(&'static str),
 }

@@ -1,4 +1,5 @@
-//! Hadoop's filters without Hadoop: laws, and bytes from outside. `tests/originals.rs` asks Hadoop itself.
+//! Property tests of Hadoop's filters, and damaged bytes. `tests/originals.rs` compares with
+//! Hadoop.
 
 use std::num::NonZeroU32;
 
@@ -20,7 +21,7 @@ fn hash() -> impl Strategy<Value = Hash> {
     prop::sample::select(&[Hash::Jenkins, Hash::Murmur][..])
 }
 
-/// One serialised filter of each kind, with a number of bits that ends within a byte and within a word.
+/// Returns a serialised filter of each kind. Its 75 bits end within a byte and within a word.
 fn samples() -> [Vec<u8>; 3] {
     let shape = shape(75, 3);
     let mut bits = BloomFilter::new(shape).expect("small");
@@ -34,8 +35,8 @@ fn samples() -> [Vec<u8>; 3] {
     [bits.to_bytes(), counting.to_bytes(), dynamic.to_bytes()]
 }
 
-/// Reads bytes as each kind, asks what was read and writes it again: true for those that were taken.
-fn readings(bytes: &[u8]) -> [bool; 3] {
+/// Parses bytes as each kind and uses the filters; returns which kinds accept the bytes.
+fn accepted(bytes: &[u8]) -> [bool; 3] {
     let keys = [&b"a"[..], b"row1", b""];
     let bits = BloomFilter::from_bytes(bytes).map(|filter| {
         for key in keys {
@@ -61,9 +62,8 @@ fn readings(bytes: &[u8]) -> [bool; 3] {
 }
 
 proptest! {
-    /// No key is denied and every form reads back, whatever the shape.
     #[test]
-    fn no_key_is_lost_and_the_bytes_read_back(
+    fn no_member_is_denied_and_the_bytes_round_trip(
         keys in vec(vec(any::<u8>(), 1..40), 0..60),
         bits in 1_u32..600,
         hash_count in 1_u32..12,
@@ -90,40 +90,40 @@ proptest! {
         prop_assert_eq!(DynamicBloomFilter::from_bytes(&dynamic.to_bytes()), Ok(dynamic));
     }
 
-    /// A sound head in front of any bytes: taken or refused, never more.
+    /// Random bytes, and a valid filter with one changed byte or a truncated end.
     #[test]
-    fn any_bytes_do_no_harm(
-        head in vec(any::<u8>(), 0..40),
+    fn random_and_damaged_bytes_do_not_panic(
+        random in vec(any::<u8>(), 0..40),
         sample in 0..3_usize,
         at in any::<prop::sample::Index>(),
         value in any::<u8>(),
         cut in any::<prop::sample::Index>(),
     ) {
-        readings(&head);
+        accepted(&random);
         let mut bytes = samples()[sample].clone();
         let at = at.index(bytes.len());
         bytes[at] = value;
-        readings(&bytes);
-        readings(&bytes[..cut.index(bytes.len())]);
+        accepted(&bytes);
+        accepted(&bytes[..cut.index(bytes.len())]);
     }
 }
 
 #[test]
-fn what_goes_in_comes_out_again() {
+fn removing_all_keys_leaves_an_empty_filter() {
     let mut filter = CountingBloomFilter::new(shape(20_000, 5)).expect("small");
     let empty = filter.clone();
     for key in 0..1_000_u32 {
         filter.insert(&key.to_be_bytes()).expect("not empty");
     }
     for key in 0..1_000_u32 {
-        filter.remove(&key.to_be_bytes()).expect("it is there");
+        filter.remove(&key.to_be_bytes()).expect("a member");
     }
-    assert_eq!(filter, empty, "no counter got to 15");
+    assert_eq!(filter, empty, "no counter saturated");
     assert_eq!(filter.remove(b"row1"), Err(Absent));
 }
 
 #[test]
-fn a_counter_that_is_full_stays() {
+fn a_saturated_counter_is_not_lowered() {
     let mut filter = CountingBloomFilter::new(shape(1_000, 2)).expect("small");
     for copies in 1..=20_u32 {
         filter.insert(b"again").expect("not empty");
@@ -136,7 +136,7 @@ fn a_counter_that_is_full_stays() {
 }
 
 #[test]
-fn absent_keys_pass_as_often_as_the_shares_say() {
+fn the_measured_error_rate_is_the_expected_one() {
     let rate = ErrorRate::new(0.01).expect("in range");
     let shape = Shape::for_keys(5_000, rate, Hash::Murmur).expect("in range");
     let mut bits = BloomFilter::new(shape).expect("small");
@@ -151,65 +151,66 @@ fn absent_keys_pass_as_often_as_the_shares_say() {
     }
     assert_eq!(dynamic.row_count(), 2);
     let absent_keys = || (1 << 40..(1_u64 << 40) + 100_000).map(u64::to_be_bytes);
-    let passed = [
+    let false_positives = [
         absent_keys().filter(|key| bits.may_contain(key)).count(),
         absent_keys().filter(|key| counting.may_contain(key)).count(),
         absent_keys().filter(|key| dynamic.may_contain(key)).count(),
     ];
     let rates = [bits.error_rate(), counting.error_rate(), dynamic.error_rate()];
-    for (passed, rate) in passed.into_iter().zip(rates) {
+    for (measured, rate) in false_positives.into_iter().zip(rates) {
         let expected = rate * 100_000.0;
-        assert!((passed as f64 - expected).abs() < 4.0 * expected.sqrt(), "{passed}, {expected}");
+        let deviation = (measured as f64 - expected).abs();
+        assert!(deviation < 4.0 * expected.sqrt(), "{measured}, not {expected}");
     }
     assert!(rates[0] < 0.011 && rates[1] < 0.011 && rates[2] > rates[0], "{rates:?}");
 }
 
 #[test]
-fn every_cut_excess_and_wrong_field_is_refused() {
+fn truncated_bytes_excess_bytes_and_wrong_fields_are_refused() {
     for (kind, sample) in samples().into_iter().enumerate() {
-        assert!(readings(&sample)[kind]);
+        assert!(accepted(&sample)[kind]);
         for len in 0..sample.len() {
-            assert!(!readings(&sample[..len])[kind], "kind {kind} cut at {len}");
+            assert!(!accepted(&sample[..len])[kind], "kind {kind} truncated to {len} bytes");
         }
         let longer = [sample.as_slice(), &[0]].concat();
-        assert!(!readings(&longer)[kind], "kind {kind} and a byte more");
-        // Version, probes, hash, size: what Java refuses or never writes.
+        assert!(!accepted(&longer)[kind], "kind {kind} with a byte of excess");
+        // Values of version, probes, hash and size that Java refuses or never writes.
         for (at, wrong) in [(0, 0x80), (3, 0xfe), (4, 0x80), (5, 1), (8, 2), (8, 0xff), (9, 0x80)] {
             let mut bytes = sample.clone();
             bytes[at] = wrong;
-            assert!(!readings(&bytes)[kind], "kind {kind}, byte {at} is {wrong}");
+            assert!(!accepted(&bytes)[kind], "kind {kind}, byte {at} is {wrong}");
         }
     }
     let [bits, counting, dynamic] = samples();
-    // Bit 75 of 75, counter 75 of 75.
+    // Set bit 75 and counter 75, which a filter of 75 does not have.
     for (mut bytes, at, stray) in [(bits, 13 + 9, 0x08), (counting, 13 + 4 * 8, 0x10)] {
         bytes[at] |= stray;
         let errors =
             [BloomFilter::from_bytes(&bytes).err(), CountingBloomFilter::from_bytes(&bytes).err()];
         assert!(errors.contains(&Some(NotHadoop::StrayBit(75))), "{errors:?}");
     }
-    // Keys a row, keys of the last row, number of rows, a row's size.
+    // Change the keys per row, the keys of the last row, the number of rows, and the size of a row.
     for (at, wrong) in [(13, 0x80), (17, 0x80), (24, 0xff), (24, 4), (25 + 12, 74)] {
         let mut bytes = dynamic.clone();
         bytes[at] = wrong;
-        assert!(!readings(&bytes)[2], "byte {at} is {wrong}");
+        assert!(!accepted(&bytes)[2], "byte {at} is {wrong}");
     }
-    // Hudi counts on in the last row, once its filter may have no further one.
-    let mut counted_on = dynamic.clone();
-    counted_on[20] = 5;
-    let read = DynamicBloomFilter::from_bytes(&counted_on).expect("what Hudi writes");
-    assert_eq!(read.to_bytes(), counted_on);
+    // A filter of Hudi that may not grow counts further keys in its last row.
+    let mut overfull = dynamic.clone();
+    overfull[20] = 5;
+    let parsed = DynamicBloomFilter::from_bytes(&overfull).expect("Hudi writes such filters");
+    assert_eq!(parsed.to_bytes(), overfull);
     let none = [&dynamic[..21], &[0, 0, 0, 0]].concat();
     assert_eq!(DynamicBloomFilter::from_bytes(&none), Err(NotHadoop::Rows("there is no row")));
 }
 
 #[test]
-fn the_form_before_versions_is_read() {
+fn the_old_form_without_a_version_is_read() {
     let shape = Shape::new(75, 3, Hash::Jenkins).expect("in range");
     let mut filter = BloomFilter::new(shape).expect("small");
     filter.insert(b"row1").expect("not empty");
     let bytes = filter.to_bytes();
-    // Probes in place of the version, no hash type.
+    // The old form has the probes in the place of the version, and no hash type.
     let old = [&bytes[4..8], &bytes[9..]].concat();
     assert_eq!(BloomFilter::from_bytes(&old), Ok(filter));
 }
@@ -230,9 +231,9 @@ fn shapes_out_of_range_and_the_empty_key_are_refused() {
     assert_eq!((shape.bits(), shape.hash_count()), (2_587_966, 30));
 }
 
-/// Each with one to four bytes changed, most of them in the head, where harm could come from.
+/// Each mutant has one to four changed bytes, most of them in the header.
 #[test]
-fn a_hundred_thousand_hostile_mutants_do_no_harm() {
+fn a_hundred_thousand_mutants_do_not_panic() {
     let samples = samples();
     let mut state = 26_u64;
     let mut random = move |below: usize| {
@@ -240,7 +241,7 @@ fn a_hundred_thousand_hostile_mutants_do_no_harm() {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     };
-    let mut taken = 0;
+    let mut accepted_count = 0;
     for _ in 0..100_000 {
         let mut bytes = samples[random(3)].clone();
         for _ in 0..=random(4) {
@@ -252,7 +253,8 @@ fn a_hundred_thousand_hostile_mutants_do_no_harm() {
             1 => bytes.extend((0..random(60)).map(|byte| byte as u8)),
             _ => {}
         }
-        taken += usize::from(readings(&bytes).contains(&true));
+        accepted_count += usize::from(accepted(&bytes).contains(&true));
     }
-    assert!((1_000..99_000).contains(&taken), "{taken} of 100,000 were taken for filters");
+    let expected = 1_000..99_000;
+    assert!(expected.contains(&accepted_count), "{accepted_count} of 100,000 were accepted");
 }

@@ -1,35 +1,32 @@
-//! Lookups in a filter whose keys ask columns: each compiled once for every kind of vector, as a whole, since a
-//! kernel that is called for each key would cost as much again as it does.
+//! The lookup of a key whose filter compares columns, compiled as a whole for each instruction set.
 //!
-//! Where filters are not in the near caches, a lookup costs what it takes of the three hundred instructions that
-//! a processor has under way while it waits: with half as many, twice as many keys are waited for at once. So
-//! the usual lookup stands where it is asked, without a call and without writing anything down, and all that is
-//! rare is elsewhere.
+//! Where filters are not in the near caches, a processor executes the lookups of later keys while
+//! it waits for a cache miss, up to the size of its reorder buffer, some three hundred
+//! instructions. With half the instructions a lookup, twice as many misses overlap. The fast path
+//! is therefore one function without calls and stores, and rare cases are out of line.
 
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-use super::compare::plain_match as baseline_match;
-use super::compare::plain_match;
-use super::compare::{Columns, FewColumns, MatchColumns, all_match};
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use super::sse2::columns_match as baseline_match;
+use super::compare::{ColumnWindow, Columns, all_match};
 use crate::hash::KeyHash;
 use crate::kernel::batch::CACHED_LEN;
-use crate::kernel::vector::Vector;
+use crate::kernel::operations::Operations;
 
-/// What a key comes to in a layer.
+/// What the first steps of a lookup in a layer find.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FastPath<'a> {
-    /// The usual case.
-    Columns(FewColumns<'a>),
-    /// It was sent on to the next layer.
+    /// The columns to compare.
+    Columns(ColumnWindow<'a>),
+    /// The layer bumped the key to the next layer.
     Bumped,
-    /// Something that takes a longer look.
+    /// A key that only [`ColumnLookup::look_up`] can answer.
     Slow,
 }
 
-/// A filter whose lookups somewhere ask whether columns match.
+/// A filter whose lookups compare columns.
 pub(crate) trait ColumnLookup {
-    /// Finds what a key asks of a layer, without a loop; must be inlined into its caller.
+    /// Finds the columns of a key in a layer, without a loop; must be inlined into its caller.
+    ///
+    /// `MIXED` says whether blocks differ in their number of columns, which takes more
+    /// instructions.
     fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -37,72 +34,33 @@ pub(crate) trait ColumnLookup {
         hash: KeyHash,
     ) -> FastPath<'a>;
 
-    /// Returns whether blocks differ in how many columns they have, which takes some more steps.
+    /// Returns whether blocks differ in their number of columns.
     fn is_mixed(&self) -> bool;
 
-    /// Looks any key up, the usual ones too; must be inlined into its caller.
+    /// Looks up any key, also those of the fast path.
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool;
 }
 
-impl Vector {
-    /// Looks a key up with the vectors that there are.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    pub(crate) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        if let Self::Avx512(avx512) = self {
-            return look_up(filter, body, hash, avx512.match_columns());
-        }
-        if self.is_twin() {
-            return look_up_plainly(filter, body, hash);
-        }
-        look_up(filter, body, hash, baseline_match)
-    }
-
-    /// Returns whether these are not the best that every processor of this target has.
-    #[inline]
-    fn is_twin(self) -> bool {
-        self == Self::Portable && Self::baseline() != Self::Portable
-    }
-
-    /// Looks many keys up.
-    pub(crate) fn look_up_all(
-        self,
-        filter: &impl ColumnLookup,
-        body: &[u8],
-        hashes: &[KeyHash],
-        answers: &mut [bool],
-    ) {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        if let Self::Avx512(avx512) = self {
-            return look_up_all(filter, body, hashes, answers, avx512.match_columns());
-        }
-        if self.is_twin() {
-            return look_up_all(filter, body, hashes, answers, plain_match);
-        }
-        look_up_all(filter, body, hashes, answers, baseline_match);
-    }
-}
-
-/// Keys of which a batch finds the columns before it looks into them.
+/// Keys of which a batch finds the columns before it compares them.
 const BATCH: usize = 32;
 
-/// Looks many keys up.
-fn look_up_all(
+/// Looks up many keys.
+#[inline(always)]
+pub(in crate::kernel) fn look_up_all(
     filter: &impl ColumnLookup,
     body: &[u8],
     hashes: &[KeyHash],
     answers: &mut [bool],
-    matching: impl MatchColumns,
+    operations: impl Operations,
 ) {
     assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
     if body.len() <= CACHED_LEN {
         for (hash, to) in hashes.iter().zip(answers) {
-            *to = look_up(filter, body, *hash, matching);
+            *to = look_up(filter, body, *hash, operations);
         }
         return;
     }
-    // Where a key's columns are is found once, and remembered until they are there.
+    // The columns of a key are found once, and kept until their cache lines have arrived.
     let mut found = [FastPath::Slow; BATCH];
     for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
         for (found, hash) in found.iter_mut().zip(hashes) {
@@ -112,118 +70,135 @@ fn look_up_all(
             }
         }
         for ((found, hash), to) in found.iter().zip(hashes).zip(answers) {
-            *to = answer(filter, body, *hash, *found, matching);
+            *to = answer(filter, body, *hash, *found, operations);
         }
     }
 }
 
-/// Looks a key up in plain Rust, where that is not the best there is.
-#[inline(never)]
-fn look_up_plainly(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    look_up(filter, body, hash, plain_match)
-}
-
-/// Looks a key up where it is called, as far as that is short; in two ways whose steps do not join, for
-/// the shorter would take some of the longer with it.
+/// Looks up a key, inlined into the caller as far as that is short.
+///
+/// The two branches are apart: joined, the short one would take some instructions of the long one.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-fn look_up(
+pub(in crate::kernel) fn look_up(
     filter: &impl ColumnLookup,
     body: &[u8],
     hash: KeyHash,
-    matching: impl MatchColumns,
+    operations: impl Operations,
 ) -> bool {
     if filter.is_mixed() {
-        answer(filter, body, hash, filter.fast_path::<true>(0, body, hash), matching)
+        answer(filter, body, hash, filter.fast_path::<true>(0, body, hash), operations)
     } else {
-        answer(filter, body, hash, filter.fast_path::<false>(0, body, hash), matching)
+        answer(filter, body, hash, filter.fast_path::<false>(0, body, hash), operations)
     }
 }
 
-/// Answers with what a key came to in the first layer.
+/// Answers from the fast path in the first layer.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
 fn answer(
     filter: &impl ColumnLookup,
     body: &[u8],
     hash: KeyHash,
     fast_path: FastPath<'_>,
-    matching: impl MatchColumns,
+    operations: impl Operations,
 ) -> bool {
     match fast_path {
         FastPath::Columns(columns) => {
-            columns.first_match(matching)
-                && (!columns.has_second() || look_up_others(filter, body, hash, matching))
+            columns.first_match(operations)
+                && (!columns.has_second() || look_up_others(filter, body, hash, operations))
         }
-        FastPath::Bumped => look_up_bumped(filter, body, hash, matching),
-        FastPath::Slow => look_up_any(filter, body, hash, matching),
+        FastPath::Bumped => look_up_bumped(filter, body, hash, operations),
+        FastPath::Slow => look_up_any(filter, body, hash, operations),
     }
 }
 
-/// Looks the other columns of a key up whose first ones match. It finds the key once more: what it were given
-/// otherwise, every lookup would have to keep at hand.
-#[inline(never)]
-fn look_up_others(
-    filter: &impl ColumnLookup,
+/// Compares the other columns of a key whose first columns match.
+///
+/// Finds the columns again: to pass them, every lookup would have to keep them in registers.
+#[inline(always)]
+fn look_up_others<F: ColumnLookup>(
+    filter: &F,
     body: &[u8],
     hash: KeyHash,
-    matching: impl MatchColumns,
+    operations: impl Operations,
 ) -> bool {
-    match fast_path(filter, body, hash) {
-        FastPath::Columns(columns) => others_match(&columns, filter, body, hash, matching),
-        FastPath::Bumped | FastPath::Slow => true,
-    }
+    operations.call(
+        filter,
+        body,
+        hash,
+        #[inline(always)]
+        move |filter: &F, body, hash| {
+            let fast_path = if filter.is_mixed() {
+                filter.fast_path::<true>(0, body, hash)
+            } else {
+                filter.fast_path::<false>(0, body, hash)
+            };
+            match fast_path {
+                FastPath::Columns(columns) => {
+                    others_match(&columns, filter, body, hash, operations)
+                }
+                FastPath::Bumped | FastPath::Slow => true,
+            }
+        },
+    )
 }
 
 /// Returns whether the columns of a key after its first ones match.
-fn others_match(
-    columns: &FewColumns<'_>,
-    filter: &impl ColumnLookup,
-    body: &[u8],
-    hash: KeyHash,
-    matching: impl MatchColumns,
-) -> bool {
-    columns.second_match(matching)
-        && (!columns.has_third() || look_up_any(filter, body, hash, matching))
-}
-
-/// Finds what a key asks of the first layer.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
-fn fast_path<'a>(filter: &'a impl ColumnLookup, body: &'a [u8], hash: KeyHash) -> FastPath<'a> {
-    if filter.is_mixed() {
-        filter.fast_path::<true>(0, body, hash)
-    } else {
-        filter.fast_path::<false>(0, body, hash)
-    }
-}
-
-/// Looks a key up that the first layer bumped. Not inlined, so that what comes first stays short.
-#[cold]
-#[inline(never)]
-fn look_up_bumped(
+fn others_match(
+    columns: &ColumnWindow<'_>,
     filter: &impl ColumnLookup,
     body: &[u8],
     hash: KeyHash,
-    matching: impl MatchColumns,
+    operations: impl Operations,
 ) -> bool {
-    match filter.fast_path::<true>(1, body, hash) {
-        FastPath::Columns(columns) => {
-            columns.first_match(matching)
-                && (!columns.has_second() || others_match(&columns, filter, body, hash, matching))
-        }
-        FastPath::Bumped | FastPath::Slow => look_up_any(filter, body, hash, matching),
-    }
+    columns.second_match(operations)
+        && (!columns.has_third() || look_up_any(filter, body, hash, operations))
 }
 
-/// Looks any key up.
-#[cold]
-#[inline(never)]
-fn look_up_any(
-    filter: &impl ColumnLookup,
+/// Looks up a key that the first layer bumped.
+#[inline(always)]
+fn look_up_bumped<F: ColumnLookup>(
+    filter: &F,
     body: &[u8],
     hash: KeyHash,
-    matching: impl MatchColumns,
+    operations: impl Operations,
 ) -> bool {
-    filter.look_up(body, hash, |columns| all_match(columns, &matching))
+    operations.call(
+        filter,
+        body,
+        hash,
+        #[inline(always)]
+        move |filter: &F, body, hash| match filter.fast_path::<true>(1, body, hash) {
+            FastPath::Columns(columns) => {
+                columns.first_match(operations)
+                    && (!columns.has_second()
+                        || others_match(&columns, filter, body, hash, operations))
+            }
+            FastPath::Bumped | FastPath::Slow => look_up_any(filter, body, hash, operations),
+        },
+    )
+}
+
+/// Looks up any key.
+#[inline(always)]
+fn look_up_any<F: ColumnLookup>(
+    filter: &F,
+    body: &[u8],
+    hash: KeyHash,
+    operations: impl Operations,
+) -> bool {
+    operations.call(
+        filter,
+        body,
+        hash,
+        #[inline(always)]
+        move |filter: &F, body, hash| {
+            filter.look_up(
+                body,
+                hash,
+                #[inline(always)]
+                move |columns| all_match(columns, operations),
+            )
+        },
+    )
 }

@@ -1,19 +1,18 @@
-//! The inner loop of ribbon lookups: whether the slots that count for a key give its fingerprint.
+//! The inner loop of ribbon lookups: whether the slots of a key's equation give its fingerprint.
 //!
-//! | file      | idea                                                              |
-//! |-----------|-------------------------------------------------------------------|
-//! | `compare` | columns, what a key asks of them, and the comparison in plain Rust |
-//! | `sse2`    | the comparison in 128-bit vectors                                 |
-//! | `lookup`  | the lookup around it, compiled once for each instruction set      |
+//! | file      | idea                                                                      |
+//! |-----------|---------------------------------------------------------------------------|
+//! | `compare` | columns, the equation of a key, and comparisons of more than one vector   |
+//! | `lookup`  | the lookup around the comparison, compiled once for each instruction set  |
 
 mod compare;
 mod lookup;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-mod sse2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use compare::{ColumnMask, Columns, FewColumns, Key, LANES, prefetch_columns, window};
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-pub(super) use compare::{MatchColumns, Vectors};
+pub(crate) use compare::{
+    BlockEquation, ColumnMask, ColumnWindow, Columns, LANES, prefetch_columns, window,
+};
+pub(super) use compare::{COLUMN_LEN, ColumnVectors};
 pub(crate) use lookup::{ColumnLookup, FastPath};
+pub(super) use lookup::{look_up, look_up_all};

@@ -17,9 +17,9 @@ use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::FamilyVersion;
 use crate::maintenance::background::Maintenance;
 use crate::maintenance::filters::{filter_of_new, row_count};
-use crate::read::merge::{Merge, Source};
+use crate::read::merge::{CellSource, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 
 /// Cells between two checks of the rate.
 const CELLS_PER_STEP: u64 = 4096;
@@ -92,7 +92,7 @@ impl Maintenance {
             is_major_compaction: is_all,
             filter: filter_of_new(family, &others, rows)?,
         };
-        let _watch = Watch::begin(Work::Compact);
+        let _watch = WorkSpan::begin(Work::Compact);
         let pace = Pace::new(&self.tasks, self.options.compaction.rate());
         for file in files {
             if !file.check_whole(|| pace.goes_on(0))? {
@@ -101,12 +101,12 @@ impl Maintenance {
         }
         let newest_first = files.iter().rev();
         let sources = newest_first
-            .map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass))))
+            .map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Bypass))))
             .collect();
-        let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
+        let mut cells = MergeCursor::new(sources, KeyRef::before_row(b""))?;
         let now = catalog.clock.now();
         let mut rules = if is_all {
-            Rules::for_rewrite_of_all(&family.options, earliest_put(files), now)
+            Rules::for_major_compaction(&family.options, earliest_put(files), now)
         } else {
             Rules::for_rewrite(&family.options, now)
         };

@@ -1,14 +1,15 @@
-//! The log of a store and how writes meet there: log, then memstore, then visible and acknowledged.
+//! Group commit: a batch goes to the log, then to the memstores, then becomes visible and
+//! acknowledged.
 //!
-//! Threads that write at the same time form a group. The first of them leads: it logs the batches
-//! of all that wait with one call to the operating system, and if one of them asks for the disk,
-//! with one sync. A batch gets one sequence id, and readers see it wholly or not at all: they read
-//! up to the last sequence id that has been published.
+//! Threads that write at the same time form a group. The first one is the leader: it writes the
+//! batches of the group with one call to the operating system and, if one of them needs it, one
+//! sync. A batch has one sequence id. Readers see all of a batch or nothing, because they read up
+//! to the last published sequence id.
 //!
 //! ```text
-//! batch ─┐                       ┌ log: one write, one sync ┐
-//! batch ─┼─ queue ─ first leads ─┤                          ├─ publish ─ wake the others
-//! batch ─┘                       └ memstores, in log order  ┘
+//! batch ─┐
+//! batch ─┼─ queue ─ leader: log (one write, one sync) ─ memstores ─ publish ─ wake the group
+//! batch ─┘
 //! ```
 #![allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 
@@ -17,8 +18,8 @@ use std::sync::Arc;
 
 use sstable::{Cell, SequenceId};
 
-use super::log_end::LogEnd;
-use super::request::{Request, Stamp};
+use super::log_tail::LogTail;
+use super::request::{DefaultTimestamp, Request};
 use super::writer::Writer;
 use crate::clock::Clock;
 use crate::error::Result;
@@ -27,9 +28,9 @@ use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
-use crate::write::prepare::{apply, prepare};
+use crate::write::prepare::{apply_to_memstores, prepare};
 
-/// The log of an open store, where all writes meet.
+/// The log of an open store, and the queue of the threads that write to it.
 #[derive(Debug)]
 pub(crate) struct Log {
     queue: Mutex<Queue>,
@@ -42,20 +43,20 @@ pub(crate) struct Log {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<Request>,
-    /// Requests that came so far, the leader's own too; their numbers are tickets.
-    came: u64,
-    /// Requests that were served.
-    served: u64,
+    /// Number of requests so far, including the leader's own. A request's ticket is its number.
+    enqueued: u64,
+    /// Number of requests that were committed or refused.
+    completed: u64,
     has_leader: bool,
 }
 
 impl Log {
-    /// Maximum bytes of buffered records that need not be in the operating system yet.
+    /// Maximum bytes of pending records of asynchronous writes.
     const PENDING_BYTES_MAX: usize = 256 << 10;
 
-    /// The log that goes on at `end`; `newest` is the greatest sequence id that was given.
+    /// Creates the log that continues at `tail`; `newest` is the last assigned sequence id.
     pub(crate) fn new(
-        end: LogEnd,
+        tail: LogTail,
         newest: SequenceId,
         options: &StoreOptions,
         health: Arc<Health>,
@@ -63,82 +64,83 @@ impl Log {
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
-            writer: Mutex::new(Writer::new(end, newest, options.wal_segment_bytes)),
+            writer: Mutex::new(Writer::new(tail, newest, options.wal_segment_bytes)),
             clock: options.clock.clone(),
             health,
         }
     }
 
-    /// Keeps all others from writing.
+    /// Locks the writer, which keeps all other threads from writing.
     pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {
         lock(&self.writer)
     }
 
-    /// Writes buffered records to the operating system.
+    /// Writes the pending records to the operating system.
     pub(crate) fn write_pending(&self) -> Result<()> {
         let written = self.writer().write_pending();
         written.map_err(|error| self.health.poison(error))
     }
 
-    /// Writes a batch, and returns when it is as safe as was asked for.
-    pub(crate) fn write(
+    /// Commits a batch, and returns once the batch has the requested durability.
+    pub(crate) fn commit(
         &self,
         catalog: &Catalog,
         cells: Vec<Cell>,
         durability: Durability,
-        stamp: Stamp,
+        default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
-        self.health.check()?;
-        let request = Request { cells, durability, stamp };
+        self.health.check_writable()?;
+        let request = Request { cells, durability, default_timestamp };
         let mut queue = lock(&self.queue);
-        queue.came += 1;
-        let ticket = queue.came;
+        queue.enqueued += 1;
+        let ticket = queue.enqueued;
         if queue.has_leader {
             queue.waiting.push(request);
             loop {
                 queue = wait(&self.done, queue);
-                if queue.served >= ticket {
-                    return self.health.check();
+                if queue.completed >= ticket {
+                    return self.health.check_writable();
                 }
                 if !queue.has_leader {
                     break;
                 }
             }
         } else {
-            // A leader takes every request that waits, also those whose threads have not woken up yet.
+            // The leader also takes waiting requests whose threads have not woken up yet.
             queue.waiting.push(request);
         }
         queue.has_leader = true;
         let group = mem::take(&mut queue.waiting);
-        let unserved = queue.came - queue.served;
-        assert_eq!(group.len() as u64, unserved, "each request is in one group");
-        let leading = Leading { log: self, group_len: group.len(), last: queue.came };
+        let incomplete = queue.enqueued - queue.completed;
+        assert_eq!(group.len() as u64, incomplete, "each request is in one group");
+        let leader = GroupLeader { log: self, group_len: group.len(), last_ticket: queue.enqueued };
         drop(queue);
-        let result = self.health.check();
-        let result = result.and_then(|()| self.write_group(catalog, &mut self.writer(), group));
+        let result = self.health.check_writable();
+        let result = result.and_then(|()| self.commit_group(catalog, &mut self.writer(), group));
         let result = result.map_err(|error| self.health.poison(error));
-        drop(leading);
+        drop(leader);
         result
     }
 
-    /// Computes cells from the present state and writes them, while no other thread writes; returns them.
+    /// Computes cells from the present state and commits them, while no other thread writes.
     ///
-    /// If `reckon` fails or wants nothing, nothing is written.
-    pub(crate) fn write_reckoned(
+    /// Returns the cells. Commits nothing if `compute` fails or returns no cell.
+    pub(crate) fn commit_computed(
         &self,
         catalog: &Catalog,
         durability: Durability,
-        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
-        self.health.check()?;
-        let mut cells = prepare(&catalog.version(), reckon(&ReadView::of(catalog))?)?;
+        self.health.check_writable()?;
+        let mut cells = prepare(&catalog.version(), compute(&ReadView::current(catalog))?)?;
         if cells.is_empty() {
             return Ok(cells);
         }
-        let request = Request { cells: cells.clone(), durability, stamp: Stamp::Now };
-        let result = self.write_group(catalog, &mut writer, vec![request]);
+        let request =
+            Request { cells: cells.clone(), durability, default_timestamp: DefaultTimestamp::Now };
+        let result = self.commit_group(catalog, &mut writer, vec![request]);
         result.map_err(|error| self.health.poison(error))?;
         for cell in &mut cells {
             cell.set_sequence_id(writer.newest());
@@ -146,13 +148,13 @@ impl Log {
         Ok(cells)
     }
 
-    fn write_group(
+    fn commit_group(
         &self,
         catalog: &Catalog,
         writer: &mut Writer,
         mut group: Vec<Request>,
     ) -> Result<()> {
-        // The version's active memstores stay so for as long as the writer is held.
+        // While the writer is locked, no flush can replace the active memstores.
         let version = catalog.version();
         let now = self.clock.now();
         let mut durability = Durability::SkipWal;
@@ -170,28 +172,26 @@ impl Log {
             writer.sync()?;
         }
         for request in group {
-            apply(&version, request.cells);
+            apply_to_memstores(&version, request.cells);
         }
         catalog.publish(writer.newest());
         writer.close_long_segment()
     }
 }
 
-/// A thread that leads a group. However it ends, those who wait are woken.
-struct Leading<'a> {
+/// Guards the leader of a group: when dropped, also by a panic, it wakes the waiting threads.
+struct GroupLeader<'a> {
     log: &'a Log,
     group_len: usize,
-    /// The last of the group.
-    last: u64,
+    last_ticket: u64,
 }
 
-impl Drop for Leading<'_> {
+impl Drop for GroupLeader<'_> {
     fn drop(&mut self) {
         drop(self.log.health.poison_on_panic());
         let mut queue = lock(&self.log.queue);
         queue.has_leader = false;
-        queue.served = self.last;
-        // Whoever leads need not be the one that came last, nor first.
+        queue.completed = self.last_ticket;
         let others_wait = self.group_len > 1 || !queue.waiting.is_empty();
         drop(queue);
         if others_wait {

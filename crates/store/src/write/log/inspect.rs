@@ -1,47 +1,51 @@
-//! The log as it is, whatever is wrong with it: what recovery would take, where it would refuse, and
-//! what is sound behind that.
+//! Inspects a log that may be damaged, for `verify` and `salvage`.
+//!
+//! Finds the records that recovery would replay, the damaged ranges for which it would refuse the
+//! log, and the valid records after them.
 #![allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
 
 use std::path::PathBuf;
 
 use sstable::{Cell, SequenceId};
 
-use super::image::Image;
 use super::record::decode_cells;
 use super::recovery::{
-    LogPlace, check_identity, check_sequence_id, list_segments, read_identity, tail_problem,
+    LogExtent, check_segment_header, check_sequence_id, list_segments, read_segment_header,
+    tail_problem,
 };
-use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
+use super::segment_reader::SegmentReader;
 use crate::error::Result;
 use crate::files::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
 
-/// What is in a segment.
+/// The contents of a segment.
 #[derive(Debug)]
 pub(crate) struct InspectedSegment {
     pub(crate) path: PathBuf,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub(crate) len: u64,
-    /// The batches of its sound records, in order.
+    /// The batches of the valid records, in order.
     pub(crate) batches: Vec<(SequenceId, Vec<Cell>)>,
-    pub(crate) holes: Vec<Hole>,
-    /// From where on there is a write that was under way; recovery cuts it off.
-    pub(crate) tail: Option<u64>,
+    pub(crate) damaged_ranges: Vec<DamagedRange>,
+    /// The offset of an incomplete write at the end, which recovery cuts off.
+    pub(crate) torn_at: Option<u64>,
 }
 
-/// Bytes of a segment that are no sound record, where recovery refuses the log.
+/// A range of a segment without valid records, for which recovery refuses the log.
 #[derive(Debug)]
-pub(crate) struct Hole {
+pub(crate) struct DamagedRange {
     pub(crate) at: u64,
     pub(crate) len: u64,
     pub(crate) what: String,
 }
 
-/// Reads the segments that are needed, one after the other, and changes nothing. `family_name` knows
-/// a family by its id.
+/// Reads the required segments in order and calls `each` for each of them; changes no file.
+///
+/// `family_name` maps an id to its family.
 pub(crate) fn inspect<'f>(
     vfs: &dyn Vfs,
-    log: &LogPlace<'_>,
+    log: &LogExtent<'_>,
     family_name: impl Fn(u16) -> Option<&'f [u8]>,
     mut each: impl FnMut(InspectedSegment) -> Result<()>,
 ) -> Result<()> {
@@ -50,142 +54,147 @@ pub(crate) fn inspect<'f>(
         path: number.path(log.directory),
         len: 0,
         batches: Vec::new(),
-        holes: vec![Hole { at: 0, len: 0, what }],
-        tail: None,
+        damaged_ranges: vec![DamagedRange { at: 0, len: 0, what }],
+        torn_at: None,
     };
-    let mut so_far = SoFar { previous: None, newest: SequenceId::default() };
-    // Of a log whose manifest is lost nobody knows where it began.
+    let mut log_state = LogState { previous: None, newest: SequenceId::default() };
+    // Without a manifest, the first segment is unknown.
     let known_first = log.store.map(|_| log.first);
     let mut expected = known_first.or(segments.first().copied()).unwrap_or(log.first);
     for number in &segments {
         if *number != expected {
-            let what = format!("missing, with all before {number}");
+            let what = format!("the segments before {number} are missing");
             each(missing(expected, what))?;
-            so_far.previous = None;
+            log_state.previous = None;
         }
         expected = number.next();
         let path = number.path(log.directory);
         let is_last = segments.last() == Some(number);
-        let place = Place { log, number: *number, is_last };
-        let inspected = Image::open(vfs, &path, log.segment_len_max)
-            .and_then(|mut image| inspect_segment(&mut image, &place, &family_name, &mut so_far));
+        let context = SegmentContext { log, number: *number, is_last };
+        let inspected =
+            SegmentReader::open(vfs, &path, log.segment_len_max).and_then(|mut reader| {
+                inspect_segment(&mut reader, &context, &family_name, &mut log_state)
+            });
         let mut segment = match inspected {
             Ok(segment) => segment,
             Err(error) => {
-                so_far.previous = None;
+                log_state.previous = None;
                 missing(*number, error.with_causes())
             }
         };
         segment.path = path;
         each(segment)?;
     }
-    if let Some((number, what)) = log.missing_at_end(&segments) {
+    if let Some((number, what)) = log.first_missing_at_end(&segments) {
         each(missing(number, what))?;
     }
     Ok(())
 }
 
-/// Where a segment stands in the log.
-struct Place<'a> {
-    log: &'a LogPlace<'a>,
+/// A segment's number and position in the log.
+struct SegmentContext<'a> {
+    log: &'a LogExtent<'a>,
     number: SegmentNumber,
     is_last: bool,
 }
 
-/// What the segments before one were.
-struct SoFar {
-    /// `None` if that is not known.
+/// The state of the log after the segments read so far.
+struct LogState {
+    /// `None` if unknown.
     previous: Option<PreviousSegment>,
     newest: SequenceId,
 }
 
 fn inspect_segment<'f>(
-    image: &mut Image,
-    place: &Place<'_>,
+    reader: &mut SegmentReader,
+    context: &SegmentContext<'_>,
     family_name: &impl Fn(u16) -> Option<&'f [u8]>,
-    so_far: &mut SoFar,
+    log_state: &mut LogState,
 ) -> Result<InspectedSegment> {
-    let len = image.len();
+    let len = reader.len();
     let mut found = InspectedSegment {
         path: PathBuf::new(),
         len,
         batches: Vec::new(),
-        holes: Vec::new(),
-        tail: None,
+        damaged_ranges: Vec::new(),
+        torn_at: None,
     };
-    let previous = so_far.previous.take();
-    let may_be_new = place.is_last && !place.log.must_have(place.number);
-    let segment = match read_identity(image, may_be_new)? {
+    let previous = log_state.previous.take();
+    let may_be_new = context.is_last && !context.log.requires(context.number);
+    let segment = match read_segment_header(reader, may_be_new)? {
         Ok(None) => {
-            found.tail = Some(0);
+            found.torn_at = Some(0);
             None
         }
-        Ok(Some(identity)) => {
-            match check_identity(&identity, place.number, place.log.store, None) {
+        Ok(Some(header)) => {
+            match check_segment_header(&header, context.number, context.log.store, None) {
                 Ok(()) => {
-                    found.holes.extend(gap_before(&identity, place.number, previous));
-                    Some(identity.segment)
+                    found.damaged_ranges.extend(mismatch_with_previous(
+                        &header,
+                        context.number,
+                        previous,
+                    ));
+                    Some(header.segment)
                 }
                 Err(what) => {
-                    found.holes.push(Hole { at: 0, len, what: what.to_owned() });
+                    found.damaged_ranges.push(DamagedRange { at: 0, len, what: what.to_owned() });
                     None
                 }
             }
         }
-        // The records carry the segment's id, too.
+        // If the header is damaged, the first record tells the segment's id.
         Err(what) => {
-            let segment = image.segment_of_record_at(FIRST_RECORD_AT)?;
+            let segment = reader.segment_id_of_record_at(FIRST_RECORD_AT)?;
             let lost = segment.map_or(len, |_| FIRST_RECORD_AT);
-            found.holes.push(Hole { at: 0, len: lost, what: what.to_owned() });
+            found.damaged_ranges.push(DamagedRange { at: 0, len: lost, what: what.to_owned() });
             segment
         }
     };
     if let Some(segment) = segment {
-        image.segment = segment;
-        inspect_records(image, place.is_last, family_name, &mut so_far.newest, &mut found)?;
-        so_far.previous = Some(PreviousSegment { segment, len: found.tail.unwrap_or(len) });
+        reader.segment = segment;
+        inspect_records(reader, context.is_last, family_name, &mut log_state.newest, &mut found)?;
+        log_state.previous = Some(PreviousSegment { segment, len: found.torn_at.unwrap_or(len) });
     }
     Ok(found)
 }
 
-/// What a segment's header says of the one before it that is not so.
-fn gap_before(
-    identity: &WalIdentity,
+/// Returns a damaged range if the previous segment is not the one that the header names.
+fn mismatch_with_previous(
+    header: &SegmentHeader,
     number: SegmentNumber,
     previous: Option<PreviousSegment>,
-) -> Option<Hole> {
+) -> Option<DamagedRange> {
     let known = previous?;
-    let what = check_identity(identity, number, None, previous).err()?;
-    // A segment that is longer than it was has lost nothing.
-    let is_shorter =
-        identity.previous.segment == known.segment && known.len < identity.previous.len;
-    let lost = if is_shorter { identity.previous.len - known.len } else { 0 };
-    let what = format!("{what}; {lost} bytes at its end are known to be lost");
-    Some(Hole { at: 0, len: 0, what })
+    let what = check_segment_header(header, number, None, previous).err()?;
+    // A previous segment that is longer than the header says has lost nothing.
+    let is_shorter = header.previous.segment == known.segment && known.len < header.previous.len;
+    let lost = if is_shorter { header.previous.len - known.len } else { 0 };
+    let what = format!("{what}; {lost} bytes of the previous segment are known to be lost");
+    Some(DamagedRange { at: 0, len: 0, what })
 }
 
 fn inspect_records<'f>(
-    image: &mut Image,
+    reader: &mut SegmentReader,
     is_last: bool,
     family_name: &impl Fn(u16) -> Option<&'f [u8]>,
     newest: &mut SequenceId,
     found: &mut InspectedSegment,
 ) -> Result<()> {
     let mut at = FIRST_RECORD_AT;
-    while at < image.len() {
-        let Some(record) = image.record_at(at)? else {
-            let Some(what) = tail_problem(image, at, is_last)? else {
-                found.tail = Some(at);
+    while at < reader.len() {
+        let Some(record) = reader.record_at(at)? else {
+            let Some(what) = tail_problem(reader, at, is_last)? else {
+                found.torn_at = Some(at);
                 return Ok(());
             };
-            let next = image.next_record_behind(at)?;
-            let next = next.map_or(image.len(), |record| record.at);
-            found.holes.push(Hole { at, len: next - at, what });
+            let next = reader.next_record_after(at)?;
+            let next = next.map_or(reader.len(), |record| record.at);
+            found.damaged_ranges.push(DamagedRange { at, len: next - at, what });
             at = next;
             continue;
         };
         let sequence_id = record.header.sequence_id;
-        let body = image.body(&record)?;
+        let body = reader.body(&record)?;
         let cells = check_sequence_id(sequence_id, *newest)
             .and_then(|()| decode_cells(body, sequence_id, family_name));
         match cells {
@@ -195,7 +204,7 @@ fn inspect_records<'f>(
             }
             Err(what) => {
                 let len = record.end - at;
-                found.holes.push(Hole { at, len, what: what.to_owned() });
+                found.damaged_ranges.push(DamagedRange { at, len, what: what.to_owned() });
             }
         }
         at = record.end;

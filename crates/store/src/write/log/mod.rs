@@ -1,13 +1,13 @@
-//! The log: every write, in order, before it is acknowledged.
+//! The write-ahead log: every write, in order, before it is acknowledged.
 //!
-//! It is a row of segments, `wal/<number, 16 hex digits>.wal`. A segment is made for the first record
-//! that it takes, and the manifest knows of it before that record is written: so recovery knows which
-//! segments must be there. A flush closes the last one, and once what they hold is in files, they are
-//! unlinked.
+//! The log is a sequence of segments, `wal/<number, 16 hex digits>.wal`. A segment is created for
+//! its first record, and the manifest covers its number before that record is written: so recovery
+//! knows which segments must exist. A flush closes the last segment and, once the cells are in
+//! store files, unlinks the segments.
 //!
 //! ```text
-//! write      commit ─ writer ─ log_end ─ segment, record
-//! read back  recovery, inspect ─ image ─ record
+//! write      commit ─ writer ─ log_tail ─ segment, record
+//! read back  recovery, inspect ─ segment_reader ─ record
 //! ```
 #![cfg_attr(
     not(test),
@@ -15,23 +15,23 @@
 )]
 
 mod commit;
-mod image;
 mod inspect;
-mod log_end;
+mod log_tail;
 mod record;
 mod recovery;
 mod request;
 mod segment;
+mod segment_reader;
 mod writer;
 
 pub(crate) use commit::Log;
-pub(crate) use image::segment_len_max;
-pub(crate) use inspect::{Hole, InspectedSegment, inspect};
-pub(crate) use log_end::LogEnd;
+pub(crate) use inspect::{DamagedRange, InspectedSegment, inspect};
+pub(crate) use log_tail::LogTail;
 pub(crate) use record::encode_batch;
-pub(crate) use recovery::{LogPlace, Recovered, recover, remove_empty};
-pub(crate) use request::Stamp;
+pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty_segments};
+pub(crate) use request::DefaultTimestamp;
 pub(crate) use segment::PreviousSegment;
+pub(crate) use segment_reader::segment_len_max;
 
 #[cfg(test)]
 mod tests;

@@ -1,37 +1,37 @@
-//! One write batch in the log.
+//! A log record: one write batch.
 //!
 //! | at | bytes | field         | encoding and meaning                                          |
 //! |---:|------:|---------------|---------------------------------------------------------------|
-//! |  0 |     4 | `checksum`    | u32 BE; CRC-32C of all bytes of the record behind this field  |
+//! |  0 |     4 | `checksum`    | u32 BE; CRC-32C of the rest of the record                     |
 //! |  4 |     4 | `length`      | u32 BE; bytes of the cells, at most 1 GiB                     |
 //! |  8 |     8 | `segment`     | u64 BE; the segment's random id                               |
-//! | 16 |     8 | `sequence_id` | u64 BE; of the batch, greater than that of the record before  |
-//! | 24 |     8 | `durable`     | u64 BE; up to here the segment was on disk when this was made |
-//! | 32 |       | cells         | one behind the other                                          |
+//! | 16 |     8 | `sequence_id` | u64 BE; of the batch, greater than in the previous record     |
+//! | 24 |     8 | `durable`     | u64 BE; the synced length of the segment before this record   |
+//! | 32 |       | cells         | concatenated                                                  |
 //!
 //! A cell:
 //!
 //! | bytes | field              | encoding and meaning                   |
 //! |------:|--------------------|----------------------------------------|
 //! |     2 | `family`           | u16 BE; the family's id                |
-//! |     1 | `type`             | as in a cell's key                     |
+//! |     1 | `type`             | the type code of a cell's key          |
 //! |     8 | `timestamp`        | i64 BE                                 |
 //! |     2 | `row length`       | u16 BE                                 |
 //! |     2 | `tags length`      | u16 BE                                 |
 //! |     4 | `qualifier length` | u32 BE                                 |
 //! |     4 | `value length`     | u32 BE                                 |
-//! |       | row, qualifier, value, tags | one behind the other          |
+//! |       | row, qualifier, value, tags | concatenated                  |
 
 use std::io::{self, Read};
 
 use byteorder::{BigEndian, ReadBytesExt};
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
-use super::segment::WalIdentity;
+use super::segment::SegmentHeader;
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 
-/// The fields in front of a record's cells.
+/// The header of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordHeader {
     pub(crate) checksum: u32,
@@ -43,9 +43,9 @@ pub(crate) struct RecordHeader {
 
 impl RecordHeader {
     pub(crate) const LEN: usize = 32;
-    /// The bytes that the checksum does not cover: itself.
+    /// The length of the checksum, the only field that the checksum does not cover.
     pub(crate) const CHECKSUM_LEN: usize = 4;
-    /// More than this no batch is allowed, and no length is believed.
+    /// Maximum length of a record's cells; a greater length is damage.
     pub(crate) const LENGTH_MAX: u32 = 1 << 30;
 
     pub(crate) fn read(mut bytes: &[u8]) -> io::Result<Self> {
@@ -59,21 +59,21 @@ impl RecordHeader {
     }
 }
 
-/// Appends to `out` the record of a batch, each cell with its family's id.
+/// Appends the record of a batch to `out`; each cell comes with its family's id.
 ///
 /// # Errors
 ///
-/// If the batch is larger than a record can be; `out` is then as it was.
+/// If the batch exceeds the maximum size of a record; `out` is unchanged then.
 pub(crate) fn encode_batch<'a>(
     out: &mut Vec<u8>,
-    identity: &WalIdentity,
+    header: &SegmentHeader,
     sequence_id: SequenceId,
     durable: u64,
     cells: impl Iterator<Item = (u16, CellRef<'a>)>,
 ) -> Result<()> {
     let start = out.len();
-    out.extend_from_slice(&[0; 8]); // Checksum and length, once they are known.
-    out.extend_from_slice(&identity.segment.to_be_bytes());
+    out.extend_from_slice(&[0; 8]); // The checksum and the length are filled in below.
+    out.extend_from_slice(&header.segment.to_be_bytes());
     out.extend_from_slice(&sequence_id.get().to_be_bytes());
     out.extend_from_slice(&durable.to_be_bytes());
     let body = out.len();
@@ -84,17 +84,19 @@ pub(crate) fn encode_batch<'a>(
     let length = u32::try_from(length).ok().filter(|length| *length <= RecordHeader::LENGTH_MAX);
     let Some(length) = length else {
         out.truncate(start);
-        return Err(Error::invalid("a batch of more than 1 GiB cannot be logged"));
+        return Err(Error::invalid("the batch exceeds 1 GiB, the maximum of a log record"));
     };
     let record = out.split_at_mut(start).1;
-    let (checksum, covered) = record.split_first_chunk_mut::<4>().expect("a header is in front");
-    *covered.first_chunk_mut::<4>().expect("a header is in front") = length.to_be_bytes();
+    let (checksum, covered) =
+        record.split_first_chunk_mut::<4>().expect("the record begins with a header");
+    *covered.first_chunk_mut::<4>().expect("the record begins with a header") =
+        length.to_be_bytes();
     *checksum = crc32c(covered).to_be_bytes();
     Ok(())
 }
 
 fn encode_cell(out: &mut Vec<u8>, family: u16, cell: &CellRef<'_>) {
-    let fits = "the write path has checked the lengths of cells";
+    let fits = "the write path checks the lengths of cells";
     out.extend_from_slice(&family.to_be_bytes());
     out.push(cell.cell_type.code());
     out.extend_from_slice(&cell.timestamp.get().to_be_bytes());
@@ -108,9 +110,9 @@ fn encode_cell(out: &mut Vec<u8>, family: u16, cell: &CellRef<'_>) {
     out.extend_from_slice(cell.tags);
 }
 
-/// Reads the cells of a record whose checksum was right. `family_name` knows a family by its id.
+/// Decodes the cells of a record whose checksum matches; `family_name` maps an id to its family.
 ///
-/// An error says what is wrong: such a record was not written by this code.
+/// The error is the reason why the cells are invalid, which no record written by this code causes.
 pub(crate) fn decode_cells<'f>(
     mut body: &[u8],
     sequence_id: SequenceId,
@@ -130,21 +132,21 @@ fn decode_cell<'b, 'f>(
     sequence_id: SequenceId,
     family_name: impl Fn(u16) -> Option<&'f [u8]>,
 ) -> Result<(Cell, &'b [u8]), &'static str> {
-    let fixed = read_fixed(&mut bytes).map_err(|_| "ends in a cell")?;
+    let header = read_cell_header(&mut bytes).map_err(|_| "the record ends within a cell")?;
     let mut take = |len: u32| -> Result<&'b [u8], &'static str> {
-        let len = usize::try_from(len).map_err(|_| "a length that does not fit")?;
-        let (taken, rest) = bytes.split_at_checked(len).ok_or("ends in a cell")?;
+        let len = usize::try_from(len).map_err(|_| "a length does not fit into memory")?;
+        let (taken, rest) = bytes.split_at_checked(len).ok_or("the record ends within a cell")?;
         bytes = rest;
         Ok(taken)
     };
-    let (row, qualifier) = (take(fixed.row)?, take(fixed.qualifier)?);
-    let (value, tags) = (take(fixed.value)?, take(fixed.tags)?);
+    let (row, qualifier) = (take(header.row)?, take(header.qualifier)?);
+    let (value, tags) = (take(header.value)?, take(header.tags)?);
     let cell = CellRef {
         row,
-        family: family_name(fixed.family).ok_or("a family that the manifest does not know")?,
+        family: family_name(header.family).ok_or("a cell's family is not in the manifest")?,
         qualifier,
-        timestamp: fixed.timestamp,
-        cell_type: CellType::from_code(fixed.type_code).ok_or("an unknown cell type")?,
+        timestamp: header.timestamp,
+        cell_type: CellType::from_code(header.type_code).ok_or("unknown cell type")?,
         value,
         tags,
         sequence_id,
@@ -152,8 +154,8 @@ fn decode_cell<'b, 'f>(
     Ok((cell.to_cell(), bytes))
 }
 
-/// What stands in front of a cell's bytes.
-struct Fixed {
+/// The fixed-length fields of an encoded cell; `row`, `tags`, `qualifier` and `value` are lengths.
+struct CellHeader {
     family: u16,
     type_code: u8,
     timestamp: Timestamp,
@@ -163,8 +165,8 @@ struct Fixed {
     value: u32,
 }
 
-fn read_fixed(bytes: &mut impl Read) -> io::Result<Fixed> {
-    Ok(Fixed {
+fn read_cell_header(bytes: &mut impl Read) -> io::Result<CellHeader> {
+    Ok(CellHeader {
         family: bytes.read_u16::<BigEndian>()?,
         type_code: bytes.read_u8()?,
         timestamp: Timestamp::new(bytes.read_i64::<BigEndian>()?),

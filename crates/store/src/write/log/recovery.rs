@@ -1,90 +1,91 @@
-//! The log is read back after the store was closed or the machine stopped.
+//! Recovery: replays the log when the store is opened.
 //!
-//! A record counts if it is whole: its checksum is right and it carries its segment's id. What
-//! follows the last whole record of the last segment is a write that was under way; it is cut off.
-//! Damage anywhere else would be a hole in acknowledged history, and is an error:
+//! A record is valid if its checksum matches and it has its segment's id. Bytes after the last
+//! valid record of the last segment are an incomplete write and are cut off. Damage anywhere else
+//! would lose acknowledged writes and is an error:
 //!
 //! ```text
 //! last segment   ┃record┃record┃rec…            cut: the write was not acknowledged
-//! last segment   ┃record┃re▒▒rd┃record┃         error, naming segment and offset
-//! older segment  ┃record┃rec…                   error: a segment is whole before the next begins
+//! last segment   ┃record┃re▒▒rd┃record┃         error with the segment and the offset
+//! older segment  ┃record┃rec…                   error: only the last segment may be incomplete
 //! ```
 //!
-//! One such hole is no damage: what was written but never synced may reach the disk out of order
-//! before a power cut. It shows as sectors of zeros, behind all that the records found after it
-//! call durable. Under [`SyncWal`](crate::Durability::SyncWal) no more than the time before the
-//! power cut was promised, so the log ends at the hole.
+//! One kind of gap is not damage: before a power cut, written but unsynced sectors can reach the
+//! disk out of order. Such a gap has sectors of zeros, and lies beyond the durable length in all
+//! later records. [`SyncWal`](crate::Durability::SyncWal) does not promise that unsynced writes
+//! survive a power cut, so the log ends at the gap.
 
 use std::path::{Path, PathBuf};
 
 use sstable::{Cell, SequenceId};
 
-use super::image::Image;
-use super::log_end::LogEnd;
+use super::log_tail::LogTail;
 use super::record::decode_cells;
-use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
+use super::segment_reader::SegmentReader;
 use crate::error::{Error, Result};
 use crate::files::segment_number::SegmentNumber;
 use crate::files::sequence;
 use crate::vfs::Vfs;
 
-/// Which log is read.
+/// Where a log is, and which of its segments must exist.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LogPlace<'a> {
+pub(crate) struct LogExtent<'a> {
     pub(crate) directory: &'a Path,
-    /// Whose it is, if that is known.
+    /// The store's id, if known.
     pub(crate) store: Option<u64>,
-    /// The oldest segment that is needed. Those before it are flushed and only wait to be unlinked;
-    /// the caller does that.
+    /// The first required segment. Earlier segments are flushed; the caller unlinks them.
     pub(crate) first: SegmentNumber,
-    /// The segments from the first one on and before this one must be there; there may be more.
+    /// The segments `first..end` must exist; later segments may exist.
     pub(crate) end: SegmentNumber,
-    /// The length that a segment has at most.
+    /// Maximum length of a segment.
     pub(crate) segment_len_max: u64,
 }
 
-impl LogPlace<'_> {
-    /// Whether a segment was on disk before the manifest said as much as it does.
-    pub(super) fn must_have(&self, number: SegmentNumber) -> bool {
+impl LogExtent<'_> {
+    /// Returns whether a segment must exist.
+    pub(super) fn requires(&self, number: SegmentNumber) -> bool {
         (self.first..self.end).contains(&number)
     }
 
-    /// Which segments are missing behind the last of those that are there, in words.
-    pub(super) fn missing_at_end(
+    /// Returns the first required segment missing after the last existing one, and an error text.
+    pub(super) fn first_missing_at_end(
         &self,
-        there: &[SegmentNumber],
+        existing: &[SegmentNumber],
     ) -> Option<(SegmentNumber, String)> {
-        let expected = there.last().map_or(self.first, |last| last.next());
+        let expected = existing.last().map_or(self.first, |last| last.next());
         let last = SegmentNumber(self.end.0.checked_sub(1)?);
         if expected > last {
             return None;
         }
-        let what = "missing, and the manifest says that the log goes up to";
-        Some((expected, format!("the segment is {what} {last}")))
+        let what =
+            format!("the segment is missing, but the manifest requires the log up to {last}");
+        Some((expected, what))
     }
 }
 
-/// What the log held.
+/// The contents of a recovered log.
 #[derive(Debug)]
 pub(crate) struct Recovered {
-    /// The number of the segment behind the last one that holds a record.
+    /// The number after the last segment that has a record.
     pub(crate) next: SegmentNumber,
-    /// The last segment that holds a record.
+    /// The last segment that has a record.
     pub(crate) last: PreviousSegment,
-    /// Batches in order, each the cells of one sequence id.
+    /// The batches in order, each with the cells of one sequence id.
     pub(crate) batches: Vec<Vec<Cell>>,
-    /// The last batch's.
+    /// The sequence id of the last batch.
     pub(crate) newest: SequenceId,
-    /// The segments from `next` on, in order: they hold nothing and are not needed.
-    pub(crate) empty: Vec<SegmentNumber>,
-    /// The last segment that holds a record, and where its half-made write begins, if it has one.
-    last_end: Option<(PathBuf, Option<u64>)>,
+    /// The segments from `next` on, in order; they have no records and are not needed.
+    pub(crate) empty_segments: Vec<SegmentNumber>,
+    /// The last segment that has a record, and the offset of an incomplete write at its end, if
+    /// any.
+    last_segment: Option<(PathBuf, Option<u64>)>,
 }
 
-/// Reads the log and changes nothing.
+/// Reads the log; changes no file.
 pub(crate) fn recover<'f>(
     vfs: &dyn Vfs,
-    log: &LogPlace<'_>,
+    log: &LogExtent<'_>,
     family_name: impl Fn(u16) -> Option<&'f [u8]>,
 ) -> Result<Recovered> {
     let segments = list_segments(vfs, log)?;
@@ -93,76 +94,76 @@ pub(crate) fn recover<'f>(
         last: PreviousSegment::default(),
         batches: Vec::new(),
         newest: SequenceId::default(),
-        empty: Vec::new(),
-        last_end: None,
+        empty_segments: Vec::new(),
+        last_segment: None,
     };
     let mut expected = log.first;
     for number in &segments {
         if *number != expected {
-            let what = format!("segment {expected} before it is missing");
+            let what = format!("the previous segment {expected} is missing");
             return Err(Error::corrupt(&number.path(log.directory), 0, what));
         }
         expected = number.next();
     }
-    if let Some((number, what)) = log.missing_at_end(&segments) {
+    if let Some((number, what)) = log.first_missing_at_end(&segments) {
         return Err(Error::corrupt(&number.path(log.directory), 0, what));
     }
     let mut previous = None;
     for number in &segments {
         let path = number.path(log.directory);
         let is_last = segments.last() == Some(number);
-        let image = Image::open(vfs, &path, log.segment_len_max)?;
-        let (len, batches) = (image.len(), recovered.batches.len());
-        let mut segment = Segment { path: &path, image, log, number: *number, is_last, previous };
+        let reader = SegmentReader::open(vfs, &path, log.segment_len_max)?;
+        let (len, batches) = (reader.len(), recovered.batches.len());
+        let mut segment = Segment { path: &path, reader, log, number: *number, is_last, previous };
         let replayed = segment.replay(&family_name, &mut recovered)?;
         previous = replayed;
         match replayed {
             Some(this) if recovered.batches.len() > batches => {
                 recovered.next = number.next();
                 recovered.last = this;
-                recovered.empty.clear();
-                recovered.last_end = Some((path, (this.len < len).then_some(this.len)));
+                recovered.empty_segments.clear();
+                recovered.last_segment = Some((path, (this.len < len).then_some(this.len)));
             }
-            // If not even its header is whole, nothing was ever acknowledged by it.
-            _ => recovered.empty.push(*number),
+            // A segment without a complete header never held an acknowledged record.
+            _ => recovered.empty_segments.push(*number),
         }
     }
     Ok(recovered)
 }
 
 impl Recovered {
-    /// Cuts what the last segment holds of a half-made write, and brings the log to the disk. The
-    /// empty segments stay.
-    pub(crate) fn settle(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
-        match &self.last_end {
+    /// Cuts off the incomplete write at the end of the log, and syncs the log. Keeps empty
+    /// segments.
+    pub(crate) fn truncate_and_sync(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        match &self.last_segment {
             Some((path, Some(end))) => {
-                vfs.truncate(path, *end).map_err(Error::io(path, "cut the half-made write off"))?;
+                vfs.truncate(path, *end)
+                    .map_err(Error::io(path, "cut off the incomplete write"))?;
             }
             Some((path, None)) => {
-                // A process that was killed left it with the operating system only.
+                // A killed process may have left the records unsynced.
                 let mut segment = vfs.append(path).map_err(Error::io(path, "open"))?;
                 segment.sync().map_err(Error::io(path, "sync"))?;
             }
             None => {}
         }
-        // As their bytes, the names of the segments must be on disk before the next one's is.
+        // The names of the segments, too, must be on disk before the next segment is created.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
     }
 
-    /// Where the log goes on.
-    pub(crate) const fn log_end(&self, store: u64) -> LogEnd {
-        LogEnd::new(store, self.next, self.last)
+    /// Returns the tail at which the log continues.
+    pub(crate) const fn log_tail(&self, store: u64) -> LogTail {
+        LogTail::new(store, self.next, self.last)
     }
 }
 
-/// Removes empty segments, the last ones of the log in order. The manifest must not say that they
-/// are needed.
-pub(crate) fn remove_empty(
+/// Removes the empty segments at the end of the log; the manifest must not require them.
+pub(crate) fn remove_empty_segments(
     vfs: &dyn Vfs,
     directory: &Path,
     segments: &[SegmentNumber],
 ) -> Result<()> {
-    // From the end, each for certain: a power cut must leave no gap.
+    // In descending order with a sync after each, so that a power cut leaves no gap.
     for number in segments.iter().rev() {
         let path = number.path(directory);
         vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
@@ -171,8 +172,8 @@ pub(crate) fn remove_empty(
     Ok(())
 }
 
-/// The segments that are there and needed, in order.
-pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogPlace<'_>) -> Result<Vec<SegmentNumber>> {
+/// Returns the existing segments from the first required one on, in order.
+pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogExtent<'_>) -> Result<Vec<SegmentNumber>> {
     let entries = vfs.list(log.directory).map_err(Error::io(log.directory, "list"))?;
     let mut segments: Vec<_> = entries
         .iter()
@@ -183,49 +184,51 @@ pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogPlace<'_>) -> Result<Vec<Seg
     Ok(segments)
 }
 
-/// A segment that is being read back.
+/// A segment during recovery.
 struct Segment<'a> {
     path: &'a Path,
-    image: Image,
-    log: &'a LogPlace<'a>,
+    reader: SegmentReader,
+    log: &'a LogExtent<'a>,
     number: SegmentNumber,
     is_last: bool,
-    /// The segment before it, unless it is the first.
+    /// The previous segment; `None` for the first.
     previous: Option<PreviousSegment>,
 }
 
 impl Segment<'_> {
-    /// Appends the segment's batches and returns its id and where its last whole record ends; `None`
-    /// if it was only being made.
+    /// Appends the segment's batches to `recovered`.
+    ///
+    /// Returns the segment's id and the end of its last record; `None` if the segment's header was
+    /// never completely written.
     fn replay<'f>(
         &mut self,
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,
         recovered: &mut Recovered,
     ) -> Result<Option<PreviousSegment>> {
-        let may_be_new = self.is_last && !self.log.must_have(self.number);
-        let identity = read_identity(&mut self.image, may_be_new)?;
-        let Some(identity) = identity.map_err(|what| self.corrupt(0, what))? else {
+        let may_be_new = self.is_last && !self.log.requires(self.number);
+        let header = read_segment_header(&mut self.reader, may_be_new)?;
+        let Some(header) = header.map_err(|what| self.corrupt(0, what))? else {
             return Ok(None);
         };
-        check_identity(&identity, self.number, self.log.store, self.previous)
+        check_segment_header(&header, self.number, self.log.store, self.previous)
             .map_err(|what| self.corrupt(0, what))?;
-        self.image.segment = identity.segment;
+        self.reader.segment = header.segment;
         let mut at = FIRST_RECORD_AT;
-        while let Some(record) = self.image.record_at(at)? {
+        while let Some(record) = self.reader.record_at(at)? {
             let sequence_id = record.header.sequence_id;
             check_sequence_id(sequence_id, recovered.newest)
                 .map_err(|what| self.corrupt(at, what))?;
-            let cells = decode_cells(self.image.body(&record)?, sequence_id, family_name);
+            let cells = decode_cells(self.reader.body(&record)?, sequence_id, family_name);
             recovered.batches.push(cells.map_err(|what| self.corrupt(at, what))?);
             recovered.newest = sequence_id;
             at = record.end;
         }
-        if at < self.image.len()
-            && let Some(what) = tail_problem(&mut self.image, at, self.is_last)?
+        if at < self.reader.len()
+            && let Some(what) = tail_problem(&mut self.reader, at, self.is_last)?
         {
             return Err(self.corrupt(at, &what));
         }
-        Ok(Some(PreviousSegment { segment: identity.segment, len: at }))
+        Ok(Some(PreviousSegment { segment: header.segment, len: at }))
     }
 
     fn corrupt(&self, at: u64, what: &str) -> Error {
@@ -233,70 +236,75 @@ impl Segment<'_> {
     }
 }
 
-/// Holds a record's sequence id against the newest before it; an error says what is wrong with it.
+/// Checks that a record's sequence id is valid and greater than `newest`; the error is the reason.
 pub(super) fn check_sequence_id(id: SequenceId, newest: SequenceId) -> Result<(), &'static str> {
     if id <= newest {
-        return Err("a record that is older than the one before it");
+        return Err("the record is not newer than the previous record");
     }
     sequence::check(id)
 }
 
-/// Reads a segment's header; `None` if it was only being made, where that may be. The inner error
-/// says what is wrong with it.
-pub(super) fn read_identity(
-    image: &mut Image,
+/// Reads a segment's header; `None` if `may_be_new` and the header was never completely written.
+///
+/// The inner error is the reason why the header is invalid.
+pub(super) fn read_segment_header(
+    reader: &mut SegmentReader,
     may_be_new: bool,
-) -> Result<Result<Option<WalIdentity>, &'static str>> {
-    let Some(header) = image.header()?.first_chunk() else {
+) -> Result<Result<Option<SegmentHeader>, &'static str>> {
+    let Some(header) = reader.header()?.first_chunk() else {
         // A segment gets records only once its header is on disk.
-        return Ok(if may_be_new { Ok(None) } else { Err("ends in the segment's header") });
+        return Ok(if may_be_new { Ok(None) } else { Err("the file ends within the header") });
     };
-    Ok(match WalIdentity::read(header) {
-        Ok(identity) => Ok(Some(identity)),
-        Err(_) if may_be_new && image.is_zero()? => Ok(None),
+    Ok(match SegmentHeader::read(header) {
+        Ok(header) => Ok(Some(header)),
+        Err(_) if may_be_new && reader.is_all_zeros()? => Ok(None),
         Err(what) => Err(what),
     })
 }
 
-/// Holds a segment's header against its name, its store if that is known, and the segment before it
-/// if it is there.
-pub(super) fn check_identity(
-    identity: &WalIdentity,
+/// Checks a segment's header against its name and, if known, its store and the previous segment.
+pub(super) fn check_segment_header(
+    header: &SegmentHeader,
     number: SegmentNumber,
     store: Option<u64>,
     previous: Option<PreviousSegment>,
 ) -> Result<(), &'static str> {
-    if identity.number != number || store.is_some_and(|store| store != identity.store) {
-        return Err("the segment of another store or of another name");
+    if header.number != number || store.is_some_and(|store| store != header.store) {
+        return Err("the segment belongs to another store or another number");
     }
     let Some(previous) = previous else { return Ok(()) };
-    if identity.previous.segment != previous.segment {
-        return Err("follows another segment than the one before it");
+    if header.previous.segment != previous.segment {
+        return Err("the previous segment has another id than this header says");
     }
-    if identity.previous.len != previous.len {
-        return Err("the segment before it had another length when this one began");
+    if header.previous.len != previous.len {
+        return Err("the previous segment has another length than this header says");
     }
     Ok(())
 }
 
-/// Decides whether the bytes from `at` on, where no record begins, are a write that was under way;
-/// returns why they cannot be.
-pub(super) fn tail_problem(image: &mut Image, at: u64, is_last: bool) -> Result<Option<String>> {
+/// Decides whether the bytes from `at` on, which begin no valid record, are an incomplete write.
+///
+/// Returns the reason if they are damage instead.
+pub(super) fn tail_problem(
+    reader: &mut SegmentReader,
+    at: u64,
+    is_last: bool,
+) -> Result<Option<String>> {
     if !is_last {
-        return Ok(Some("damage in a segment that another one follows".to_owned()));
+        return Ok(Some("damage in a segment that is not the last".to_owned()));
     }
-    if image.is_foreign_at(at)? {
-        return Ok(Some("a record of another segment".to_owned()));
+    if reader.has_foreign_record_at(at)? {
+        return Ok(Some("the record belongs to another segment".to_owned()));
     }
-    let Some(first) = image.next_record_behind(at)? else { return Ok(None) };
-    // The last one knows most about what was durable.
+    let Some(first) = reader.next_record_after(at)? else { return Ok(None) };
+    // The last record has the greatest durable length.
     let mut last = first;
-    while let Some(record) = image.next_record(last.end)? {
+    while let Some(record) = reader.next_record_at_or_after(last.end)? {
         last = record;
     }
     let was_synced = at < last.header.durable;
-    if was_synced || !image.has_lost_sector(at, first.at)? {
-        return Ok(Some(format!("damage, and a sound record behind it at {:#x}", first.at)));
+    if was_synced || !reader.has_zero_sector(at, first.at)? {
+        return Ok(Some(format!("damage, followed by a valid record at {:#x}", first.at)));
     }
     Ok(None)
 }

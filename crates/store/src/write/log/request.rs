@@ -1,22 +1,22 @@
-//! One batch on its way into the log.
+//! A request to commit one batch.
 
 use sstable::Cell;
 
 use crate::options::Durability;
 
-/// A batch, and how it is to be written.
+/// A batch with its durability.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) cells: Vec<Cell>,
     pub(super) durability: Durability,
-    pub(super) stamp: Stamp,
+    pub(super) default_timestamp: DefaultTimestamp,
 }
 
-/// What becomes the timestamp of cells that leave it open.
+/// The timestamp of cells that are written without one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Stamp {
-    /// The time of the write.
+pub(crate) enum DefaultTimestamp {
+    /// The clock's time at the commit.
     Now,
-    /// The sequence id of the write.
+    /// The sequence id of the batch.
     SequenceId,
 }

@@ -1,19 +1,19 @@
-//! One file of the log, written from front to end.
+//! A segment: one append-only file of the log.
 //!
 //! | at | bytes | field        | encoding and meaning                                           |
 //! |---:|------:|--------------|----------------------------------------------------------------|
 //! |  0 |     8 | `magic`      | `STOREWAL`                                                     |
 //! |  8 |     4 | `version`    | u32 BE; 2                                                      |
-//! | 12 |     8 | `store`      | u64 BE; the store's id, so that a foreign segment is refused   |
+//! | 12 |     8 | `store`      | u64 BE; the store's id; another store's segment is refused     |
 //! | 20 |     8 | `number`     | u64 BE; as in the file's name                                  |
-//! | 28 |     8 | `segment`    | u64 BE; drawn at random, repeated in each record               |
-//! | 36 |     8 | `previous`   | u64 BE; the id of the segment before it; 0 if it is the first  |
-//! | 44 |     8 | `length`     | u64 BE; of the segment before it, in bytes                     |
-//! | 52 |     4 | `checksum`   | u32 BE; CRC-32C of the 52 bytes before it                      |
+//! | 28 |     8 | `segment`    | u64 BE; the segment's random id, repeated in each record       |
+//! | 36 |     8 | `previous`   | u64 BE; the id of the previous segment; 0 in the first         |
+//! | 44 |     8 | `length`     | u64 BE; the length of the previous segment in bytes            |
+//! | 52 |     4 | `checksum`   | u32 BE; CRC-32C of bytes 0 to 51                               |
 //! | 56 |       | records      | see [`record`](super::record)                                  |
 //!
-//! A segment is whole before the next begins, and the next one says how long it was and what it was
-//! called: so none can be cut at the end of a record, or replaced, without being noticed.
+//! A segment is complete on disk before the next one begins. The next header has its id and length,
+//! so recovery detects a segment that was replaced or cut at a record boundary.
 
 use std::path::{Path, PathBuf};
 
@@ -23,32 +23,31 @@ use crate::files::identity::random_number;
 use crate::files::segment_number::SegmentNumber;
 use crate::vfs::{AppendFile, Vfs};
 
-/// What a segment's records are checked against.
+/// The header of a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct WalIdentity {
+pub(crate) struct SegmentHeader {
     pub(crate) store: u64,
     pub(crate) number: SegmentNumber,
-    /// Drawn at random for each segment.
+    /// The segment's random id.
     pub(crate) segment: u64,
-    /// What came before it.
     pub(crate) previous: PreviousSegment,
 }
 
-/// The segment before one, as it was when that began; all zero if there was none.
+/// The id and length of the previous segment; both zero in the first segment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct PreviousSegment {
     pub(crate) segment: u64,
     pub(crate) len: u64,
 }
 
-impl WalIdentity {
+impl SegmentHeader {
     /// Bytes before the first record.
-    pub(crate) const HEADER_LEN: usize = 56;
+    pub(crate) const LEN: usize = 56;
     const MAGIC: [u8; 8] = *b"STOREWAL";
     const VERSION: u32 = 2;
 
     fn to_bytes(self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(Self::HEADER_LEN);
+        let mut bytes = Vec::with_capacity(Self::LEN);
         bytes.extend_from_slice(&Self::MAGIC);
         bytes.extend_from_slice(&Self::VERSION.to_be_bytes());
         bytes.extend_from_slice(&self.store.to_be_bytes());
@@ -61,8 +60,8 @@ impl WalIdentity {
         bytes
     }
 
-    /// Reads a segment's header; an error says what is wrong with it.
-    pub(crate) fn read(bytes: &[u8; Self::HEADER_LEN]) -> Result<Self, &'static str> {
+    /// Parses a segment's header; the error is the reason why the header is invalid.
+    pub(crate) fn read(bytes: &[u8; Self::LEN]) -> Result<Self, &'static str> {
         let [m0, m1, m2, m3, m4, m5, m6, m7, rest @ ..] = bytes;
         if [*m0, *m1, *m2, *m3, *m4, *m5, *m6, *m7] != Self::MAGIC {
             return Err("not a log segment");
@@ -78,29 +77,29 @@ impl WalIdentity {
             return Err("the header's checksum does not match");
         }
         if u32::from_be_bytes([*v0, *v1, *v2, *v3]) != Self::VERSION {
-            return Err("a log version that this build does not know");
+            return Err("this build does not support the log's version");
         }
         let previous = PreviousSegment { segment: previous, len: previous_len };
         Ok(Self { store, number: SegmentNumber(number_in_header), segment, previous })
     }
 }
 
-/// Where the first record begins.
+/// The offset of the first record.
 pub(super) const FIRST_RECORD_AT: u64 = 56;
-const _: () = assert!(WalIdentity::HEADER_LEN == 56, "the two are one number");
+const _: () = assert!(SegmentHeader::LEN == 56, "both constants are the header length");
 
-/// Splits a u64 off; the caller has counted the bytes.
+/// Splits a u64 off the start of `bytes`, which must have at least 8 bytes.
 fn number(bytes: &[u8]) -> (u64, &[u8]) {
     let (number, rest) = bytes.split_first_chunk::<8>().expect("the header has all of its fields");
     (u64::from_be_bytes(*number), rest)
 }
 
-/// The segment that is being written.
+/// Appends records to a segment.
 #[derive(Debug)]
 pub(crate) struct SegmentWriter {
     file: Box<dyn AppendFile>,
     path: PathBuf,
-    identity: WalIdentity,
+    header: SegmentHeader,
     /// Bytes handed to the operating system.
     written: u64,
     /// Bytes known to be on disk.
@@ -108,7 +107,7 @@ pub(crate) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// Makes a segment. Its name is on disk before this returns.
+    /// Creates a segment. Its header and its name are on disk when this returns.
     pub(crate) fn create(
         vfs: &dyn Vfs,
         directory: &Path,
@@ -117,35 +116,35 @@ impl SegmentWriter {
         previous: PreviousSegment,
     ) -> Result<Self> {
         let path = number.path(directory);
-        let identity = WalIdentity { store, number, segment: random_number()?, previous };
+        let header = SegmentHeader { store, number, segment: random_number()?, previous };
         let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
-        let header = identity.to_bytes();
-        file.write_all(&header).map_err(Error::io(&path, "write"))?;
+        let bytes = header.to_bytes();
+        file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
         file.sync().map_err(Error::io(&path, "sync"))?;
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
         let written = FIRST_RECORD_AT;
-        Ok(Self { file, path, identity, written, durable: written })
+        Ok(Self { file, path, header, written, durable: written })
     }
 
-    pub(crate) const fn identity(&self) -> &WalIdentity {
-        &self.identity
+    pub(crate) const fn header(&self) -> &SegmentHeader {
+        &self.header
     }
 
-    /// What the next segment says of this one, once all of it is on disk.
+    /// Returns this segment's entry in the next header. The segment must be synced.
     pub(crate) const fn as_previous(&self) -> PreviousSegment {
-        PreviousSegment { segment: self.identity.segment, len: self.written }
+        PreviousSegment { segment: self.header.segment, len: self.written }
     }
 
     pub(crate) const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Where the segment is known to be on disk up to: records say so, and recovery relies on it.
+    /// Returns the length that is known to be on disk. Records carry it, and recovery relies on it.
     pub(crate) const fn durable(&self) -> u64 {
         self.durable
     }
 
-    /// Hands whole records to the operating system.
+    /// Writes whole records to the operating system.
     pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
         self.file.write_all(records).map_err(Error::io(&self.path, "write"))?;
         let len = u64::try_from(records.len()).expect("a length in memory");
@@ -153,7 +152,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Waits until what was written is on disk.
+    /// Syncs the written records to disk.
     pub(crate) fn sync(&mut self) -> Result<()> {
         if self.durable != self.written {
             self.file.sync().map_err(Error::io(&self.path, "sync"))?;

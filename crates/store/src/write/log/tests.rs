@@ -5,7 +5,7 @@ use std::path::Path;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::recovery::Recovered;
-use super::segment::{SegmentWriter, WalIdentity};
+use super::segment::{SegmentHeader, SegmentWriter};
 use super::writer::Writer;
 use super::*;
 use crate::error::{Error, Result};
@@ -29,8 +29,9 @@ fn cell(sequence: u64, row: &str, value: &[u8]) -> Cell {
     cell.to_cell()
 }
 
-/// A segment of three batches, the second of two cells; returns the batches, where each ends, and
-/// what the next segment says of this one.
+/// Writes a segment of three batches, the second of two cells.
+///
+/// Returns the batches, the offsets of their ends, and the segment's entry in the next header.
 fn write_segment(
     directory: &Path,
     number: SegmentNumber,
@@ -45,24 +46,23 @@ fn write_segment(
         vec![cell(first + 2, "d", b"333")],
     ];
     let mut ends = Vec::new();
-    for (place, batch) in batches.iter().enumerate() {
+    for (index, batch) in batches.iter().enumerate() {
         let mut record = Vec::new();
         let cells = batch.iter().map(|cell| (3, cell.as_ref()));
-        let sequence_id = SequenceId::new(first + place as u64);
-        encode_batch(&mut record, segment.identity(), sequence_id, segment.durable(), cells)
-            .unwrap();
+        let sequence_id = SequenceId::new(first + index as u64);
+        encode_batch(&mut record, segment.header(), sequence_id, segment.durable(), cells).unwrap();
         segment.write(&record).unwrap();
         ends.push(segment.written());
     }
     (batches, ends, segment.as_previous())
 }
 
-/// The first segment.
+/// Writes the first segment.
 fn write_first(directory: &Path) -> (Vec<Vec<Cell>>, Vec<u64>, PreviousSegment) {
     write_segment(directory, FIRST, PreviousSegment::default(), 1)
 }
 
-/// The first two segments; returns their batches.
+/// Writes the first two segments; returns their batches.
 fn write_two(directory: &Path) -> Vec<Vec<Cell>> {
     let (first, _, previous) = write_first(directory);
     [first, write_segment(directory, FIRST.next(), previous, 4).0].concat()
@@ -73,7 +73,7 @@ fn read_back(directory: &Path) -> Result<Recovered> {
 }
 
 fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
-    let log = LogPlace {
+    let log = LogExtent {
         directory,
         store: Some(store),
         first: FIRST,
@@ -81,8 +81,8 @@ fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
         segment_len_max: 1 << 20,
     };
     let recovered = recover(&RealFiles, &log, |id| (id == 3).then_some(&b"f"[..]))?;
-    recovered.settle(&RealFiles, directory)?;
-    remove_empty(&RealFiles, directory, &recovered.empty)?;
+    recovered.truncate_and_sync(&RealFiles, directory)?;
+    remove_empty_segments(&RealFiles, directory, &recovered.empty_segments)?;
     Ok(recovered)
 }
 
@@ -96,7 +96,7 @@ fn damage(result: Result<Recovered>) -> (String, u64) {
 }
 
 #[test]
-fn a_cut_anywhere_leaves_exactly_the_batches_before_it() {
+fn a_log_cut_anywhere_keeps_exactly_the_batches_before_the_cut() {
     let directory = tempfile::tempdir().unwrap();
     let (batches, ends, _) = write_first(directory.path());
     let path = FIRST.path(directory.path());
@@ -104,27 +104,27 @@ fn a_cut_anywhere_leaves_exactly_the_batches_before_it() {
     for cut in 0..=whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
         let recovered = read_back(directory.path());
-        if cut < WalIdentity::HEADER_LEN {
-            // It was whole on disk before anything was acknowledged.
+        if cut < SegmentHeader::LEN {
+            // The header is complete on disk before any write is acknowledged.
             assert_eq!(damage(recovered), (FIRST.to_string(), 0), "cut at {cut}");
             continue;
         }
         let count = ends.iter().filter(|end| **end <= cut as u64).count();
         assert_eq!(recovered.unwrap().batches, batches[..count], "cut at {cut}");
-        // What was half there is gone, so that the next segment may follow.
+        // The incomplete record is cut off, so that the next segment may follow.
         let left = fs::metadata(&path).ok().map(|left| left.len());
         assert_eq!(left, count.checked_sub(1).map(|last| ends[last]), "cut at {cut}");
     }
 }
 
 #[test]
-fn a_later_segment_may_be_in_the_making() {
+fn the_last_segment_may_have_an_incomplete_header() {
     let directory = tempfile::tempdir().unwrap();
     let (batches, _, previous) = write_first(directory.path());
     write_segment(directory.path(), FIRST.next(), previous, 4);
     let path = FIRST.next().path(directory.path());
     let whole = fs::read(&path).unwrap();
-    for cut in 0..WalIdentity::HEADER_LEN {
+    for cut in 0..SegmentHeader::LEN {
         fs::write(&path, &whole[..cut]).unwrap();
         assert_eq!(read_back(directory.path()).unwrap().batches, batches, "cut at {cut}");
         assert!(!path.exists());
@@ -132,7 +132,7 @@ fn a_later_segment_may_be_in_the_making() {
 }
 
 #[test]
-fn a_flip_before_sound_records_is_an_error_that_names_segment_and_offset() {
+fn a_flipped_bit_before_valid_records_is_an_error_with_segment_and_offset() {
     let directory = tempfile::tempdir().unwrap();
     let (batches, ends, _) = write_first(directory.path());
     let path = FIRST.path(directory.path());
@@ -145,11 +145,11 @@ fn a_flip_before_sound_records_is_an_error_that_names_segment_and_offset() {
             fs::write(&path, &flipped).unwrap();
             let result = read_back(directory.path());
             if at >= last_start {
-                // Of the last record nobody can tell a flip from a write under way.
+                // In the last record, damage looks the same as an incomplete write.
                 assert_eq!(result.unwrap().batches, batches[..2], "byte {at}, bit {bit}");
                 continue;
             }
-            let starts = [WalIdentity::HEADER_LEN as u64, ends[0], ends[1]];
+            let starts = [SegmentHeader::LEN as u64, ends[0], ends[1]];
             let record = starts.iter().filter(|start| **start <= at as u64).max().unwrap_or(&0);
             assert_eq!(damage(result), (FIRST.to_string(), *record), "byte {at}, bit {bit}");
         }
@@ -157,7 +157,7 @@ fn a_flip_before_sound_records_is_an_error_that_names_segment_and_offset() {
 }
 
 #[test]
-fn damage_in_a_segment_that_another_follows_is_never_cut() {
+fn damage_in_a_segment_that_is_not_the_last_is_never_cut_off() {
     let directory = tempfile::tempdir().unwrap();
     let batches = write_two(directory.path());
     let recovered = read_back(directory.path()).unwrap();
@@ -168,7 +168,7 @@ fn damage_in_a_segment_that_another_follows_is_never_cut() {
     let whole = fs::read(&path).unwrap();
     for cut in 0..whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
-        // Where a record ends there, only the next segment knows that there was more.
+        // After a cut at a record boundary, only the next segment's header tells the length.
         damage(read_back(directory.path()));
     }
     for at in 0..whole.len() {
@@ -186,11 +186,11 @@ fn damage_in_a_segment_that_another_follows_is_never_cut() {
 }
 
 #[test]
-fn a_segment_that_must_be_there_is_missed_wherever_it_stood() {
+fn a_missing_required_segment_is_an_error_at_any_position() {
     let directory = tempfile::tempdir().unwrap();
     let batches = write_two(directory.path());
     let read_to = |end| {
-        let log = LogPlace {
+        let log = LogExtent {
             directory: directory.path(),
             store: Some(STORE),
             first: FIRST,
@@ -200,12 +200,12 @@ fn a_segment_that_must_be_there_is_missed_wherever_it_stood() {
         recover(&RealFiles, &log, |_| Some(&b"f"[..]))
     };
     let (second, third) = (FIRST.next(), FIRST.next().next());
-    // There may be more segments than the manifest knows, and never fewer.
+    // There may be more segments than the manifest requires, but not fewer.
     for end in [FIRST, second, third] {
         assert_eq!(read_to(end).unwrap().batches, batches);
     }
     let refused = read_to(third.next()).unwrap_err().to_string();
-    assert!(refused.ends_with("the log goes up to 0000000000000003.wal"), "{refused}");
+    assert!(refused.ends_with("requires the log up to 0000000000000003.wal"), "{refused}");
     assert_eq!(damage(read_to(third.next())), (third.to_string(), 0));
     fs::remove_file(second.path(directory.path())).unwrap();
     assert_eq!(damage(read_to(third)), (second.to_string(), 0));
@@ -216,7 +216,7 @@ fn a_segment_that_must_be_there_is_missed_wherever_it_stood() {
 }
 
 #[test]
-fn empty_segments_at_the_end_are_told_and_those_in_between_are_kept() {
+fn empty_segments_are_reported_at_the_end_and_kept_in_between() {
     let directory = tempfile::tempdir().unwrap();
     let (_, _, mut previous) = write_first(directory.path());
     let mut number = FIRST.next();
@@ -229,33 +229,33 @@ fn empty_segments_at_the_end_are_told_and_those_in_between_are_kept() {
         number = number.next();
     }
     let recovered = read_back(directory.path()).unwrap();
-    assert_eq!((recovered.next, recovered.empty.len()), (FIRST.next(), 2));
-    assert!(!FIRST.next().path(directory.path()).exists(), "the test removes them, too");
+    assert_eq!((recovered.next, recovered.empty_segments.len()), (FIRST.next(), 2));
+    assert!(!FIRST.next().path(directory.path()).exists(), "`read_back` removes empty segments");
     previous = empty(FIRST.next(), recovered.last);
     write_segment(directory.path(), FIRST.next().next(), previous, 4);
     let recovered = read_back(directory.path()).unwrap();
-    assert_eq!((recovered.batches.len(), recovered.empty.len()), (6, 0));
+    assert_eq!((recovered.batches.len(), recovered.empty_segments.len()), (6, 0));
 }
 
-/// A copy of the store that went its own way has segments of the same store and number.
+/// After a store was copied, both copies write segments with the same store id and numbers.
 #[test]
-fn a_segment_that_another_history_wrote_is_refused() {
-    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    for directory in [&here, &there] {
+fn a_segment_of_a_diverged_copy_of_the_store_is_refused() {
+    let (here, diverged) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for directory in [&here, &diverged] {
         write_two(directory.path());
     }
     for number in [FIRST, FIRST.next()] {
         let kept = fs::read(number.path(here.path())).unwrap();
-        fs::copy(number.path(there.path()), number.path(here.path())).unwrap();
+        fs::copy(number.path(diverged.path()), number.path(here.path())).unwrap();
         assert_eq!(damage(read_back(here.path())), (FIRST.next().to_string(), 0));
         fs::write(number.path(here.path()), kept).unwrap();
     }
     assert_eq!(read_back(here.path()).unwrap().batches.len(), 6);
 }
 
-/// As if the file had been used before, and were not cut where its new content ends.
+/// Simulates a reused file that was not truncated to its new length.
 #[test]
-fn what_an_older_segment_left_behind_the_end_is_refused() {
+fn records_of_an_older_segment_after_the_end_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let (_, ends, _) = write_first(directory.path());
     let path = FIRST.path(directory.path());
@@ -263,7 +263,7 @@ fn what_an_older_segment_left_behind_the_end_is_refused() {
     fs::remove_file(&path).unwrap();
     let (batches, ..) = write_first(directory.path());
     let newer = fs::read(&path).unwrap();
-    // The older one's records stood at the same places.
+    // The records of both segments have the same offsets.
     for (count, end) in (1..).zip(&ends) {
         let end = usize::try_from(*end).unwrap();
         let recycled = [&newer[..end], &older[end..]].concat();
@@ -277,7 +277,7 @@ fn what_an_older_segment_left_behind_the_end_is_refused() {
 }
 
 #[test]
-fn segments_of_other_stores_and_renamed_ones_are_refused() {
+fn segments_of_other_stores_and_renamed_segments_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     write_first(directory.path());
     let path = FIRST.path(directory.path());
@@ -290,10 +290,10 @@ fn segments_of_other_stores_and_renamed_ones_are_refused() {
     }
 }
 
-/// What was never synced may be missing in the middle after a power cut, a sector at a time. The
-/// log then ends at the hole, unless a later record knows that it once was on disk.
+/// After a power cut, single unsynced sectors may be missing. The log then ends at the gap, unless
+/// a later record says that the sector was synced.
 #[test]
-fn a_lost_sector_ends_the_log_unless_it_was_synced() {
+fn an_unsynced_lost_sector_ends_the_log_and_a_synced_one_is_an_error() {
     for synced in [false, true] {
         let directory = tempfile::tempdir().unwrap();
         let none = PreviousSegment::default();
@@ -304,9 +304,9 @@ fn a_lost_sector_ends_the_log_unless_it_was_synced() {
             let cell = cell(sequence, "r", &value);
             let mut record = Vec::new();
             let cells = [(3, cell.as_ref())].into_iter();
-            let (identity, durable) = (*segment.identity(), segment.durable());
+            let (header, durable) = (*segment.header(), segment.durable());
             let sequence_id = SequenceId::new(sequence);
-            encode_batch(&mut record, &identity, sequence_id, durable, cells).unwrap();
+            encode_batch(&mut record, &header, sequence_id, durable, cells).unwrap();
             segment.write(&record).unwrap();
             if synced {
                 segment.sync().unwrap();
@@ -325,15 +325,15 @@ fn a_lost_sector_ends_the_log_unless_it_was_synced() {
     }
 }
 
-/// Behind damage stand places that look like records, each of them half as long as the file: to check
-/// all of their checksums would take hours in a large file.
+/// After the damage, many offsets look like records half as long as the file. Checking all of their
+/// checksums would take hours in a large file.
 #[test]
-fn places_that_only_look_like_records_are_not_searched_for_ever() {
+fn the_search_for_records_after_damage_is_bounded() {
     let directory = tempfile::tempdir().unwrap();
     let none = PreviousSegment::default();
     let made = SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST, none).unwrap();
     let mut bytes = fs::read(FIRST.path(directory.path())).unwrap();
-    let id = made.identity().segment.to_be_bytes();
+    let id = made.header().segment.to_be_bytes();
     for _ in 0..32_000 {
         bytes.extend([0_u8; 4]);
         bytes.extend(250_000_u32.to_be_bytes());
@@ -341,31 +341,31 @@ fn places_that_only_look_like_records_are_not_searched_for_ever() {
     }
     fs::write(FIRST.path(directory.path()), bytes).unwrap();
     let refused = read_back(directory.path()).unwrap_err().to_string();
-    assert!(refused.contains("too many places behind damage"), "{refused}");
+    assert!(refused.contains("too many offsets after damage"), "{refused}");
 }
 
 #[test]
-fn sequence_ids_and_segments_come_in_their_order() {
+fn sequence_ids_never_descend_and_one_segment_is_open_at_a_time() {
     let directory = tempfile::tempdir().unwrap();
-    let mut end = LogEnd::new(STORE, FIRST, PreviousSegment::default());
-    end.begin(&RealFiles, directory.path()).unwrap();
-    let mut again = AssertUnwindSafe(&mut end);
+    let mut tail = LogTail::new(STORE, FIRST, PreviousSegment::default());
+    tail.begin(&RealFiles, directory.path()).unwrap();
+    let mut again = AssertUnwindSafe(&mut tail);
     let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
     assert!(begun.is_err(), "a segment is open");
-    let mut writer = Writer::new(end, SequenceId::new(7), 1000);
-    writer.give_up_to(SequenceId::new(9));
+    let mut writer = Writer::new(tail, SequenceId::new(7), 1000);
+    writer.advance_sequence_id(SequenceId::new(9));
     let mut writer = AssertUnwindSafe(writer);
-    assert!(catch_unwind(move || writer.give_up_to(SequenceId::new(8))).is_err());
+    assert!(catch_unwind(move || writer.advance_sequence_id(SequenceId::new(8))).is_err());
 }
 
 #[test]
-fn a_log_ends_behind_its_last_segment() {
+fn the_last_segment_number_has_no_successor() {
     let directory = tempfile::tempdir().unwrap();
     assert_eq!(SegmentNumber::from_name(&SegmentNumber::END.to_string()), None);
     let last = SegmentNumber(u64::MAX - 1);
-    let mut end = LogEnd::new(STORE, last, PreviousSegment::default());
-    end.begin(&RealFiles, directory.path()).unwrap();
-    end.close().unwrap();
-    let refused = end.begin(&RealFiles, directory.path()).unwrap_err();
+    let mut tail = LogTail::new(STORE, last, PreviousSegment::default());
+    tail.begin(&RealFiles, directory.path()).unwrap();
+    tail.close().unwrap();
+    let refused = tail.begin(&RealFiles, directory.path()).unwrap_err();
     assert!(matches!(refused, Error::Invalid { .. }), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! The end of the log, in the hands of the one thread that writes.
+//! Appends batches to the log; one thread at a time holds the writer.
 #![allow(
     clippy::as_conversions,
     clippy::arithmetic_side_effects,
@@ -7,9 +7,9 @@
 
 use sstable::{SequenceId, Timestamp};
 
-use super::log_end::LogEnd;
+use super::log_tail::LogTail;
 use super::record::encode_batch;
-use super::request::{Request, Stamp};
+use super::request::{DefaultTimestamp, Request};
 use super::segment::SegmentWriter;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
@@ -18,33 +18,33 @@ use crate::files::sequence;
 use crate::files::version::StoreVersion;
 use crate::options::Durability;
 
-/// The end of the log. Whoever holds it, nobody else writes.
+/// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    end: LogEnd,
+    tail: LogTail,
     /// The length at which a segment is closed.
     segment_len_max: u64,
-    /// The last batch's.
+    /// The last assigned sequence id.
     newest: SequenceId,
-    /// Records that the operating system does not have yet.
+    /// Encoded records that are not written to the operating system yet.
     pending: Vec<u8>,
-    /// Whether a memstore holds what no log does.
+    /// Whether a memstore holds cells that are not in the log.
     has_unlogged: bool,
 }
 
 impl Writer {
-    pub(super) const fn new(end: LogEnd, newest: SequenceId, segment_len_max: u64) -> Self {
-        Self { end, segment_len_max, newest, pending: Vec::new(), has_unlogged: false }
+    pub(super) const fn new(tail: LogTail, newest: SequenceId, segment_len_max: u64) -> Self {
+        Self { tail, segment_len_max, newest, pending: Vec::new(), has_unlogged: false }
     }
 
-    /// The greatest sequence id that was given.
+    /// Returns the last assigned sequence id.
     pub(crate) const fn newest(&self) -> SequenceId {
         self.newest
     }
 
-    /// Notes that the sequence ids up to `newest` are given, to a batch or to files from elsewhere.
-    pub(crate) fn give_up_to(&mut self, newest: SequenceId) {
-        assert!(self.newest <= newest, "sequence ids are given in their order");
+    /// Marks the sequence ids up to `newest` as assigned, to a batch or to imported files.
+    pub(crate) fn advance_sequence_id(&mut self, newest: SequenceId) {
+        assert!(self.newest <= newest, "sequence ids are assigned in ascending order");
         self.newest = newest;
     }
 
@@ -56,19 +56,20 @@ impl Writer {
         self.pending.len()
     }
 
-    /// Begins a segment unless one is open, after closing one that is long enough. The catalog knows
-    /// of it before it holds a record.
+    /// Closes a segment that is long enough, and creates the next one unless a segment is open.
+    ///
+    /// The manifest covers the new segment before the segment holds a record.
     pub(super) fn begin_segment(&mut self, catalog: &Catalog) -> Result<()> {
         self.close_long_segment()?;
-        if self.end.segment().is_none() {
+        if self.tail.segment().is_none() {
             let opener = &catalog.opener;
-            self.end.begin(&**opener.vfs(), &opener.wal_directory())?;
-            catalog.note_log_end(self.end.next())?;
+            self.tail.begin(&**opener.vfs(), &opener.wal_directory())?;
+            catalog.note_log_end(self.tail.next_segment())?;
         }
         Ok(())
     }
 
-    /// Gives a batch its sequence id and, where there is none, its time, and logs it.
+    /// Assigns a batch its sequence id and the timestamps it lacks, and encodes its record.
     pub(super) fn log_batch(
         &mut self,
         version: &StoreVersion,
@@ -76,15 +77,15 @@ impl Writer {
         now: Timestamp,
     ) -> Result<()> {
         let sequence_id = sequence::after(self.newest)?;
-        let stamp = match request.stamp {
-            Stamp::Now => now,
-            // Below 2^63: the ids count up from 1.
-            Stamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
+        let default_timestamp = match request.default_timestamp {
+            DefaultTimestamp::Now => now,
+            // Sequence ids count up from 1, so this one is less than 2^63.
+            DefaultTimestamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
         };
         for cell in &mut request.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
-                cell.set_timestamp(stamp);
+                cell.set_timestamp(default_timestamp);
             }
         }
         if request.durability == Durability::SkipWal {
@@ -94,55 +95,56 @@ impl Writer {
             let cells = request.cells.iter().map(|cell| {
                 let cell = cell.as_ref();
                 if cell.family != family.0 {
-                    let known = version.family(cell.family).expect("checked before the queue");
+                    let known = version.family(cell.family).expect("`prepare` checks the family");
                     family = (cell.family, known.family.id);
                 }
                 (family.1, cell)
             });
-            let segment = self.end.segment().expect("begun before a batch is logged");
-            let (identity, durable) = (*segment.identity(), segment.durable());
-            encode_batch(&mut self.pending, &identity, sequence_id, durable, cells)?;
+            let segment = self.tail.segment().expect("`begin_segment` precedes `log_batch`");
+            let (header, durable) = (*segment.header(), segment.durable());
+            encode_batch(&mut self.pending, &header, sequence_id, durable, cells)?;
         }
-        self.give_up_to(sequence_id);
+        self.advance_sequence_id(sequence_id);
         Ok(())
     }
 
-    /// Hands what is pending to the operating system.
+    /// Writes the pending records to the operating system.
     pub(super) fn write_pending(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
-            self.end.open_segment().write(&self.pending)?;
+            self.tail.open_segment().write(&self.pending)?;
             self.pending.clear();
         }
         Ok(())
     }
 
-    /// Brings all that was logged to the disk.
+    /// Writes and syncs all logged records to disk.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.write_pending()?;
-        self.end.sync()
+        self.tail.sync()
     }
 
-    /// Closes the open segment, if there is one, because memstores begin anew with the next. Returns the
-    /// number of the segment that begins next: from there on the log is needed for the new memstores.
+    /// Closes the open segment, if any, when a flush replaces the memstores.
+    ///
+    /// Returns the number of the next segment: the new memstores need the log from there on.
     pub(crate) fn close_for_flush(&mut self) -> Result<SegmentNumber> {
         self.close_segment()?;
         self.has_unlogged = false;
-        Ok(self.end.next())
+        Ok(self.tail.next_segment())
     }
 
     /// Closes the open segment if it has reached the length at which segments are closed.
     pub(super) fn close_long_segment(&mut self) -> Result<()> {
         debug_assert!(
-            self.pending.is_empty() || self.end.segment().is_some(),
-            "records are of a segment"
+            self.pending.is_empty() || self.tail.segment().is_some(),
+            "pending records belong to an open segment"
         );
-        let written = self.end.segment().map_or(0, SegmentWriter::written);
+        let written = self.tail.segment().map_or(0, SegmentWriter::written);
         let len = written + self.pending.len() as u64;
         if len > self.segment_len_max { self.close_segment() } else { Ok(()) }
     }
 
     fn close_segment(&mut self) -> Result<()> {
         self.write_pending()?;
-        self.end.close()
+        self.tail.close()
     }
 }

@@ -1,6 +1,6 @@
-//! The writing end of the log: the open segment, if there is one.
+//! The tail of the log: the open segment, if any, and the header data of the next one.
 //!
-//! A segment is made when there is a record to write, so that whoever only reads makes none.
+//! A segment is created when there is a record to write, so a store without writes creates none.
 
 use std::path::Path;
 
@@ -9,58 +9,67 @@ use crate::error::{Error, Result};
 use crate::files::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
 
-/// Where the log goes on.
+/// The tail of the log, to which records are appended.
 #[derive(Debug)]
-pub(crate) struct LogEnd {
+pub(crate) struct LogTail {
     /// The store's id.
     store: u64,
     segment: Option<SegmentWriter>,
-    /// The number of the segment that begins next.
-    next: SegmentNumber,
+    next_segment: SegmentNumber,
     /// The id and length of the last closed segment, for the header of the next one.
     previous: PreviousSegment,
 }
 
-impl LogEnd {
-    /// The end of a log whose segments before `next` are closed.
-    pub(crate) const fn new(store: u64, next: SegmentNumber, previous: PreviousSegment) -> Self {
-        Self { store, segment: None, next, previous }
+impl LogTail {
+    /// Creates the tail of a log whose segments before `next_segment` are closed.
+    pub(crate) const fn new(
+        store: u64,
+        next_segment: SegmentNumber,
+        previous: PreviousSegment,
+    ) -> Self {
+        Self { store, segment: None, next_segment, previous }
     }
 
-    /// The segment that is being written.
+    /// Returns the open segment.
     pub(crate) const fn segment(&self) -> Option<&SegmentWriter> {
         self.segment.as_ref()
     }
 
-    /// The number of the segment that begins next.
-    pub(crate) const fn next(&self) -> SegmentNumber {
-        self.next
+    /// Returns the number of the next segment to create.
+    pub(crate) const fn next_segment(&self) -> SegmentNumber {
+        self.next_segment
     }
 
-    /// Makes the next segment. It must be closed before another begins.
+    /// Creates the next segment. The previous one must be closed.
     pub(crate) fn begin(&mut self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         assert!(self.segment.is_none(), "a segment is closed before the next begins");
-        let (store, number) = (self.store, self.next);
+        let (store, number) = (self.store, self.next_segment);
         if number == SegmentNumber::END {
             return Err(Error::invalid("the log's segment numbers are used up"));
         }
         self.segment = Some(SegmentWriter::create(vfs, directory, store, number, self.previous)?);
-        self.next = number.next();
+        self.next_segment = number.next();
         Ok(())
     }
 
-    /// The segment that is being written, which must be open.
+    /// Returns the open segment for writing.
+    ///
+    /// # Panics
+    ///
+    /// If no segment is open.
     pub(crate) fn open_segment(&mut self) -> &mut SegmentWriter {
         self.segment.as_mut().expect("a segment is open")
     }
 
-    /// Waits until what was written is on disk.
+    /// Syncs the open segment, if any.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.segment.as_mut().map_or(Ok(()), SegmentWriter::sync)
     }
 
-    /// Syncs and closes the segment. It must be whole on disk before the next one exists, because recovery
-    /// takes a gap for damage.
+    /// Syncs and closes the open segment, if any.
+    ///
+    /// The segment must be complete on disk before the next one exists, because recovery treats a
+    /// gap as damage.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.sync()?;
         if let Some(segment) = self.segment.take() {

@@ -1,24 +1,26 @@
-//! What others may see of the work that a store does on its own: spans of `tracing`, numbers of the
-//! `metrics` facade, each behind the feature of its name. Without them nothing of this is left, and
-//! reads are not watched in any case: what they do is in their traces and in the store's stats.
+//! Telemetry of background work: `tracing` spans and `metrics`, each behind the feature of its
+//! name.
 //!
-//! | metric                   | kind      | of                                     |
-//! |--------------------------|-----------|----------------------------------------|
-//! | `store_flush_seconds`    | histogram | each flush                             |
-//! | `store_compact_seconds`  | histogram | each compaction                        |
-//! | `store_recover_seconds`  | histogram | each reading of the log at opening     |
-//! | `store_stall_seconds`    | histogram | each write that had to wait for memory |
-//! | `store_filter_problems`  | counter   | each file with an unusable filter      |
+//! Reads are not covered; their counters are in [`ReadTrace`](crate::ReadTrace) and
+//! [`Stats`](crate::Stats).
 //!
-//! The spans are `store.flush`, `store.compact` and `store.recover`, at the level INFO. A filter that
-//! cannot be used is an event at the level WARN with the fields `family`, `file` and `what`.
+//! | metric                   | kind      | recorded for                             |
+//! |--------------------------|-----------|------------------------------------------|
+//! | `store_flush_seconds`    | histogram | each flush                               |
+//! | `store_compact_seconds`  | histogram | each compaction                          |
+//! | `store_recover_seconds`  | histogram | each recovery of the log                 |
+//! | `store_stall_seconds`    | histogram | each write that waited for memory        |
+//! | `store_filter_problems`  | counter   | each file with an unusable filter        |
+//!
+//! The spans are `store.flush`, `store.compact` and `store.recover`, at the level INFO. An unusable
+//! filter is an event at the level WARN with the fields `family`, `file` and `what`.
 
 #[cfg(feature = "metrics")]
 use std::time::Instant;
 
 use crate::stats::FilterProblem;
 
-/// What is watched.
+/// The kinds of work that are recorded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Work {
     Flush,
@@ -27,17 +29,17 @@ pub(crate) enum Work {
     Stall,
 }
 
-/// Watches work from its beginning until this is dropped.
+/// Records work from `begin` until the value is dropped.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Watch {
+pub(crate) struct WorkSpan {
     #[cfg(feature = "tracing")]
     _span: Option<tracing::span::EnteredSpan>,
     #[cfg(feature = "metrics")]
     seconds: (Work, Instant),
 }
 
-impl Watch {
+impl WorkSpan {
     pub(crate) fn begin(work: Work) -> Self {
         #[cfg(not(any(feature = "tracing", feature = "metrics")))]
         let _ = work;
@@ -50,14 +52,14 @@ impl Watch {
     }
 }
 
-/// Tells of a filter that cannot be used; the caller does so once for each file.
-pub(crate) fn filter_problem(problem: &FilterProblem) {
+/// Reports an unusable filter; the caller does so once per file.
+pub(crate) fn report_filter_problem(problem: &FilterProblem) {
     #[cfg(feature = "tracing")]
     tracing::warn!(
         family = problem.family,
         file = problem.file,
         what = problem.what,
-        "a filter cannot be used, and reads do without it"
+        "unusable filter; reads ignore it"
     );
     #[cfg(feature = "metrics")]
     metrics::counter!("store_filter_problems").increment(1);
@@ -71,13 +73,13 @@ fn span(work: Work) -> Option<tracing::span::EnteredSpan> {
         Work::Flush => tracing::info_span!("store.flush"),
         Work::Compact => tracing::info_span!("store.compact"),
         Work::Recover => tracing::info_span!("store.recover"),
-        Work::Stall => return None, // It is a part of a write, whose caller has a span of its own.
+        Work::Stall => return None, // A stall is part of the caller's own span.
     };
     Some(span.entered())
 }
 
 #[cfg(feature = "metrics")]
-impl Drop for Watch {
+impl Drop for WorkSpan {
     fn drop(&mut self) {
         let (work, start) = self.seconds;
         let name = match work {
@@ -100,7 +102,7 @@ mod tests {
 
     type Names = Arc<Mutex<Vec<String>>>;
 
-    /// Damages the filter of a store's file, and reads.
+    /// Damages the filter of a store file, and reads from the store.
     fn read_with_damaged_filter() {
         let directory = tempfile::tempdir().unwrap();
         let rate = filter::ErrorRate::new(0.01).unwrap();
@@ -122,10 +124,11 @@ mod tests {
         }
     }
 
-    /// A span that one thread meets first while another takes its subscriber may pass that by.
+    /// Serializes the tests: `tracing` caches per call site whether a subscriber listens, and tests
+    /// in parallel can miss spans.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// Opens a store, and flushes and compacts it.
+    /// Opens, flushes and compacts a store.
     fn work() {
         let directory = tempfile::tempdir().unwrap();
         let options = StoreOptions::default().background(false);
@@ -173,7 +176,7 @@ mod tests {
         lock(&names).clear();
         tracing::subscriber::with_default(Listener(Arc::clone(&names)), read_with_damaged_filter);
         let warned: Vec<_> =
-            lock(&names).iter().filter(|it| it.starts_with("WARN")).cloned().collect();
+            lock(&names).iter().filter(|name| name.starts_with("WARN")).cloned().collect();
         assert_eq!(warned, ["WARN message family file what"]);
     }
 

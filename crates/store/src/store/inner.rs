@@ -1,4 +1,4 @@
-//! The parts of an open store together: its catalog, its log, and who maintains it.
+//! The parts of an open store: catalog, log, and maintenance.
 
 use std::sync::Arc;
 
@@ -15,41 +15,45 @@ use crate::options::{Durability, StoreOptions};
 use crate::stats::{FamilyStats, Stats};
 use crate::sync::JoinHandle;
 use crate::vfs::Lock;
-use crate::write::log::{Log, LogEnd};
+use crate::write::log::{Log, LogTail};
 
-/// The parts of an open store, and the threads that work on them. Whoever drops it was the last user.
+/// The parts of an open store and its threads. All clones of a [`Store`](super::Store) share it.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct StoreInner {
     pub(crate) catalog: Arc<Catalog>,
     pub(super) log: Arc<Log>,
     pub(super) maintenance: Arc<Maintenance>,
-    /// Of writes that do not say.
+    /// The durability of writes that specify none.
     pub(super) durability: Durability,
     threads: Vec<JoinHandle<()>>,
-    /// `None` in a store that is only read.
+    /// `None` if the store is read-only.
     _lock: Option<Box<dyn Lock>>,
 }
 
-/// What was read of a store when it was opened.
-pub(super) struct Read {
+/// The state of a store as loaded from its files.
+pub(super) struct LoadedState {
     pub(super) opener: Opener,
     pub(super) manifest: Manifest,
     pub(super) version: StoreVersion,
-    pub(super) log_end: LogEnd,
-    /// The greatest sequence id that a write has.
+    pub(super) log_tail: LogTail,
+    /// The greatest sequence id of all writes.
     pub(super) newest: SequenceId,
 }
 
-impl Parts {
-    /// The parts of a store; without a lock it is only read.
-    pub(super) fn new(options: StoreOptions, read: Read, lock: Option<Box<dyn Lock>>) -> Self {
-        let Read { opener, manifest, version, log_end, newest } = read;
+impl StoreInner {
+    /// Creates the parts of a store; without a lock the store is read-only.
+    pub(super) fn new(
+        options: StoreOptions,
+        state: LoadedState,
+        lock: Option<Box<dyn Lock>>,
+    ) -> Self {
+        let LoadedState { opener, manifest, version, log_tail, newest } = state;
         let health = match lock {
             Some(_) => Health::default(),
             None => Health::read_only(opener.directory().to_path_buf()),
         };
         let health = Arc::new(health);
-        let log = Log::new(log_end, newest, &options, Arc::clone(&health));
+        let log = Log::new(log_tail, newest, &options, Arc::clone(&health));
         let shared = Arc::clone(&health);
         let catalog = Catalog::new(opener, &options, manifest, version, newest, shared);
         Self {
@@ -62,7 +66,7 @@ impl Parts {
         }
     }
 
-    /// Starts the threads, if the options ask for some.
+    /// Starts the background threads, if the options ask for them.
     pub(super) fn start_threads(&mut self) -> Result<()> {
         self.maintenance.start(&self.catalog, &self.log, &mut self.threads)
     }
@@ -71,16 +75,16 @@ impl Parts {
         let version = self.catalog.version();
         let families = version.families.iter().map(|family| FamilyStats {
             name: family.family.name.clone(),
-            memstore_bytes: family.memstores().map(|it| it.bytes() as u64).sum(),
-            memstore_cells: family.memstores().map(|it| it.len() as u64).sum(),
+            memstore_bytes: family.memstores().map(|memstore| memstore.bytes() as u64).sum(),
+            memstore_cells: family.memstores().map(|memstore| memstore.len() as u64).sum(),
             files: family.files.by_time().len() as u64,
-            file_bytes: family.files.by_time().iter().map(|it| it.file.entry.length).sum(),
-            file_cells: family.files.by_time().iter().map(|it| it.file.entry.cells).sum(),
+            file_bytes: family.files.by_time().iter().map(|ranked| ranked.file.entry.length).sum(),
+            file_cells: family.files.by_time().iter().map(|ranked| ranked.file.entry.cells).sum(),
             reads: family.family.reads.snapshot(),
         });
         let filter_problems = version.families.iter().flat_map(|family| {
             let files = family.files.by_sequence();
-            files.filter_map(|it| it.filter_problem(&family.family.name)).collect::<Vec<_>>()
+            files.filter_map(|file| file.filter_problem(&family.family.name)).collect::<Vec<_>>()
         });
         let counts = self.maintenance.counts();
         Stats {
@@ -98,15 +102,16 @@ impl Parts {
     }
 }
 
-impl Drop for Parts {
-    /// Ends the background work and brings to safety what was written without haste. What fails
-    /// here was not promised.
+impl Drop for StoreInner {
+    /// Stops the background work, writes pending log records, and flushes unlogged cells.
+    ///
+    /// Errors are ignored, because such writes are not promised to be durable.
     fn drop(&mut self) {
         self.maintenance.stop();
         for thread in self.threads.drain(..) {
-            let _ = thread.join(); // If it panicked, the store has stopped and says so.
+            let _ = thread.join(); // A panic has poisoned the store already.
         }
-        if self.catalog.health().check().is_ok() {
+        if self.catalog.health().check_writable().is_ok() {
             let _ = self.log.write_pending();
             let has_unlogged = self.log.writer().has_unlogged();
             if has_unlogged {

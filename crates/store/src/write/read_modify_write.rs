@@ -1,0 +1,356 @@
+//! Writes that depend on stored cells: increments, appends, and conditional writes.
+//!
+//! Each of them reads its row and writes it under the lock of the log's writer, so concurrent
+//! changes are serialized. (HBase locks the row; here every write takes the writer's lock anyway,
+//! so plain puts pay nothing.) An unlocked read comes first and loads the blocks into the cache,
+//! which keeps the locked read short.
+
+use std::collections::BTreeMap;
+
+use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::read::get::ReadView;
+use crate::read::query::{Get, TimeRange};
+use crate::write::mutation::{Delete, Put, WriteBatch};
+
+/// Family and qualifier.
+type Column = (Box<[u8]>, Box<[u8]>);
+
+/// Amounts to add to columns of one row.
+///
+/// Numbers are stored as in HBase: i64 BE. A missing column counts as 0; sums wrap around.
+///
+/// ```
+/// use store::Increment;
+///
+/// let visit = Increment::new("page").column("f", "visits", 1);
+/// # let _ = visit;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Increment {
+    row: Box<[u8]>,
+    amounts: BTreeMap<Column, i64>,
+}
+
+impl Increment {
+    /// Creates an increment of `row` without columns.
+    pub fn new(row: impl AsRef<[u8]>) -> Self {
+        Self { row: row.as_ref().into(), amounts: BTreeMap::new() }
+    }
+
+    /// Adds `amount` to a column; amounts for the same column add up.
+    pub fn column(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        amount: i64,
+    ) -> Self {
+        let column = (family.as_ref().into(), qualifier.as_ref().into());
+        let sum = self.amounts.entry(column).or_default();
+        *sum = sum.wrapping_add(amount);
+        self
+    }
+}
+
+/// Bytes to append to the values of columns of one row. A missing column counts as empty.
+///
+/// ```
+/// use store::Append;
+///
+/// let line = Append::new("log").column("f", "text", "one more line\n");
+/// # let _ = line;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Append {
+    row: Box<[u8]>,
+    suffixes: BTreeMap<Column, Vec<u8>>,
+}
+
+impl Append {
+    /// Creates an append to `row` without columns.
+    pub fn new(row: impl AsRef<[u8]>) -> Self {
+        Self { row: row.as_ref().into(), suffixes: BTreeMap::new() }
+    }
+
+    /// Appends `suffix` to a column; suffixes for the same column are concatenated.
+    pub fn column(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        suffix: impl AsRef<[u8]>,
+    ) -> Self {
+        let column = (family.as_ref().into(), qualifier.as_ref().into());
+        self.suffixes.entry(column).or_default().extend_from_slice(suffix.as_ref());
+        self
+    }
+}
+
+/// How the value of a condition is compared with the stored value, bytewise.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum CompareOperator {
+    /// The condition's value is less than the stored value.
+    Less,
+    /// The condition's value is less than or equal to the stored value.
+    LessOrEqual,
+    /// The values are equal.
+    Equal,
+    /// The values differ.
+    NotEqual,
+    /// The condition's value is greater than or equal to the stored value.
+    GreaterOrEqual,
+    /// The condition's value is greater than the stored value.
+    Greater,
+}
+
+impl CompareOperator {
+    const fn holds(self, ordering: std::cmp::Ordering) -> bool {
+        match self {
+            Self::Less => ordering.is_lt(),
+            Self::LessOrEqual => ordering.is_le(),
+            Self::Equal => ordering.is_eq(),
+            Self::NotEqual => ordering.is_ne(),
+            Self::GreaterOrEqual => ordering.is_ge(),
+            Self::Greater => ordering.is_gt(),
+        }
+    }
+}
+
+/// A write to one row under a condition on one of the row's columns.
+///
+/// As in HBase, the condition's value is the left operand: `if_matches(…, CompareOperator::Less,
+/// "5")` holds if 5 is less than the stored value. A missing column matches the empty value only.
+///
+/// ```
+/// use store::{CheckAndMutate, CompareOperator, Put};
+///
+/// let first = CheckAndMutate::new("user").if_not_exists("f", "name")
+///     .put(Put::new("user").column("f", "name", "Ada"));
+/// let swap = CheckAndMutate::new("user").if_matches("f", "state", CompareOperator::Equal, "new")
+///     .put(Put::new("user").column("f", "state", "known"));
+/// # let _ = (first, swap);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CheckAndMutate {
+    row: Box<[u8]>,
+    condition: Option<Condition>,
+    time_range: TimeRange,
+    mutations: WriteBatch,
+}
+
+#[derive(Clone, Debug)]
+struct Condition {
+    column: Column,
+    operator: CompareOperator,
+    value: Box<[u8]>,
+}
+
+impl CheckAndMutate {
+    /// Creates a conditional write to `row` without condition and mutations.
+    pub fn new(row: impl AsRef<[u8]>) -> Self {
+        Self {
+            row: row.as_ref().into(),
+            condition: None,
+            time_range: TimeRange::ALL,
+            mutations: WriteBatch::new(),
+        }
+    }
+
+    /// Writes only if the column is missing or its value is empty.
+    pub fn if_not_exists(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        self.if_matches(family, qualifier, CompareOperator::Equal, b"")
+    }
+
+    /// Writes only if the comparison of `value` with the stored value holds.
+    pub fn if_matches(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        operator: CompareOperator,
+        value: impl AsRef<[u8]>,
+    ) -> Self {
+        let column = (family.as_ref().into(), qualifier.as_ref().into());
+        self.condition = Some(Condition { column, operator, value: value.as_ref().into() });
+        self
+    }
+
+    /// Checks only versions whose timestamp is in `min..max`. Default: all.
+    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
+        self.time_range = TimeRange { min, max };
+        self
+    }
+
+    /// Adds a put of the same row.
+    pub fn put(mut self, put: Put) -> Self {
+        self.mutations.put(put);
+        self
+    }
+
+    /// Adds a delete in the same row.
+    pub fn delete(mut self, delete: Delete) -> Self {
+        self.mutations.delete(delete);
+        self
+    }
+}
+
+impl Increment {
+    /// Returns the get of the current numbers; `None` if there is no column.
+    pub(crate) fn read_query(&self) -> Option<Get> {
+        get_of_columns(&self.row, self.amounts.keys())
+    }
+
+    /// Computes the new cells from the current ones.
+    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+        compute_columns(
+            read_view,
+            self.read_query(),
+            &self.row,
+            &self.amounts,
+            |column, amount, current| {
+                let current = current.map_or(Ok(0), |cell| {
+                    let number = <[u8; 8]>::try_from(cell.value).map(i64::from_be_bytes);
+                    number.map_err(|_| {
+                        let (row, len) = (sstable::escape(&self.row), cell.value.len());
+                        let name = sstable::escape(&column.1);
+                        let what = format!("row \"{row}\": column \"{name}\" has {len} bytes");
+                        Error::invalid(format!("{what}, but a number must have 8"))
+                    })
+                })?;
+                Ok(current.wrapping_add(*amount).to_be_bytes().to_vec())
+            },
+        )
+    }
+}
+
+impl Append {
+    /// Returns the get of the current values; `None` if there is no column.
+    pub(crate) fn read_query(&self) -> Option<Get> {
+        get_of_columns(&self.row, self.suffixes.keys())
+    }
+
+    /// Computes the new cells from the current ones.
+    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+        compute_columns(
+            read_view,
+            self.read_query(),
+            &self.row,
+            &self.suffixes,
+            |_, suffix, current| {
+                let current = current.map_or(&b""[..], |cell| cell.value);
+                Ok([current, suffix].concat())
+            },
+        )
+    }
+}
+
+/// Returns a get of columns; `None` if there are none, because a get without columns reads all.
+fn get_of_columns<'c>(row: &[u8], columns: impl Iterator<Item = &'c Column>) -> Option<Get> {
+    let mut columns = columns.peekable();
+    columns.peek()?;
+    Some(columns.fold(Get::row(row), |get, (family, column)| get.column(family, column)))
+}
+
+/// Computes new cells for columns; `compute` makes each value from the column's current cell.
+fn compute_columns<A>(
+    read_view: &ReadView,
+    get: Option<Get>,
+    row: &[u8],
+    columns: &BTreeMap<Column, A>,
+    compute: impl Fn(&Column, &A, Option<CellRef<'_>>) -> Result<Vec<u8>>,
+) -> Result<Vec<Cell>> {
+    let current_cells = get.map_or(Ok(Vec::new()), |get| read_view.get(&get))?;
+    let now = read_view.now();
+    let replace = |(column, argument): (&Column, &A)| {
+        let is_of =
+            |cell: &&Cell| cell.family() == &column.0[..] && cell.qualifier() == &column.1[..];
+        let current = current_cells.iter().find(is_of).map(Cell::as_ref);
+        let value = compute(column, argument, current)?;
+        Ok(CellRef {
+            row,
+            family: &column.0,
+            qualifier: &column.1,
+            timestamp: current.map_or(now, |cell| timestamp_after(cell.timestamp, now)),
+            cell_type: CellType::Put,
+            value: &value,
+            tags: current.map_or(b"", |cell| cell.tags),
+            sequence_id: SequenceId::default(),
+        }
+        .to_cell())
+    };
+    columns.iter().map(replace).collect()
+}
+
+/// Returns the timestamp of a cell that replaces one of time `current`: always a newer one.
+fn timestamp_after(current: Timestamp, now: Timestamp) -> Timestamp {
+    Timestamp::new(current.get().saturating_add(1)).max(now)
+}
+
+impl Condition {
+    /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal` does.
+    ///
+    /// An empty value counts as missing.
+    fn holds(&self, current: Option<&Cell>) -> bool {
+        match current {
+            _ if self.value.is_empty() => {
+                let is_empty = current.is_none_or(|cell| cell.value().is_empty());
+                is_empty == (self.operator != CompareOperator::NotEqual)
+            }
+            None => false,
+            Some(cell) => self.operator.holds(self.value[..].cmp(cell.value())),
+        }
+    }
+}
+
+impl CheckAndMutate {
+    /// Returns the get of the column in the condition.
+    ///
+    /// # Errors
+    ///
+    /// If there is no condition or no mutation, or a mutation of another row.
+    pub(crate) fn read_query(&self) -> Result<Get> {
+        let (family, qualifier) = &self.validated_condition()?.column;
+        let TimeRange { min, max } = self.time_range;
+        Ok(Get::row(&self.row).column(family, qualifier).time_range(min, max))
+    }
+
+    /// Returns the condition; an error if the condition or the mutations are missing or of another
+    /// row.
+    fn validated_condition(&self) -> Result<&Condition> {
+        let Some(condition) = &self.condition else {
+            return Err(Error::invalid("the conditional write has no condition"));
+        };
+        if self.mutations.is_empty() {
+            return Err(Error::invalid("the conditional write has no put or delete"));
+        }
+        if let Some(cell) = self.mutations.cells.iter().find(|cell| cell.row() != &self.row[..]) {
+            let (found, row) = (sstable::escape(cell.row()), sstable::escape(&self.row));
+            let what =
+                format!("a conditional write to row \"{row}\" has a cell of row \"{found}\"");
+            return Err(Error::invalid(what));
+        }
+        Ok(condition)
+    }
+
+    /// Computes the cells to write; none if the condition does not hold.
+    ///
+    /// A put without a timestamp gets one that is not older than the checked cell.
+    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+        let current_cells = read_view.get(&self.read_query()?)?;
+        let current = current_cells.first();
+        if !self.validated_condition()?.holds(current) {
+            return Ok(Vec::new());
+        }
+        let now = read_view.now();
+        let now = current.map_or(now, |cell| cell.timestamp().max(now));
+        let mut cells = self.mutations.cells.clone();
+        for cell in &mut cells {
+            if cell.timestamp() == Timestamp::LATEST && cell.cell_type() == CellType::Put {
+                cell.set_timestamp(now);
+            }
+        }
+        Ok(cells)
+    }
+}
