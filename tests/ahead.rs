@@ -1,6 +1,6 @@
-//! Scans that read ahead: the same cells, the same damage at the same cell and the same counts as
-//! without, wherever the scan goes and whatever becomes of the thread.
-#![expect(clippy::unwrap_used, reason = "what cannot go on here has failed the test")]
+//! Scans with read-ahead return the same cells, the same errors at the same cell and the same
+//! counts as scans without, also after seeks and if the read-ahead thread dies.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::collections::HashSet;
 use std::io;
@@ -20,8 +20,8 @@ use workload::Random;
 
 const ROWS: usize = 2000;
 
-/// A file of small blocks and three index levels, so that blocks of other types stand between those
-/// with cells.
+/// Returns a file of small blocks and three index levels, so that index blocks lie between data
+/// blocks.
 fn file(encoding: DataBlockEncoding, options: WriterOptions) -> Bytes {
     let options = options.data_block_encoding(encoding).block_size(600).index_block_size(500);
     let mut writer = Writer::new(Vec::new(), FileName::new("written"), options).unwrap();
@@ -42,7 +42,7 @@ fn open(source: impl ReadAt + 'static) -> Result<Reader> {
     Reader::open(Arc::new(source), FileName::new("file"), ReaderOptions::default())
 }
 
-/// Every encoding with every codec of this build.
+/// Returns a file for each encoding and each supported codec.
 fn files() -> Vec<(String, Bytes)> {
     let codecs = || Compression::ALL.into_iter().filter(|codec| codec.is_supported());
     let both = DataBlockEncoding::ALL.into_iter().flat_map(|it| codecs().map(move |of| (it, of)));
@@ -53,21 +53,21 @@ fn files() -> Vec<(String, Bytes)> {
     .collect()
 }
 
-/// What a scan from front to end gives up to its end or the first error, and what it has read.
+/// Scans a whole file; returns its cells, the first error, and the trace.
 fn scan(mut scanner: Scanner) -> (Vec<Cell>, Option<String>, ReadTrace) {
     let (mut cells, mut outcome) = (Vec::new(), scanner.seek_to_first());
     while let Some(cell) = scanner.cell().filter(|_| outcome.is_ok()) {
         cells.push(cell.to_cell());
         outcome = scanner.advance();
         if cells.len() % 500 == 100 {
-            // A thread has time to start, and to get ahead.
+            // Gives the thread time to start and to read ahead.
             thread::sleep(Duration::from_micros(200));
         }
     }
     (cells, outcome.err().map(|error| format!("{error:?}")), scanner.take_trace())
 }
 
-/// Scans with and without, and holds them against each other; returns the cells and the error.
+/// Compares scans with and without read-ahead; returns the cells and the error.
 fn scan_both(reader: &Reader, what: &str) -> (Vec<Cell>, Option<String>) {
     let (cells, error, trace) = scan(reader.scanner(Caching::Bypass));
     let (cells_ahead, error_ahead, trace_ahead) = scan(reader.bulk_scanner());
@@ -78,7 +78,7 @@ fn scan_both(reader: &Reader, what: &str) -> (Vec<Cell>, Option<String>) {
 }
 
 #[test]
-fn cells_and_counts_are_those_of_a_scan_by_itself_in_every_encoding_and_codec() {
+fn read_ahead_changes_no_cell_and_no_count_in_any_encoding_and_codec() {
     let files = files();
     for (name, bytes) in &files {
         let reader = open(bytes.clone()).unwrap();
@@ -99,10 +99,10 @@ fn cells_and_counts_are_those_of_a_scan_by_itself_in_every_encoding_and_codec() 
 }
 
 #[test]
-fn damage_comes_at_the_cell_where_a_scan_by_itself_finds_it() {
+fn read_ahead_reports_damage_at_the_same_cell() {
     let (mut errors, mut inside) = (0, 0);
     for encoding in DataBlockEncoding::ALL {
-        // Without a checksum, damage is found in the cells themselves, if at all.
+        // Without checksums damage is found in the cells, if at all.
         for checksum in [ChecksumType::Crc32c, ChecksumType::Null] {
             let bytes = file(encoding, WriterOptions::default().checksum(checksum));
             let reader = open(bytes.clone()).unwrap();
@@ -123,7 +123,7 @@ fn damage_comes_at_the_cell_where_a_scan_by_itself_finds_it() {
     say(&format!("ahead: {errors} damaged files, {inside} of them within a block"));
 }
 
-/// How many cells stand before each block.
+/// Returns the numbers of the first cells of all blocks.
 fn first_cells(reader: &Reader) -> HashSet<usize> {
     let mut scanner = reader.scanner(Caching::Bypass);
     scanner.seek_to_first().unwrap();
@@ -142,18 +142,18 @@ fn first_cells(reader: &Reader) -> HashSet<usize> {
     starts
 }
 
-/// The data blocks of a file, and their lengths.
+/// Returns the offsets and lengths of the data blocks.
 fn data_blocks(reader: &Reader) -> Vec<(BlockOffset, u64)> {
     let is_data = |block_type| matches!(block_type, BlockType::Data | BlockType::EncodedData);
     let blocks = reader.blocks().headers().map(Result::unwrap);
     blocks.filter(|(_, it)| is_data(it.block_type)).map(|(at, it)| (at, it.len())).collect()
 }
 
-/// Bytes that may fail to be read, and notes who reads them.
+/// A source that can fail and records the reading threads.
 struct Watched {
     bytes: Bytes,
     fails_at: Option<u64>,
-    /// Threads other than this one panic.
+    /// If set, reads in other threads panic.
     only_thread: Option<ThreadId>,
     threads: Arc<Mutex<HashSet<ThreadId>>>,
 }
@@ -171,7 +171,10 @@ impl ReadAt for Watched {
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let thread = thread::current().id();
-        assert!(self.only_thread.is_none_or(|only| only == thread), "as the test wants it");
+        assert!(
+            self.only_thread.is_none_or(|only| only == thread),
+            "a panic of the read-ahead thread"
+        );
         self.threads.lock().unwrap().insert(thread);
         let end = offset + buffer.len() as u64;
         if self.fails_at.is_some_and(|fails| (offset..end).contains(&fails)) {
@@ -182,10 +185,10 @@ impl ReadAt for Watched {
 }
 
 #[test]
-fn a_source_that_fails_is_an_error_at_the_cell_where_a_scan_by_itself_has_it() {
+fn read_ahead_reports_a_failing_source_at_the_same_cell() {
     let bytes = file(DataBlockEncoding::None, WriterOptions::default());
     let mut blocks = data_blocks(&open(bytes.clone()).unwrap());
-    // What stands in the last 32 KiB is read when the file is opened.
+    // The last 32 KiB are read when the file is opened.
     blocks.retain(|(at, len)| at.get() + len + (33 << 10) < bytes.len() as u64);
     assert!(blocks.len() > 100);
     for (at, len) in blocks.into_iter().step_by(11) {
@@ -196,19 +199,19 @@ fn a_source_that_fails_is_an_error_at_the_cell_where_a_scan_by_itself_has_it() {
 }
 
 #[test]
-fn a_thread_that_dies_is_done_without() {
+fn a_scan_continues_without_a_dead_read_ahead_thread() {
     let bytes = file(DataBlockEncoding::FastDiff, WriterOptions::default());
     let source = Watched { only_thread: Some(thread::current().id()), ..Watched::new(bytes) };
     let reader = open(source).unwrap();
     let (cells, error, trace) = scan(reader.bulk_scanner());
     let (expected, _, once) = scan(reader.scanner(Caching::Bypass));
     assert!(cells == expected && error.is_none(), "{} cells, {error:?}", cells.len());
-    // What the scan had read for later is read again.
+    // Blocks that the thread had read are read again.
     assert!(trace.data_blocks() >= once.data_blocks());
 }
 
 #[test]
-fn a_thread_is_started_for_long_scans_alone_and_what_it_reads_in_vain_is_counted() {
+fn only_long_scans_start_a_thread_and_its_unused_blocks_are_counted() {
     let source = Watched::new(file(DataBlockEncoding::None, WriterOptions::default()));
     let threads = Arc::clone(&source.threads);
     let reader = open(source).unwrap();
@@ -221,21 +224,24 @@ fn a_thread_is_started_for_long_scans_alone_and_what_it_reads_in_vain_is_counted
         threads.lock().unwrap().len()
     };
     scanner.seek_to_first().unwrap();
-    assert_eq!(go_to_block(&mut scanner, 2), 1, "a scan of two blocks has a thread");
+    assert_eq!(go_to_block(&mut scanner, 2), 1, "a scan of two blocks starts no thread");
     let mut block = 3;
     while go_to_block(&mut scanner, block) < 2 {
         block += 1;
-        assert!(block < 100, "a scan of a hundred blocks has none");
+        assert!(block < 100, "a scan of a hundred blocks starts no thread");
     }
-    assert_eq!(scanner.trace().data_blocks(), block, "blocks count when the scan gets there");
+    assert_eq!(scanner.trace().data_blocks(), block, "blocks count when the scan reaches them");
     scanner.retreat().unwrap();
-    // One more is the block that it turns back to.
-    assert!(scanner.trace().data_blocks() > block + 1, "or when it turns back");
+    // One more is the block that the scan turns back to.
+    assert!(
+        scanner.trace().data_blocks() > block + 1,
+        "unused blocks count when the scan turns back"
+    );
     scan(reader.scanner(Caching::Bypass));
-    assert_eq!(threads.lock().unwrap().len(), 2, "only such scans have a thread");
+    assert_eq!(threads.lock().unwrap().len(), 2, "only long scans start a thread");
 }
 
-/// The file is let go with the scanner: no thread that still reads holds it.
+/// The scanner owns the file; no thread holds it afterwards.
 #[test]
 fn the_thread_has_ended_when_a_scanner_is_dropped() {
     let bytes =
@@ -255,7 +261,7 @@ fn the_thread_has_ended_when_a_scanner_is_dropped() {
 }
 
 #[test]
-fn seeks_and_steps_back_in_the_middle_lead_where_they_lead_a_scan_by_itself() {
+fn seeks_and_backward_steps_work_as_without_read_ahead() {
     for (name, bytes) in files() {
         let reader = open(bytes).unwrap();
         let (mut plain, mut ahead) = (reader.scanner(Caching::Bypass), reader.bulk_scanner());
@@ -287,7 +293,7 @@ fn seeks_and_steps_back_in_the_middle_lead_where_they_lead_a_scan_by_itself() {
 }
 
 #[test]
-fn blocks_too_large_to_be_read_ahead_are_read_when_the_scan_gets_there() {
+fn blocks_too_large_for_read_ahead_are_read_when_the_scan_reaches_them() {
     let options = WriterOptions::default().compression(Compression::Lz4).block_size(2000);
     let mut writer = Writer::new(Vec::new(), FileName::new("large"), options).unwrap();
     let value = vec![b'v'; 3 << 20];
@@ -302,7 +308,7 @@ fn blocks_too_large_to_be_read_ahead_are_read_when_the_scan_gets_there() {
 }
 
 #[test]
-fn scanners_that_read_ahead_go_from_thread_to_thread_and_are_shared() {
+fn scanners_that_read_ahead_are_send_and_sync() {
     fn is_free<T: Send + Sync>(_: &T) {}
     let reader = open(file(DataBlockEncoding::Prefix, WriterOptions::default())).unwrap();
     let mut scanner = reader.bulk_scanner();

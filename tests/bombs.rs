@@ -1,10 +1,10 @@
-//! Small files that claim to be huge: whatever stands in the place of a length or a count, no reader
-//! takes more memory for it than 64 MiB and four times the file.
+//! Small files that claim to be huge: whatever a length or count says, a reader allocates at most
+//! 64 MiB plus four times the file size.
 //!
-//! The lengths of a file stand in many places: headers, index entries, Bloom metas, file info, cells,
-//! frames of the codecs. Instead of listing them, the largest numbers are written at every place,
-//! each in the three forms that the format has, and the checksums made anew.
-#![expect(clippy::unwrap_used, reason = "what cannot go on here has failed the test")]
+//! Lengths occur in headers, index entries, Bloom metas, file info, cells and codec frames. Instead
+//! of listing them, the test writes the largest numbers at every offset, in each of the format's
+//! three encodings, and recomputes the checksums.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use support::mutants::Mutant;
 use support::say;
 use support::sound::Sound;
 
-/// Counts what is allocated. This file has one test, so that what is counted is its own.
+/// Counts allocations. This file has one test, because other tests would be counted too.
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
@@ -30,14 +30,15 @@ const HUGE: [&[u8]; 3] = [
     &[0x88, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
 ];
 
-/// Bytes of each block that are overwritten: all lengths of a small block stand in them.
+/// The number of bytes of each block that are overwritten; in a small block they contain all
+/// lengths.
 const DEPTH: usize = 160;
 
 #[test]
-fn a_small_file_that_claims_to_be_huge_is_given_no_more_memory_than_it_justifies() {
+fn a_small_file_that_claims_to_be_huge_gets_no_more_memory_than_the_limit() {
     let (mut most, mut tightest, mut count) = (0, 0.0_f64, 0);
     for sound in subjects() {
-        // Of each type the first two: the others are made alike.
+        // The first two blocks of each type, because the others are alike.
         let mut seen = HashMap::new();
         for block in 0..sound.blocks.len() {
             let number = seen.entry(sound.blocks[block].1.block_type).or_insert(0);
@@ -56,7 +57,7 @@ fn a_small_file_that_claims_to_be_huge_is_given_no_more_memory_than_it_justifies
     }
     assert!(count > 10_000, "{count}");
     say(&format!(
-        "bombs: {count} files that claim to be huge take at most {most} bytes, {:.1} % of what is allowed",
+        "bombs: {count} files that claim to be huge take at most {most} bytes, {:.1} % of the limit",
         tightest * 100.0
     ));
 
@@ -74,7 +75,7 @@ fn a_small_file_that_claims_to_be_huge_is_given_no_more_memory_than_it_justifies
     }
 }
 
-/// Small files with every codec and encoding.
+/// Returns small files with every codec and encoding.
 fn subjects() -> Vec<Sound> {
     // One codec more often than the others, so that every encoding has one.
     let codecs = [Compression::None, Compression::Gz, Compression::Snappy, Compression::Lz4];
@@ -90,7 +91,7 @@ fn subjects() -> Vec<Sound> {
     Sound::small().into_iter().chain(written).collect()
 }
 
-/// A sound file of one cell of 80 MiB, which is mostly air.
+/// Returns a sound file with one highly compressible cell of 80 MiB.
 fn inflated(compression: Compression) -> Bytes {
     let options = WriterOptions::default().compression(compression);
     let mut writer = Writer::new(Vec::new(), FileName::new("air"), options).unwrap();
@@ -115,7 +116,7 @@ fn read_all(bytes: &Bytes, limits: Limits) -> Result<()> {
     Ok(())
 }
 
-/// The most bytes that are held at once meanwhile.
+/// Returns the peak memory of some work.
 fn bytes_taken(work: impl FnOnce()) -> usize {
     HEAP.reset_peak_usage();
     let before = HEAP.current_usage();

@@ -209,7 +209,7 @@ fn ctrl_c_leaves_no_part_of_a_table() {
 
 #[test]
 fn a_running_hbase_loads_the_files_and_returns_every_cell() {
-    if !judge::is_wanted("hfile build --splits") {
+    if !judge::is_enabled("hfile build --splits") {
         return;
     }
     let directory = directory();
@@ -256,7 +256,7 @@ fn a_running_hbase_loads_the_files_and_returns_every_cell() {
 /// Expected cells are computed here, not read from our files.
 #[test]
 fn a_running_hbase_loads_csv_and_returns_every_cell() {
-    if !judge::is_wanted("hfile build --row") {
+    if !judge::is_enabled("hfile build --row") {
         return;
     }
     let directory = directory();

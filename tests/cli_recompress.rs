@@ -233,7 +233,7 @@ fn the_output_is_read_back_before_it_gets_its_final_name() {
 
 #[test]
 fn hbase_reads_its_rewritten_files() {
-    if !judge::is_wanted("hfile recompress") {
+    if !judge::is_enabled("hfile recompress") {
         return;
     }
     let directory = directory();

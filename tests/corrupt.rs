@@ -1,6 +1,5 @@
-//! Bytes from outside never panic, and never lie: damaged files give an error, or all the cells
-//! that are in them.
-#![expect(clippy::unwrap_used, reason = "what cannot go on here has failed the test")]
+//! Damaged files: a read never panics, and returns an error or the right cells.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +13,7 @@ use sstable::{
 use support::say;
 use support::sound::{Sound, open};
 
-/// A file of ours whose cells, and so whose data blocks, are equally long.
+/// A file of ours whose cells all have the same length, and so its data blocks too.
 fn file_of_equal_blocks() -> Sound {
     let options = WriterOptions::default().block_size(150).index_block_size(400);
     let mut writer = Writer::new(Vec::new(), FileName::new("equal"), options).unwrap();
@@ -38,8 +37,8 @@ fn file_of_equal_blocks() -> Sound {
     Sound::new("equal", bytes, cells)
 }
 
-/// The name of what stands at each byte from some on: a block's header, its body, its checksums,
-/// the trailer's fields and its padding.
+/// Returns the start and name of each region: block headers, bodies, checksums, trailer fields,
+/// padding.
 fn regions(sound: &Sound) -> Vec<(usize, String)> {
     let mut regions = Vec::new();
     for (block, (_, header)) in sound.blocks.iter().enumerate() {
@@ -59,7 +58,7 @@ fn regions(sound: &Sound) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn a_file_cut_anywhere_says_what_is_wrong_with_it() {
+fn a_truncated_file_is_refused_as_a_damaged_trailer() {
     let mut cuts = 0;
     for Sound { name, bytes, .. } in Sound::small() {
         let bytes = Bytes::from(bytes);
@@ -75,13 +74,13 @@ fn a_file_cut_anywhere_says_what_is_wrong_with_it() {
             cuts += 1;
         }
     }
-    say(&format!("corrupt: {cuts} of {cuts} cut files are refused"));
+    say(&format!("corrupt: {cuts} of {cuts} truncated files are refused"));
 }
 
-/// Flips per region of a file, by whether they were an error.
+/// Flips per region of a file: those that were harmless, and those that were an error.
 type FlipCounts = BTreeMap<String, [u64; 2]>;
 
-/// Flips bits of a file, `step` apart, and judges each copy.
+/// Flips every `step`th bit of a file, one at a time, and checks each copy.
 fn flip(sound: &Sound, first: usize, step: usize, counts: &mut FlipCounts) {
     let regions = regions(sound);
     let mut bytes = sound.bytes.clone();
@@ -94,8 +93,8 @@ fn flip(sound: &Sound, first: usize, step: usize, counts: &mut FlipCounts) {
     }
 }
 
-/// `EVERY_BIT=1` flips all bits of all small files, two threads side by side; else it is every so
-/// many, other ones in each file.
+/// `EVERY_BIT=1` flips all bits of all small files in two threads; otherwise a sample that differs
+/// per file.
 #[test]
 fn a_flipped_bit_is_an_error_or_changes_no_answer() {
     const FLIPS: usize = 1_500;
@@ -105,12 +104,12 @@ fn a_flipped_bit_is_an_error_or_changes_no_answer() {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut counts = BTreeMap::new();
-        // A file is cut in as many shares as there are threads, so that none waits for the other.
+        // Each file is split between the threads, so that they finish together.
         loop {
             let share = next.fetch_add(1, Ordering::Relaxed);
             let Some(sound) = files.get(share / THREADS) else { return counts };
             let bits = sound.bytes.len() * 8;
-            // A stride that shares no factor with eight passes all bits of a byte in turn.
+            // An odd stride visits all bit positions of a byte.
             let stride = if every_bit { 1 } else { bits.div_ceil(FLIPS) | 1 };
             let counts: &mut FlipCounts = counts.entry(share / THREADS).or_default();
             flip(sound, (share % THREADS) * stride, stride * THREADS, counts);
@@ -134,23 +133,23 @@ fn a_flipped_bit_is_an_error_or_changes_no_answer() {
         let flips: u64 = of_file.values().flatten().sum();
         let bits = sound.bytes.len() * 8;
         assert!(!every_bit || flips == bits as u64, "{}: {flips} of {bits}", sound.name);
-        say(&format!("corrupt: {}: {flips} flips of {bits} bits, 0 lies", sound.name));
+        say(&format!("corrupt: {}: {flips} flips of {bits} bits, 0 wrong answers", sound.name));
     }
-    say(&format!("corrupt: {} flips in all, 0 lies", all.values().flatten().sum::<u64>()));
+    say(&format!("corrupt: {} flips in all, 0 wrong answers", all.values().flatten().sum::<u64>()));
     for (region, [harmless, errors]) in all {
         let flips = errors + harmless;
         say(&format!(
-            "corrupt:   {region:36} {errors:7} of {flips:7} are errors, the rest changes no answer"
+            "corrupt:   {region:36} {errors:7} of {flips:7} are errors, the others change no answer"
         ));
         let is_filter = region.contains("BLOOM") || region.starts_with("META");
         if region.ends_with("body") && !is_filter {
-            assert_eq!(harmless, 0, "checksums guard {region}");
+            assert_eq!(harmless, 0, "a checksum covers {region}");
         }
     }
 }
 
 #[test]
-fn damage_names_the_block_and_its_place() {
+fn damage_names_the_block_and_its_offset() {
     let sound = Sound::of_hbase("s15-extra-file-info");
     let reader = open(sound.bytes.clone()).unwrap();
     for block in reader.blocks().headers() {
@@ -164,7 +163,7 @@ fn damage_names_the_block_and_its_place() {
         }
         let mut bytes = sound.bytes.clone();
         bytes[usize::try_from(at.get()).unwrap() + 33] ^= 4;
-        let error = sound.judge(bytes, "a flipped byte").expect_err("checksums see it");
+        let error = sound.judge(bytes, "a flipped byte").expect_err("the checksum differs");
         let Error::Corrupt { file, damage } = &error else { panic!("{error}") };
         assert_eq!(file.to_string(), "damaged.hfile");
         assert_eq!((damage.at, damage.block), (at, Some(header.block_type)), "{error}");
@@ -196,10 +195,10 @@ fn a_damaged_filter_hides_nothing_and_is_counted() {
     }
 }
 
-/// A file's data blocks in another order, their checksums right: what only the index, the chain of
-/// blocks and the order of keys can see.
+/// Swapped data blocks with correct checksums; only the index, the previous offsets and the key
+/// order reveal them.
 #[test]
-fn blocks_that_are_not_where_they_were_are_noticed() {
+fn swapped_blocks_are_detected() {
     let sound = file_of_equal_blocks();
     let reader = open(sound.bytes.clone()).unwrap();
     let data: Vec<_> = reader
@@ -221,13 +220,15 @@ fn blocks_that_are_not_where_they_were_are_noticed() {
             let mut doubled = sound.bytes.clone();
             doubled[second.clone()].copy_from_slice(&sound.bytes[first.clone()]);
             for bytes in [swapped, doubled] {
-                let error = sound.judge(bytes, "a block out of place").expect_err("noticed");
+                let error = sound
+                    .judge(bytes, "a block out of place")
+                    .expect_err("a swapped block is an error");
                 assert!(matches!(error, Error::Corrupt { .. }), "{error}");
                 tried += 1;
             }
         }
     }
-    assert!(tried > 50, "{tried} pairs of blocks of one length");
+    assert!(tried > 50, "only {tried} pairs of equally long blocks");
 }
 
 #[test]
@@ -236,16 +237,16 @@ fn a_block_without_checksums_in_a_file_with_them_is_damage() {
     let mut bytes = sound.bytes.clone();
     assert_eq!(bytes[24], ChecksumType::Crc32c.code());
     bytes[24] = ChecksumType::Null.code();
-    let error = sound.judge(bytes, "no checksum").expect_err("noticed");
+    let error = sound.judge(bytes, "no checksum").expect_err("a missing checksum is an error");
     assert!(error.to_string().contains("checksum NULL"), "{error}");
 }
 
 #[test]
-fn the_trailer_is_held_against_the_file() {
+fn the_trailer_is_checked_against_the_file() {
     let sound = Sound::of_hbase("p11-prefix-none-row");
     let trailer = sound.bytes.len() - 4096;
     let mut refused = 0;
-    // Every value of every byte of the message, not only single bits.
+    // Every value of every byte of the message.
     let message_len = usize::from(sound.bytes[trailer + 8]);
     for at in trailer..trailer + 9 + message_len {
         for value in (0..=255).filter(|value| *value != sound.bytes[at]).step_by(11) {

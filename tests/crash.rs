@@ -1,5 +1,5 @@
-//! kill -9 in the middle of `hfile store put`: whatever was acknowledged is there afterwards, and
-//! what is there is what was written first, without a hole and without half a batch.
+//! `hfile store put` is killed with SIGKILL: the store then holds every acknowledged cell, and a
+//! prefix of the cells in the order of their writes, in whole batches.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -25,15 +25,15 @@ fn run(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("output is text")
 }
 
-/// A directory and the store in it, by name.
+/// Creates a store in a new directory; returns the directory and the path of the store.
 fn new_store() -> (TempDir, String) {
-    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let store = directory.path().join("store").to_str().expect("text").to_owned();
     run(&["store", "create", &store, "f"]);
     (directory, store)
 }
 
-/// The `number`th cell: a row of its own, so that the store's content tells which were written.
+/// Returns cell `number`, in its own row, so that the rows of the store tell which were written.
 fn cell(number: u64) -> String {
     let row: String = format!("{number:08}").bytes().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -46,8 +46,9 @@ fn cell(number: u64) -> String {
     )
 }
 
-/// Puts cells from `first` on until the process is killed, after some acknowledgements. Returns how
-/// many cells were acknowledged.
+/// Puts cells from `first` on and kills the process after some acknowledgements.
+///
+/// Returns the number of acknowledged cells.
 fn put_and_kill(store: &str, first: u64, acknowledgements: u64, delay: Duration) -> u64 {
     let batch = BATCH.to_string();
     let put = ["store", "put", store, "f", "--from", "cells", "-", "--ack", "--batch", &batch];
@@ -55,7 +56,7 @@ fn put_and_kill(store: &str, first: u64, acknowledgements: u64, delay: Duration)
         hfile(&put).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary runs");
     let mut stdin = child.stdin.take().expect("piped");
     let feeder = std::thread::spawn(move || {
-        // Ends when the process does: a pipe without a reader takes nothing.
+        // Ends with the process, because writing to a pipe without a reader fails.
         let _ = (first..).try_for_each(|number| stdin.write_all(cell(number).as_bytes()));
     });
     let mut output = BufReader::new(child.stdout.take().expect("piped"));
@@ -66,7 +67,7 @@ fn put_and_kill(store: &str, first: u64, acknowledgements: u64, delay: Duration)
     }
     std::thread::sleep(delay);
     kill(&mut child);
-    // What it still said before it died counts.
+    // Acknowledgements that were printed before the kill count too.
     while let Some(more) = read_acknowledgement(&mut output, &mut line) {
         last = more;
     }
@@ -77,18 +78,18 @@ fn put_and_kill(store: &str, first: u64, acknowledgements: u64, delay: Duration)
 fn read_acknowledgement(output: &mut impl BufRead, line: &mut String) -> Option<u64> {
     line.clear();
     output.read_line(line).ok()?;
-    // The last line may be cut by the kill, and then acknowledges nothing.
+    // The kill may cut the last line, which then acknowledges nothing.
     line.strip_prefix("ACK ")?.strip_suffix('\n')?.parse().ok()
 }
 
 fn kill(child: &mut Child) {
-    // On Unix this is SIGKILL, which no process can prepare for.
+    // On Unix this is SIGKILL, which a process cannot catch.
     child.kill().expect("it is still running");
-    let status = child.wait().expect("it is ours");
-    assert!(!status.success(), "killed, not ended by itself");
+    let status = child.wait().expect("a child of this process");
+    assert!(!status.success(), "the process ended before the kill");
 }
 
-/// The numbers of the cells in the store.
+/// Returns the numbers of the cells in the store.
 fn numbers(store: &str) -> Vec<u64> {
     run(&["store", "scan", store, "f", "--format", "csv"])
         .lines()
@@ -98,8 +99,8 @@ fn numbers(store: &str) -> Vec<u64> {
             let row: u64 = fields.next().expect("a row").parse().expect("a number");
             let timestamp = fields.nth(2).expect("a time");
             let value = fields.nth(1).expect("a value");
-            assert_eq!(timestamp.parse(), Ok(row), "the row has its own time");
-            assert_eq!(value.len() as u64, 100 + row % 400, "the row has its own value");
+            assert_eq!(timestamp.parse(), Ok(row), "the timestamp of row {row}");
+            assert_eq!(value.len() as u64, 100 + row % 400, "the value of row {row}");
             row
         })
         .collect()
@@ -115,10 +116,10 @@ fn no_acknowledged_cell_is_lost_when_put_is_killed() {
         let acknowledged = put_and_kill(&store, written, 1 + round * 11 % 60, delay);
         let found = numbers(&store);
         let sound = found.iter().copied().eq(0..found.len() as u64);
-        assert!(sound, "round {round}: the store holds the cells written first, without a hole");
+        assert!(sound, "round {round}: the store holds a prefix of the cells");
         let now = found.len() as u64;
         assert!(now >= written + acknowledged, "round {round}: {now} of {written}+{acknowledged}");
-        assert_eq!((now - written) % BATCH, 0, "round {round}: no batch is there by half");
+        assert_eq!((now - written) % BATCH, 0, "round {round}: every batch is whole");
         written = now;
         acknowledged_in_all += acknowledged;
         if round % 5 == 4 {
@@ -141,14 +142,14 @@ fn a_killed_flush_or_compaction_loses_nothing() {
     run(&["store", "compact", &store, "--major"]);
     let whole = whole.elapsed();
     for round in 0..KILLS {
-        // The same cells again and again: there is always something to flush and to merge.
+        // The same cells again, so that there is always something to flush and merge.
         run(&["store", "put", &store, "f", "--from", "cells", cells.to_str().expect("text")]);
         let verb: &[&str] =
             if round % 2 == 0 { &["store", "flush"] } else { &["store", "compact", "--major"] };
         let mut child = hfile(verb).arg(&store).spawn().expect("the binary runs");
-        // Spread over all of its work, from its start to about its end.
+        // Delays from the start of the command to about its end.
         std::thread::sleep(whole.mul_f64((round + 1) as f64 / KILLS as f64));
-        // It may be done already; then there was nothing to lose.
+        // The process may have ended already; then the kill changes nothing.
         let _ = child.kill();
         let _ = child.wait();
         assert!(numbers(&store) == expected, "round {round}: killed in {verb:?}");
@@ -157,5 +158,5 @@ fn a_killed_flush_or_compaction_loses_nothing() {
 
 fn write_cells(path: &Path, count: u64) {
     let lines: String = (0..count).map(cell).collect();
-    std::fs::write(path, lines).expect("disk takes it");
+    std::fs::write(path, lines).expect("writable");
 }

@@ -1,14 +1,15 @@
-//! Log, manifest and store files of a small store, cut at every byte and with every bit flipped.
+//! Log, manifest and store files of a small store, truncated at every byte and with every bit
+//! flipped.
 //!
 //! ```text
-//! log, cut             the batches wholly before the cut, and no other
-//! log, flipped         an error with segment and offset, but in the last record of the last segment
+//! log, truncated       the batches wholly before the cut, and no other
+//! log, flipped         an error with segment and offset, except in the last record of the last segment
 //! manifest             an error
-//! store file           verify says so
-//! all of them          verify says so, salvage saves what is sound, and the store stays as it is
+//! store file           verify reports it
+//! all of them          verify reports it, salvage keeps what is sound, and the store is not changed
 //! ```
 //!
-//! And a salvage that does not come to its end leaves nothing that could be taken for a store.
+//! An interrupted salvage leaves nothing that opens as a store.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 #[path = "damage/verdict.rs"]
@@ -26,19 +27,19 @@ use workload::Random;
 
 use verdict::{Content, SAVED, STORE, content_of, judge, options, refusal};
 
-/// Bytes of a log segment before its first record.
+/// The length of a segment header.
 const HEADER_LEN: u64 = 56;
 
-/// A store whose log is all there is of it: after each batch, what it holds and where the log ends.
+/// A store that consists of its log, with its content and the end of the log after each batch.
 struct Logged {
     disk: Disk,
-    /// Of each batch the segment, where its record begins, and where it ends.
+    /// For each batch the segment, and the start and end of its record.
     records: Vec<(PathBuf, u64, u64)>,
-    /// After no batch, after the first, and so on.
+    /// The content after 0, 1, 2, … batches.
     contents: Vec<Content>,
 }
 
-/// Five batches: puts, a batch of two families, a delete. `segment_bytes` says when a segment is full.
+/// Writes five batches: puts, a batch of two families, a delete. `segment_bytes` limits a segment.
 fn logged(segment_bytes: u64) -> Logged {
     let disk = Disk::default();
     let store = Store::open(STORE, options(&disk).wal_segment_bytes(segment_bytes)).unwrap();
@@ -69,7 +70,7 @@ fn logged(segment_bytes: u64) -> Logged {
     logged
 }
 
-/// The segments and their lengths.
+/// Returns the segments and their lengths.
 fn log(disk: &Disk) -> BTreeMap<PathBuf, u64> {
     let paths = disk.paths().into_iter().filter(|path| path.parent().unwrap().ends_with("wal"));
     paths.map(|path| (path.clone(), disk.len(&path).unwrap())).collect()
@@ -82,7 +83,7 @@ fn flipped(bytes: &[u8], at: usize, bit: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_log_cut_at_any_byte_holds_exactly_the_batches_before_the_cut() {
+fn a_truncated_log_holds_exactly_the_batches_before_the_cut() {
     let logged = logged(1 << 20);
     let (segment, whole) = log(&logged.disk).into_iter().next_back().unwrap();
     let bytes = logged.disk.bytes(&segment);
@@ -92,14 +93,14 @@ fn a_log_cut_at_any_byte_holds_exactly_the_batches_before_the_cut() {
         disk.overwrite(&segment, &bytes[..usize::try_from(cut).unwrap()]);
         count += 1;
         if cut < HEADER_LEN {
-            // The header was on disk before there was a family to write to.
+            // The header was on disk before the families were created.
             assert_eq!(refusal(&disk), (segment.clone(), 0), "cut at {cut}");
             continue;
         }
         let store = Store::open(STORE, options(&disk)).unwrap();
         let batches = logged.records.iter().filter(|(_, _, end)| *end <= cut).count();
         assert_eq!(content_of(&store), logged.contents[batches], "cut at {cut}");
-        // It goes on behind the cut.
+        // The store accepts writes after the cut.
         store.put(Put::new("later").column("f", "q", "v")).unwrap();
         drop(store);
         let store = Store::open(STORE, options(&disk)).unwrap();
@@ -109,7 +110,7 @@ fn a_log_cut_at_any_byte_holds_exactly_the_batches_before_the_cut() {
 }
 
 #[test]
-fn a_bit_flipped_in_the_log_is_an_error_with_its_place_or_a_write_under_way() {
+fn a_flipped_bit_in_the_log_is_an_error_with_offset_or_an_incomplete_write() {
     let (mut refused, mut ended, mut total) = (0, 0, 0);
     for segment_bytes in [1 << 20, 200] {
         let logged = logged(segment_bytes);
@@ -126,7 +127,7 @@ fn a_bit_flipped_in_the_log_is_an_error_with_its_place_or_a_write_under_way() {
                 let is_end = segment == last_segment
                     && hit.is_some_and(|(path, _, end)| path == last && *end == len);
                 if is_end {
-                    // Of the last record nobody can tell a flip from a write under way.
+                    // In the last record a flip cannot be distinguished from an incomplete write.
                     let store = Store::open(STORE, options(&disk)).unwrap();
                     let before = &logged.contents[logged.contents.len() - 2];
                     assert_eq!(content_of(&store), *before, "byte {at}, bit {bit}");
@@ -147,7 +148,7 @@ fn a_bit_flipped_in_the_log_is_an_error_with_its_place_or_a_write_under_way() {
 }
 
 #[test]
-fn salvage_loses_the_record_that_was_hit_and_no_other() {
+fn salvage_loses_only_the_damaged_record() {
     let mut count = 0;
     for segment_bytes in [1 << 20, 200] {
         let logged = logged(segment_bytes);
@@ -181,7 +182,7 @@ fn salvage_loses_the_record_that_was_hit_and_no_other() {
                 }
                 match hit {
                     None => assert_eq!(verdict.saved, *everything, "byte {at}"),
-                    // Without the delete its row is back, which the report tells.
+                    // Without the delete its row reappears, and the report says so.
                     Some(3) => assert!(verdict.saved.contains_key("f/a0"), "byte {at}"),
                     Some(hit) => {
                         let mut rest = everything.clone();
@@ -193,12 +194,10 @@ fn salvage_loses_the_record_that_was_hit_and_no_other() {
             }
         }
     }
-    say(&format!(
-        "log: {count} of {count} flipped bytes cost the record they are in, and no other"
-    ));
+    say(&format!("log: {count} of {count} flipped bits lose only the record they are in"));
 }
 
-/// A store of a file in each of two families, and a log.
+/// Writes a store with one file in each of two families, and a log.
 fn flushed() -> (Disk, Content) {
     let disk = Disk::default();
     let store = Store::open(STORE, options(&disk)).unwrap();
@@ -216,7 +215,7 @@ fn flushed() -> (Disk, Content) {
 }
 
 #[test]
-fn a_manifest_cut_or_flipped_anywhere_is_refused_and_its_store_is_salvaged_whole() {
+fn a_damaged_manifest_is_refused_and_its_store_is_salvaged_whole() {
     let (undamaged, content) = flushed();
     let manifest = Path::new(STORE).join("MANIFEST");
     let bytes = undamaged.bytes(&manifest);
@@ -229,7 +228,7 @@ fn a_manifest_cut_or_flipped_anywhere_is_refused_and_its_store_is_salvaged_whole
         disk.overwrite(&manifest, &damaged);
         assert_eq!(refusal(&disk).0, manifest, "damage {number}");
         count += 1;
-        // Salvage does not look at what is wrong with it.
+        // Salvage does not use the damaged manifest.
         if number.is_multiple_of(50) {
             let verdict = judge(&disk);
             assert!(!verdict.is_sound && !verdict.is_whole);
@@ -243,7 +242,7 @@ fn a_manifest_cut_or_flipped_anywhere_is_refused_and_its_store_is_salvaged_whole
 }
 
 #[test]
-fn a_bit_flipped_anywhere_in_a_store_file_is_found_and_costs_one_block_at_most() {
+fn a_flipped_bit_in_a_store_file_is_found_and_loses_at_most_one_block() {
     let (undamaged, content) = flushed();
     let file =
         undamaged.paths().into_iter().find(|path| path.starts_with("/data/store/f")).unwrap();
@@ -261,12 +260,12 @@ fn a_bit_flipped_anywhere_in_a_store_file_is_found_and_costs_one_block_at_most()
         let lost: Vec<_> =
             verdict.lost[0].problems.iter().filter(|problem| problem.len.is_some()).collect();
         if gone.is_empty() {
-            // Index, filters, or padding that nobody reads.
+            // Index, filters or unused padding.
         } else if gone.len() == 30 {
             assert_eq!(lost.iter().map(|it| it.len).max(), Some(Some(bytes.len() as u64)));
             whole_files += 1;
         } else {
-            // Two or three rows of a block, which is named with its place and its bytes.
+            // Two or three rows of one block, which is reported with offset and length.
             assert!(gone.len() <= 8, "byte {at}: {gone:?}");
             assert_eq!(lost.len(), 1, "byte {at}: {lost:?}");
             let end = lost[0].at + lost[0].len.unwrap();
@@ -275,19 +274,19 @@ fn a_bit_flipped_anywhere_in_a_store_file_is_found_and_costs_one_block_at_most()
         count += 1;
     }
     say(&format!(
-        "store file: {count} of {count} flips found; {whole_files} of them cost the file, in what is \
+        "store file: {count} of {count} flips found; {whole_files} of them lose the file, in what is \
          needed to open it, and no other more than a block"
     ));
     assert!(whole_files < count / 2);
 }
 
-/// The power is cut, or the process killed, before each change that a salvage makes. What it leaves is
-/// never taken for a store before it is all that could be saved.
+/// The power is cut, or the process is killed, before each change of a salvage. The result opens
+/// only when it is complete.
 #[test]
 fn a_salvage_interrupted_anywhere_leaves_no_store_or_all_that_is_sound() {
     let (disk, content) = flushed();
     disk.sync_directory(Path::new("/")).unwrap();
-    // One block of a store file is damaged: what is left of that file comes last.
+    // One block of a store file is damaged; the remains of that file are written last.
     let file = disk.paths().into_iter().find(|path| path.starts_with("/data/store/f")).unwrap();
     disk.overwrite(&file, &flipped(&disk.bytes(&file), 40, 0));
     let moments = Arc::new(Mutex::new(Vec::new()));
@@ -324,12 +323,12 @@ fn a_salvage_interrupted_anywhere_leaves_no_store_or_all_that_is_sound() {
          {missing} times not begun, 0 times half a store",
         moments.len() - 1
     ));
-    assert_eq!(last, 4, "once it has returned, it is there after any power cut");
+    assert_eq!(last, 4, "a finished salvage survives any power cut");
     assert!(unfinished > moments.len() * 3);
 }
 
 #[test]
-fn what_is_left_over_is_named_and_no_damage() {
+fn leftover_files_are_named_and_are_not_damage() {
     let (disk, _) = flushed();
     for name in ["f/0123456789abcdef0123456789abcdef", "f/notes.txt", "wal/notes.txt", "notes.txt"]
     {
@@ -348,7 +347,7 @@ fn what_is_left_over_is_named_and_no_damage() {
     notes.sort();
     let orphan = "f/0123456789abcdef0123456789abcdef: the manifest does not name it: a crash left \
                   it, and the next open for writing removes it, or a writer is making it";
-    let strangers = ["f/notes.txt", "notes.txt", "wal/notes.txt"];
-    let strangers = strangers.map(|name| format!("{name}: not the store's"));
-    assert_eq!(notes, [&[orphan.to_owned()][..], &strangers].concat());
+    let leftovers = ["f/notes.txt", "notes.txt", "wal/notes.txt"];
+    let leftovers = leftovers.map(|name| format!("{name}: not the store's"));
+    assert_eq!(notes, [&[orphan.to_owned()][..], &leftovers].concat());
 }

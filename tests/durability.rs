@@ -1,5 +1,7 @@
-//! What each durability level promises, one promise a test, on a disk that can be killed or cut off
-//! at any moment. Random histories of the same are in `power_cut.rs`.
+//! The promises of each durability level, one per test, on a simulated disk with kills and power
+//! cuts.
+//!
+//! `power_cut.rs` tests them with random histories.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ fn open(disk: &Disk, background: bool) -> Store {
     Store::open(STORE, options.wal_segment_bytes(4_000)).unwrap()
 }
 
-/// A store on a disk of its own.
+/// Creates a store on a new disk.
 fn new_store(background: bool) -> (Disk, Store) {
     let disk = Disk::default();
     disk.create_directory(Path::new("/data")).unwrap();
@@ -31,7 +33,7 @@ fn new_store(background: bool) -> (Disk, Store) {
 
 fn put(store: &Store, row: &str, durability: Durability) {
     store.write(Put::new(row).column("f", "q", "value"), durability).unwrap();
-    assert!(has(store, row), "acknowledged, and so it can be read");
+    assert!(has(store, row), "an acknowledged row can be read");
 }
 
 fn has(store: &Store, row: &str) -> bool {
@@ -42,17 +44,17 @@ fn survives_kill(disk: &Disk, row: &str) -> bool {
     has(&open(&disk.after_kill(), false), row)
 }
 
-/// Nothing is left of what was not synced.
+/// Whether the row survives a power cut that drops everything unsynced.
 fn survives_power_cut(disk: &Disk, row: &str) -> bool {
     has(&open(&disk.after_power_cut(0.0, &mut Random::new(0)), false), row)
 }
 
 #[test]
-fn skip_wal_survives_from_the_next_flush_on() {
+fn skip_wal_survives_after_a_flush() {
     let (disk, store) = new_store(false);
     put(&store, "row", Durability::SkipWal);
     put(&store, "other", Durability::SyncWal);
-    assert!(!survives_kill(&disk, "row"), "no log has it, also not the one that others are in");
+    assert!(!survives_kill(&disk, "row"), "the row is in no log");
     store.flush().unwrap();
     assert!(survives_kill(&disk, "row") && survives_power_cut(&disk, "row"));
 }
@@ -61,10 +63,10 @@ fn skip_wal_survives_from_the_next_flush_on() {
 fn async_wal_survives_a_kill_some_moments_later() {
     let (disk, store) = new_store(true);
     put(&store, "row", Durability::AsyncWal);
-    // Said to be 100 ms; a machine with other work may take longer.
+    // The flush interval is 100 ms; a busy machine may need longer.
     let end = Instant::now() + Duration::from_secs(20);
     while !survives_kill(&disk, "row") {
-        assert!(Instant::now() < end, "never written to the log");
+        assert!(Instant::now() < end, "not written to the log in time");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -84,21 +86,21 @@ fn fsync_wal_survives_a_power_cut() {
 }
 
 #[test]
-fn closing_a_store_leaves_everything_to_the_operating_system() {
-    // Each alone: the flush of what has no log would bring the other along.
+fn closing_a_store_writes_everything_to_the_operating_system() {
+    // Separately, because the flush of unlogged rows would write the others too.
     for durability in [Durability::AsyncWal, Durability::SkipWal] {
         let (disk, store) = new_store(false);
         put(&store, "row", durability);
-        assert!(!survives_kill(&disk, "row"), "{durability:?} is not in such haste");
+        assert!(!survives_kill(&disk, "row"), "{durability:?} is written later");
         drop(store);
         assert!(survives_kill(&disk, "row"), "{durability:?}");
     }
 }
 
-/// Something that is synced.
+/// An operation that syncs.
 type Sync = fn(&Store, &Disk);
 
-/// A later sync, whatever it is for, brings what was acknowledged before it to the disk.
+/// Every sync makes earlier acknowledged writes durable.
 #[test]
 fn what_came_before_a_sync_survives_a_power_cut() {
     let syncs: [(&str, Sync); 4] = [
@@ -113,8 +115,8 @@ fn what_came_before_a_sync_survives_a_power_cut() {
     for (name, sync) in syncs {
         let (disk, store) = new_store(false);
         put(&store, "early", Durability::SyncWal);
-        assert!(!survives_power_cut(&disk, "early"), "not promised, and here not so");
-        // This one waits in the process.
+        assert!(!survives_power_cut(&disk, "early"), "an unsynced row is lost");
+        // This row is still in the memory of the process.
         put(&store, "late", Durability::AsyncWal);
         sync(&store, &disk);
         assert!(survives_power_cut(&disk, "early"), "{name}");
@@ -122,7 +124,7 @@ fn what_came_before_a_sync_survives_a_power_cut() {
     }
 }
 
-/// A file with one cell, as somebody else left it on the disk.
+/// Returns the path of a file with one cell that the store did not write.
 fn file_on(disk: &Disk) -> PathBuf {
     let (source, path) = (Disk::default(), PathBuf::from("/data/loaded"));
     let name = FileName::new(path.display().to_string());

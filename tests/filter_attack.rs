@@ -1,7 +1,7 @@
-//! Filters under attack: damaged ones, and keys made by somebody who knows how they work.
+//! Filters under attack: damaged filters, and keys chosen by an attacker who knows the filter.
 //!
-//! Whatever happens to a filter, the answers of the store stay right; all that an attacker can win
-//! is time, and against a filter whose seed he does not know, not even that.
+//! The answers of the store stay right. An attacker can only slow reads down, and only if he knows
+//! the seed of the filter.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::fs;
@@ -16,7 +16,7 @@ use workload::Random;
 
 const ROW_LEN: usize = 112;
 
-/// A store with one file that has these rows.
+/// Makes a store with one file of these rows.
 fn store_of(directory: &Path, family: FamilyOptions, rows: &[Vec<u8>], used: FilterUse) -> Store {
     let options = StoreOptions::default().background(false).filter_use(used);
     let store = Store::open(directory, options).unwrap();
@@ -35,33 +35,32 @@ fn random_rows(random: &mut Random, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|_| row()).collect()
 }
 
-/// All of `members` are found, and none of `strangers`; returns the strangers that the filter of
-/// the file did not tell from members.
-fn passed(store: &Store, members: &[Vec<u8>], strangers: &[Vec<u8>]) -> Vec<Vec<u8>> {
+/// Checks that all `members` and none of `absent` are found; returns the false positives of the
+/// filter.
+fn passed(store: &Store, members: &[Vec<u8>], absent: &[Vec<u8>]) -> Vec<Vec<u8>> {
     for row in members {
         assert_eq!(store.get(&Get::row(row)).unwrap()[0].value(), row.as_slice());
     }
     let passes = |row: &&Vec<u8>| {
         let (cells, trace) = store.get_traced(&Get::row(*row)).unwrap();
-        assert!(cells.is_empty(), "a row that nobody wrote");
+        assert!(cells.is_empty(), "an absent row was found");
         trace.filter_false_positives > 0
     };
-    strangers.iter().filter(passes).cloned().collect()
+    absent.iter().filter(passes).cloned().collect()
 }
 
-/// Rows of equal length that HBase's Murmur hash gives the same value, whatever its seed.
+/// Returns rows of equal length with equal Murmur hashes for every seed.
 ///
-/// `MurmurHash2` takes words of four bytes, one after the other, and mixes each on its own before
-/// it gets to the state:
+/// `MurmurHash2` reads words of four bytes and mixes each independently of the state:
 ///
 /// ```text
-/// state = state × M ⊕ mix(word)          mix can be undone; M is odd
+/// state = state × M ⊕ mix(word)          mix is invertible; M is odd
 /// ```
 ///
-/// Two words that differ in the top bit of their mixture give states that differ in the top bit
-/// only, and still do after the next multiplication, since 2^31 × M = 2^31 mod 2^32; if the next
-/// pair of words differs so too, the states are equal again. So of every eight bytes there are two
-/// versions that nobody can tell apart (Aumasson and Bernstein, 2012).
+/// Two words whose mixed values differ only in the top bit give states that differ only in the top
+/// bit. The difference survives the next multiplication, because 2^31 × M = 2^31 mod 2^32. If the
+/// next pair of words differs in the same way, the states are equal again. So every eight bytes
+/// have two variants with the same hash (Aumasson and Bernstein, 2012).
 fn colliding_rows(count: usize) -> Vec<Vec<u8>> {
     let template = random_rows(&mut Random::new(7), 1).remove(0);
     let (words, _) = template.as_chunks();
@@ -85,7 +84,7 @@ fn mixed(word: u32) -> u32 {
 }
 
 fn unmixed(word: u32) -> u32 {
-    // The inverse modulo 2^32, by Newton's method: each step doubles the bits that are right.
+    // The inverse modulo 2^32 by Newton's method: each step doubles the number of correct bits.
     let inverse = (0..5).fold(MULTIPLIER, |inverse, _| {
         inverse.wrapping_mul(2_u32.wrapping_sub(MULTIPLIER.wrapping_mul(inverse)))
     });
@@ -99,63 +98,70 @@ fn with_filter(kind: FilterKind, rate: f64) -> FamilyOptions {
 }
 
 #[test]
-fn keys_that_collide_in_hbases_hash_slow_reads_down_and_change_no_answer() {
+fn keys_that_collide_in_hbases_hash_slow_reads_and_change_no_answer() {
     let mut random = Random::new(1);
     let mut members = random_rows(&mut random, 4_000);
-    let mut strangers = colliding_rows(4_000);
+    let mut absent = colliding_rows(4_000);
     let hash = |row: &Vec<u8>| HashPair::new(HashType::Murmur, row);
-    assert!(strangers.iter().all(|row| hash(row) == hash(&strangers[0])), "they all collide");
-    // One of them in the file is enough.
-    members.push(strangers.pop().unwrap());
+    assert!(absent.iter().all(|row| hash(row) == hash(&absent[0])), "all hashes are equal");
+    // One of them in the file makes all others false positives.
+    members.push(absent.pop().unwrap());
     let others = random_rows(&mut random, 4_000);
 
     let place = tempfile::tempdir().unwrap();
     let bloom = FamilyOptions::default();
     let store = store_of(&place.path().join("bloom"), bloom, &members, FilterUse::HBaseBloom);
-    let misled = passed(&store, &members, &strangers).len();
-    // Some stand before the first row or behind the last, and no filter is asked.
-    assert!(misled > strangers.len() * 9 / 10, "the attack works: {misled}");
-    assert!(passed(&store, &members, &others).len() < others.len() / 50, "on nobody else");
+    let false_positives = passed(&store, &members, &absent).len();
+    // Rows before the first or after the last row of the file reach no filter.
+    assert!(false_positives > absent.len() * 9 / 10, "only {false_positives} false positives");
+    assert!(
+        passed(&store, &members, &others).len() < others.len() / 50,
+        "other rows are not affected"
+    );
 
     for &kind in FilterKind::ALL {
         let family = with_filter(kind, 0.01);
         let store = store_of(&place.path().join(kind.name()), family, &members, FilterUse::Best);
-        let misled = passed(&store, &members, &strangers).len();
-        // 40 are promised; five standard deviations more are 72.
-        assert!(misled < 72, "{kind}: {misled} of {} that collide in Murmur", strangers.len());
+        let false_positives = passed(&store, &members, &absent).len();
+        // 40 are expected; the limit is five standard deviations higher.
+        assert!(
+            false_positives < 72,
+            "{kind}: {false_positives} of {} that collide in Murmur",
+            absent.len()
+        );
     }
 }
 
 #[test]
-fn keys_made_for_a_filter_of_another_seed_mislead_no_more_than_others() {
+fn keys_chosen_for_another_seed_cause_no_more_false_positives_than_others() {
     let mut random = Random::new(2);
     let members = random_rows(&mut random, 4_000);
-    let strangers = random_rows(&mut random, 8_000);
+    let absent = random_rows(&mut random, 8_000);
     let place = tempfile::tempdir().unwrap();
     for &kind in FilterKind::ALL {
-        // Two stores of the same rows: each has drawn its seed at random.
+        // Two stores of the same rows with different random seeds.
         let store = |name: &str| {
             let directory = place.path().join(format!("{kind}-{name}"));
             store_of(&directory, with_filter(kind, 0.05), &members, FilterUse::Best)
         };
-        // What the attacker knows to mislead the one…
+        // The attacker finds keys that are false positives in one store…
         let known = store("known");
-        let made = passed(&known, &[], &strangers);
+        let made = passed(&known, &[], &absent);
         assert!(made.len() > 8, "{kind}: {}", made.len());
-        assert_eq!(passed(&known, &[], &made), made, "{kind}: they mislead it again");
-        // …is to the other what any keys are.
-        let misled = passed(&store("unknown"), &members, &made).len() as f64;
+        assert_eq!(passed(&known, &[], &made), made, "{kind}: the same false positives");
+        // …which are ordinary absent keys in the other.
+        let false_positives = passed(&store("unknown"), &members, &made).len() as f64;
         let promised = made.len() as f64 * 0.05;
         let bound = promised + 5.0 * promised.sqrt();
         assert!(
-            misled <= bound,
-            "{kind}: {misled} of {} where {promised} are promised",
+            false_positives <= bound,
+            "{kind}: {false_positives} of {} where {promised} are promised",
             made.len()
         );
     }
 }
 
-/// The only store file of a family.
+/// Returns the only store file of a family.
 fn file_of(store: &Path) -> PathBuf {
     let mut files = fs::read_dir(store.join("f")).unwrap().map(|entry| entry.unwrap().path());
     let file = files.next().unwrap();
@@ -164,10 +170,10 @@ fn file_of(store: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_filter_that_cannot_be_read_means_maybe_and_is_counted_and_reported() {
+fn an_unreadable_filter_means_maybe_and_is_counted_and_reported() {
     let mut random = Random::new(3);
     let members = random_rows(&mut random, 2_000);
-    let strangers = random_rows(&mut random, 2_000);
+    let absent = random_rows(&mut random, 2_000);
     let place = tempfile::tempdir().unwrap();
     for (wanted, used) in [
         (BlockType::Meta, FilterUse::MetaFilter),
@@ -186,9 +192,12 @@ fn a_filter_that_cannot_be_read_means_maybe_and_is_counted_and_reported() {
 
         let options = StoreOptions::default().background(false).filter_use(used);
         let store = Store::open(&directory, options).unwrap();
-        assert!(passed(&store, &members, &strangers).is_empty(), "no filter, no false positive");
+        assert!(
+            passed(&store, &members, &absent).is_empty(),
+            "without a filter there are no false positives"
+        );
         let reads = &store.stats().families[0].reads;
-        let asked = (members.len() + strangers.len()) as u64;
+        let asked = (members.len() + absent.len()) as u64;
         let unreadable = reads.filters_unreadable;
         assert!((asked * 9 / 10..=asked).contains(&unreadable), "{wanted}: {unreadable}");
         assert_eq!(reads.files_skipped_by_filter, 0, "{wanted}");
@@ -198,17 +207,17 @@ fn a_filter_that_cannot_be_read_means_maybe_and_is_counted_and_reported() {
             let mut hfile = Command::new(env!("CARGO_BIN_EXE_hfile"));
             let output = hfile.args(verb).arg(path).output().unwrap();
             assert_eq!(output.status.code(), Some(1), "{wanted}: {verb:?}");
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(said.contains(&format!("block at {at}")), "{wanted}: {said}");
+            let output = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.contains(&format!("block at {at}")), "{wanted}: {output}");
         };
         verify(&["verify"], &path);
         verify(&["store", "verify"], &directory);
     }
 }
 
-/// A damaged filter of ours: counted and named by the store, and by the command, once.
+/// A damaged row filter: the store counts and names it, and `verify` names it once.
 #[test]
-fn a_filter_that_cannot_be_used_is_named_in_the_stats() {
+fn an_unusable_filter_is_named_in_the_stats() {
     let directory = tempfile::tempdir().unwrap();
     let rows = random_rows(&mut Random::new(3), 50);
     let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
@@ -220,7 +229,7 @@ fn a_filter_that_cannot_be_used_is_named_in_the_stats() {
     bytes[meta + 40] ^= 1;
     fs::write(&path, bytes).unwrap();
     let store = Store::open_read_only(directory.path(), StoreOptions::default()).unwrap();
-    assert!(store.stats().filter_problems.is_empty(), "it was not asked yet");
+    assert!(store.stats().filter_problems.is_empty(), "the filter is not read yet");
     for row in &rows {
         assert_eq!(store.get(&Get::row(row)).unwrap().len(), 1);
     }

@@ -1,4 +1,4 @@
-//! Files that HBase wrote: we read them exactly, and find in them what is there and nothing else.
+//! Files that HBase wrote: we read every cell, and find present rows and no absent ones.
 
 #[path = "golden/file.rs"]
 mod file;
@@ -18,7 +18,7 @@ use support::{hex, say};
 
 use file::Golden;
 
-/// Everything from where a scanner stands to the end.
+/// Returns the cells from the scanner's position to the end.
 fn rest(scanner: &mut sstable::Scanner) -> Vec<Cell> {
     let mut cells = Vec::new();
     while let Some(cell) = scanner.cell() {
@@ -46,11 +46,11 @@ fn every_file_is_read_cell_for_cell() {
         files += 1;
         cells += golden.cells.len();
     }
-    say(&format!("golden: {cells} cells of {files} files read as HBase wrote them"));
+    say(&format!("golden: {cells} cells of {files} files are read exactly"));
 }
 
 #[test]
-fn files_say_of_themselves_what_hbase_says_of_them() {
+fn properties_of_files_equal_those_that_hbase_reports() {
     for fixture in Fixture::all() {
         let name = &fixture.name;
         let reader = Reader::open_file(&fixture.path, ReaderOptions::default()).unwrap();
@@ -91,7 +91,7 @@ fn files_say_of_themselves_what_hbase_says_of_them() {
 }
 
 #[test]
-fn bloom_filters_have_the_numbers_that_hbase_gives_them() {
+fn bloom_filter_fields_equal_those_that_hbase_reports() {
     let mut seen = 0;
     for fixture in Fixture::all() {
         let name = &fixture.name;
@@ -111,7 +111,7 @@ fn bloom_filters_have_the_numbers_that_hbase_gives_them() {
         assert_eq!(Some(bloom.max_keys), expect["maxKeys"].as_u64(), "{name}");
         assert_eq!(Some(bloom.byte_size), expect["bytes"].as_u64(), "{name}");
     }
-    assert!(seen >= 25, "{seen} Bloom filters");
+    assert!(seen >= 25, "only {seen} Bloom filters");
 }
 
 #[test]
@@ -139,20 +139,20 @@ fn every_row_passes_each_filter_and_is_found_whole() {
             }
         }
     }
-    say(&format!("golden: {rows} gets of rows that are there"));
+    say(&format!("golden: {rows} gets of present rows"));
 }
 
 #[test]
-fn rows_are_found_together_as_one_by_one() {
+fn batched_gets_find_what_single_gets_find() {
     let mut rows = 0;
     for golden in Golden::all() {
         let cached = ReaderOptions::default().cache(Arc::new(BlockCache::new(16 << 20)));
-        let behind = |row: &&[Cell]| [row[0].row(), b"\x00"].concat();
-        let absent: Vec<_> = golden.rows().map(|row| behind(&row)).collect();
+        let after_row = |row: &&[Cell]| [row[0].row(), b"\x00"].concat();
+        let absent: Vec<_> = golden.rows().map(|row| after_row(&row)).collect();
         let present = golden.rows().map(|row| row[0].row());
         let probes: Vec<_> = present
             .zip(&absent)
-            .flat_map(|(row, behind)| [row, behind])
+            .flat_map(|(row, after_row)| [row, after_row])
             .map(|row| RowProbe::new(row, Seed::default()))
             .collect();
         for options in [ReaderOptions::default(), cached] {
@@ -173,7 +173,7 @@ fn rows_are_found_together_as_one_by_one() {
             rows += expected.len();
         }
     }
-    say(&format!("golden: {rows} rows found together"));
+    say(&format!("golden: {rows} rows found in batches"));
 }
 
 #[test]
@@ -197,15 +197,15 @@ fn every_column_passes_the_filters_over_columns() {
             let probe = RowProbe::new(cell.row(), Seed::default()).with_column(b"no such column");
             reader.ask_filter(&probe, &mut trace);
         }
-        // Cells whose row has a family delete pass by right; of the others nearly none may.
+        // Cells that a family delete covers pass by design; almost no others do.
         let deletes = golden.cells.iter().any(|cell| cell.qualifier().is_empty());
         assert!(deletes || trace.files_skipped_by_filter * 10 > trace.filter_checks * 9);
     }
-    assert!(columns > 3000, "{columns} columns");
+    assert!(columns > 3000, "only {columns} columns");
 }
 
 #[test]
-fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
+fn absent_rows_are_not_found_and_filters_skip_most_of_their_blocks() {
     let (mut asked, mut passed, mut promised) = (0_u64, 0_u64, 0.0);
     for golden in Golden::all() {
         let cache = Arc::new(BlockCache::new(4 << 20));
@@ -213,7 +213,7 @@ fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
         let is_row_bloom =
             reader.filters().bloom().is_some_and(|bloom| bloom.bloom_type == BloomType::Row);
         for row in golden.rows() {
-            // Between two rows of the file, unless it is one of them.
+            // A row between two rows of the file, unless the file has it.
             let absent = [row[0].row(), b"\x00"].concat();
             if golden.cells.iter().any(|cell| cell.row() == absent) {
                 continue;
@@ -230,7 +230,7 @@ fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
                 passed += trace.filter_false_positives;
                 promised += reader.filters().bloom().map_or(0.0, |bloom| bloom.error_rate());
                 assert_eq!(trace.filter_checks, 1, "{}", golden.name);
-                // A row that could begin the next block is looked for in both.
+                // A row that could start the next block is searched in both blocks.
                 assert!(trace.data_blocks() <= 2 * trace.filter_false_positives);
             }
         }
@@ -242,12 +242,13 @@ fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
 }
 
 #[test]
-fn seeks_end_where_the_order_says() {
+fn seeks_end_at_the_first_cell_not_before_the_key() {
     for golden in Golden::all() {
         let reader =
             golden.open(ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20))));
         let mut scanner = reader.scanner(Caching::Use);
-        // Back and forth, and each kind of place: before a row, on a cell, behind a column.
+        // Forwards and backwards, to every kind of position: before a row, on a cell, after a
+        // column.
         let step = golden.cells.len() / 97 + 1;
         let some = golden.cells.iter().rev().step_by(step);
         for cell in some.chain(golden.cells.iter().step_by(step)) {
@@ -269,7 +270,7 @@ fn seeks_end_where_the_order_says() {
 }
 
 #[test]
-fn every_file_is_read_backwards_too() {
+fn every_file_is_read_backwards() {
     for golden in Golden::all() {
         let cache = Arc::new(BlockCache::new(1 << 20));
         let reader = golden.open(ReaderOptions::default().cache(cache));
@@ -298,7 +299,7 @@ fn seeks_before_a_key_end_on_the_cell_before_it() {
                 let expected = golden.before(&reader, &key);
                 let before = expected.checked_sub(1).map(|at| golden.cells[at].as_ref());
                 assert_eq!(scanner.cell(), before, "{} {key}", golden.name);
-                // Both ways from there.
+                // Reads in both directions from there.
                 if before.is_some() {
                     scanner.advance().unwrap();
                     let next = golden.cells.get(expected).map(|cell| cell.as_ref());
@@ -310,7 +311,7 @@ fn seeks_before_a_key_end_on_the_cell_before_it() {
 }
 
 #[test]
-fn the_middle_of_a_file_is_in_its_middle() {
+fn the_middle_key_of_a_file_is_near_its_middle() {
     for golden in Golden::all() {
         let reader = golden.open(ReaderOptions::default());
         let middle = reader.index().middle_key(&mut ReadTrace::default()).unwrap();
@@ -328,7 +329,7 @@ fn the_middle_of_a_file_is_in_its_middle() {
 }
 
 #[test]
-fn every_file_is_sound_by_every_check_there_is() {
+fn verify_finds_every_file_sound() {
     let mut blocks = 0;
     for golden in Golden::all() {
         let bytes = Bytes::from(std::fs::read(&golden.path).unwrap());
@@ -338,11 +339,11 @@ fn every_file_is_sound_by_every_check_there_is() {
         assert_eq!(found.cells, golden.cells.len() as u64, "{}", golden.name);
         blocks += found.blocks;
     }
-    say(&format!("golden: {blocks} blocks are sound and where they should be"));
+    say(&format!("golden: {blocks} blocks are sound"));
 }
 
 #[test]
-fn zstd_is_refused_by_name_where_it_was_not_built_in() {
+fn zstd_is_refused_by_name_without_its_feature() {
     if Compression::Zstd.is_supported() {
         return;
     }
@@ -354,7 +355,7 @@ fn zstd_is_refused_by_name_where_it_was_not_built_in() {
 }
 
 #[test]
-fn blocks_are_counted_where_they_come_from() {
+fn blocks_are_counted_by_source() {
     let fixture = Fixture::all().into_iter().find(|fixture| fixture.name == "p25-none-none-row");
     let fixture = fixture.unwrap();
     let cache = Arc::new(BlockCache::new(4 << 20));
@@ -384,8 +385,8 @@ fn blocks_are_counted_where_they_come_from() {
         assert_eq!(trace.blocks(BlockKind::Bloom, source), 1);
         assert_eq!(trace.data_blocks(), 1);
     }
-    assert!(cache.stats().reserved_bytes > 0, "the filter is kept");
+    assert!(cache.stats().reserved_bytes > 0, "the open file keeps its filter in memory");
     drop(reader);
     drop(scanner);
-    assert_eq!(cache.stats().reserved_bytes, 0, "and given up with the file");
+    assert_eq!(cache.stats().reserved_bytes, 0, "closing the file frees its filter");
 }

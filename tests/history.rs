@@ -1,4 +1,4 @@
-//! Random histories of a store against a plain model of what HBase does.
+//! Random histories of a store, checked against a plain model of HBase.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 #[path = "history/model.rs"]
@@ -33,7 +33,7 @@ enum Step {
 
 const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
 
-/// The store and the model side by side.
+/// A store and the model, with the same history.
 struct Pair {
     files: Disk,
     clock: Arc<AtomicI64>,
@@ -111,9 +111,9 @@ impl Pair {
             let expected = self.model.answer(row, question);
             assert_eq!(self.get(Get::row(row), question), expected, "row {row}, {question:?}");
             if self.model.family.min_versions > 0 {
-                continue; // There a column asked for by name shows one version more, as in HBase.
+                continue; // As in HBase, a column requested by name shows one version more here.
             }
-            // With two columns, the read must not stop at the first file that settles one.
+            // With two columns, the read must not stop at the file that settles one of them.
             let both = Get::row(row).column("f", "p").column("f", "q");
             assert_eq!(self.get(both, question), expected, "both of {row}, {question:?}");
             for column in ["p", "q"] {
@@ -223,7 +223,7 @@ fn family() -> impl Strategy<Value = Family> {
 
 proptest! {
     #[test]
-    fn every_answer_is_the_models(
+    fn every_answer_equals_that_of_the_model(
         family in family(),
         steps in prop::collection::vec(step(), 1..40),
     ) {
@@ -236,9 +236,11 @@ proptest! {
         }
     }
 
-    /// Merging files keeps what is shown. (Where versions are counted it does not, in HBase neither: a
-    /// version that a marker hides, in a file that is not merged or because deleted cells are kept,
-    /// still counts in the merge, against the maximum and for the minimum.)
+    /// A minor compaction changes no answer if versions are not counted.
+    ///
+    /// If they are counted it may, as in HBase: a version that a delete marker hides (in a file
+    /// that is not merged, or with KEEP_DELETED_CELLS) still counts towards the maximum and
+    /// minimum.
     #[test]
     fn a_minor_compaction_changes_no_answer(
         family in family(),
@@ -260,10 +262,10 @@ proptest! {
     }
 }
 
-/// Every order of a few steps on one cell: whatever was written, deleted or loaded last is shown,
-/// from the memstore, from files and after they were merged.
+/// Every order of four steps on one cell: the last write, delete or load decides what a read shows,
+/// from the memstore, from files, and after a merge.
 #[test]
-fn in_every_order_of_four_steps_the_last_word_counts() {
+fn the_last_of_four_steps_decides_in_every_order() {
     let cell = |cell_type| vec![("a".to_owned(), "q".to_owned(), 1000, cell_type)];
     let [put, delete] = [CellType::Put, CellType::DeleteColumn].map(cell);
     let steps = [

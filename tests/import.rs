@@ -1,4 +1,4 @@
-//! Files from elsewhere that are damaged are refused before anything is taken in.
+//! Damaged files are refused before any file of an import is added.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::fs;
@@ -17,7 +17,7 @@ fn open(directory: &Path) -> Store {
     store
 }
 
-/// HFiles of some blocks, with HBase's Bloom filter and one of ours; the rows of each begin alike.
+/// Makes HFiles of some blocks with an HBase Bloom filter and a row filter.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let store = Store::open(directory.join("source"), StoreOptions::default()).unwrap();
     let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
@@ -32,7 +32,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     store.export(directory.join("out"), &[b"b".to_vec()]).unwrap().files
 }
 
-/// A way to take files in.
+/// An operation that imports files.
 type Import = fn(&Store, &[PathBuf], &ImportOptions) -> Result<()>;
 
 const IMPORTS: [(&str, Import); 2] = [
@@ -44,11 +44,11 @@ fn names(directory: &Path) -> usize {
     fs::read_dir(directory).unwrap().count()
 }
 
-/// Bytes of the trailer, which no checksum covers.
+/// The length of the trailer, which has no checksum.
 const TRAILER_LEN: usize = 4096;
 
 #[test]
-fn a_file_with_any_flipped_byte_is_refused_with_its_place_and_nothing_is_taken_in() {
+fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported() {
     let directory = tempfile::tempdir().unwrap();
     let sound = files(directory.path());
     let bytes = fs::read(&sound[1]).unwrap();
@@ -56,11 +56,11 @@ fn a_file_with_any_flipped_byte_is_refused_with_its_place_and_nothing_is_taken_i
     let place = directory.path().join("store");
     let store = open(&place);
     store.put(Put::new("unflushed").column("f", "q", "1")).unwrap();
-    // Compacted where a file was taken in, so that there are never many.
+    // Compacted after each import, so that there are never many files.
     let (mut refused, mut with_block, mut in_trailer) = (0, 0, 0);
     for (name, import) in IMPORTS {
         let options = ImportOptions::default();
-        // Behind the trailer's fields are some 4,000 zeros, of which a few will do.
+        // After the trailer's fields there are some 4,000 zeros; a sample of them suffices.
         let fields_end = bytes.len() - TRAILER_LEN + 200;
         let version = bytes.len() - 4..bytes.len();
         let zeros = (fields_end..version.start).step_by(97);
@@ -71,7 +71,7 @@ fn a_file_with_any_flipped_byte_is_refused_with_its_place_and_nothing_is_taken_i
             let before = store.stats();
             let sound_and_damaged = [sound[0].clone(), damaged.clone()];
             let Err(error) = import(&store, &sound_and_damaged, &options) else {
-                // A file of another minor version is a sound file.
+                // A file of another minor version is sound.
                 assert!(at >= bytes.len() - 4, "{name}: byte {at:#x}");
                 in_trailer += 1;
                 store.compact("f", true).unwrap();
@@ -83,7 +83,7 @@ fn a_file_with_any_flipped_byte_is_refused_with_its_place_and_nothing_is_taken_i
                     assert!(damage.at.get() <= bytes.len() as u64, "{error}");
                     with_block += usize::from(damage.block.is_some());
                 }
-                // A version or a codec that there is none of.
+                // An unknown version or codec.
                 Error::StoreFile(sstable::Error::Unsupported { .. }) | Error::Invalid { .. } => {}
                 other => panic!("byte {at:#x}: {other:?}"),
             }
@@ -98,13 +98,13 @@ fn a_file_with_any_flipped_byte_is_refused_with_its_place_and_nothing_is_taken_i
         "import: {refused} flipped bytes refused, {with_block} with a block; {in_trailer} in the \
          minor version are taken"
     ));
-    // All blocks, and what of the trailer has a meaning.
+    // All blocks, and the meaningful part of the trailer.
     assert!(refused >= 2 * (bytes.len() - TRAILER_LEN) + 100, "{refused}");
     assert!(with_block > refused / 2);
 }
 
 #[test]
-fn a_damaged_file_is_taken_in_where_nobody_wants_it_verified() {
+fn a_damaged_file_is_imported_without_verification() {
     for (name, import) in IMPORTS {
         let directory = tempfile::tempdir().unwrap();
         let sound = files(directory.path());
@@ -126,7 +126,7 @@ fn a_damaged_file_is_taken_in_where_nobody_wants_it_verified() {
 }
 
 #[test]
-fn of_sound_files_the_rows_of_a_range_are_taken_in() {
+fn the_rows_of_a_range_are_imported_from_sound_files() {
     for (name, import) in IMPORTS {
         let directory = tempfile::tempdir().unwrap();
         let sound = files(directory.path());

@@ -1,5 +1,7 @@
-//! Files that we write, shown to real HBase: it reads every cell, asks every Bloom filter, finds
-//! what is there and nothing else. And told to write the same cells, it writes the same bytes.
+//! Files that we write, read by real HBase.
+//!
+//! HBase reads every cell, queries every Bloom filter and finds no absent row; and for the same
+//! cells it writes the same bytes.
 //!
 //! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`.
 
@@ -24,7 +26,7 @@ const BLOOMS: [&str; 4] = ["NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"];
 const CHECKSUMS: [&str; 3] = ["NULL", "CRC32", "CRC32C"];
 const ENCODINGS: [&str; 5] = ["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"];
 
-/// Small blocks, so that a small file has many.
+/// Sets small blocks, so that a small file has many.
 fn small_blocks(spec: &mut Value) {
     for (name, value) in [
         ("blockSize", 400),
@@ -40,7 +42,7 @@ fn small_blocks(spec: &mut Value) {
 
 #[test]
 fn hbase_accepts_every_bloom_checksum_and_encoding() {
-    if !judge::is_wanted("interop: Blooms, checksums, encodings") {
+    if !judge::is_enabled("interop: Blooms, checksums, encodings") {
         return;
     }
     let mut files = Files::new();
@@ -64,7 +66,7 @@ fn hbase_accepts_every_bloom_checksum_and_encoding() {
 #[cfg(feature = "zstd")]
 #[test]
 fn hbase_accepts_zstd_in_both_framings() {
-    if !judge::is_wanted("interop: ZSTD") {
+    if !judge::is_enabled("interop: ZSTD") {
         return;
     }
     let mut files = Files::new();
@@ -94,7 +96,7 @@ fn hbase_accepts_zstd_in_both_framings() {
 
 #[test]
 fn hbase_accepts_files_of_unusual_shape() {
-    if !judge::is_wanted("interop: unusual files") {
+    if !judge::is_enabled("interop: unusual files") {
         return;
     }
     let mut files = Files::new();
@@ -128,8 +130,8 @@ fn hbase_accepts_files_of_unusual_shape() {
 }
 
 #[test]
-fn hbase_passes_over_a_filter_of_ours() {
-    if !judge::is_wanted("interop: our filter") {
+fn hbase_ignores_our_row_filter() {
+    if !judge::is_enabled("interop: our filter") {
         return;
     }
     let mut files = Files::new();
@@ -143,7 +145,7 @@ fn hbase_passes_over_a_filter_of_ours() {
             let read = files.show_with(&name, &spec, options, &some);
             assert_eq!(read["blocks"]["META"], 1, "{read}");
         }
-        // In partitions, compressed as all META blocks are.
+        // Partitioned, and compressed as all META blocks are.
         let spec = json!({"bloom": "ROW", "compression": "GZ"});
         let options = spec::writer_options(&spec).filter(filter_of(kind)).filter_block_size(400);
         let name = format!("{}-partitions", kind.name());
@@ -153,10 +155,10 @@ fn hbase_passes_over_a_filter_of_ours() {
     files.report("files with a filter of ours are accepted by HBase");
 }
 
-/// The same data in the same places, and a filter that HBase's file had not.
+/// The same data at the same offsets, with a row filter added.
 #[test]
-fn hbase_accepts_its_own_files_with_a_filter_put_in() {
-    if !judge::is_wanted("interop: filters put in") {
+fn hbase_accepts_its_own_files_with_a_row_filter_added() {
+    if !judge::is_enabled("interop: filters put in") {
         return;
     }
     let mut files = Files::new();
@@ -164,18 +166,18 @@ fn hbase_accepts_its_own_files_with_a_filter_put_in() {
         let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
         let source = Arc::new(Bytes::from(fixture.bytes()));
         let path = files.path(&format!("{}.hfile", fixture.name));
-        let sink = File::create(&path).expect("the directory is ours");
+        let sink = File::create(&path).expect("writable");
         let (name, filter) = (FileName::new(fixture.name.clone()), Some(filter_of(kind)));
         match rebuild_filter(source, name, Limits::default(), filter, &[], sink) {
-            // Filters of ours are over rows in the order of their bytes; `hbase:meta` has another.
+            // Row filters require rows in byte order; `hbase:meta` has another order.
             Err(Error::Unsupported { .. }) => continue,
-            rebuilt => rebuilt.expect("HBase's is sound"),
+            rebuilt => rebuilt.expect("the file of HBase is sound"),
         };
         let expected = files.write_cells(&fixture.name, &fixture.cells());
         let read = files.ask(&fixture.name, &fixture.spec, &text(&path), &expected);
         assert_eq!(read["blocks"]["META"], 1, "{read}");
     }
-    files.report("files of HBase with a filter put in are accepted by it");
+    files.report("files of HBase with an added filter are accepted by HBase");
 }
 
 fn filter_of(kind: FilterKind) -> FilterOptions {
@@ -183,8 +185,8 @@ fn filter_of(kind: FilterKind) -> FilterOptions {
 }
 
 #[test]
-fn hbase_accepts_its_own_compressed_files_as_we_write_them() {
-    if !judge::is_wanted("interop: compressed files") {
+fn hbase_accepts_its_compressed_files_rewritten_by_us() {
+    if !judge::is_enabled("interop: compressed files") {
         return;
     }
     let mut files = Files::new();
@@ -192,14 +194,14 @@ fn hbase_accepts_its_own_compressed_files_as_we_write_them() {
     {
         files.show(&fixture.name, &fixture.spec, &fixture.cells());
     }
-    files.report("compressed files of HBase, written by us, are accepted by it");
+    files.report("compressed files of HBase, rewritten by us, are accepted by HBase");
 }
 
-/// Encodings, Blooms, checksums, tags and sequence ids in every combination; sizes and hashes at
-/// random beside them.
+/// Every combination of encoding, Bloom type, checksum, tags and sequence ids; sizes and hashes are
+/// random.
 #[test]
-fn hbase_writes_the_same_bytes_of_the_same_cells() {
-    if !judge::is_wanted("interop: the same bytes") {
+fn hbase_writes_the_same_bytes_for_the_same_cells() {
+    if !judge::is_enabled("interop: the same bytes") {
         return;
     }
     let mut files = Files::new();
@@ -237,7 +239,7 @@ fn hbase_writes_the_same_bytes_of_the_same_cells() {
             }
         }
     }
-    files.report("files of every combination are equal to HBase's, byte for byte");
+    files.report("files of all combinations equal those of HBase byte for byte");
 }
 
 fn compare_with_hbase(files: &mut Files, spec: &Value, cells: &[Cell]) {
@@ -249,11 +251,11 @@ fn compare_with_hbase(files: &mut Files, spec: &Value, cells: &[Cell]) {
     let answer = judge::ask(&["write", &spec_path, &theirs, "--cells", &cells]);
     let mut faults = Vec::new();
     if answer["ok"] == true {
-        let [ours, theirs] = [ours, theirs].map(|path| fs::read(path).expect("it was written"));
+        let [ours, theirs] = [ours, theirs].map(|path| fs::read(path).expect("the file exists"));
         let at = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
         if ours != theirs {
             let at = at.unwrap_or(ours.len().min(theirs.len()));
-            faults.push(format!("{spec}: other bytes from {at:#x} on"));
+            faults.push(format!("{spec}: first differs at byte {at:#x}"));
         }
     } else {
         faults.push(format!("{spec}: {answer}"));
@@ -261,12 +263,13 @@ fn compare_with_hbase(files: &mut Files, spec: &Value, cells: &[Cell]) {
     files.note(faults);
 }
 
-/// Each file carries a filter of ours, whole or in partitions, of every kind in turn. Different rows
-/// in each: all files of one bulk load have one sequence id, so that of equal keys in two of them
-/// none would win.
+/// Each file has a row filter, whole or partitioned, of every kind in turn.
+///
+/// The files have different rows: all files of one bulk load get one sequence id, so that the order
+/// of equal keys in two of them would be undefined.
 #[test]
-fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
-    if !judge::is_wanted("interop: bulk load") {
+fn hbase_loads_and_serves_files_of_every_encoding_and_codec() {
+    if !judge::is_enabled("interop: bulk load") {
         return;
     }
     bulk_load(&["NONE", "GZ", "SNAPPY", "LZ4"], "frame");
@@ -274,18 +277,18 @@ fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
 
 #[cfg(feature = "zstd")]
 #[test]
-fn a_running_hbase_loads_and_serves_zstd_in_both_framings() {
-    if !judge::is_wanted("interop: bulk load of ZSTD") {
+fn hbase_loads_and_serves_zstd_in_both_framings() {
+    if !judge::is_enabled("interop: bulk load of ZSTD") {
         return;
     }
     bulk_load(&["ZSTD"], "frame");
     bulk_load(&["ZSTD"], "blocks");
 }
 
-/// Files of every encoding under each of the codecs.
+/// Loads files of every encoding with each of the codecs.
 fn bulk_load(codecs: &[&str], zstd_framing: &str) {
     let files = Files::new();
-    fs::create_dir(files.path("bulk")).expect("the directory is ours");
+    fs::create_dir(files.path("bulk")).expect("writable");
     let shape = Shape { sequence_ids: false, ..Shape::default() };
     let mut all = Vec::new();
     for (encoding, compression) in
@@ -297,10 +300,10 @@ fn bulk_load(codecs: &[&str], zstd_framing: &str) {
             "bloom": BLOOMS[index % 4], "checksum": CHECKSUMS[index % 3],
         });
         small_blocks(&mut spec);
-        // A file for bulk load has no place in the order of writes until it is loaded.
+        // A file for a bulk load gets its sequence id when it is loaded.
         spec["fileInfo"] = json!({"BULKLOAD_TIMESTAMP": "0000018bcfe56800"});
         let cells = in_rows_of(index, &cells(index as u64, shape));
-        // Hex digits before a dot are for HBase the name of a reference, which it does not load.
+        // HBase takes hex digits before a dot for the name of a reference, which it does not load.
         let name = format!("bulk/{encoding}-{compression}").to_lowercase();
         let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
         let filter_block_size = if index % 2 == 0 { 64 * 1024 } else { 400 };
@@ -308,7 +311,7 @@ fn bulk_load(codecs: &[&str], zstd_framing: &str) {
             .filter(filter_of(kind))
             .filter_block_size(filter_block_size);
         files.write(&name, options, &cells);
-        fs::remove_file(files.path(&format!("{name}.cells.ndjson"))).expect("it was written");
+        fs::remove_file(files.path(&format!("{name}.cells.ndjson"))).expect("the file exists");
         all.push(cells);
     }
     let count = all.len();
@@ -325,7 +328,7 @@ fn bulk_load(codecs: &[&str], zstd_framing: &str) {
     ));
 }
 
-/// The same cells, in rows that begin with a number.
+/// Returns the same cells in rows that start with a number.
 fn in_rows_of(number: usize, cells: &[Cell]) -> Vec<Cell> {
     let moved = |cell: &Cell| {
         let row = [format!("{number:02}-").as_bytes(), cell.row()].concat();

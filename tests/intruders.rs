@@ -1,6 +1,6 @@
-//! What else stands in a store's directory: other openers, and links, pipes and directories in the
-//! place of files. Whoever may not open the store is refused; nothing hangs, and nothing outside of
-//! the store is written or removed.
+//! Other openers of a store, and links, pipes and directories in place of its files.
+//!
+//! A second opener is refused; no call hangs, and nothing outside the store is written or removed.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
@@ -20,7 +20,7 @@ fn open(directory: &Path) -> store::Result<Store> {
     Store::open(directory, StoreOptions::default().auto_compaction(false))
 }
 
-/// A store with a file and a log.
+/// Makes a store with a file and a log.
 fn filled(directory: &Path) -> Store {
     let store = open(directory).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
@@ -35,7 +35,7 @@ fn is_locked(directory: &Path) -> bool {
 }
 
 #[test]
-fn a_second_opener_is_refused_whatever_happens_to_the_file_lock() {
+fn a_second_opener_is_refused_even_if_the_lock_file_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let store = filled(directory);
@@ -43,14 +43,14 @@ fn a_second_opener_is_refused_whatever_happens_to_the_file_lock() {
     let verified = || verify(directory, &StoreOptions::default(), |_| {});
     assert!(is_locked(directory));
     fs::remove_file(&lock).unwrap();
-    assert!(is_locked(directory), "LOCK was removed");
+    assert!(is_locked(directory), "locked after LOCK was removed");
     fs::write(&lock, "").unwrap();
-    assert!(is_locked(directory), "LOCK was made anew");
+    assert!(is_locked(directory), "locked after LOCK was made again");
     fs::write(directory.join("other"), "").unwrap();
     fs::rename(directory.join("other"), &lock).unwrap();
-    assert!(is_locked(directory), "LOCK was replaced");
-    assert!(verified().unwrap(), "it only reads, and takes no lock");
-    // By another path it is the same store.
+    assert!(is_locked(directory), "locked after LOCK was replaced");
+    assert!(verified().unwrap(), "verify takes no lock");
+    // Another path to the same store.
     let link = tempfile::tempdir().unwrap();
     symlink(directory, link.path().join("store")).unwrap();
     assert!(is_locked(&link.path().join("store")));
@@ -60,19 +60,19 @@ fn a_second_opener_is_refused_whatever_happens_to_the_file_lock() {
     assert_eq!(open(directory).unwrap().get(&Get::row("c")).unwrap()[0].value(), b"3");
 }
 
-/// What stands in the place of a file of the store.
+/// What replaces a file of the store.
 #[derive(Clone, Copy, Debug)]
-enum Intruder {
-    /// A link to a copy of the file outside.
+enum Replacement {
+    /// A link to a copy of the file outside the store.
     Link,
     Pipe,
     Directory,
     Socket,
-    /// An endless source of zeros.
+    /// The device `/dev/zero`.
     Device,
 }
 
-/// All files below a directory, with what they hold.
+/// Returns all files below a directory with their bytes.
 fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -86,18 +86,18 @@ fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// What a call returns, which must not wait for anybody.
-fn at_once<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+/// Runs a call in a thread and returns its result; panics if the call hangs.
+fn without_hanging<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(call()));
-    receiver.recv_timeout(Duration::from_secs(60)).expect("it does not hang")
+    receiver.recv_timeout(Duration::from_secs(60)).expect("the call returns in time")
 }
 
 fn only_file(directory: &Path) -> PathBuf {
     fs::read_dir(directory).unwrap().next().unwrap().unwrap().path()
 }
 
-/// The file with the greatest name in a directory.
+/// Returns the file with the greatest name in a directory.
 fn last_file(directory: &Path) -> PathBuf {
     fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).max().unwrap()
 }
@@ -106,68 +106,68 @@ fn last_file(directory: &Path) -> PathBuf {
 fn links_pipes_directories_sockets_and_devices_in_place_of_files_are_refused() {
     let mut count = 0;
     let kinds = [
-        (Intruder::Link, "is a symbolic link"),
-        (Intruder::Pipe, "is a named pipe"),
-        (Intruder::Directory, "is a directory"),
-        (Intruder::Socket, "is a socket"),
-        (Intruder::Device, "is a device"),
+        (Replacement::Link, "is a symbolic link"),
+        (Replacement::Pipe, "is a named pipe"),
+        (Replacement::Directory, "is a directory"),
+        (Replacement::Socket, "is a socket"),
+        (Replacement::Device, "is a device"),
     ];
-    for (intruder, what) in kinds {
+    for (replacement, what) in kinds {
         for place in ["MANIFEST", "LOCK", "f", "wal"] {
             let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let store = directory.path().join("store");
             drop(filled(&store));
-            // Of a directory the file in it.
+            // For a directory, the file in it.
             let path = match place {
                 "f" | "wal" => only_file(&store.join(place)),
                 _ => store.join(place),
             };
             let kept = outside.path().join("kept");
             fs::rename(&path, &kept).unwrap();
-            match intruder {
-                Intruder::Link => symlink(&kept, &path).unwrap(),
-                Intruder::Pipe => {
+            match replacement {
+                Replacement::Link => symlink(&kept, &path).unwrap(),
+                Replacement::Pipe => {
                     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
                 }
-                Intruder::Directory => fs::create_dir(&path).unwrap(),
-                Intruder::Socket => drop(UnixListener::bind(&path).unwrap()),
-                Intruder::Device => {
+                Replacement::Directory => fs::create_dir(&path).unwrap(),
+                Replacement::Socket => drop(UnixListener::bind(&path).unwrap()),
+                Replacement::Device => {
                     let made = Command::new("mknod").arg(&path).args(["c", "1", "5"]).output();
                     if !made.is_ok_and(|made| made.status.success()) {
-                        say("intruders: SKIPPED: a device, which only root can make");
+                        say("intruders: SKIPPED: a device, which only root can create");
                         continue;
                     }
                 }
             }
             let before = content(outside.path());
             let opened = store.clone();
-            let error = at_once(move || open(&opened).map(drop)).expect_err("refused");
+            let error = without_hanging(move || open(&opened).map(drop)).expect_err("refused");
             let message = error_text(&error);
-            assert!(message.contains(path.to_str().unwrap()), "{intruder:?}: {message}");
-            assert!(message.contains("not a regular file"), "{intruder:?}: {message}");
-            assert!(message.contains(what), "{intruder:?}: {message}");
-            assert_eq!(content(outside.path()), before, "{intruder:?} for {place}");
+            assert!(message.contains(path.to_str().unwrap()), "{replacement:?}: {message}");
+            assert!(message.contains("not a regular file"), "{replacement:?}: {message}");
+            assert!(message.contains(what), "{replacement:?}: {message}");
+            assert_eq!(content(outside.path()), before, "{replacement:?} for {place}");
             let opened = store.clone();
             let options = StoreOptions::default();
-            let read = at_once(move || Store::open_read_only(&opened, options).map(drop));
+            let read = without_hanging(move || Store::open_read_only(&opened, options).map(drop));
             if place == "LOCK" {
                 read.unwrap();
             } else {
                 let message = error_text(&read.expect_err("refused"));
-                assert!(message.contains(path.to_str().unwrap()), "{intruder:?}: {message}");
-                assert!(message.contains(what), "{intruder:?}: {message}");
-                assert_eq!(wrong_parts(&store), [path], "{intruder:?}");
+                assert!(message.contains(path.to_str().unwrap()), "{replacement:?}: {message}");
+                assert!(message.contains(what), "{replacement:?}: {message}");
+                assert_eq!(wrong_parts(&store), [path], "{replacement:?}");
             }
             count += 1;
         }
     }
-    say(&format!("intruders: {count} of {count} in place of a file are refused at once"));
+    say(&format!("intruders: {count} of {count} in place of a file are refused"));
 }
 
-/// Makes something at a path.
+/// Creates something at a path.
 type Make = fn(&Path);
 
-/// What is no directory: its name, and how it is made.
+/// Things that are not directories: the name in messages, and how they are created.
 const NOT_DIRECTORIES: [(&str, Make); 4] = [
     ("is a named pipe", |path| {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -178,7 +178,7 @@ const NOT_DIRECTORIES: [(&str, Make); 4] = [
 ];
 
 #[test]
-fn what_is_in_place_of_a_directory_is_named() {
+fn a_file_in_place_of_a_directory_is_refused_by_name() {
     for place in ["f", "wal"] {
         for (what, make) in NOT_DIRECTORIES {
             let directory = tempfile::tempdir().unwrap();
@@ -188,7 +188,8 @@ fn what_is_in_place_of_a_directory_is_named() {
             fs::rename(&path, directory.path().join("kept")).unwrap();
             make(&path);
             let opened = store.clone();
-            let error = error_text(&at_once(move || open(&opened).map(drop)).expect_err("refused"));
+            let error =
+                error_text(&without_hanging(move || open(&opened).map(drop)).expect_err("refused"));
             assert!(error.contains(path.to_str().unwrap()), "{place}, {what}: {error}");
             assert!(error.contains(what) && error.contains("not a directory"), "{error}");
             assert_eq!(wrong_parts(&store)[0], store.join("MANIFEST"), "{what}");
@@ -196,14 +197,14 @@ fn what_is_in_place_of_a_directory_is_named() {
     }
 }
 
-/// Makes a file a sparse one of 1 TiB, which begins as before.
+/// Extends a file to a sparse one of 1 TiB; false if the file system cannot.
 fn make_sparse(path: &Path) -> bool {
     let file = fs::OpenOptions::new().write(true).open(path).unwrap();
     file.set_len(1 << 40).is_ok()
 }
 
 #[test]
-fn a_sparse_file_of_1_tib_is_refused_at_once_and_by_name() {
+fn a_sparse_file_of_1_tib_is_refused_by_name_without_delay() {
     for place in ["MANIFEST", "wal", "f"] {
         for keeps_manifest in [true, false] {
             let directory = tempfile::tempdir().unwrap();
@@ -221,34 +222,36 @@ fn a_sparse_file_of_1_tib_is_refused_at_once_and_by_name() {
             }
             if keeps_manifest {
                 let opened = store.clone();
-                let refused = at_once(move || open(&opened).map(drop)).expect_err("refused");
+                let refused =
+                    without_hanging(move || open(&opened).map(drop)).expect_err("refused");
                 assert!(matches!(&refused, Error::Corrupt { path: at, .. } if *at == path));
                 let error = error_text(&refused);
-                assert!(error.contains("1099511627776"), "it says how long it is: {error}");
+                assert!(error.contains("1099511627776"), "the error states the length: {error}");
             }
             assert!(wrong_parts(&store).contains(&path), "{place}");
             let (from, to) = (store.clone(), directory.path().join("saved"));
             let families = ["f".to_owned()];
-            let saved = at_once(move || {
+            let saved = without_hanging(move || {
                 store::salvage(from, to, &StoreOptions::default(), &families, |_| {})
             });
             let is_cut_to_its_length = place == "f" && keeps_manifest;
             assert_eq!(saved.unwrap(), is_cut_to_its_length, "{place}");
             let saved = open(&directory.path().join("saved")).unwrap();
-            // A log that is refused loses "b", a store file without a manifest "a".
+            // A refused log loses "b", a store file without a manifest "a".
             let is_there = |row: &str| !saved.get(&Get::row(row)).unwrap().is_empty();
             let file_is_whole = place != "f" || keeps_manifest;
             assert_eq!((is_there("a"), is_there("b")), (file_is_whole, place != "wal"), "{place}");
         }
     }
-    // The lock has no content.
+    // The lock file has no content.
     let directory = tempfile::tempdir().unwrap();
     drop(filled(directory.path()));
     make_sparse(&directory.path().join("LOCK"));
     assert_eq!(open(directory.path()).unwrap().get(&Get::row("b")).unwrap().len(), 1);
 }
 
-/// A header that is right, and then as many zeros as are allowed: they are read, and not kept.
+/// A valid header and then as many zeros as the limit allows, which are read but not kept in
+/// memory.
 #[test]
 fn a_sparse_log_segment_below_the_limit_takes_no_memory() {
     let directory = tempfile::tempdir().unwrap();
@@ -271,15 +274,15 @@ fn a_sparse_log_segment_below_the_limit_takes_no_memory() {
 }
 
 #[test]
-fn a_link_in_place_of_a_directory_leads_nothing_out_of_the_store() {
+fn a_link_in_place_of_a_directory_is_not_followed() {
     for place in ["f", "wal"] {
         let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let store = directory.path().join("store");
         drop(filled(&store));
         let moved = outside.path().join("moved");
         fs::rename(store.join(place), &moved).unwrap();
-        // As a store would remove it, if it were its own.
-        fs::write(moved.join("0123456789abcdef0123456789abcdef"), "of somebody else").unwrap();
+        // Named as a store file, so that a store would remove it from its own directory.
+        fs::write(moved.join("0123456789abcdef0123456789abcdef"), "not of the store").unwrap();
         symlink(&moved, store.join(place)).unwrap();
         let before = content(outside.path());
         let refused = open(&store);
@@ -290,7 +293,7 @@ fn a_link_in_place_of_a_directory_leads_nothing_out_of_the_store() {
         assert_eq!(wrong_parts(&store), [store.join("MANIFEST")]);
         assert_eq!(content(outside.path()), before);
     }
-    // Nor does a new family begin in one.
+    // A new family is not created in a linked directory either.
     let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = filled(directory.path());
     symlink(outside.path(), directory.path().join("g")).unwrap();
@@ -301,9 +304,9 @@ fn a_link_in_place_of_a_directory_leads_nothing_out_of_the_store() {
     assert_eq!(store.families().len(), 1);
 }
 
-/// Whoever can write a manifest can make its checksum right.
+/// An attacker who can write a manifest can also make its checksum right.
 #[test]
-fn names_in_a_manifest_lead_nowhere_else() {
+fn paths_in_a_manifest_cannot_leave_the_store() {
     let directory = tempfile::tempdir().unwrap();
     let store = directory.path().join("store");
     let opened = open(&store).unwrap();
@@ -324,7 +327,7 @@ fn names_in_a_manifest_lead_nowhere_else() {
         );
     }
     let names: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
-    assert_eq!(names.len(), 1, "nothing was made beside the store");
+    assert_eq!(names.len(), 1, "nothing is created beside the store");
 }
 
 fn error_text(error: &Error) -> String {
@@ -337,10 +340,10 @@ fn error_text(error: &Error) -> String {
     text
 }
 
-/// The parts that verify finds something wrong with.
+/// Returns the files with which verify finds a problem.
 fn wrong_parts(store: &Path) -> Vec<PathBuf> {
     let store = store.to_path_buf();
-    at_once(move || {
+    without_hanging(move || {
         let mut wrong = Vec::new();
         let is_sound = verify(&store, &StoreOptions::default(), |step| {
             if let Step::Done(part) = step

@@ -1,5 +1,5 @@
-//! Which segments the log has: one is made for the first record that it takes, none by reading, and
-//! one that must be there is missed by name.
+//! The segments of a log: a segment is made for its first record and not by reads, and a missing
+//! segment is reported by name.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::fs;
@@ -19,7 +19,7 @@ fn has(store: &Store, row: &str) -> bool {
     !store.get(&Get::row(row)).unwrap().is_empty()
 }
 
-/// All files below a directory, in order.
+/// Returns all files below a directory, in order.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -52,18 +52,22 @@ fn forty_opens_and_reads_leave_the_files_as_they_are() {
 }
 
 #[test]
-fn a_segment_is_made_for_the_first_record_and_gone_after_the_flush() {
+fn a_segment_is_created_by_its_first_record_and_removed_by_a_flush() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let store = open(directory).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    assert_eq!(segments(directory), [""; 0].map(PathBuf::from), "nothing was written");
+    assert_eq!(
+        segments(directory),
+        [""; 0].map(PathBuf::from),
+        "no segment before the first write"
+    );
     put(&store, "a");
     put(&store, "b");
     assert_eq!(segments(directory).len(), 1);
     store.flush().unwrap();
     store.flush().unwrap();
-    assert_eq!(segments(directory), [""; 0].map(PathBuf::from), "all is in files");
+    assert_eq!(segments(directory), [""; 0].map(PathBuf::from), "no segment after the flush");
     drop(store);
     let store = open(directory).unwrap();
     assert_eq!(segments(directory), [""; 0].map(PathBuf::from));
@@ -77,7 +81,7 @@ fn a_segment_is_made_for_the_first_record_and_gone_after_the_flush() {
     assert!(["a", "b", "c", "d"].iter().all(|row| has(&store, row)));
 }
 
-/// What a salvage of a store lost, by file, and what the new store has.
+/// Salvages a store; returns the files with losses, and the new store.
 fn salvaged(store: &Path, out: &Path) -> (Vec<PathBuf>, Store) {
     let mut lost = Vec::new();
     let is_whole = salvage(store, out, &StoreOptions::default(), &[], |step| {
@@ -96,7 +100,7 @@ fn is_sound(store: &Path) -> bool {
 }
 
 #[test]
-fn every_segment_that_is_deleted_is_missed_by_name_and_the_rest_is_salvaged() {
+fn every_deleted_segment_is_reported_by_name_and_the_rest_is_salvaged() {
     let rows = ["a", "b", "c"];
     for deleted in 0..3 {
         let directory = tempfile::tempdir().unwrap();
@@ -106,7 +110,7 @@ fn every_segment_that_is_deleted_is_missed_by_name_and_the_rest_is_salvaged() {
             put(&open(&place).unwrap(), row);
         }
         let segments = segments(&place);
-        assert_eq!(segments.len(), 3, "one of each process");
+        assert_eq!(segments.len(), 3, "one segment per open");
         assert!(is_sound(&place));
         fs::remove_file(&segments[deleted]).unwrap();
         let error = open(&place).unwrap_err();
@@ -119,13 +123,13 @@ fn every_segment_that_is_deleted_is_missed_by_name_and_the_rest_is_salvaged() {
         assert!(lost.contains(&segments[deleted]), "{lost:?}");
         let expected: Vec<bool> = (0..3).map(|segment| segment != deleted).collect();
         assert_eq!(rows.map(|row| has(&saved, row)), expected[..]);
-        // The new store's log is known to be whole.
+        // The log of the new store is complete.
         drop(saved);
         assert!(is_sound(&directory.path().join("saved")));
     }
 }
 
-/// Copies a store to where it may change.
+/// Copies a store to a directory where it may change.
 fn copied(from: &Path, to: &Path) {
     for path in files(from) {
         let place = to.join(path.strip_prefix(from).unwrap());
@@ -134,10 +138,10 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// A store that a build wrote whose manifest did not know the end of the log, and which began a
-/// segment with every open: an empty one, two with a row each, and another empty one.
+/// A store with a manifest of version 2, which does not record the end of the log, and a segment
+/// per open: an empty one, two with one row each, and another empty one.
 #[test]
-fn a_store_with_a_manifest_of_version_2_is_read_and_from_its_next_write_on_knows_its_log() {
+fn a_store_with_a_manifest_of_version_2_is_read_and_upgraded_by_its_next_write() {
     let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/store-of-manifest-2");
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("store");
@@ -153,7 +157,7 @@ fn a_store_with_a_manifest_of_version_2_is_read_and_from_its_next_write_on_knows
     assert_eq!(segments(&place).len(), 4, "a reader removes nothing");
     let store = open(&place).unwrap();
     assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
-    assert_eq!(segments(&place).len(), 3, "the empty one at the end is gone");
+    assert_eq!(segments(&place).len(), 3, "the empty last segment is removed");
     put(&store, "d");
     drop(store);
     assert_eq!(segments(&place).len(), 4);
@@ -163,7 +167,7 @@ fn a_store_with_a_manifest_of_version_2_is_read_and_from_its_next_write_on_knows
     drop(store);
     fs::remove_file(segments(&place).last().unwrap()).unwrap();
     assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
-    // Of the old store the first segment must be there, and is.
+    // The first segment of the old store is required, and exists.
     let place = directory.path().join("without");
     copied(&old, &place);
     fs::remove_file(&segments(&place)[0]).unwrap();

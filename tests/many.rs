@@ -1,4 +1,4 @@
-//! Many files behind one get, and many gets at once: what they find, and what they touch.
+//! Gets from many files, and batched gets: their results and costs.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn quiet() -> StoreOptions {
         .memstore_flush_bytes(usize::MAX / 8)
 }
 
-/// What a read did, wherever its blocks came from: that depends on the reads before it.
+/// Returns the counts of a read that do not depend on earlier reads.
 fn counted(trace: &ReadTrace) -> (u64, u64, u64, u64, u64, u64, Vec<u64>) {
     let blocks = BlockKind::ALL
         .into_iter()
@@ -35,16 +35,16 @@ fn counted(trace: &ReadTrace) -> (u64, u64, u64, u64, u64, u64, Vec<u64>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Rows of a small alphabet, so that files overlap and rows are asked more than once; files with
-    /// filters of every kind, with HBase's and with none; a memstore on top.
+    /// Few different rows, so that files overlap and rows repeat; files with filters of every kind,
+    /// with HBase's and with none; and a memstore.
     #[test]
-    fn many_gets_find_and_count_what_single_gets_do(
+    fn batched_gets_find_and_count_what_single_gets_do(
         files in vec(vec((0_u8..40, 0_u8..3, any::<bool>()), 1..30), 1..6),
         asked in vec((0_u8..45, 0_u8..4), 0..30),
         kind in 0..FilterKind::ALL.len(),
         budget in 100_u64..4000,
     ) {
-        let directory = tempfile::tempdir().expect("there is a place for it");
+        let directory = tempfile::tempdir().expect("a temporary directory");
         let store = Store::open(directory.path(), quiet()).expect("the directory is empty");
         let filter = (FilterKind::ALL[kind], Sizing::Bytes(budget));
         let ours = FamilyOptions::default().bloom_type(BloomType::None).filter(Some(filter));
@@ -86,12 +86,13 @@ proptest! {
     }
 }
 
-/// Rows of the four sizes of files, of each of which there are four: as many as just fill the chunks
-/// of an HBase Bloom of some seven bits a row, which come in powers of two. Chunks of the smallest
-/// are no smaller than those of the next.
+/// The row counts of the four sizes of files, with four files of each.
+///
+/// They just fill the chunks of an HBase Bloom filter of about seven bits per row, whose sizes are
+/// powers of two; the smallest two sizes have equal chunks.
 const SIZES: [u64; 4] = [17_984, 4_496, 1_124, 281];
 
-/// A store with four files of each size, whose rows are in no order.
+/// Makes a store with four files of each size, with shuffled rows.
 fn uneven(directory: &Path, options: StoreOptions, family: FamilyOptions) -> Store {
     let store = Store::open(directory, options).expect("the directory is empty");
     store.create_family("f", family).expect("a new name");
@@ -108,11 +109,11 @@ fn uneven(directory: &Path, options: StoreOptions, family: FamilyOptions) -> Sto
     store
 }
 
-/// Bytes of all filters in the files of a store, and of how many rows.
+/// Returns the bytes of all filters of a store, and the number of their rows.
 fn filter_bytes(directory: &Path) -> (u64, u64) {
     let (mut bytes, mut rows) = (0, 0);
-    for entry in fs::read_dir(directory.join("f")).expect("it is there") {
-        let path = entry.expect("it is there").path();
+    for entry in fs::read_dir(directory.join("f")).expect("the family exists") {
+        let path = entry.expect("readable").path();
         let reader = Reader::open_file(path, ReaderOptions::default()).expect("sound");
         rows += reader.trailer().entry_count;
         bytes += reader.filters().bloom().map_or(0, |bloom| bloom.byte_size);
@@ -121,8 +122,8 @@ fn filter_bytes(directory: &Path) -> (u64, u64) {
     (bytes, rows)
 }
 
-/// What absent gets are misled to: false "maybe"s, and data blocks.
-fn misled(store: &Store) -> (u64, u64) {
+/// Returns the false positives of absent gets, and the data blocks that they read.
+fn false_positives(store: &Store) -> (u64, u64) {
     let mut sum = ReadTrace::default();
     for index in 0..20_000 {
         let get = Get::row(workload::key(2, index)).column("f", "q");
@@ -133,12 +134,12 @@ fn misled(store: &Store) -> (u64, u64) {
     (sum.filter_false_positives, sum.data_blocks())
 }
 
-/// The promise of allocation and ribbon together: seven bits a row, which is less than HBase's filters
-/// have here, and four times fewer blocks read in vain.
+/// Budget allocation and ribbon filters together: with seven bits per row, less than HBase's
+/// filters have here, a quarter of the wasted block reads.
 #[test]
-fn a_budget_shared_out_among_uneven_files_spares_four_of_five_vain_reads() {
+fn a_budget_allocated_to_uneven_files_avoids_three_of_four_wasted_reads() {
     let rate = ErrorRate::new(filter::theory::bloom_best_error_rate(7.0)).expect("a rate");
-    let theirs = tempfile::tempdir().expect("there is a place for it");
+    let theirs = tempfile::tempdir().expect("a temporary directory");
     let options = quiet().bloom_error_rate(rate);
     let uniform = uneven(theirs.path(), options, FamilyOptions::default());
     let (bytes, rows) = filter_bytes(theirs.path());
@@ -146,7 +147,7 @@ fn a_budget_shared_out_among_uneven_files_spares_four_of_five_vain_reads() {
     assert!((7.0..7.7).contains(&bits_per_key), "{bits_per_key}");
     let budget = rows * 7 / 8;
 
-    let ours = tempfile::tempdir().expect("there is a place for it");
+    let ours = tempfile::tempdir().expect("a temporary directory");
     let filter = Some((FilterKind::Ribbon, Sizing::Bytes(budget)));
     let family = FamilyOptions::default().bloom_type(BloomType::None).filter(filter);
     let shared = uneven(ours.path(), quiet(), family);
@@ -156,16 +157,17 @@ fn a_budget_shared_out_among_uneven_files_spares_four_of_five_vain_reads() {
     assert_eq!(same_rows, rows);
     assert!(bytes <= budget && bytes > budget / 100 * 97, "{bytes} of {budget}, first {before}");
 
-    let ((uniform_maybes, uniform_blocks), (maybes, blocks)) = (misled(&uniform), misled(&shared));
+    let ((uniform_maybes, uniform_blocks), (maybes, blocks)) =
+        (false_positives(&uniform), false_positives(&shared));
     eprintln!(
         "{bits_per_key:.2} bits a row: {uniform_maybes} false maybes and {uniform_blocks} blocks \
          in 20,000 gets; shared out: {maybes} and {blocks}, in {bytes} of {budget} bytes"
     );
-    assert_eq!((uniform_maybes, maybes), (uniform_blocks, blocks), "one block a false maybe");
+    assert_eq!((uniform_maybes, maybes), (uniform_blocks, blocks), "one block per false positive");
     assert!(blocks * 4 <= uniform_blocks, "{blocks}, uniform {uniform_blocks}");
     assert!(blocks > 0, "nothing to compare");
 
-    // The one file that is left gets the whole budget.
+    // The remaining file gets the whole budget.
     shared.compact("f", true).expect("the disk has room");
     let (bytes, _) = filter_bytes(ours.path());
     assert!(bytes <= budget && bytes > budget / 100 * 97, "{bytes} of {budget}");

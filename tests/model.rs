@@ -1,7 +1,7 @@
-//! The store against HBase's own answers, and against a plain model of what HBase does.
+//! The store compared with recorded answers of HBase.
 //!
 //! `data/store/SET/queries.json` holds queries that a real `HRegion` answered over the files of the
-//! set; here the store takes the same files in and must answer the same, cell for cell.
+//! set. The store imports the same files and must give the same answers, cell for cell.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::fs::{self, File};
@@ -97,7 +97,7 @@ fn cells_file(path: &Path) -> Vec<Cell> {
     ndjson::Reader::new(BufReader::new(reader), name).map(Result::unwrap).collect()
 }
 
-/// A cell as HBase's answers show it: they say nothing of sequence ids.
+/// A cell as HBase's answers show it, without a sequence id.
 fn line(cell: &Cell) -> String {
     let cell = cell.as_ref();
     let value = sstable::escape(cell.value).to_string();
@@ -130,7 +130,7 @@ fn check_set(set: &str) {
     }
 }
 
-/// Each row by a get shows what the scan shows of it.
+/// A get of each row returns what the scan returned.
 fn check_gets(store: &Store, query: &Query, expected: &[Cell]) {
     for row in expected.chunk_by(|left, right| left.row() == right.row()) {
         let mut get = Get::row(row[0].row()).family("f").versions(100);
@@ -139,10 +139,10 @@ fn check_gets(store: &Store, query: &Query, expected: &[Cell]) {
             get = get.time_range(min, max);
         }
         compare(&format!("{}, a get", query.name), &store.get(&get).unwrap(), row);
-        // Column by column the filters over columns take part, and old files can be passed over.
+        // Single columns use the column filters, and old files can be skipped.
         for column in row.chunk_by(|left, right| left.qualifier() == right.qualifier()) {
             if query.has("--min-versions") {
-                continue; // There HBase shows one version more of a column asked for by name.
+                continue; // HBase shows one version more of a column requested by name here.
             }
             let mut get = Get::row(row[0].row()).column("f", column[0].qualifier());
             get = get.versions(query.count("--versions").unwrap_or(1));
@@ -171,11 +171,11 @@ fn compare(name: &str, found: &[Cell], expected: &[Cell]) {
 }
 
 #[test]
-fn files_that_overlap_are_answered_as_by_hbase() {
+fn overlapping_files_are_answered_as_by_hbase() {
     check_set("overlap");
 }
 
 #[test]
-fn files_apart_are_answered_as_by_hbase() {
+fn disjoint_files_are_answered_as_by_hbase() {
     check_set("disjoint");
 }

@@ -1,4 +1,4 @@
-//! Stores that leave and come: exports for HBase's bulk load, checkpoints, parts of files.
+//! Copies of stores: exports for HBase's bulk load, checkpoints, and imports of row ranges.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::fs;
@@ -20,7 +20,7 @@ fn row(number: usize) -> String {
     format!("row{number:03}")
 }
 
-/// Two families, versions and deletes in two files and a memstore each.
+/// Makes a store with two families; each has versions and deletes in two files and a memstore.
 fn filled(directory: &Path) -> Store {
     let store = open(directory);
     for family in ["f", "g"] {
@@ -56,13 +56,13 @@ fn shown(store: &Store, family: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_export_is_cut_at_regions_and_loads_into_another_store() {
+fn an_export_is_split_at_regions_and_loads_into_another_store() {
     let directory = tempfile::tempdir().unwrap();
     let store = filled(&directory.path().join("store"));
     let out = directory.path().join("out");
     let splits = ["row0", "row100", "row1005", "row250", "row9"].map(|row| row.as_bytes().to_vec());
     let export = store.export(&out, &splits).unwrap();
-    assert_eq!(export.files.len(), 2 * 4, "no file for regions without rows");
+    assert_eq!(export.files.len(), 2 * 4, "regions without rows have no file");
     for file in &export.files {
         let reader = Reader::open_file(file, ReaderOptions::default()).unwrap();
         let (first, last) = (reader.first_row().unwrap(), reader.last_row().unwrap());
@@ -70,11 +70,14 @@ fn an_export_is_cut_at_regions_and_loads_into_another_store() {
         assert_eq!(region(first), region(last), "{}", file.display());
         assert!(!reader.file_info().includes_mvcc());
     }
-    assert!(matches!(store.export(&out, &splits), Err(Error::Invalid { .. })), "not twice");
+    assert!(
+        matches!(store.export(&out, &splits), Err(Error::Invalid { .. })),
+        "an export does not overwrite another"
+    );
     let other = open(&directory.path().join("other"));
     for family in ["f", "g"] {
         other.create_family(family, FamilyOptions::default().versions(2)).unwrap();
-        // What is there already and deleted in the export is hidden by it.
+        // Deletes in the export hide existing cells.
         other.put(Put::new(row(50)).column_at(family, "q", Timestamp::new(7), "old")).unwrap();
         let ends = |file: &&std::path::PathBuf| file.parent().unwrap().ends_with(family);
         let files: Vec<_> = export.files.iter().filter(ends).cloned().collect();
@@ -85,7 +88,7 @@ fn an_export_is_cut_at_regions_and_loads_into_another_store() {
 }
 
 #[test]
-fn of_files_that_reach_over_a_range_the_range_is_loaded() {
+fn a_bulk_load_of_a_row_range_takes_only_its_rows() {
     let directory = tempfile::tempdir().unwrap();
     let store = filled(&directory.path().join("store"));
     let export = store.export(directory.path().join("out"), &[b"row200".to_vec()]).unwrap();
@@ -98,17 +101,20 @@ fn of_files_that_reach_over_a_range_the_range_is_loaded() {
         .filter(|line| (b"row050".as_slice()..b"row150").contains(&&line.as_bytes()[..6]))
         .collect();
     assert_eq!(shown(&other, "f"), expected);
-    assert_eq!(other.stats().families[0].files, 1, "the second file has no such row");
+    assert_eq!(other.stats().families[0].files, 1, "the second file has no row of the range");
 }
 
 #[test]
-fn a_checkpoint_is_a_store_of_its_own_that_shares_files() {
+fn a_checkpoint_is_an_independent_store_that_shares_files() {
     let directory = tempfile::tempdir().unwrap();
     let store = filled(&directory.path().join("store"));
     let before = shown(&store, "f");
     let backup = directory.path().join("backup");
     store.checkpoint(&backup).unwrap();
-    assert!(matches!(store.checkpoint(&backup), Err(Error::Invalid { .. })), "not over another");
+    assert!(
+        matches!(store.checkpoint(&backup), Err(Error::Invalid { .. })),
+        "a checkpoint does not overwrite a store"
+    );
     store.put(Put::new("later").column("f", "q", "1")).unwrap();
     store.compact("f", true).unwrap();
     let copy = open(&backup);
@@ -121,7 +127,7 @@ fn a_checkpoint_is_a_store_of_its_own_that_shares_files() {
     assert_eq!(copy.get(&Get::row("elsewhere")).unwrap().len(), 1);
     drop(store);
     let names = |directory: &Path| fs::read_dir(directory).unwrap().count();
-    assert_eq!(names(&backup.join("g")), 3, "shared, and still there");
+    assert_eq!(names(&backup.join("g")), 3, "shared files remain");
 }
 
 #[test]
@@ -152,7 +158,7 @@ fn a_checkpoint_that_fails_at_any_of_its_calls_leaves_nothing() {
             assert!(made.is_err(), "call {failing}");
             match disk.list(backup) {
                 Ok(left) => assert!(is_there && left.is_empty(), "call {failing}: {left:?}"),
-                Err(_) => assert!(!is_there, "call {failing}: the directory is gone"),
+                Err(_) => assert!(!is_there, "call {failing}: the directory is removed"),
             }
             store.put(Put::new("later").column("f", "q", "2")).unwrap();
             store.checkpoint(backup).unwrap();
@@ -161,8 +167,8 @@ fn a_checkpoint_that_fails_at_any_of_its_calls_leaves_nothing() {
 }
 
 #[test]
-fn a_running_hbase_loads_an_export_and_answers_as_the_store() {
-    if !judge::is_wanted("store: export") {
+fn hbase_loads_an_export_and_answers_as_the_store() {
+    if !judge::is_enabled("store: export") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -202,7 +208,7 @@ fn write_cells(path: &Path, cells: &[Cell]) {
     fs::write(path, lines).unwrap();
 }
 
-/// HBase reads the three files of a store, of 200 cells each, and sees in each the id that is its name.
+/// HBase reads the three files of a store, of 200 cells each, with their ids as their names.
 fn assert_read_by_hbase(store: &Path) {
     let mut count = 0;
     for entry in fs::read_dir(store.join("f")).unwrap() {
@@ -217,10 +223,10 @@ fn assert_read_by_hbase(store: &Path) {
     assert_eq!(count, 3);
 }
 
-/// As the store wrote them: with sequence ids, a filter of ours, and an id of the store's.
+/// Unchanged: with sequence ids, a row filter, and the store's file id.
 #[test]
-fn a_running_hbase_reads_and_loads_the_files_of_a_store_as_they_are() {
-    if !judge::is_wanted("store: its own files") {
+fn hbase_reads_and_loads_store_files_unchanged() {
+    if !judge::is_enabled("store: its own files") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -229,18 +235,18 @@ fn a_running_hbase_reads_and_loads_the_files_of_a_store_as_they_are() {
     let filter = (FilterKind::Ribbon, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
     let options = FamilyOptions::default().block_size(512).filter(Some(filter));
     store.create_family("f", options).unwrap();
-    // No two files have the same row: of equal cells in files of one bulk load HBase takes any.
+    // The files have different rows, because HBase orders equal cells of one bulk load arbitrarily.
     for file in 0..3 {
         for number in (0..300).filter(|number| number % 3 == file) {
             let put = Put::new(row(number)).column("f", "q", format!("{number}"));
             store.put(put.column("f", "r", "second")).unwrap();
         }
-        // A marker, and one cell less.
+        // A delete marker, and one cell less.
         store.delete(Delete::row(row(file)).column("f", "r")).unwrap();
         store.flush().unwrap();
     }
     assert_read_by_hbase(&place);
-    // Each is copied with a filter made anew, and gets an id of its own.
+    // Each file is copied with a rebuilt filter, and gets a new id.
     store.rebuild_filters("f").unwrap();
     assert_read_by_hbase(&place);
     let cells: Vec<_> = store.scan(Scan::family("f")).unwrap().map(Result::unwrap).collect();

@@ -1,22 +1,20 @@
-//! Damaged files, read in every way: no way panics, takes long or much memory, or says what another part
-//! of the same file contradicts. Each way is judged for itself, whatever the others say.
+//! Damaged files, read in every way.
 //!
-//! What a read may answer depends on the damage; `support::mutants` has the classes. In the worst one,
-//! where checksums were made right again, the answers are those that docs/src/reference/hostile-files.md
-//! lists:
+//! No way panics, takes long or much memory, or contradicts another part of the same file. Each way
+//! is checked separately. `support::mutants` has the classes of damage and what a read may return.
+//! For repaired checksums, docs/src/reference/hostile-files.md lists the possible answers:
 //!
-//! * an error, and before it what is true;
-//! * a data block that was rewritten has other cells, within the range that the index gives it, and all
-//!   other blocks have theirs; a scan past the cache checks the end of that range when it leaves the
-//!   block, so that cells may come from behind it before the error;
-//! * a filter denies a row that is there, or an index key leads a lookup past it. To see that, the lookup
-//!   would have to read what filter and index are there to spare it. `verify` has to see it.
+//! * an error, after right cells;
+//! * a rewritten data block has other cells, within the range of its index entry, and all other
+//!   blocks are right; a scan past the cache checks the end of that range when it leaves the block,
+//!   so it may return cells beyond the range before the error;
+//! * a filter denies a present row, or an index key leads a lookup past it. The lookup could detect
+//!   this only by reading the blocks that filter and index let it skip. `verify` detects it;
+//! * the file info says how cells are decoded; if it was changed, wrong cells may precede the
+//!   error. `verify` detects it.
 //!
-//! * the file info says how cells are decoded; where that was changed, cells may come that were decoded
-//!   otherwise, before the error that follows. `verify` has to see it.
-//!
-//! And what `verify` calls sound every way reads without an error.
-#![expect(clippy::unwrap_used, reason = "what cannot go on here has failed the test")]
+//! A file that `verify` calls sound is read without an error in every way.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,25 +32,25 @@ use support::sound::{Sound, cells_of_all_sorts, open};
 use support::ways::{Answer, Questions, Way};
 use workload::Random;
 
-/// Counts what is allocated. This file has one test, so that what is counted is its own.
+/// Counts allocations. This file has one test, because other tests would be counted too.
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// A file, files of the same shape, and which rows each of its data blocks may hold.
+/// A file, files of the same shape, and the rows that each of its data blocks may hold.
 struct Subject {
     questions: Questions,
     others: Vec<Other>,
-    /// By the block's number.
+    /// By block number.
     ranges: BTreeMap<usize, RowRange>,
 }
 
-/// The last row before a block and the first row behind it.
+/// The last row before a block and the first row after it.
 type RowRange = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 impl Subject {
     fn all() -> Vec<Self> {
         let mut subjects: Vec<_> = Sound::small().into_iter().map(Self::new).collect();
-        // Uncompressed, so that damage goes past the codec.
+        // Uncompressed, so that damage reaches the decoders.
         let options = WriterOptions::default().block_size(500).index_block_size(300);
         for encoding in DataBlockEncoding::ALL {
             subjects.push(Self::written(
@@ -77,7 +75,7 @@ impl Subject {
             Sound::written_with(name, options.clone(), &cells)
         };
         let mut subject = Self::new(file(|number| number, b'v'));
-        // An older version; rows that lie close to the file's; and rows that lie elsewhere.
+        // An older version of the file, a file of nearby rows, and a file of distant rows.
         subject.others = vec![
             Other { file: file(|number| number, b'w'), fits: true },
             Other { file: file(|number| number + 1, b'v'), fits: true },
@@ -90,7 +88,7 @@ impl Subject {
         let mut first_of = Vec::new();
         for (block, (_, header)) in sound.blocks.iter().enumerate() {
             if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
-                // What a scan gives until it meets damage is what stands before that.
+                // A scan returns the cells before the damaged block.
                 let mut bytes = sound.bytes.clone();
                 bytes[sound.covered(block).start + 33] ^= 1;
                 first_of.push((block, cells_before_damage(bytes)));
@@ -98,8 +96,8 @@ impl Subject {
         }
         let row = |at: usize| sound.cells.get(at).map(|cell| cell.row().to_vec());
         let range = |(number, (block, first)): (usize, &(usize, usize))| {
-            let behind = first_of.get(number + 1).and_then(|(_, first)| row(*first));
-            (*block, (first.checked_sub(1).and_then(row), behind))
+            let after = first_of.get(number + 1).and_then(|(_, first)| row(*first));
+            (*block, (first.checked_sub(1).and_then(row), after))
         };
         let ranges = first_of.iter().enumerate().map(range).collect();
         Self { questions: Questions::new(sound), others: Vec::new(), ranges }
@@ -109,17 +107,17 @@ impl Subject {
         self.questions.sound()
     }
 
-    /// Whether a cell is in the range of a data block that was changed.
+    /// Whether a cell is in the range of a changed data block.
     fn is_in_changed_block(&self, mutant: &Mutant, cell: &Cell) -> bool {
-        mutant.touched.iter().filter_map(|block| self.ranges.get(block)).any(|(before, behind)| {
+        mutant.touched.iter().filter_map(|block| self.ranges.get(block)).any(|(before, after)| {
             before.as_deref().is_none_or(|before| before <= cell.row())
-                && behind.as_deref().is_none_or(|behind| cell.row() <= behind)
+                && after.as_deref().is_none_or(|after| cell.row() <= after)
         })
     }
 
-    /// Whether all that is wrong in an answer is its end: cells of a changed block behind its range, in
-    /// front of the error.
-    fn ends_behind_range(&self, mutant: &Mutant, answer: &Answer) -> bool {
+    /// Whether the only wrong cells of an answer are those beyond the range of a changed block, at
+    /// the end.
+    fn ends_beyond_range(&self, mutant: &Mutant, answer: &Answer) -> bool {
         let Answer { expected, found, .. } = answer;
         let is_outside = |cell: &&Cell| !self.is_in_changed_block(mutant, cell);
         let expected_outside: Vec<_> = expected.iter().filter(is_outside).collect();
@@ -128,8 +126,8 @@ impl Subject {
         let rest: Vec<_> = found.iter().filter(is_outside).skip(same).collect();
         let mut ranges = mutant.touched.iter().filter_map(|block| self.ranges.get(block));
         !rest.is_empty()
-            && ranges.any(|(_, behind)| {
-                behind.as_deref().is_some_and(|end| rest.iter().all(|cell| cell.row() > end))
+            && ranges.any(|(_, after)| {
+                after.as_deref().is_some_and(|end| rest.iter().all(|cell| cell.row() > end))
             })
     }
 
@@ -140,11 +138,11 @@ impl Subject {
 
     fn index_was_changed(&self, mutant: &Mutant) -> bool {
         use BlockType::{FileInfo, IntermediateIndex, LeafIndex, RootIndex};
-        // The file info has the last key, behind which no row is looked for.
+        // The file info has the last key; rows after it are not searched.
         self.touches(mutant, &[RootIndex, IntermediateIndex, LeafIndex, FileInfo])
     }
 
-    /// Whether a filter block was changed, or what the file says of its filters.
+    /// Whether a filter block or the filter settings of the file were changed.
     fn filter_was_changed(&self, mutant: &Mutant) -> bool {
         use BlockType::{BloomChunk, DeleteFamilyBloomMeta, FileInfo, GeneralBloomMeta, Meta};
         let filters = [BloomChunk, GeneralBloomMeta, DeleteFamilyBloomMeta, Meta, FileInfo];
@@ -175,18 +173,18 @@ impl Subject {
             if is_same && (in_order || way == Way::StoreMultiGet) {
                 return Ok(Outcome::Rewritten);
             }
-            // An index that was changed too gives the changed block another range.
+            // A changed index gives the changed block another range.
             let index_was_changed = self.index_was_changed(mutant);
             let range_is_open = way.checks_block_end_last() || index_was_changed;
-            if *failed && range_is_open && self.ends_behind_range(mutant, answer) {
-                return Ok(Outcome::BehindRange);
+            if *failed && range_is_open && self.ends_beyond_range(mutant, answer) {
+                return Ok(Outcome::BeyondRange);
             }
             let info_was_changed = self.touches(mutant, &[BlockType::FileInfo]);
-            if info_was_changed && *failed && way.decodes_on_the_way() {
+            if info_was_changed && *failed && way.decodes_partially() {
                 return Ok(Outcome::Misread);
             }
             let known = &self.sound().cells;
-            // A store gives cells of a bulk load its own sequence id.
+            // A store assigns a sequence id to the cells of a bulk load.
             let as_stored = |cell: &Cell| {
                 let key = cell.as_ref().key();
                 known.iter().any(|it| it.as_ref().key() == key && it.value() == cell.value())
@@ -222,13 +220,13 @@ fn cells_before_damage(bytes: Vec<u8>) -> usize {
     count
 }
 
-/// What reading a mutant comes to, from the best to the worst.
+/// The outcome of a question to a mutant, from the best to the worst.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Outcome {
     Unchanged,
     Refused,
     Rewritten,
-    BehindRange,
+    BeyondRange,
     Misread,
     FilterDenies,
     IndexMisleads,
@@ -237,13 +235,13 @@ enum Outcome {
 impl Outcome {
     const fn text(self) -> &'static str {
         match self {
-            Self::Unchanged => "the sound file's answers",
+            Self::Unchanged => "the right answers",
             Self::Refused => "an error",
             Self::Rewritten => "other cells in the changed block",
-            Self::BehindRange => {
-                "other cells in the changed block and behind its range, then an error"
+            Self::BeyondRange => {
+                "other cells in the changed block and beyond its range, then an error"
             }
-            Self::Misread => "cells decoded as a changed file info says, then an error",
+            Self::Misread => "cells decoded with the changed file info, then an error",
             Self::FilterDenies => "a filter denies a row",
             Self::IndexMisleads => "the index leads past a row",
         }
@@ -257,28 +255,29 @@ fn is_sound(bytes: &Bytes) -> bool {
     found.is_ok_and(|found| found.is_sound())
 }
 
-/// How many questions of a class, asked in one way, came to an outcome, and what `verify` says.
+/// The number of answers by class, way, outcome and whether `verify` calls the file sound.
 type Counts = BTreeMap<(Class, Way), BTreeMap<(Outcome, bool), u64>>;
 
-/// Reads a mutant in every way; returns the lies it was told.
+/// Reads a mutant in every way; returns the wrong answers.
 fn read(subject: &Subject, mutant: &Mutant, bytes: &Bytes, counts: &mut Counts) -> Vec<String> {
     let is_sound = is_sound(bytes);
-    let mut lies = Vec::new();
+    let mut wrong_answers = Vec::new();
     for way in Way::ALL {
         let counts = counts.entry((mutant.class, way)).or_default();
         let Ok(answers) = subject.questions.ask(way, bytes) else {
-            // It cannot be opened, which is the same for every way but those of the store.
+            // The file does not open; that is the same for all ways but those of the store.
             *counts.entry((Outcome::Refused, is_sound)).or_default() += 1;
             if is_sound {
-                lies.push(format!("{way}: it is sound, and cannot be opened"));
+                wrong_answers
+                    .push(format!("{way}: `verify` calls it sound, but it cannot be opened"));
             }
             continue;
         };
         for answer in answers {
             let outcome = match subject.judge(mutant, way, &answer) {
                 Ok(outcome) => outcome,
-                Err(lie) => {
-                    lies.push(format!("{way}: {lie}"));
+                Err(wrong) => {
+                    wrong_answers.push(format!("{way}: {wrong}"));
                     continue;
                 }
             };
@@ -286,20 +285,20 @@ fn read(subject: &Subject, mutant: &Mutant, bytes: &Bytes, counts: &mut Counts) 
             let is_for_verify = !matches!(outcome, Outcome::Unchanged | Outcome::Rewritten);
             if is_sound && is_for_verify {
                 let question = answer.question;
-                lies.push(format!(
-                    "{way}: {question}: {}, and `verify` is content",
+                wrong_answers.push(format!(
+                    "{way}: {question}: {}, but `verify` calls it sound",
                     outcome.text()
                 ));
             }
         }
     }
-    lies
+    wrong_answers
 }
 
 #[test]
-fn damaged_files_read_in_every_way_tell_no_lie() {
+fn damaged_files_give_no_wrong_answer_in_any_way() {
     let number = |name| std::env::var(name).ok().map(|it| it.parse::<u64>().expect("a number"));
-    // `MUTANT=n` looks at one again; `MUTANTS_FROM=n` begins elsewhere, for runs beside each other.
+    // `MUTANT=n` repeats one mutant; `MUTANTS_FROM=n` sets the first, for parallel runs.
     let from = number("MUTANTS_FROM").unwrap_or(0);
     let seeds = match number("MUTANT") {
         Some(seed) => seed..seed + 1,
@@ -311,7 +310,7 @@ fn damaged_files_read_in_every_way_tell_no_lie() {
     assert_eq!(in_store, subjects.len() - 1, "only a file without cells has no store");
     let mut counts = Counts::new();
     let mut classes: BTreeMap<Class, u64> = BTreeMap::new();
-    let mut lies = Vec::new();
+    let mut wrong_answers = Vec::new();
     let (mut slowest, mut most, mut tightest) = (Duration::ZERO, 0, 0.0_f64);
     for seed in seeds {
         let mut random = Random::new(seed);
@@ -324,34 +323,38 @@ fn damaged_files_read_in_every_way_tell_no_lie() {
         HEAP.reset_peak_usage();
         let (before, begun) = (HEAP.current_usage(), Instant::now());
         let read = AssertUnwindSafe(|| read(subject, &mutant, &bytes, &mut counts));
-        let told = catch_unwind(read).unwrap_or_else(|_| panic!("{} panics", named()));
+        let found = catch_unwind(read).unwrap_or_else(|_| panic!("{} panics", named()));
         slowest = slowest.max(begun.elapsed());
         let taken = HEAP.peak_usage().saturating_sub(before);
         let allowed = (64 << 20) + 4 * bytes.len();
         most = most.max(taken);
         tightest = tightest.max(taken as f64 / allowed as f64);
         assert!(taken <= allowed, "{} takes {taken} bytes", named());
-        lies.extend(told.into_iter().map(|lie| {
+        wrong_answers.extend(found.into_iter().map(|wrong| {
             let block = |block: &usize| (*block, subject.sound().blocks[*block].1.block_type);
             let touched: Vec<_> = mutant.touched.iter().map(block).collect();
-            format!("{} ({:?}, blocks {touched:?}): {lie}", named(), mutant.class)
+            format!("{} ({:?}, blocks {touched:?}): {wrong}", named(), mutant.class)
         }));
     }
-    let shown = lies[..lies.len().min(20)].join("\n");
-    assert!(lies.is_empty(), "{} lies in {count} mutants:\n{shown}", lies.len());
+    let shown = wrong_answers[..wrong_answers.len().min(20)].join("\n");
+    assert!(
+        wrong_answers.is_empty(),
+        "{} wrong answers in {count} mutants:\n{shown}",
+        wrong_answers.len()
+    );
     say(&format!("mutants: 0 of {count} panic, 0 of {count} give a wrong answer"));
     for (class, count) in &classes {
         say(&format!("mutants: {count} of class {class:?}; answers by way of reading:"));
         for ((_, way), counts) in counts.iter().filter(|((of, _), _)| of == class) {
             let counts = counts.iter().map(|((outcome, is_sound), count)| {
-                let verify = if *is_sound { "; verify finds nothing" } else { "" };
+                let verify = if *is_sound { "; `verify` calls it sound" } else { "" };
                 format!("{count} {}{verify}", outcome.text())
             });
             say(&format!("mutants:   {way}: {}", counts.collect::<Vec<_>>().join(", ")));
         }
     }
     say(&format!(
-        "mutants: the slowest took {slowest:?}; at most {most} bytes at once, {:.1} % of 64 MiB + 4 x the file",
+        "mutants: the slowest took {slowest:?}; at most {most} bytes of memory, {:.1} % of 64 MiB + 4 x the file",
         tightest * 100.0
     ));
     assert!(slowest < Duration::from_secs(5), "{slowest:?}");

@@ -1,5 +1,5 @@
-//! Files that earlier releases wrote, see `tests/data/older`: they are read, their filters are asked, and
-//! of what they say less about, what they do say is checked.
+//! Files of earlier releases (`tests/data/older`): they can be read, their filters are used, and
+//! the checksums that they have are verified.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ fn read(name: &str) -> Vec<u8> {
 
 fn open(bytes: &[u8]) -> Reader {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
-    Reader::open(source, FileName::new("older"), ReaderOptions::default()).expect("it opens")
+    Reader::open(source, FileName::new("older"), ReaderOptions::default()).expect("a readable file")
 }
 
-/// Looks up every row that is there, and as many that are not; returns what that took.
+/// Gets every row and as many absent rows; returns the trace.
 fn look_up_all(reader: &Reader) -> ReadTrace {
     let mut trace = ReadTrace::default();
     for number in 0..800 {
@@ -28,7 +28,7 @@ fn look_up_all(reader: &Reader) -> ReadTrace {
             [(format!("row{number:04}"), true), (format!("row{number:04}x"), false)]
         {
             let probe = RowProbe::new(row.as_bytes(), Seed::default());
-            let found = reader.get_row(&probe, &mut trace).expect("its data is sound");
+            let found = reader.get_row(&probe, &mut trace).expect("sound data");
             assert_eq!(found.is_some(), is_there, "{row}");
         }
     }
@@ -42,7 +42,7 @@ fn problems(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn filters_without_checksums_in_the_file_are_asked() {
+fn filters_without_checksums_are_used() {
     for name in ["filter-index-1.hfile", "filter-whole-without-id.hfile"] {
         let bytes = read(name);
         let reader = open(&bytes);
@@ -54,9 +54,10 @@ fn filters_without_checksums_in_the_file_are_asked() {
     }
 }
 
-/// Partitions without checksums that are as long and have as many keys are told by the block before.
+/// Partitions of equal length and key count without checksums are identified by their previous
+/// offset.
 #[test]
-fn exchanged_partitions_without_checksums_deny_no_row() {
+fn swapped_partitions_without_checksums_deny_no_row() {
     let sound = read("filter-index-1.hfile");
     let reader = open(&sound);
     let metas: Vec<_> = reader

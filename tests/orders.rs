@@ -1,17 +1,17 @@
-//! The steps of threads in every order, and in a hundred thousand orders at random.
+//! Interleavings of threads: all of them for small histories, 100,000 random ones for larger ones.
 //!
-//! The store takes its locks, atomics and threads from a model that decides who goes next (see
-//! `crates/store/src/sync.rs`), so it is the store itself that runs here, on a disk in memory:
+//! The store takes its locks, atomics and threads from a scheduler model (see
+//! `crates/store/src/sync.rs`), so the real store runs here, on a disk in memory:
 //!
-//! | model     | orders                                             | of                               |
+//! | model     | interleavings                                      | of                               |
 //! |-----------|----------------------------------------------------|----------------------------------|
-//! | `loom`    | all with up to so many preemptions, memory order   | group commit, and the hand-over  |
-//! |           | of atomics included                                | memstore → flushing → file       |
-//! | `shuttle` | drawn at random (PCT: any bug that takes few       | a small store with its flush and |
-//! |           | preemptions is found with a known probability)     | compaction threads               |
+//! | `loom`    | all with a limited number of preemptions, memory   | group commit, and the hand-over  |
+//! |           | order of atomics included                          | memstore → flushing → file       |
+//! | `shuttle` | random (PCT: a bug that needs few preemptions is   | a small store with its flush and |
+//! |           | found with a known probability)                    | compaction threads               |
 //!
-//! A thread that nobody will ever wake is a failure in both. Time stands still: what waits for some
-//! time only is not woken by it.
+//! A thread that is never woken is a failure in both models. Time does not advance, so timeouts
+//! wake no thread.
 //!
 //! ```text
 //! RUSTFLAGS='--cfg loom' cargo test --release --target-dir target/loom -p tests --test orders
@@ -53,7 +53,7 @@ mod every_order {
 
     use super::*;
 
-    /// Writing a store file takes more than a model's threads have.
+    /// Writing a store file needs more stack than the models give to a thread.
     const STACK_BYTES: usize = 1 << 20;
 
     fn put(store: &Store, row: &str, durability: Durability) -> store::Result<()> {
@@ -79,8 +79,7 @@ mod every_order {
         Builder::new().stack_size(STACK_BYTES).spawn(body).unwrap()
     }
 
-    /// Runs a history in every order; if there are too many, in those that have up to `preemptions`
-    /// switches from a thread that could have gone on.
+    /// Runs a history in every interleaving with at most `preemptions` preemptions.
     fn in_every_order(
         what: &str,
         preemptions: Option<usize>,
@@ -98,13 +97,13 @@ mod every_order {
         });
         let orders = orders.load(Ordering::Relaxed);
         assert!(orders > 100, "{what}: only {orders} orders");
-        let all = preemptions
-            .map_or("all there are".to_owned(), |max| format!("all with up to {max} preemptions"));
+        let all =
+            preemptions.map_or("all".to_owned(), |max| format!("all with up to {max} preemptions"));
         say(&format!("{what}: {orders} orders, {all}: 0 wrong"));
     }
 
     #[test]
-    fn what_was_acknowledged_is_read_while_it_goes_from_the_memstore_to_a_file() {
+    fn acknowledged_rows_stay_readable_during_a_flush() {
         in_every_order("memstore to file", Some(3), || {
             let store = open(options(&Disk::default()));
             put(&store, "before", Durability::SkipWal).unwrap();
@@ -113,7 +112,7 @@ mod every_order {
             let reading = store.clone();
             let reader = spawn(move || {
                 assert!(has(&reading, "before"));
-                // What was seen once does not vanish.
+                // A row that was read once stays readable.
                 let seen = has(&reading, "meanwhile");
                 assert!(!seen || has(&reading, "meanwhile"));
             });
@@ -125,15 +124,16 @@ mod every_order {
         });
     }
 
-    /// A store whose log has begun: how that begins is a question of one thread, and would multiply
-    /// the orders of what is asked here.
+    /// Returns a store whose log has begun.
+    ///
+    /// Beginning a log involves one thread, and would only multiply the interleavings.
     fn with_log(disk: &Disk) -> Store {
         let store = open(options(disk));
-        put(&store, "with which the log begins", Durability::FsyncWal).unwrap();
+        put(&store, "first record", Durability::FsyncWal).unwrap();
         store
     }
 
-    /// Each of these rows is written by a thread of its own, as safely as it says.
+    /// Writes each row in a separate thread with its durability.
     fn write_together(rows: &'static [(&'static str, Durability)]) {
         let disk = Disk::default();
         let store = with_log(&disk);
@@ -141,12 +141,12 @@ mod every_order {
             let (store, disk) = (store.clone(), disk.clone());
             move || {
                 put(&store, row, durability).unwrap();
-                assert!(has(&store, row), "{row}: acknowledged, and nobody sees it");
+                assert!(has(&store, row), "{row}: acknowledged, but not visible");
                 let left = match durability {
                     Durability::FsyncWal => disk.after_power_cut(0.0, &mut Random::new(0)),
                     _ => disk.after_kill(),
                 };
-                assert!(is_logged(&left, row), "{row}: acknowledged, and not on disk");
+                assert!(is_logged(&left, row), "{row}: acknowledged, but not on disk");
             }
         };
         let others: Vec<_> = rows[1..].iter().map(|row| spawn(write(*row))).collect();
@@ -156,19 +156,19 @@ mod every_order {
     }
 
     #[test]
-    fn who_writes_together_is_acknowledged_once_it_is_on_disk_and_visible() {
+    fn a_group_commit_is_acknowledged_when_it_is_durable_and_visible() {
         use Durability::{FsyncWal, SyncWal};
         in_every_order("group commit of two", None, || {
             write_together(&[("row1", FsyncWal), ("row2", FsyncWal)]);
         });
-        // Whoever asks for less must not take from the others what they asked for.
+        // A writer with a lower level must not weaken that of the others.
         in_every_order("group commit of three", Some(3), || {
             write_together(&[("row1", FsyncWal), ("row2", FsyncWal), ("row3", SyncWal)]);
         });
     }
 
     #[test]
-    fn who_writes_together_is_refused_together_when_the_disk_fails() {
+    fn a_group_commit_is_refused_as_a_whole_when_the_disk_fails() {
         in_every_order("group commit on a failing disk", Some(4), || {
             let disk = Disk::default();
             let store = with_log(&disk);
@@ -177,7 +177,7 @@ mod every_order {
                 let store = store.clone();
                 move || {
                     assert!(put(&store, row, Durability::FsyncWal).is_err());
-                    assert!(!has(&store, row), "{row}: refused, and there");
+                    assert!(!has(&store, row), "{row}: refused, but visible");
                 }
             };
             let others = [spawn(write("row2")), spawn(write("row3"))];
@@ -206,7 +206,7 @@ mod orders_at_random {
         let mut config = Config::new();
         config.stack_size = 1 << 20;
         let number = AtomicU64::new(0);
-        // Its seed makes a run repeat itself.
+        // With its seed a run can be repeated.
         let scheduler = PctScheduler::new_from_seed(0x5eed, 4, orders);
         let ran = Runner::new(scheduler, config)
             .run(move || history(number.fetch_add(1, Ordering::Relaxed)));
@@ -223,7 +223,7 @@ mod orders_at_random {
             .wal_segment_bytes(1_000)
     }
 
-    /// Both rows of a writer get the same number in one batch.
+    /// Writes the same number to both rows of a writer in one batch.
     fn write(store: &Store, writer: usize, number: u64) -> store::Result<()> {
         let mut batch = WriteBatch::new();
         for half in ["left", "right"] {
@@ -234,7 +234,7 @@ mod orders_at_random {
         store.write(batch, Durability::FsyncWal)
     }
 
-    /// The number that a writer wrote last.
+    /// Returns the last number that a writer wrote.
     fn number(store: &Store, writer: usize) -> u64 {
         let snapshot = store.snapshot();
         let [left, right] = ["left", "right"].map(|half| {
@@ -243,11 +243,11 @@ mod orders_at_random {
                 .first()
                 .map_or(0, |it| str::from_utf8(it.value()).unwrap().trim().parse().unwrap())
         });
-        assert_eq!(left, right, "a batch in part");
+        assert_eq!(left, right, "part of a batch");
         left
     }
 
-    /// Of each writer the number that it began to write last, and that was acknowledged last.
+    /// For each writer the last number whose write has begun, and the last acknowledged number.
     #[derive(Default)]
     struct Progress {
         begun: [AtomicU64; WRITERS],
@@ -292,8 +292,8 @@ mod orders_at_random {
         (0..WRITERS).for_each(|writer| assert_eq!(number(&again, writer), WRITES));
     }
 
-    /// All calls fail from one of them on: the store says so to everybody, nobody waits for ever,
-    /// and what was acknowledged is there once the disk is well again.
+    /// All calls fail from one of them on: every writer gets an error, no thread hangs, and
+    /// acknowledged writes are there once the disk works again.
     fn run_on_failing_disk(failing: u64) {
         let (disk, progress) = (Disk::default(), Arc::new(Progress::default()));
         let store = open(busy(&disk));
@@ -304,7 +304,10 @@ mod orders_at_random {
                 thread::spawn(move || {
                     for number in 1..=WRITES {
                         if write(&store, writer, number).is_err() {
-                            assert!(write(&store, writer, number).is_err(), "it has stopped");
+                            assert!(
+                                write(&store, writer, number).is_err(),
+                                "a stopped store refuses writes"
+                            );
                             break;
                         }
                         progress.acknowledged[writer].store(number, Ordering::SeqCst);

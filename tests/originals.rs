@@ -1,5 +1,5 @@
-//! Filters beside their Java originals: Guava's own `BloomFilter` and the Java code of
-//! `SimpleBloomFilter` make the same bytes from the same keys, and each side reads the other's.
+//! Filters compared with their Java originals: Guava's `BloomFilter` and the Java code of
+//! `SimpleBloomFilter` write the same bytes for the same keys, and each side reads the other's.
 //!
 //! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`.
 
@@ -12,7 +12,7 @@ use filter::bloom::{GuavaBloom, GuavaStrategy, SimpleBloom};
 use support::{judge, say};
 use workload::Random;
 
-/// Sizings on both sides of every rounding: few keys, odd rates, and a filter of some size.
+/// Sizings on both sides of every rounding: few keys, odd rates, and one larger filter.
 const SIZINGS: [(u64, f64); 12] = [
     (1, 0.5),
     (1, 0.3),
@@ -29,10 +29,10 @@ const SIZINGS: [(u64, f64); 12] = [
 ];
 
 fn text(path: &Path) -> &str {
-    path.to_str().expect("a path that is text")
+    path.to_str().expect("a UTF-8 path")
 }
 
-/// Keys of all lengths, and the file that the judge reads them from.
+/// Returns keys of all lengths, and the file from which the judge reads them.
 fn keys(
     directory: &Path,
     name: &str,
@@ -44,12 +44,12 @@ fn keys(
     let mut lines = String::new();
     for key in &keys {
         for byte in key {
-            write!(lines, "{byte:02x}").expect("memory takes it");
+            write!(lines, "{byte:02x}").expect("a String");
         }
         lines.push('\n');
     }
     let path = directory.join(name);
-    fs::write(&path, lines).expect("the directory is ours");
+    fs::write(&path, lines).expect("writable");
     (keys, path)
 }
 
@@ -57,7 +57,7 @@ fn any_bytes(random: &mut Random) -> Vec<u8> {
     (0..=random.below(40)).map(|_| random.next_u64() as u8).collect()
 }
 
-/// Texts of ASCII, of two bytes a character, and of two UTF-16 units a character.
+/// Returns text of ASCII, of two-byte characters, or of characters of two UTF-16 units.
 fn any_text(random: &mut Random) -> Vec<u8> {
     let alphabet: Vec<char> = "abcXYZ019/.:?&=äßж漢😀🦀".chars().collect();
     let text: String =
@@ -66,11 +66,11 @@ fn any_text(random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn guava_makes_the_bytes_that_we_make_and_reads_ours() {
-    if !judge::is_wanted("guava") {
+fn guava_writes_the_same_bytes_and_reads_ours() {
+    if !judge::is_enabled("guava") {
         return;
     }
-    let directory = tempfile::tempdir().expect("there is a place for files");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let (keys, keys_path) = keys(directory.path(), "keys", 2_000, any_bytes);
     let (theirs_path, ours_path) = (directory.path().join("theirs"), directory.path().join("ours"));
     let mut equal = 0;
@@ -96,9 +96,9 @@ fn guava_makes_the_bytes_that_we_make_and_reads_ours() {
             for key in &keys {
                 ours.insert(key);
             }
-            let theirs = fs::read(&theirs_path).expect("the judge wrote it");
+            let theirs = fs::read(&theirs_path).expect("the judge writes this file");
             assert!(ours.to_bytes() == theirs, "{strategy:?} for {expected} keys at {rate}");
-            fs::write(&ours_path, ours.to_bytes()).expect("the directory is ours");
+            fs::write(&ours_path, ours.to_bytes()).expect("writable");
             let read = judge::ask(&["guava", "check", text(&ours_path), text(&keys_path)]);
             assert_eq!(read["maybe"], keys.len(), "{read}");
             let expected_rate = read["expectedFpp"].as_f64().expect("a number");
@@ -110,11 +110,11 @@ fn guava_makes_the_bytes_that_we_make_and_reads_ours() {
 }
 
 #[test]
-fn simple_bloom_filter_sets_the_bits_that_we_set_and_reads_ours() {
-    if !judge::is_wanted("SimpleBloomFilter") {
+fn simple_bloom_filter_sets_the_same_bits_and_reads_ours() {
+    if !judge::is_enabled("SimpleBloomFilter") {
         return;
     }
-    let directory = tempfile::tempdir().expect("there is a place for files");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let (keys, keys_path) = keys(directory.path(), "keys", 5_000, any_text);
     let file = directory.path().join("bits");
     judge::ask(&["simplebloom", "make", text(&file), text(&keys_path)]);
@@ -122,8 +122,8 @@ fn simple_bloom_filter_sets_the_bits_that_we_set_and_reads_ours() {
     for key in &keys {
         ours.insert(std::str::from_utf8(key).expect("made from text"));
     }
-    assert!(ours.to_bit_set() == fs::read(&file).expect("the judge wrote it"));
+    assert!(ours.to_bit_set() == fs::read(&file).expect("the judge writes this file"));
     let read = judge::ask(&["simplebloom", "check", text(&file), text(&keys_path)]);
     assert_eq!(read["maybe"], keys.len(), "{read}");
-    say(&format!("set as SimpleBloomFilter sets them: the bits of {0} of {0} texts", keys.len()));
+    say(&format!("equal to the bits of SimpleBloomFilter: {0} of {0} texts", keys.len()));
 }

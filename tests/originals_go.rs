@@ -1,14 +1,13 @@
-//! The cuckoo filter beside its Go original: `github.com/seiflotfy/cuckoofilter` makes the same bytes
-//! from the same keys, and each side reads the other's.
+//! The cuckoo filter compared with the Go package `github.com/seiflotfy/cuckoofilter`.
 //!
-//! What is compared, over 1,000 random key sets of every load:
+//! For 1,000 random key sets of every load:
 //!
-//! * as long as no fingerprint has to move, both write the same bytes;
-//! * beyond that the Go package chooses at random which fingerprint moves, so bytes differ: each side
-//!   reads the other's bytes, writes them back unchanged, and gives the same answer for every key of
-//!   the set and for as many keys outside it.
+//! * as long as no fingerprint is moved, both write the same bytes;
+//! * the Go package moves random fingerprints, so later bytes differ: each side reads the other's
+//!   bytes, writes them back unchanged, and gives the same answers for all members and as many
+//!   absent keys.
 //!
-//! Runs where there is Go, and says so where there is none; `tests/go-judge` is the program asked.
+//! Needs Go, and prints that it is skipped where there is none; `tests/go-judge` is the Go program.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -20,26 +19,26 @@ use workload::Random;
 
 const SETS: usize = 1_000;
 
-/// The Go program, which answers a line for each line.
+/// The Go program, which answers each line with a line.
 struct Go {
     process: Child,
-    /// Taken when the questions end, so that the program ends too.
+    /// Taken in `drop`, so that the program ends.
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
     _directory: tempfile::TempDir,
 }
 
 impl Go {
-    /// Builds and starts the program; `None` where there is no Go.
+    /// Builds and starts the program; `None` if there is no Go.
     fn start() -> Option<Self> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go-judge");
         if Command::new("go").arg("version").output().is_err() {
             say(
-                "the Go cuckoo filter: skipped, for there is no Go (its modules are downloaded once)",
+                "the Go cuckoo filter: skipped, because there is no Go (its modules are downloaded once)",
             );
             return None;
         }
-        let directory = tempfile::tempdir().expect("there is a place for files");
+        let directory = tempfile::tempdir().expect("a temporary directory");
         let program = directory.path().join("go-judge");
         let built = Command::new("go")
             .args(["build", "-o"])
@@ -51,7 +50,7 @@ impl Go {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("it was just built");
+            .expect("the program exists");
         let questions = process.stdin.take();
         let answers = BufReader::new(process.stdout.take().expect("piped"));
         Some(Self { process, questions, answers, _directory: directory })
@@ -64,7 +63,7 @@ impl Go {
             line.push_str(&if key.is_empty() { "-".to_owned() } else { hex(key) });
         }
         line.push('\n');
-        let questions = self.questions.as_mut().expect("not ended yet");
+        let questions = self.questions.as_mut().expect("open until drop");
         questions.write_all(line.as_bytes()).expect("the program listens");
         let mut answer = String::new();
         self.answers.read_line(&mut answer).expect("the program answers");
@@ -72,14 +71,14 @@ impl Go {
         answer.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Makes a filter there. Returns its bytes, and whether every insert succeeded.
+    /// Builds a filter in Go; returns its bytes and whether every insert succeeded.
     fn make(&mut self, capacity: u64, keys: &[Vec<u8>]) -> (Vec<u8>, bool) {
         let answer = self.ask("make", &capacity.to_string(), keys);
         assert_eq!(answer.len(), 4, "{answer:?}");
         (unhex(&answer[0]), !answer[1].contains('0'))
     }
 
-    /// Has bytes read there. Returns them as they are written again, the answers, and the count.
+    /// Parses bytes in Go; returns them as written back, the answers, and the count.
     fn read(&mut self, bytes: &[u8], keys: &[Vec<u8>]) -> (Vec<u8>, Vec<bool>, u64) {
         let answer = self.ask("read", &hex(bytes), keys);
         assert_eq!(answer.len(), 3, "{answer:?}");
@@ -91,7 +90,7 @@ impl Go {
 impl Drop for Go {
     fn drop(&mut self) {
         drop(self.questions.take());
-        let _ = self.process.wait(); // Its end of the pipe is closed; it has nothing left to do.
+        let _ = self.process.wait(); // Its stdin is closed, so it exits.
     }
 }
 
@@ -100,12 +99,12 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(digit).collect()
 }
 
-/// A key of up to 80 bytes: all branches of the hash, and now and then the empty key.
+/// Returns a key of up to 80 bytes, for all branches of the hash, sometimes the empty key.
 fn any_key(random: &mut Random) -> Vec<u8> {
     (0..random.below(81)).map(|_| random.next_u64() as u8).collect()
 }
 
-/// Capacity and keys of one set: any load from empty to more than full, now and then with copies.
+/// Returns capacity and keys of a set: any load from empty to overfull, sometimes with duplicates.
 fn any_set(random: &mut Random) -> (u64, Vec<Vec<u8>>) {
     let capacity = [1, 4, 5, 16, 60, 100, 500, 1_000][random.below(8)];
     let slots = (capacity as usize).max(4).next_power_of_two();
@@ -118,7 +117,7 @@ fn any_set(random: &mut Random) -> (u64, Vec<Vec<u8>>) {
     (capacity, keys)
 }
 
-/// How many of the keys both put into a free slot, and so in the same place.
+/// Returns how many of the first keys go into free slots, which both sides choose alike.
 fn placed_directly(capacity: u64, keys: &[Vec<u8>]) -> usize {
     let mut filter = GoCuckoo::new(capacity).expect("small");
     keys.iter().take_while(|key| filter.insert(key) == Ok(Placement::Free)).count()
@@ -131,24 +130,24 @@ fn ours(capacity: u64, keys: &[Vec<u8>]) -> (GoCuckoo, Vec<Vec<u8>>) {
 }
 
 #[test]
-fn the_go_package_makes_the_bytes_that_we_make_and_reads_ours() {
+fn the_go_package_writes_the_same_bytes_and_reads_ours() {
     let Some(mut go) = Go::start() else { return };
     let mut random = Random::new(26);
     let (mut with_moves, mut overfull) = (0, 0);
     for set in 0..SETS {
         let (capacity, keys) = any_set(&mut random);
-        let strangers: Vec<_> = keys.iter().map(|_| any_key(&mut random)).collect();
-        let asked = [keys.as_slice(), &strangers].concat();
+        let absent: Vec<_> = keys.iter().map(|_| any_key(&mut random)).collect();
+        let asked = [keys.as_slice(), &absent].concat();
 
-        // As long as nothing moves: the same bytes.
+        // Without moves: the same bytes.
         let direct = &keys[..placed_directly(capacity, &keys)];
         let (theirs, _) = go.make(capacity, direct);
-        assert!(ours(capacity, direct).0.to_bytes() == theirs, "set {set}: other bytes");
+        assert!(ours(capacity, direct).0.to_bytes() == theirs, "set {set}: the bytes differ");
 
-        // Theirs, with all keys, read here.
+        // Go's filter with all keys, parsed here.
         let (theirs, all_inserted) = go.make(capacity, &keys);
         let read = GoCuckoo::from_bytes(&theirs).expect("a filter of the Go package");
-        assert!(read.to_bytes() == theirs, "set {set}: changed by reading");
+        assert!(read.to_bytes() == theirs, "set {set}: changed by parsing");
         let (_, expected, count) = go.read(&theirs, &asked);
         let answers: Vec<bool> = asked.iter().map(|key| read.may_contain(key)).collect();
         assert_eq!((answers, read.len()), (expected, count), "set {set}: theirs");
@@ -158,10 +157,10 @@ fn the_go_package_makes_the_bytes_that_we_make_and_reads_ours() {
         with_moves += usize::from(direct.len() < keys.len());
         overfull += usize::from(!all_inserted);
 
-        // Ours, with all keys for which there was room, read there.
+        // Our filter with all keys that fit, parsed in Go.
         let (filter, held) = ours(capacity, &keys);
         let (written, answers, count) = go.read(&filter.to_bytes(), &asked);
-        assert!(written == filter.to_bytes(), "set {set}: changed by reading there");
+        assert!(written == filter.to_bytes(), "set {set}: changed by parsing in Go");
         let expected: Vec<bool> = asked.iter().map(|key| filter.may_contain(key)).collect();
         assert_eq!((answers, count), (expected, filter.len()), "set {set}: ours");
         assert!(held.iter().all(|key| filter.may_contain(key)), "set {set}: a key is denied");
@@ -173,7 +172,7 @@ fn the_go_package_makes_the_bytes_that_we_make_and_reads_ours() {
     ));
 }
 
-/// What the Go package refuses is refused here, too, and so is what it reads and then answers wrongly.
+/// Lengths that the Go package refuses are refused, and so are those with which it answers wrongly.
 #[test]
 fn lengths_that_the_go_package_refuses_are_refused() {
     let Some(mut go) = Go::start() else { return };

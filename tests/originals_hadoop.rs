@@ -1,5 +1,7 @@
-//! Hadoop's Bloom filters beside Hadoop's own classes: for 1,000 random key sets of each of the three
-//! kinds, both write the same bytes, and Hadoop reads ours, writes them back unchanged and answers alike.
+//! Hadoop's Bloom filters compared with Hadoop's classes.
+//!
+//! For 1,000 random key sets of each of the three kinds both write the same bytes; Hadoop reads
+//! ours, writes them back unchanged and gives the same answers.
 //!
 //! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`.
 
@@ -16,15 +18,15 @@ use workload::Random;
 const SETS: usize = 1_000;
 const KINDS: [&str; 3] = ["bloom", "counting", "dynamic"];
 
-/// What one set is about, and what we make of it.
+/// A key set, the shape of its filter, and the keys that are asked.
 struct Set {
     kind: &'static str,
     shape: Shape,
     row_keys: NonZeroU32,
     keys: Vec<Vec<u8>>,
-    /// Of a counting filter: keys that are deleted again.
+    /// The keys that are removed from a counting filter.
     removed: Vec<Vec<u8>>,
-    /// Keys and strangers.
+    /// Members and absent keys.
     asked: Vec<Vec<u8>>,
 }
 
@@ -41,12 +43,12 @@ impl Set {
         }
         let removed = if kind == "counting" { keys.len() / 3 } else { 0 };
         let removed = keys[..removed].to_vec();
-        let strangers = (0..40).map(|_| any_key(random));
-        let asked = keys.iter().cloned().chain(strangers).collect();
+        let absent = (0..40).map(|_| any_key(random));
+        let asked = keys.iter().cloned().chain(absent).collect();
         Self { kind, shape, row_keys, keys, removed, asked }
     }
 
-    /// Our bytes, and what we say of the keys asked: maybe or not, and of a counting filter how often.
+    /// Returns our bytes and answers: maybe or not, and the counts of a counting filter.
     fn ours(&self) -> (Vec<u8>, String, Vec<u32>) {
         let digit = |maybe| if maybe { '1' } else { '0' };
         match self.kind {
@@ -92,27 +94,28 @@ impl Set {
     }
 }
 
-/// A key of up to 40 bytes: every tail of both hashes. Hadoop refuses the empty key.
+/// Returns a key of 1 to 40 bytes, for every tail length of both hashes; Hadoop refuses the empty
+/// key.
 fn any_key(random: &mut Random) -> Vec<u8> {
     (0..=random.below(40)).map(|_| random.next_u64() as u8).collect()
 }
 
-/// Asks Hadoop about all sets at once.
+/// Asks Hadoop about all sets in one call.
 fn ask(questions: &[Value]) -> Vec<Value> {
-    let directory = tempfile::tempdir().expect("there is a place for files");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let [sets, answers] = ["sets", "answers"].map(|name| directory.path().join(name));
     let lines: Vec<_> = questions.iter().map(|question| format!("{question}\n")).collect();
-    fs::write(&sets, lines.concat()).expect("the directory is ours");
-    let text = |path: &std::path::Path| path.to_str().expect("a path that is text").to_owned();
+    fs::write(&sets, lines.concat()).expect("writable");
+    let text = |path: &std::path::Path| path.to_str().expect("a UTF-8 path").to_owned();
     let answer = judge::ask(&["hadoop-filters", &text(&sets), "--out", &text(&answers)]);
     assert_eq!(answer["sets"], questions.len(), "{answer}");
-    let answers = fs::read_to_string(answers).expect("the judge wrote it");
+    let answers = fs::read_to_string(answers).expect("the judge writes this file");
     answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 #[test]
-fn hadoop_makes_the_bytes_that_we_make_and_reads_ours() {
-    if !judge::is_wanted("Hadoop's Bloom filters") {
+fn hadoop_writes_the_same_bytes_and_reads_ours() {
+    if !judge::is_enabled("Hadoop's Bloom filters") {
         return;
     }
     let mut random = Random::new(26);
@@ -128,7 +131,7 @@ fn hadoop_makes_the_bytes_that_we_make_and_reads_ours() {
             assert_eq!(answer["again"], hex(bytes), "{kind} {at}: {answer}");
             assert_eq!(answer["maybe"], maybe.as_str(), "{kind} {at}");
             assert_eq!(answer["counts"], json!(counts), "{kind} {at}");
-            // And theirs, read here: they are the same bytes.
+            // Our reader gives Hadoop's bytes back, which are the same bytes.
             let again = match kind {
                 "bloom" => BloomFilter::from_bytes(bytes).map(|filter| filter.to_bytes()),
                 "counting" => CountingBloomFilter::from_bytes(bytes).map(|it| it.to_bytes()),
@@ -140,10 +143,10 @@ fn hadoop_makes_the_bytes_that_we_make_and_reads_ours() {
     }
 }
 
-/// The form before versions, and heads that are wrong: Hadoop takes the former and refuses the latter.
+/// The unversioned form, which Hadoop reads, and wrong headers, which it refuses.
 #[test]
-fn what_hadoop_refuses_is_refused() {
-    if !judge::is_wanted("wrong heads of Hadoop's Bloom filters") {
+fn filters_that_hadoop_refuses_are_refused() {
+    if !judge::is_enabled("wrong heads of Hadoop's Bloom filters") {
         return;
     }
     let shape = Shape::new(75, 3, Hash::Jenkins).expect("in range");
@@ -162,7 +165,11 @@ fn what_hadoop_refuses_is_refused() {
     let questions: Vec<_> =
         [&old].into_iter().chain(&wrong).map(|bytes| set.question(bytes)).collect();
     let answers = ask(&questions);
-    assert_eq!(answers[0]["again"], hex(&bytes), "the old form is written in the new one");
+    assert_eq!(
+        answers[0]["again"],
+        hex(&bytes),
+        "the unversioned form is written as the versioned one"
+    );
     let ours = BloomFilter::from_bytes(&old).map(|filter| filter.to_bytes());
     assert_eq!(ours, Ok(bytes));
     for (bytes, answer) in wrong.iter().zip(&answers[1..]) {

@@ -1,5 +1,5 @@
-//! The split-block filter beside Apache Parquet's own: the `parquet` crate makes the same bytes from
-//! the same keys, and each side reads the other's.
+//! The split-block filter compared with Apache Parquet's: the `parquet` crate writes the same bytes
+//! for the same keys, and each side reads the other's.
 //!
 //! `cargo test -p tests --features parquet --test parquet`
 
@@ -10,15 +10,15 @@ use proptest::prelude::*;
 use workload::Random;
 use xxhash_rust::xxh64::xxh64;
 
-/// Bytes of a block.
+/// The length of a filter block.
 const BLOCK_LEN: usize = 32;
 
-/// A key as Parquet hashes it.
+/// Returns a key's hash as Parquet computes it.
 fn hash(key: &[u8]) -> KeyHash {
     KeyHash::from_u64(xxh64(key, 0))
 }
 
-/// Ours and theirs, of so many blocks, filled with the same keys.
+/// Returns our filter and Parquet's, of `blocks` blocks, with the same keys.
 fn filled(blocks: usize, keys: &[Vec<u8>]) -> (SplitBlock, Sbbf) {
     let empty = vec![0; blocks * BLOCK_LEN];
     let mut ours = SplitBlock::from_bitset(&empty, 0).expect("whole blocks");
@@ -32,7 +32,7 @@ fn filled(blocks: usize, keys: &[Vec<u8>]) -> (SplitBlock, Sbbf) {
 
 fn bitset(theirs: &Sbbf) -> Vec<u8> {
     let mut bytes = Vec::new();
-    theirs.write_bitset(&mut bytes).expect("memory takes it");
+    theirs.write_bitset(&mut bytes).expect("in memory");
     bytes
 }
 
@@ -43,10 +43,10 @@ fn random_keys(seed: u64, count: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn parquet_and_we_make_the_same_bytes_and_read_each_others() {
-    // Parquet's writers take powers of two; its format, and ours, any number.
+fn parquet_writes_the_same_bytes_and_reads_ours() {
+    // Parquet's writers use powers of two; its format, and ours, allow any number.
     for (blocks, count) in [(1, 0), (1, 1), (1, 20), (3, 30), (64, 1_000), (1_000, 30_000)] {
-        let (keys, strangers) = (random_keys(1, count), random_keys(2, 20_000));
+        let (keys, absent) = (random_keys(1, count), random_keys(2, 20_000));
         let (ours, theirs) = filled(blocks, &keys);
         assert_eq!(ours.to_bitset(), bitset(&theirs), "{blocks} blocks, {count} keys");
 
@@ -56,18 +56,18 @@ fn parquet_and_we_make_the_same_bytes_and_read_each_others() {
             assert!(read_by_us.may_contain(hash(key)) && read_by_them.check(key.as_slice()));
         }
         let mut let_through = 0;
-        for key in &strangers {
+        for key in &absent {
             let answer = theirs.check(key.as_slice());
             assert_eq!(read_by_us.may_contain(hash(key)), answer);
             assert_eq!(read_by_them.check(key.as_slice()), answer);
             let_through += u32::from(answer);
         }
-        assert!(let_through < 20_000, "a filter that denies nobody shows nothing");
+        assert!(let_through < 20_000, "the filter denies no absent key");
     }
 }
 
 #[test]
-fn a_filter_of_a_parquet_file_is_taken_out_and_put_back() {
+fn a_filter_of_a_parquet_file_survives_a_round_trip() {
     let keys = random_keys(3, 5_000);
     let mut theirs = Sbbf::new_with_ndv_fpp(5_000, 0.01).expect("possible");
     for key in &keys {
@@ -76,16 +76,16 @@ fn a_filter_of_a_parquet_file_is_taken_out_and_put_back() {
     let ours = SplitBlock::from_bitset(&bitset(&theirs), 5_000).expect("whole blocks");
     assert!(keys.iter().all(|key| ours.may_contain(hash(key))));
 
-    // The file has a Thrift header in front of the bits.
+    // A Parquet file has a Thrift header before the bits.
     let mut file = Vec::new();
-    Sbbf::new(&ours.to_bitset()).write(&mut file).expect("memory takes it");
+    Sbbf::new(&ours.to_bitset()).write(&mut file).expect("in memory");
     assert!(file.ends_with(&ours.to_bitset()));
-    let again = Sbbf::from_bytes(&file).expect("as it was written");
+    let again = Sbbf::from_bytes(&file).expect("a valid filter");
     assert!(keys.iter().all(|key| again.check(key.as_slice())));
 }
 
 #[test]
-fn a_filter_that_we_sized_is_one_of_parquets() {
+fn a_filter_that_we_sized_is_valid_for_parquet() {
     let keys = random_keys(4, 3_001);
     let mut ours = SplitBlock::new(Sizing::BitsPerKey(10.5), 3_001).expect("possible");
     for key in &keys {

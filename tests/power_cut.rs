@@ -1,18 +1,19 @@
-//! The power is cut, or the process killed, at every change that a store makes to its disk: what was
-//! acknowledged is there afterwards, and all there is was written first, without a hole.
+//! The power is cut, or the process is killed, before every change that a store makes to its disk.
 //!
-//! A history runs once on a simulated disk, which shows itself before each change. From each of
-//! these moments several disks are made, as a power cut may leave them; each is opened and held
-//! against what the store looked like after each of its batches:
+//! The store then holds everything that was acknowledged, and a prefix of the history.
+//!
+//! A history runs once on a simulated disk, which is copied before each change. Each copy gives
+//! several disks, as a power cut may leave them. Each of these is opened and compared with the
+//! states of the store after its batches:
 //!
 //! ```text
-//! batches    1   2   3   4   5   6          the store after a crash is as it was after one of
-//!                ╵acknowledged   ╵begun     these: no earlier than the last acknowledged, no later
+//! batches    1   2   3   4   5   6          after a crash the store is in one of these states:
+//!                ╵acknowledged   ╵begun     no earlier than the last acknowledged batch, no later
 //!                └── allowed ────┘          than the last that was begun
 //! ```
 //!
-//! The default run takes some thousand crash points. More:
-//! `cargo test --release -p tests --test power_cut -- --ignored --nocapture`.
+//! The default run has some thousand crash points. More: `cargo test --release -p tests --test
+//! power_cut -- --ignored --nocapture`.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 #[path = "power_cut/runner.rs"]
@@ -29,15 +30,15 @@ use workload::Random;
 
 use runner::{Content, Progress, Runner, STORE, history, open};
 
-/// Which share of what was not synced a power cut leaves.
+/// The shares of unsynced changes that survive a power cut.
 const KEPT: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
 
-/// What went wrong, counted; each line of the report is one of these.
+/// Counts of failures; each line of the report is one tally.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     points: u64,
     nested: u64,
-    /// The longest chain of crashes: a history's, its recovery's, and so on.
+    /// The longest chain of crashes: of a history, of its recovery, and so on.
     depth: u64,
     losses: u64,
     holes: u64,
@@ -66,10 +67,10 @@ impl Tally {
     }
 }
 
-/// A moment of a history: the disk as it was, and what had been said.
+/// A moment of a history: the disk, and the progress so far.
 type Moment = (Disk, Progress);
 
-/// Runs a history, and returns each moment before a change.
+/// Runs a history; returns the moment before each change, and the content after each batch.
 fn moments(seed: u64, len: usize) -> (Vec<Moment>, Vec<Content>) {
     let disk = prepared();
     let mut runner = Runner::new(&disk);
@@ -87,12 +88,12 @@ fn moments(seed: u64, len: usize) -> (Vec<Moment>, Vec<Content>) {
     (moments, runner.contents)
 }
 
-/// Crashes at moments of a history and looks at what is left.
+/// Crashes a history at its moments and checks the recovered store.
 struct Crashes<'a> {
     contents: &'a [Content],
     random: Random,
     tally: Tally,
-    /// Of recoveries, one in so many is crashed itself, at one of its own changes.
+    /// Every `nested_every`th recovery is crashed itself, at each of its changes.
     nested_every: usize,
 }
 
@@ -108,7 +109,7 @@ impl Crashes<'_> {
         self.check(&disk.after_kill(), *progress, progress.acknowledged, 0);
     }
 
-    /// Opens what a crash left, in which at least `least` batches must be.
+    /// Opens a disk after a crash; at least `least` batches must be there.
     fn check(&mut self, left: &Disk, progress: Progress, least: usize, depth: u64) {
         self.tally.points += 1;
         self.tally.nested += u64::from(depth > 0);
@@ -132,10 +133,13 @@ impl Crashes<'_> {
             let was_ever = self.contents.contains(&content);
             self.tally.losses += u64::from(was_ever);
             self.tally.holes += u64::from(!was_ever);
-            say(&format!("{progress:?}: not as it ever was, or as too early: {}", shown(&content)));
+            say(&format!(
+                "{progress:?}: the content matches no allowed batch: {}",
+                shown(&content)
+            ));
         }
         self.tally.leaks += leaks(left, &store);
-        // It goes on, as if nothing had been.
+        // The store accepts writes after the recovery.
         store.put(Put::new("row0").column_at("f", "q", Timestamp::new(9_000), "new")).unwrap();
         store.flush().unwrap();
         drop(store);
@@ -157,14 +161,14 @@ impl Crashes<'_> {
         let moments = std::mem::take(&mut *moments.lock().unwrap());
         for disk in moments {
             let kept = KEPT[self.random.below(KEPT.len())];
-            // Whatever came before, a power cut leaves only what was promised to survive one.
+            // After a power cut only synced batches are guaranteed.
             let left = disk.after_power_cut(kept, &mut self.random);
             self.check(&left, progress, progress.durable, depth + 1);
         }
     }
 }
 
-/// All that a reader sees; `None` if there is no family.
+/// Returns all rows that a reader sees; `None` if there is no family.
 fn content(store: &Store) -> Option<Content> {
     if store.families().is_empty() {
         return None;
@@ -173,7 +177,7 @@ fn content(store: &Store) -> Option<Content> {
     Some(cells.map(|cell| (cell.row().to_vec(), cell.value().to_vec())).collect())
 }
 
-/// Of each row the batch that wrote its value.
+/// Returns the batch that wrote the value of each row.
 fn shown(content: &Content) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let value = |value: &[u8]| text(value.split(|byte| *byte == b'-').next().unwrap());
@@ -182,10 +186,10 @@ fn shown(content: &Content) -> String {
     rows.join(", ")
 }
 
-/// Bytes of a log segment without a record.
+/// The length of a log segment without records.
 const EMPTY_SEGMENT_LEN: u64 = 56;
 
-/// Files that belong to nobody after the store was opened, and empty log segments.
+/// Counts files that belong to nothing after the store was opened, and empty log segments.
 fn leaks(disk: &Disk, store: &Store) -> u64 {
     let files: u64 = store.stats().families.iter().map(|family| family.files).sum();
     let (mut in_family, mut others) = (0, 0);
@@ -226,7 +230,7 @@ fn crash_everywhere(seeds: std::ops::Range<u64>, len: usize, tries: u64, nested_
         assert!(tally.points > 100 && moments.len() > len, "the history changed its disk");
         sum.add(tally);
     }
-    assert!(sum.depth >= 3, "recoveries of recoveries were crashed: {}", sum.depth);
+    assert!(sum.depth >= 3, "recoveries of recoveries are crashed: {}", sum.depth);
     sum.say("power cuts and kills");
 }
 
@@ -241,8 +245,8 @@ fn nothing_acknowledged_is_lost_in_100_000_power_cuts() {
     crash_everywhere(100..120, 66, 3, 20);
 }
 
-/// Each call of a history fails in turn: the store says so, and what it had acknowledged is there
-/// once the disk is well again, and after a power cut too.
+/// Each call of a history fails in turn: the store returns an error, and keeps what it had
+/// acknowledged once the disk works again, also after a power cut.
 fn fail_everywhere(seed: u64, len: usize) {
     let steps = history(seed, len);
     let calls = {
@@ -276,11 +280,11 @@ fn fail_everywhere(seed: u64, len: usize) {
         }
     }
     say(&format!("{faults} faults at {calls} calls: {refused} were reported by an error"));
-    assert!(refused > faults / 2, "most calls matter, and say so when they fail");
+    assert!(refused > faults / 2, "most failing calls are reported");
     tally.say("after faults");
 }
 
-/// A disk with the directory in which the store is to be made; none of its calls is counted yet.
+/// Returns a disk with the parent directory of the store; its calls are counted from here.
 fn prepared() -> Disk {
     let disk = Disk::default();
     disk.create_directory(Path::new("/data")).unwrap();

@@ -1,5 +1,5 @@
-//! Stores that are open for reading only: where nothing can be written, on a full disk, and beside a
-//! writer that changes the store between any two calls of the reader.
+//! Stores that are open for reading only: on a read-only disk, on a full disk, and beside a writer
+//! that changes the store between any two calls of the reader.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ fn put(store: &Store, row: &str) {
     store.put(Put::new(row).column("f", "q", row)).unwrap();
 }
 
-/// A store of two files and a log segment: the rows `a` to `f`.
+/// Makes a store of two files and a log segment with the rows `a` to `f`.
 fn filled(directory: &Path) {
     let store = Store::open(directory, options()).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
@@ -38,7 +38,7 @@ fn filled(directory: &Path) {
     }
 }
 
-/// All files below a directory, with what they hold.
+/// Returns all files below a directory with their bytes.
 fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -61,7 +61,7 @@ fn scanned(store: &Store) -> String {
 }
 
 #[test]
-fn all_that_reads_works_where_nothing_can_be_written_and_tries_no_write() {
+fn every_read_works_on_a_read_only_disk_and_attempts_no_write() {
     for refusal in [
         io::ErrorKind::ReadOnlyFilesystem,
         io::ErrorKind::PermissionDenied,
@@ -73,7 +73,7 @@ fn all_that_reads_works_where_nothing_can_be_written_and_tries_no_write() {
         let before = content(&place);
         let files = ReadOnlyFiles::new(&place, refusal);
         let options = options().vfs(Arc::<ReadOnlyFiles>::clone(&files));
-        assert!(Store::open(&place, options.clone()).is_err(), "a writer needs to write");
+        assert!(Store::open(&place, options.clone()).is_err(), "a writer needs a writable disk");
         let refused = files.refused();
         assert!(refused > 0);
 
@@ -96,7 +96,7 @@ fn all_that_reads_works_where_nothing_can_be_written_and_tries_no_write() {
         assert_eq!(export.cells, 6);
         assert!(verify(&place, &options, |_| {}).unwrap());
         drop((store, snapshot));
-        assert_eq!(files.refused(), refused, "a reader asked for a change");
+        assert_eq!(files.refused(), refused, "a reader attempted a write");
         assert_eq!(content(&place), before);
     }
 }
@@ -140,11 +140,11 @@ fn each_method_that_would_write_is_refused_by_name() {
     let nothing = tempfile::tempdir().unwrap();
     let missing = Store::open_read_only(nothing.path(), options());
     assert!(matches!(missing, Err(Error::Missing { .. })));
-    assert_eq!(fs::read_dir(nothing.path()).unwrap().count(), 0, "nothing is made");
+    assert_eq!(fs::read_dir(nothing.path()).unwrap().count(), 0, "no file is made");
 }
 
 #[test]
-fn a_write_under_way_at_the_end_of_the_log_is_left_out_and_stays() {
+fn an_incomplete_record_at_the_end_of_the_log_is_ignored_and_kept() {
     let directory = tempfile::tempdir().unwrap();
     filled(directory.path());
     let segment = fs::read_dir(directory.path().join("wal")).unwrap().next().unwrap();
@@ -153,11 +153,11 @@ fn a_write_under_way_at_the_end_of_the_log_is_left_out_and_stays() {
     for cut in 56..whole.len() {
         fs::write(&segment, &whole[..cut]).unwrap();
         let store = Store::open_read_only(directory.path(), options()).unwrap();
-        assert_eq!(fs::metadata(&segment).unwrap().len(), cut as u64, "nothing is cut");
+        assert_eq!(fs::metadata(&segment).unwrap().len(), cut as u64, "the log is not truncated");
         let shown = scanned(&store);
         drop(store);
         assert!(["abde", "abcde"].contains(&&*shown), "{shown}");
-        // As a recovery has it.
+        // As a recovery shows them.
         assert_eq!(scanned(&Store::open(directory.path(), options()).unwrap()), shown);
         fs::write(&segment, &whole).unwrap();
     }
@@ -168,26 +168,27 @@ fn a_write_under_way_at_the_end_of_the_log_is_left_out_and_stays() {
     assert!(matches!(refused, Err(Error::Corrupt { path, .. }) if path == segment));
 }
 
-/// What a writer does before one of the reader's calls.
-type Meddling = fn(&Store, &Path);
+/// A change by the writer before one of the reader's calls.
+type Change = fn(&Store, &Path);
 
-/// Before one of the reader's calls the store changes: all of its files go, or a file comes that is
-/// older than the next write. Whichever call it is, the reader sees the store as it was after one of
-/// the changes.
+/// The store changes before one of the reader's calls: all of its files are replaced, or a file is
+/// added that is older than the next write.
+///
+/// Whichever call it is, the reader sees the store as it was after one of the changes.
 #[test]
 fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
-    let all: Meddling = |writer, loaded| {
+    let all: Change = |writer, loaded| {
         put(writer, "g");
         writer.flush().unwrap();
         writer.compact("f", true).unwrap();
         writer.bulk_load("f", &[loaded.to_path_buf()]).unwrap();
         put(writer, "i");
     };
-    let import: Meddling = |writer, loaded| {
+    let import: Change = |writer, loaded| {
         writer.import("f", &[loaded.to_path_buf()]).unwrap();
         put(writer, "i");
     };
-    let states: [(Meddling, &[&str]); 2] = [
+    let states: [(Change, &[&str]); 2] = [
         (all, &["abcdef", "abcdefg", "abcdefgh", "abcdefghi"]),
         (import, &["abcdef", "abcdefh", "abcdefhi"]),
     ];
@@ -201,7 +202,7 @@ fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
                 let loaded = hfile_of(directory.path(), "h");
                 let writer = Store::open(&place, options()).unwrap();
                 let files = ReadOnlyFiles::new(&place, io::ErrorKind::ReadOnlyFilesystem);
-                files.meddle(move |number| {
+                files.set_read_hook(move |number| {
                     if number == at {
                         meddling(&writer, &loaded);
                     }
@@ -214,7 +215,9 @@ fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
                     calls = calls.max(files.reads());
                     let shown = scanned(&store);
                     let state = states.iter().position(|rows| *rows == shown);
-                    seen[state.unwrap_or_else(|| panic!("call {at}: never was: {shown}"))] += 1;
+                    seen[state.unwrap_or_else(|| {
+                        panic!("call {at}: the store never held these rows: {shown}")
+                    })] += 1;
                 }
                 assert_eq!(files.refused(), 0);
             }
@@ -225,7 +228,7 @@ fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
     }
 }
 
-/// What a verification finds.
+/// Returns the problems that a verification finds.
 fn problems(store: &Path, options: &StoreOptions) -> Vec<String> {
     let mut wrong = Vec::new();
     let is_sound = verify(store, options, |step| {
@@ -237,7 +240,7 @@ fn problems(store: &Path, options: &StoreOptions) -> Vec<String> {
     wrong
 }
 
-/// An HFile with one row, beside the store.
+/// Writes an HFile with one row beside the store, and returns its path.
 fn hfile_of(directory: &Path, row: &str) -> PathBuf {
     let other = directory.join("other");
     let store = Store::open(&other, options()).unwrap();
@@ -272,7 +275,7 @@ fn readers_beside_a_busy_writer_see_all_that_was_acknowledged_before() {
             });
         }
         let mut number = 0;
-        // A reader that fails must not keep the writer for ever.
+        // If a reader panics, the writer must still end.
         while number < 1_000 || number < 100_000 && *opened.lock().unwrap() < 60 {
             let put = Put::new(format!("{number:08}")).column("f", "q", [7; 200]);
             writer.put(put).unwrap();
@@ -287,7 +290,7 @@ fn readers_beside_a_busy_writer_see_all_that_was_acknowledged_before() {
     assert!(writer.stats().flushes > 3, "{:?}", writer.stats());
 }
 
-/// The disk fills up while a store with a log is closed: reading needs no byte of it.
+/// The disk fills up while a store with a log is closed; reading needs no space.
 #[test]
 fn a_reader_makes_no_call_that_changes_a_disk() {
     let disk = Disk::default();

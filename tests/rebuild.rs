@@ -1,5 +1,5 @@
-//! Files that HBase wrote, given a filter of ours: their data keep bytes and places, all else stays
-//! in order, and without the filter they are again what HBase wrote.
+//! Row filters added to files of HBase: data blocks keep their bytes and offsets, the rest stays
+//! valid, and removing the filter restores the original file.
 
 use std::sync::Arc;
 
@@ -22,23 +22,23 @@ fn rebuilt(bytes: &[u8], filter: impl Into<Option<FilterOptions>>) -> Vec<u8> {
     let name = FileName::new("file");
     let filter = filter.into();
     let (bytes, len) = rebuild_filter(source, name, Limits::default(), filter, &[], Vec::new())
-        .expect("the file is sound");
+        .expect("a sound file");
     assert_eq!(len, bytes.len() as u64);
     bytes
 }
 
 fn open(bytes: &[u8]) -> Reader {
     let source: Arc<dyn ReadAt> = Arc::new(Bytes::copy_from_slice(bytes));
-    Reader::open(source, FileName::new("file"), ReaderOptions::default()).expect("it is sound")
+    Reader::open(source, FileName::new("file"), ReaderOptions::default()).expect("a sound file")
 }
 
-/// Where the data blocks end, and what stands among them.
+/// Returns the end of the data section: data blocks, leaf indexes and Bloom chunks.
 fn data_end(reader: &Reader) -> usize {
     let is_data = |block_type| {
         use BlockType::{BloomChunk, Data, EncodedData, LeafIndex};
         matches!(block_type, Data | EncodedData | LeafIndex | BloomChunk)
     };
-    let blocks = reader.blocks().headers().map(|block| block.expect("it is sound"));
+    let blocks = reader.blocks().headers().map(|block| block.expect("a sound file"));
     let data = blocks.take_while(|(_, header)| is_data(header.block_type));
     data.last().map_or(0, |(at, header)| usize::try_from(at.get() + header.len()).expect("small"))
 }
@@ -46,10 +46,10 @@ fn data_end(reader: &Reader) -> usize {
 fn cells_of(reader: &Reader) -> Vec<Cell> {
     let mut found = Vec::new();
     let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().expect("it is sound");
+    scanner.seek_to_first().expect("a sound file");
     while let Some(cell) = scanner.cell() {
         found.push(cell.to_cell());
-        scanner.advance().expect("it is sound");
+        scanner.advance().expect("a sound file");
     }
     found
 }
@@ -61,11 +61,11 @@ fn assert_sound(bytes: &[u8], what: &str) {
 }
 
 #[test]
-fn hbases_files_keep_their_data_and_come_back_whole() {
+fn adding_and_removing_a_filter_restores_files_of_hbase() {
     for (index, fixture) in Fixture::all().iter().enumerate() {
         let theirs = fixture.bytes();
         let reader = open(&theirs);
-        // Filters of ours are over rows in the order of their bytes.
+        // Row filters require rows in byte order.
         if reader.trailer().comparator == Comparator::Meta {
             continue;
         }
@@ -73,30 +73,30 @@ fn hbases_files_keep_their_data_and_come_back_whole() {
         let ours = rebuilt(&theirs, filter(kind, 0.01));
         let name = &fixture.name;
         let end = data_end(&reader);
-        assert!(ours[..end] == theirs[..end], "{name}: other data");
+        assert!(ours[..end] == theirs[..end], "{name}: the data section differs");
         assert_sound(&ours, name);
         let with = open(&ours);
         assert_eq!(data_end(&with), end, "{name}");
         assert_eq!(cells_of(&with), cells_of(&reader), "{name}");
-        let summary = with.filters().row_filter().expect("it is sound").expect("it was made");
+        let summary = with.filters().row_filter().expect("a sound file").expect("the file has one");
         assert_eq!(summary.kind, kind, "{name}");
         let entries = with.file_info().iter().filter(|(key, _)| *key != FileInfo::ROW_FILTER_ID);
         assert!(entries.eq(reader.file_info().iter()), "{name}");
         assert_eq!(with.file_info().value(FileInfo::ROW_FILTER_ID).map(<[u8]>::len), Some(16));
 
-        // Another kind in its place, then none.
+        // Another kind replaces the filter, then none.
         let other = rebuilt(&ours, filter(FilterKind::BlockedBloom, 0.1));
         assert_eq!(other, rebuilt(&theirs, filter(FilterKind::BlockedBloom, 0.1)), "{name}");
-        // The META index is made anew, and our codecs need not find HBase's very bytes for it.
+        // The META index is rewritten, and our codecs may compress it differently from HBase's.
         if fixture.setting("compression") == "NONE" {
-            assert!(rebuilt(&ours, None) == theirs, "{name}: not the file that it was");
+            assert!(rebuilt(&ours, None) == theirs, "{name}: not the original file");
         }
     }
 }
 
-/// Four index levels, whose upper ones move; a META block of somebody else; partitions.
+/// Four index levels, whose upper levels move; foreign META blocks; partitions.
 #[test]
-fn a_deep_index_is_moved_and_blocks_of_others_are_kept() {
+fn a_rebuild_moves_a_deep_index_and_keeps_foreign_meta_blocks() {
     let shape = Shape { rows: 9000, columns: 1, versions: 1, ..Shape::default() };
     let cells = cells(1, shape);
     for kind in FilterKind::ALL.iter().copied() {
@@ -112,16 +112,16 @@ fn a_deep_index_is_moved_and_blocks_of_others_are_kept() {
             for cell in &cells {
                 writer.append(cell.as_ref()).expect("sound cells");
             }
-            writer.append_meta("a note", "of somebody").expect("a new name");
-            writer.append_meta("note", "of somebody else").expect("a new name");
-            writer.finish().expect("memory takes it").0
+            writer.append_meta("a note", "foreign text").expect("a new name");
+            writer.append_meta("note", "other text").expect("a new name");
+            writer.finish().expect("in memory").0
         };
         let finer = filter(kind, 1e-4);
         let written = write(options.clone());
         let reader = open(&written);
         assert!(reader.index().levels() >= 4, "{}", reader.index().levels());
         let again = rebuilt(&written, finer);
-        assert!(again == write(options.filter(finer)), "{kind}: other bytes");
+        assert!(again == write(options.filter(finer)), "{kind}: the bytes differ");
         assert_sound(&again, kind.name());
     }
 }

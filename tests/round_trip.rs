@@ -1,4 +1,4 @@
-//! Laws: what is written is read, whatever the cells and however they are written.
+//! Round trip: any cells, written with any options, are read back.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use sstable::{
     SequenceId, Timestamp, Writer, WriterOptions, ZstdFraming,
 };
 
-/// The parts of a cell. Few different bytes, so that parts are often equal or one begins another.
+/// The parts of a cell, of few different bytes, so that parts are often equal or prefixes.
 fn cell() -> impl Strategy<Value = Cell> {
     let bytes =
         |len: std::ops::Range<usize>| vec(select(&[0, 1, b'a', b'b', 0x7f, 0x80, 0xff]), len);
@@ -43,7 +43,7 @@ fn cell() -> impl Strategy<Value = Cell> {
     )
 }
 
-/// Cells as a file can hold them.
+/// Cells that a file can hold.
 fn cells() -> impl Strategy<Value = Vec<Cell>> {
     vec(cell(), 0..120).prop_map(|mut cells| {
         cells.sort_by(|left, right| left.as_ref().compare(&right.as_ref()));
@@ -52,7 +52,7 @@ fn cells() -> impl Strategy<Value = Vec<Cell>> {
     })
 }
 
-/// Every codec that this build has.
+/// Returns every codec of this build.
 fn codecs() -> Vec<Compression> {
     Compression::ALL.into_iter().filter(|codec| codec.is_supported()).collect()
 }
@@ -98,7 +98,7 @@ prop_compose! {
     }
 }
 
-/// The cells as a file without sequence ids gives them back.
+/// Returns the cells as a file without sequence ids returns them.
 fn without_sequence_ids(cells: &[Cell]) -> Vec<Cell> {
     let none = SequenceId::default();
     cells.iter().map(|cell| CellRef { sequence_id: none, ..cell.as_ref() }.to_cell()).collect()
@@ -106,13 +106,13 @@ fn without_sequence_ids(cells: &[Cell]) -> Vec<Cell> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(cells in cells(), options in options()) {
+    fn written_cells_are_read_back(cells in cells(), options in options()) {
         let mut writer =
             Writer::new(Vec::new(), FileName::new("written"), options).expect("sound options");
         for cell in &cells {
             writer.append(cell.as_ref()).expect("cells in order");
         }
-        let (bytes, summary) = writer.finish().expect("memory takes it");
+        let (bytes, summary) = writer.finish().expect("writable");
         prop_assert_eq!(summary.cell_count, cells.len() as u64);
         prop_assert_eq!(summary.first_row.as_deref(), cells.first().map(Cell::row));
         prop_assert_eq!(summary.last_row.as_deref(), cells.last().map(Cell::row));

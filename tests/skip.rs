@@ -1,7 +1,7 @@
-//! Reads skip files: what the filters spare is counted, and the counters are exact.
+//! Reads skip files by their filters, and the counters are exact.
 //!
-//! Sixteen files with overlapping key ranges, as a store has them between compactions. Every row is
-//! in one of them; rows that are asked for and absent lie between the others.
+//! Sixteen files with overlapping key ranges, as between compactions. Each present row is in one of
+//! them; absent rows lie between present ones.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use filter::{ErrorRate, FilterKind, Sizing};
@@ -19,7 +19,7 @@ fn row(number: u64) -> String {
     format!("row{number:08}")
 }
 
-/// Even rows are there, in an order that spreads each file over the whole range.
+/// Even rows are present, and each file covers the whole range.
 fn store_of_many_files(directory: &std::path::Path, options: FamilyOptions) -> Store {
     let store = Store::open(directory, StoreOptions::default().auto_compaction(false)).unwrap();
     store.create_family("f", options.block_size(4 << 10)).unwrap();
@@ -34,20 +34,24 @@ fn store_of_many_files(directory: &std::path::Path, options: FamilyOptions) -> S
     store
 }
 
-/// What gets of every so manieth row did together, and how many cells they found.
+/// Gets a sample of rows; returns the sum of the traces and the number of cells.
 fn read(store: &Store, is_present: bool) -> (ReadTrace, usize) {
     let mut sum = ReadTrace::default();
     let mut found = 0;
     let before = store.stats().families[0].reads;
     for number in 0..GETS {
-        // Never the first or the last row of a file, so that the range spares nothing.
+        // Not the first or last row of a file, so that the key range skips nothing.
         let number = FILES + number * (FILES * (ROWS_PER_FILE - 2) / GETS);
         let get = Get::row(row(number * 2 + u64::from(!is_present)));
         let (cells, trace) = store.get_traced(&get).unwrap();
         sum.add(&trace);
         found += cells.len();
     }
-    assert_eq!(store.stats().families[0].reads.since(&before), sum, "counted once, and exactly");
+    assert_eq!(
+        store.stats().families[0].reads.since(&before),
+        sum,
+        "the counters equal the traces"
+    );
     (sum, found)
 }
 
@@ -65,11 +69,11 @@ fn check_filtered(options: FamilyOptions) {
     assert_eq!(absent.filters_unreadable, 0);
     assert_eq!(absent.files_skipped_by_filter + absent.filter_false_positives, FILES * GETS);
     assert!(per_get(absent.data_blocks()) <= 0.2, "{}", per_get(absent.data_blocks()));
-    // A false positive costs one block, or none if the index alone can tell.
+    // A false positive reads at most one block; the index may rule it out.
     assert!(absent.data_blocks() <= absent.filter_false_positives);
 
     let (present, found) = read(&store, true);
-    assert_eq!(found as u64, GETS, "no filter denies what is there");
+    assert_eq!(found as u64, GETS, "every present row is found");
     assert_eq!(present.files_skipped_by_filter + present.filter_false_positives, 15 * GETS);
     let blocks = per_get(present.data_blocks());
     assert!((1.0..=1.2).contains(&blocks), "{blocks}");
@@ -83,12 +87,12 @@ fn with_a_filter_of_one_percent_an_absent_row_touches_a_fifth_of_a_data_block() 
 }
 
 #[test]
-fn the_same_goes_for_the_bloom_filter_of_hbase() {
+fn with_an_hbase_bloom_an_absent_row_touches_a_fifth_of_a_data_block() {
     check_filtered(FamilyOptions::default());
 }
 
 #[test]
-fn without_a_filter_every_file_is_looked_into() {
+fn without_a_filter_every_file_is_searched() {
     let directory = tempfile::tempdir().unwrap();
     let store =
         store_of_many_files(directory.path(), FamilyOptions::default().bloom_type(BloomType::None));
@@ -97,12 +101,12 @@ fn without_a_filter_every_file_is_looked_into() {
     let blocks = per_get(absent.data_blocks());
     assert!((15.0..=17.0).contains(&blocks), "{blocks}");
     let in_cache = absent.blocks_from(BlockSource::Cache);
-    assert!(in_cache > absent.blocks_from(BlockSource::File), "most blocks are met again");
+    assert!(in_cache > absent.blocks_from(BlockSource::File), "most blocks come from the cache");
 }
 
-/// Three files, of times 100, 200 and 300, each with the row `m`; the last begins behind it.
+/// Three files, of times 100, 200 and 300, each with the row `m`; the last one starts after it.
 #[test]
-fn an_explanation_says_of_each_file_what_became_of_it() {
+fn an_explanation_states_the_outcome_of_each_file() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), StoreOptions::default().auto_compaction(false));
     let store = store.unwrap();
@@ -125,7 +129,7 @@ fn an_explanation_says_of_each_file_what_became_of_it() {
         for file in files {
             sum.add(&file.trace);
         }
-        assert_eq!(sum, way.trace, "what was done is told file by file");
+        assert_eq!(sum, way.trace, "the files add up to the trace");
         files.iter().map(|file| file.fate).collect::<Vec<_>>()
     };
     let time = store::Timestamp::new;
@@ -136,9 +140,9 @@ fn an_explanation_says_of_each_file_what_became_of_it() {
     assert_eq!(fates(Get::row("m").time_range(time(250), time(900))), [OutOfRange, TooOld, TooOld]);
 }
 
-/// A scan of the rows of one prefix asks the Bloom filters over prefixes, and no others.
+/// A scan of one prefix uses the prefix Bloom filters, and no others.
 #[test]
-fn a_scan_of_a_prefix_passes_over_files_without_such_rows() {
+fn a_prefix_scan_skips_files_without_such_rows() {
     for (bloom_type, skipped) in [(BloomType::RowPrefixFixedLength(3), 3), (BloomType::Row, 0)] {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path(), StoreOptions::default().auto_compaction(false));
@@ -161,6 +165,10 @@ fn a_scan_of_a_prefix_passes_over_files_without_such_rows() {
         assert_eq!(reads.files_considered, 2 * 4);
         assert_eq!(reads.files_skipped_by_filter, 2 * skipped, "{bloom_type:?}");
         let long = Scan::family("f").prefix("1").cells_per_row_max(1);
-        assert_eq!(store.scan(long).unwrap().count(), 100, "too short a prefix for the filter");
+        assert_eq!(
+            store.scan(long).unwrap().count(),
+            100,
+            "the prefix is too short for the filter"
+        );
     }
 }

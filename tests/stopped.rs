@@ -1,4 +1,4 @@
-//! A sync that fails stops the store: everybody who writes is told, and why; nobody waits for ever.
+//! A failed sync stops the store: every writer gets an error with the cause, and none hangs.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::path::Path;
@@ -25,7 +25,7 @@ fn put(store: &Store, row: &str) -> Result<()> {
     store.write(Put::new(row).column("f", "q", [7; 100]), Durability::FsyncWal)
 }
 
-/// Has all writers put row after row until they are refused; returns how many each put.
+/// All writers put rows until they are refused; returns the number of rows of each.
 fn write_until_refused(store: &Store) -> Vec<usize> {
     thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
@@ -47,7 +47,7 @@ fn assert_all_there(store: &Store, acknowledged: &[usize], failing: u64) {
     }
 }
 
-/// Every call that would change the store, by name.
+/// Returns the result of every changing call, by name.
 fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
     let claim = CheckAndMutate::new("row")
         .if_not_exists("f", "new")
@@ -70,8 +70,8 @@ fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
 }
 
 #[test]
-fn a_failed_sync_stops_the_store_for_everybody_and_says_why() {
-    // Each of the first calls fails in turn, and all behind it: syncs of the log, of files, of
+fn a_failed_sync_stops_the_store_for_all_writers_and_names_the_cause() {
+    // Each of the first calls fails in turn, and all later ones: syncs of the log, of files and of
     // directories, also in the background.
     for failing in 1..120 {
         let disk = Disk::default();
@@ -90,19 +90,19 @@ fn a_failed_sync_stops_the_store_for_everybody_and_says_why() {
     }
 }
 
-/// While one writes, the others come together in a group, of which one is told by the disk, and the
-/// rest by that one.
+/// While one writer writes, the others wait in a group; the disk fails one of them, which passes
+/// the error to the rest.
 #[test]
-fn who_waits_for_a_writer_that_fails_is_told_too() {
-    // The write of the second group, its sync, and those of the groups behind it.
+fn a_writer_in_a_failed_group_gets_the_error_too() {
+    // The write of the second group, its sync, and those of later groups.
     for failing in 3..=8 {
         let disk = Disk::default();
         let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
         let store = Store::open(STORE, options.clone()).unwrap();
         store.create_family("f", FamilyOptions::default()).unwrap();
-        put(&store, "with which the log begins").unwrap();
+        put(&store, "first record").unwrap();
         disk.set_faults(Faults::from(failing, Fault::Device));
-        // Each call takes so long that all others come before it ends.
+        // Each call is slow, so that all other writers arrive before it ends.
         disk.watch(|_| thread::sleep(Duration::from_millis(20)));
         let acknowledged = write_until_refused(&store);
         drop(store);
@@ -113,7 +113,7 @@ fn who_waits_for_a_writer_that_fails_is_told_too() {
     }
 }
 
-/// One call fails, and the log is well; but what the flush has made of the files nobody knows.
+/// One call fails while the log works; but the state of the files after the flush is unknown.
 #[test]
 fn a_flush_that_fails_at_any_of_its_calls_stops_the_store() {
     let flush = |faults| {
@@ -135,22 +135,22 @@ fn a_flush_that_fails_at_any_of_its_calls_stops_the_store() {
     }
 }
 
-/// Nobody waits for what is logged later, so the write itself cannot be refused; the next one is.
+/// No writer waits for a deferred log write, so the next write is refused.
 #[test]
-fn a_log_that_cannot_be_written_later_stops_the_store() {
+fn a_failed_deferred_log_write_stops_the_store() {
     let disk = Disk::default();
     let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
     let store = Store::open(STORE, options).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    put(&store, "with which the log begins").unwrap();
+    put(&store, "first record").unwrap();
     disk.set_faults(Faults::from(1, Fault::Device));
     let write = |durability| store.write(Put::new("row").column("f", "q", "value"), durability);
     write(Durability::AsyncWal).unwrap();
-    // Due after 100 ms; a machine with other work may take longer. These need no disk themselves.
+    // Due after 100 ms; a busy machine may need longer. These writes do not use the disk.
     let end = Instant::now() + Duration::from_secs(20);
     let refused = loop {
         match write(Durability::SkipWal) {
-            Ok(()) => assert!(Instant::now() < end, "nobody was told"),
+            Ok(()) => assert!(Instant::now() < end, "no write was refused in time"),
             Err(refused) => break refused,
         }
         thread::sleep(Duration::from_millis(5));

@@ -1,8 +1,8 @@
-//! The store against a real `HRegion`: random histories of one family, played in both.
+//! The store compared with a real `HRegion`: random histories of one family, run in both.
 //!
-//! A history has puts, the four kinds of delete, cells with a life of their own, increments, appends
-//! and checks, flushes, major compactions, bulk loads and a clock that goes on; in between both are
-//! asked. What HBase answers is right, cell for cell. All histories go to HBase in one batch.
+//! A history has puts, the four kinds of delete, cells with a TTL, increments, appends, checks,
+//! flushes, major compactions, bulk loads and an advancing clock, and reads in between. HBase's
+//! answers are the reference, cell for cell. All histories go to HBase in one batch.
 //!
 //! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
@@ -25,7 +25,7 @@ use support::{judge, say};
 use history::{History, line};
 
 const HISTORIES: usize = 500;
-/// What the judge says where HBase seeks the same cell again and again.
+/// The answer of the judge where HBase seeks the same cell endlessly.
 static ENDLESS: LazyLock<Value> = LazyLock::new(|| json!(["endless"]));
 
 fn write_lines(path: &Path, lines: impl Iterator<Item = Value>) {
@@ -37,8 +37,8 @@ fn write_lines(path: &Path, lines: impl Iterator<Item = Value>) {
 }
 
 #[test]
-fn random_histories_are_answered_as_by_an_hregion() {
-    if !judge::is_wanted("store: histories") {
+fn random_histories_give_the_answers_of_an_hregion() {
+    if !judge::is_enabled("store: histories") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -84,11 +84,11 @@ fn random_histories_are_answered_as_by_an_hregion() {
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
 }
 
-/// HBase compacts the files of a store, and the store compacts them itself.
+/// HBase and the store compact the same files.
 #[test]
-fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
+fn a_major_compaction_keeps_the_cells_that_hbase_keeps() {
     const STORES: u64 = 20;
-    if !judge::is_wanted("store: compactions") {
+    if !judge::is_enabled("store: compactions") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
     for seed in 0..STORES {
         let mut history = History::new(10_000 + seed, directory.path());
         if history.family["keepDeletedCells"] == "TTL" {
-            continue; // The judge's `store` knows only the other two.
+            continue; // The judge's `store` supports only the other two.
         }
         for _ in 0..6 {
             history.write();
@@ -154,7 +154,7 @@ fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Copies the store files of the family, under the names that they have.
+/// Copies the store files of the family under their names.
 fn copy_files(files: &Disk, to: &Path) {
     for entry in files.list(Path::new("/store/f")).unwrap() {
         let source = files.open(&Path::new("/store/f").join(&entry.name)).unwrap();
@@ -164,7 +164,7 @@ fn copy_files(files: &Disk, to: &Path) {
     }
 }
 
-/// All cells of a file; none if there is no file.
+/// Returns all cells of a file; none if there is no file.
 fn stored(path: &Path) -> Vec<Value> {
     if !path.exists() {
         return Vec::new();

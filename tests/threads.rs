@@ -1,8 +1,8 @@
-//! Writers and readers at the same time, while memstores are flushed and files merged.
+//! Concurrent writers and readers during flushes and compactions.
 //!
-//! Each value says its key, its version and its writer. Writers note the version that they begin to
-//! write and the one that was acknowledged; what a reader finds lies between the two. Keys are
-//! written in groups, all of a group in one batch, and no reader may see a batch in part.
+//! Each value contains its key, its version and its writer. Writers record the version that they
+//! started to write and the one that was acknowledged; a reader must find a version between the
+//! two. Keys are written in groups, one batch per group, and no reader may see part of a batch.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,15 +18,15 @@ use workload::Random;
 
 const WRITERS: usize = 4;
 const READERS: usize = 4;
-/// Keys that are written together.
+/// Keys per batch.
 const GROUP: usize = 4;
 const GROUPS: usize = 2_000;
 const CACHE_BYTES: u64 = 8 << 20;
 const FLUSH_BYTES: usize = 1 << 20;
-/// Writers wait once the memstores take four times what they are flushed at.
+/// Writers wait when the memstores exceed four times the flush size.
 const BUDGET: u64 = CACHE_BYTES + 4 * FLUSH_BYTES as u64;
 
-/// Of each group the last version that a write of has begun, and the last acknowledged.
+/// For each group the last version whose write has begun, and the last acknowledged version.
 struct Groups {
     begun: Vec<AtomicU64>,
     acknowledged: Vec<AtomicU64>,
@@ -44,7 +44,7 @@ fn key(number: usize) -> String {
     format!("key{number:06}")
 }
 
-/// Time that never goes back.
+/// A clock that never goes back.
 fn clock() -> Clock {
     let start = Instant::now();
     let millis = move || i64::try_from(start.elapsed().as_millis()).unwrap();
@@ -65,15 +65,19 @@ fn write(store: &Store, groups: &Groups, writer: usize, random: &mut Random) {
     groups.acknowledged[group].store(version, Ordering::SeqCst);
 }
 
-/// The number of the key and the version of a cell; the value must say the same.
+/// Returns the key number and the version of a cell; the value must agree.
 fn parse(cell: &Cell) -> (usize, u64) {
     let value = str::from_utf8(cell.value()).unwrap();
     let mut words = value.split(' ');
     let (named, version, writer) =
         (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-    assert_eq!(named.as_bytes(), cell.row(), "the value of another key");
+    assert_eq!(named.as_bytes(), cell.row(), "the value names its own key");
     let number: usize = named[3..].parse().unwrap();
-    assert_eq!(writer.parse::<usize>().unwrap(), number / GROUP % WRITERS, "by another writer");
+    assert_eq!(
+        writer.parse::<usize>().unwrap(),
+        number / GROUP % WRITERS,
+        "the value names the writer of the key"
+    );
     (number, version.parse().unwrap())
 }
 
@@ -92,7 +96,7 @@ fn scan(snapshot: &Snapshot, first: usize) -> Vec<(usize, u64)> {
     snapshot.scan(scan).unwrap().map(|cell| parse(&cell.unwrap())).collect()
 }
 
-/// Reads a range twice under a snapshot; returns how many rows it has.
+/// Reads a range twice in one snapshot; returns the number of rows.
 fn check_scan(store: &Store, groups: &Groups, random: &mut Random) -> usize {
     let first = random.below(GROUPS) * GROUP;
     let load = |versions: &[AtomicU64]| -> Vec<u64> {
@@ -102,22 +106,22 @@ fn check_scan(store: &Store, groups: &Groups, random: &mut Random) -> usize {
     let snapshot = store.snapshot();
     let newest = load(&groups.begun);
     let found = scan(&snapshot, first);
-    assert!(found.windows(2).all(|pair| pair[0].0 < pair[1].0), "sorted, each row once");
+    assert!(found.windows(2).all(|pair| pair[0].0 < pair[1].0), "sorted, without duplicates");
     for (number, version) in &found {
         let group = number / GROUP;
         assert!((oldest[group]..=newest[group]).contains(version), "{number}: {version}");
     }
     for rows in found.chunk_by(|left, right| left.0 / GROUP == right.0 / GROUP) {
-        assert!(rows.iter().all(|row| row.1 == rows[0].1), "a batch in part: {rows:?}");
+        assert!(rows.iter().all(|row| row.1 == rows[0].1), "part of a batch: {rows:?}");
     }
     let last = found.last().map_or(first, |row| row.0);
     let expected = oldest[first / GROUP..last / GROUP].iter().filter(|it| **it > 0).count();
     assert!(found.len() >= expected * GROUP, "{} rows of {expected} groups", found.len());
-    assert_eq!(scan(&snapshot, first), found, "a snapshot shows the same twice");
+    assert_eq!(scan(&snapshot, first), found, "both scans of a snapshot are equal");
     found.len()
 }
 
-/// What the store says that it holds in memory: its memstores and its cache.
+/// Returns the memory of memstores and cache, by the store's own account.
 fn memory(store: &Store) -> u64 {
     let stats = store.stats();
     stats.families.iter().map(|family| family.memstore_bytes).sum::<u64>()
@@ -197,7 +201,7 @@ fn reads_are_right_under_writes_flushes_and_compactions_for_five_minutes() {
 }
 
 #[test]
-fn increments_at_the_same_time_lose_nothing() {
+fn concurrent_increments_lose_nothing() {
     const EACH: i64 = 500;
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions::default().memstore_flush_bytes(32 << 10);
@@ -210,7 +214,7 @@ fn increments_at_the_same_time_lose_nothing() {
                 for _ in 0..EACH {
                     let increment = Increment::new("sum").column("f", "q", 1);
                     store.increment(&increment).unwrap();
-                    // Others' writes of other columns do not come between.
+                    // Writes to other columns happen concurrently.
                     store.put(Put::new("sum").column("f", format!("{writer}"), [0; 50])).unwrap();
                 }
             });

@@ -1,13 +1,13 @@
-//! A row answers the same however often its block was read before.
+//! A row gives the same answer however often its block was read before.
 //!
 //! ```text
-//! first touch    from the file: in a full cache a walk through the block as it was read, up to the row
+//! first touch    from the file: in a full cache the encoded block is scanned up to the row
 //! second touch   from the cache: the block is decoded, and searched from then on
 //! third touch    from the cache: a search
 //! ```
 //!
-//! Each row of a file is asked for as the first thing after filling the cache, then twice more: rows that are
-//! there, between others, before the first and behind the last one of a block and of the file.
+//! Each row of a file is read first after the cache was filled, then twice more: present rows, and
+//! absent ones between others, before the first and after the last row of a block and of the file.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::sync::{Arc, LazyLock};
@@ -23,7 +23,7 @@ use store::{Delete, FamilyOptions, Get, Put, Store, StoreOptions};
 use support::mutants::Mutant;
 use support::sound::Sound;
 
-/// A file that alone fills the cache.
+/// Returns a file that fills the cache.
 fn filler() -> Bytes {
     let options = WriterOptions::default().block_size(1000);
     let mut writer = Writer::new(Vec::new(), FileName::new("filler"), options).unwrap();
@@ -35,7 +35,7 @@ fn filler() -> Bytes {
     writer.finish().unwrap().0.into()
 }
 
-/// Opens a file with a cache that is full and has nothing of it.
+/// Opens a file with a cache that is full of another file.
 fn open(bytes: &Bytes) -> (Reader, Arc<BlockCache>) {
     static FILLER: LazyLock<Bytes> = LazyLock::new(filler);
     let cache = Arc::new(BlockCache::new(512 << 10));
@@ -51,13 +51,13 @@ fn open(bytes: &Bytes) -> (Reader, Arc<BlockCache>) {
     (Reader::open(Arc::new(bytes.clone()), FileName::new("touched"), options).unwrap(), cache)
 }
 
-/// Looks a row up without asking a filter.
+/// Gets a row without filters.
 fn look_up(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> Option<Scanner> {
     let probe = RowProbe::new(row, Seed::default());
     reader.get_row(&probe, trace).unwrap()
 }
 
-/// The cells of the row that a scanner has come to.
+/// Returns the cells of the row at the scanner's position.
 fn cells_of_row(scanner: &mut Scanner, row: &[u8]) -> Vec<Cell> {
     let mut cells = Vec::new();
     while let Some(cell) = scanner.cell().filter(|cell| cell.row == row) {
@@ -67,7 +67,8 @@ fn cells_of_row(scanner: &mut Scanner, row: &[u8]) -> Vec<Cell> {
     cells
 }
 
-/// Rows wider than a block among narrow ones; several versions of a column, and deletes of each sort.
+/// Rows wider than a block among narrow ones, several versions of a column, and all kinds of
+/// deletes.
 fn wide_and_narrow(options: WriterOptions) -> (Bytes, Vec<Cell>) {
     let types = [
         CellType::Put,
@@ -111,20 +112,20 @@ fn wide_and_narrow(options: WriterOptions) -> (Bytes, Vec<Cell>) {
     (writer.finish().unwrap().0.into(), cells)
 }
 
-/// The rows of these cells, and rows before, between and behind them.
+/// Returns the rows of these cells, and rows before, between and after them.
 fn asked(cells: &[Cell]) -> Vec<Vec<u8>> {
     let mut rows: Vec<_> = cells.iter().map(|cell| cell.row().to_vec()).collect();
     rows.dedup();
-    let behind = rows.iter().map(|row| [&row[..], b"\0"].concat());
+    let after = rows.iter().map(|row| [&row[..], b"\0"].concat());
     let before = rows.iter().map(|row| row[..row.len() - 1].to_vec());
-    let mut asked: Vec<_> = before.chain(behind).chain(rows.iter().cloned()).collect();
+    let mut asked: Vec<_> = before.chain(after).chain(rows.iter().cloned()).collect();
     asked.extend([b"".to_vec(), b"\xff".to_vec()]);
     asked.sort();
     asked.dedup();
     asked
 }
 
-/// Asks for each row three times, the first time with an empty cache.
+/// Gets each row three times, the first time with a cache that has no block of the file.
 fn check(bytes: &Bytes, cells: &[Cell], encoding: DataBlockEncoding) {
     for row in asked(cells) {
         let expected: Vec<_> = cells.iter().filter(|cell| cell.row() == row).cloned().collect();
@@ -139,7 +140,7 @@ fn check(bytes: &Bytes, cells: &[Cell], encoding: DataBlockEncoding) {
                 assert_eq!(cells_of_row(scanner, &row), expected, "{}", what());
                 trace.add(scanner.trace());
             }
-            // Later some may have left for others of the same row.
+            // Later some blocks may be evicted by others of the same row.
             let from_file = trace.blocks(BlockKind::Data, BlockSource::File);
             assert!(touch > 1 || from_file == trace.data_blocks(), "{}", what());
             let now = trace.data_blocks();
@@ -170,9 +171,9 @@ fn a_row_answers_the_same_at_the_first_second_and_third_touch() {
     }
 }
 
-/// A get leaves a scanner in a block that may still be as it was read.
+/// A get may leave the scanner in a block that is still encoded.
 #[test]
-fn from_a_row_just_found_a_scanner_goes_anywhere() {
+fn a_scanner_moves_anywhere_from_a_found_row() {
     for encoding in DataBlockEncoding::ALL {
         let options = WriterOptions::default()
             .data_block_encoding(encoding)
@@ -182,7 +183,7 @@ fn from_a_row_just_found_a_scanner_goes_anywhere() {
         for start in (0..cells.len()).step_by(7) {
             let row = cells[start].row();
             let first = cells.iter().position(|cell| cell.row() == row).unwrap();
-            let stands = |scanner: &Scanner, at: Option<usize>| {
+            let check_position = |scanner: &Scanner, at: Option<usize>| {
                 let expected = at.and_then(|at| cells.get(at)).map(Cell::as_ref);
                 assert_eq!(scanner.cell(), expected, "{encoding}, {at:?}");
             };
@@ -192,42 +193,43 @@ fn from_a_row_just_found_a_scanner_goes_anywhere() {
                 for _ in 0..ahead {
                     scanner.advance().unwrap();
                 }
-                stands(&scanner, Some(first + ahead));
+                check_position(&scanner, Some(first + ahead));
                 scanner
             };
             for ahead in [0, 1, 5].into_iter().filter(|ahead| first + ahead < cells.len()) {
                 let mut scanner = found(ahead);
                 scanner.retreat().unwrap();
-                stands(&scanner, (first + ahead).checked_sub(1));
+                check_position(&scanner, (first + ahead).checked_sub(1));
 
                 let mut scanner = found(ahead);
                 scanner.seek_before(KeyRef::before_row(row)).unwrap();
-                stands(&scanner, first.checked_sub(1));
+                check_position(&scanner, first.checked_sub(1));
 
                 let key = cells[start].as_ref().key();
                 let mut scanner = found(ahead);
                 scanner.seek(key).unwrap();
-                stands(&scanner, cells.iter().position(|cell| cell.as_ref().key() == key));
+                check_position(&scanner, cells.iter().position(|cell| cell.as_ref().key() == key));
 
                 let next = cells.iter().position(|cell| cell.row() > row);
                 let mut scanner = found(ahead);
                 scanner.seek(KeyRef::after_row(row)).unwrap();
-                stands(&scanner, next);
+                check_position(&scanner, next);
                 scanner.seek(KeyRef::before_row(row)).unwrap();
-                stands(&scanner, Some(first));
+                check_position(&scanner, Some(first));
             }
         }
     }
 }
 
-/// A get that walks does not look behind its row, and a scanner that goes back from there has left the
-/// index: so whoever searches the block next has to hold it against the index, as without the scanner.
+/// A get from an encoded block does not read past its row, and a scanner that moves back from there
+/// no longer knows the index entry. So the next search of the block must check it against the
+/// index.
 #[test]
-fn damage_behind_the_row_is_found_by_the_next_get_also_if_a_scanner_went_back() {
+fn damage_after_the_row_is_found_by_the_next_get_even_after_a_scanner_moved_back() {
     for encoding in
         [DataBlockEncoding::Prefix, DataBlockEncoding::Diff, DataBlockEncoding::FastDiff]
     {
-        // The block is held against the key of the next one, or against the last key of the file info.
+        // A block is checked against the key of the next block, or the last key in the file info.
         for block_size in [500, 64 << 10] {
             let options =
                 WriterOptions::default().data_block_encoding(encoding).block_size(block_size);
@@ -250,23 +252,20 @@ fn damage_behind_the_row_is_found_by_the_next_get_also_if_a_scanner_went_back() 
                 let (reader, _) = open(&bytes);
                 let mut scanner = get(&reader).unwrap().unwrap();
                 if scanner.retreat().is_err() {
-                    continue; // The cells contradict each other, which the scanner sees.
+                    continue; // The scanner detects that the cells are inconsistent.
                 }
                 found += 1;
                 let after = get(&reader).err().map(|error| error.to_string());
                 assert_eq!(after, Some(error.to_string()), "{encoding}, {block_size}, {at}");
             }
-            assert!(
-                found > 0,
-                "{encoding}, {block_size}: no damage that only the index gives away"
-            );
+            assert!(found > 0, "{encoding}, {block_size}: no damage that only the index reveals");
         }
     }
 }
 
-/// A trace has the bytes of a block from the cache as they are there.
+/// The trace counts the size of a cached block as it is in the cache.
 #[test]
-fn in_a_full_cache_a_block_is_made_searchable_at_the_second_touch_and_else_at_once() {
+fn in_a_full_cache_a_block_is_decoded_at_the_second_touch_otherwise_at_the_first() {
     for encoding in
         [DataBlockEncoding::Prefix, DataBlockEncoding::Diff, DataBlockEncoding::FastDiff]
     {
@@ -288,7 +287,7 @@ fn in_a_full_cache_a_block_is_made_searchable_at_the_second_touch_and_else_at_on
 }
 
 #[test]
-fn a_store_shows_the_same_of_encoded_blocks_however_often_it_is_asked() {
+fn a_store_gives_the_same_answers_from_encoded_blocks_on_every_touch() {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions::default().auto_compaction(false);
     let store = Store::open(directory.path(), options.clone()).unwrap();

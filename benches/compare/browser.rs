@@ -1,9 +1,9 @@
-//! The report of `compare` as a browser shows it: every chart has its points, nothing goes wrong on
-//! the way, and it can be read by day and by night.
+//! The report of `compare` in a browser: every chart has its points, nothing fails, and the page is
+//! readable in the light and the dark scheme.
 //!
-//! The browser is Chromium, without a window, spoken to in its debugging protocol over two pipes
-//! (JSON, a zero byte behind each message). Where there is none, the test says so and checks only
-//! the bytes of the page. `REPORT_SCREENSHOTS` names a directory that keeps what it looked like.
+//! The browser is headless Chromium, controlled with its debugging protocol over two pipes (JSON
+//! messages that end with a zero byte). Without Chromium the test prints so and checks only the
+//! bytes of the page. `REPORT_SCREENSHOTS` names a directory for screenshots.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const CHARTS: [&str; 7] = [
     "files-absent",
 ];
 
-/// A run of this project's store alone, as small as it can be.
+/// Runs the smallest comparison, of this project's store alone.
 fn compare(directory: &Path) -> (PathBuf, Value) {
     let [json, html] = ["run.json", "run.html"].map(|name| directory.join(name));
     let output = Command::new(env!("CARGO_BIN_EXE_compare"))
@@ -33,26 +33,31 @@ fn compare(directory: &Path) -> (PathBuf, Value) {
         .arg("--report")
         .arg(&html)
         .output()
-        .expect("it starts");
+        .expect("compare starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let run = serde_json::from_slice(&std::fs::read(json).expect("it was written"));
-    (html, run.expect("it is JSON"))
+    let run = serde_json::from_slice(&std::fs::read(json).expect("the file exists"));
+    (html, run.expect("JSON"))
 }
 
 #[test]
-fn the_report_shows_every_figure_by_day_and_by_night() {
-    let directory = tempfile::tempdir().expect("there is a place for files");
+fn the_report_shows_every_figure_in_the_light_and_the_dark_scheme() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let (html, run) = compare(directory.path());
     let left: Vec<_> = std::fs::read_dir(directory.path()).expect("ours").flatten().collect();
-    assert_eq!(left.len(), 2, "the stores are gone: {left:?}");
-    let page = std::fs::read_to_string(&html).expect("it was written");
+    assert_eq!(left.len(), 2, "stores were left: {left:?}");
+    let page = std::fs::read_to_string(&html).expect("the file exists");
     assert_eq!(run["is_finished"], true);
-    assert!(!page.contains("id=\"unfinished\""), "it came to its end");
+    assert!(!page.contains("id=\"unfinished\""), "the run completed");
     assert!(!page.contains("<script"), "the page has no scripts");
-    assert!(!page.contains("http://") && !page.contains("https://"), "all is in the page");
+    assert!(
+        !page.contains("http://") && !page.contains("https://"),
+        "the page has no external resources"
+    );
 
     let Some(mut browser) = Browser::start(&directory.path().join("profile")) else {
-        say("the report: skipped in a browser, for there is no Chromium; its bytes were checked");
+        say(
+            "the report: not tested in a browser, because there is no Chromium; its bytes were checked",
+        );
         return;
     };
     browser.open(&html);
@@ -73,11 +78,11 @@ fn the_report_shows_every_figure_by_day_and_by_night() {
             browser.screenshot(&Path::new(&kept).join(format!("report-{scheme}.png")));
         }
     }
-    assert_ne!(grounds[0], grounds[1], "night is darker than day");
+    assert_ne!(grounds[0], grounds[1], "the dark scheme has another background");
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
-/// The points that a chart must have by the figures of the run.
+/// Returns the number of points that a chart must have for the figures of the run.
 fn expected_points(run: &Value, chart: &str) -> u64 {
     let figures = run["figures"].as_array().expect("figures");
     let count =
@@ -113,7 +118,7 @@ const POINTS_OUTSIDE: &str = "[...document.querySelectorAll('.point')].filter(po
         || box.bottom > svg.bottom || box.width === 0;
 }).length";
 
-/// WCAG's contrast of the faintest point against the page.
+/// The WCAG contrast of the faintest point against the background.
 const LEAST_CONTRAST: &str = "(() => {
     const light = colour => {
         const parts = colour.match(/[0-9.]+/g).slice(0, 3).map(part => {
@@ -136,17 +141,17 @@ struct Browser {
     from: BufReader<ChildStdout>,
     session: String,
     sent: u64,
-    /// What it said was wrong.
+    /// Errors that it reported.
     complaints: Vec<String>,
 }
 
 impl Browser {
-    /// `None` if there is no Chromium.
+    /// Starts Chromium; `None` if there is none.
     fn start(profile: &Path) -> Option<Self> {
         let name = ["chromium", "chromium-browser", "google-chrome"]
             .into_iter()
             .find(|name| Command::new(name).arg("--version").output().is_ok())?;
-        // It reads from descriptor 3 and writes to 4; a shell puts our pipes there.
+        // It reads from descriptor 3 and writes to 4; a shell redirects the pipes.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2 2>/dev/null", "sh", name])
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
@@ -202,29 +207,29 @@ impl Browser {
         std::fs::write(path, image).expect("the disk has room");
     }
 
-    /// Sends a message and waits for its answer; what comes between are events.
+    /// Sends a message and waits for its answer; messages in between are events.
     fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.sent += 1;
         let mut message = json!({"id": self.sent, "method": method, "params": parameters});
         if !self.session.is_empty() {
             message["sessionId"] = json!(self.session);
         }
-        self.to.write_all(format!("{message}\0").as_bytes()).expect("it listens");
+        self.to.write_all(format!("{message}\0").as_bytes()).expect("Chromium reads");
         loop {
             let mut bytes = Vec::new();
-            self.from.read_until(0, &mut bytes).expect("it answers");
+            self.from.read_until(0, &mut bytes).expect("Chromium answers");
             bytes.pop();
-            let message: Value = serde_json::from_slice(&bytes).expect("it speaks JSON");
+            let message: Value = serde_json::from_slice(&bytes).expect("JSON");
             if message["id"] == self.sent {
                 assert_eq!(message["error"], Value::Null, "{method}");
                 return message["result"].clone();
             }
-            self.hear(&message);
+            self.record_error(&message);
         }
     }
 
-    /// Keeps what an event complains of.
-    fn hear(&mut self, event: &Value) {
+    /// Records an error event.
+    fn record_error(&mut self, event: &Value) {
         let is_bad = match event["method"].as_str() {
             Some("Runtime.exceptionThrown" | "Network.loadingFailed") => true,
             Some("Runtime.consoleAPICalled") => event["params"]["type"] == "error",
@@ -244,7 +249,7 @@ impl Drop for Browser {
     }
 }
 
-/// The bytes that base64 stands for.
+/// Decodes base64.
 fn base64(text: &str) -> Vec<u8> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let value = |byte| DIGITS.iter().position(|digit| *digit == byte).map(|value| value as u32);

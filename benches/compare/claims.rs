@@ -1,26 +1,26 @@
-//! What this project claims of itself, each a ratio to a peer and a limit that it is held against.
+//! The claims of this project: ratios to a peer, each with a limit.
 
 use serde::{Deserialize, Serialize};
 
 use crate::contenders::OURS;
 use crate::figure::{CACHE_ALL, Figure, Spread};
 
-/// A ratio of ours to the best of a peer's settings, and what was hoped for.
+/// A ratio of ours to the best settings of a peer, and its limit.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Claim {
-    /// What was done, in words.
+    /// The kind of work, in words.
     pub(crate) what: String,
-    /// How many of the rows fitted into the cache of both.
+    /// The share of the rows that fits into the cache.
     pub(crate) cache: String,
     /// Our settings.
     pub(crate) ours: String,
-    /// The peer's filter and kind of cache that did best.
+    /// The filter and cache of the peer's best settings.
     pub(crate) theirs: String,
-    /// Ours over theirs: the median of the rounds and their quartiles.
+    /// The median of the ratio per round, and its quartiles.
     pub(crate) ratio: Spread,
-    /// What the ratio should not exceed.
+    /// The limit of the ratio.
     pub(crate) limit: f64,
-    /// `held`, `missed`, or `unresolved` if the limit lies within the spread.
+    /// `held`, `missed`, or `unresolved` if the limit lies within the quartiles.
     pub(crate) verdict: String,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Claim {
 struct Goal {
     what: &'static str,
     selects: fn(&Figure) -> bool,
-    /// What is divided, round by round.
+    /// The samples whose ratio is taken per round.
     samples: fn(&Figure) -> Vec<f64>,
-    /// For each peer the ratio that should not be exceeded.
+    /// The limit of the ratio for each peer.
     limits: &'static [(&'static str, f64)],
 }
 
@@ -92,7 +92,7 @@ const GOALS: &[Goal] = &[
     Goal {
         what: "fill, levelled",
         selects: |it| it.work == "fill" && it.shape == "levelled",
-        samples: |it| without_each(&it.wall),
+        samples: |it| leave_one_out_means(&it.wall),
         limits: &[("RocksDB", 1.0), ("fjall", 1.0)],
     },
     Goal {
@@ -135,14 +135,16 @@ fn is_get(figure: &Figure, asked: &str, shape: &str, is_all_cached: bool) -> boo
         && figure.threads == 1
 }
 
-/// The mean of all samples but one, for each of them. The parts of a fill are not rounds: one has a
-/// compaction to wait for, the next has none, and only all together count.
-fn without_each(samples: &[f64]) -> Vec<f64> {
+/// Returns the leave-one-out means of the samples.
+///
+/// The parts of a fill are not independent rounds: some wait for a compaction and others do not, so
+/// only their mean is comparable.
+fn leave_one_out_means(samples: &[f64]) -> Vec<f64> {
     let sum: f64 = samples.iter().sum();
     samples.iter().map(|sample| (sum - sample) / (samples.len() - 1) as f64).collect()
 }
 
-/// Holds figures against the goals; a goal of which one side was not measured is left out.
+/// Checks figures against the goals; goals that lack figures of a side are left out.
 pub(crate) fn claims(figures: &[Figure], rows: u64) -> Vec<Claim> {
     let mut claims = Vec::new();
     for goal in GOALS {
@@ -169,7 +171,7 @@ fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Clai
     let ratio = if paired {
         Spread::of_ratio(&samples.0, &samples.1)?
     } else {
-        // Another process, with rounds of its own: each of ours over their median.
+        // Another process with separate rounds: each of our samples is divided by its median.
         let their = Spread::of(&samples.1)?.median;
         Spread::of(&samples.0.iter().map(|sample| sample / their).collect::<Vec<_>>())?
     };
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_held_against_the_peers_best_settings() {
+    fn a_claim_compares_with_the_best_settings_of_the_peer() {
         let figures = [
             get("ours", OURS, &[1.0, 1.0, 1.0]),
             get("slow", "RocksDB", &[9.0, 9.0, 9.0]),

@@ -1,4 +1,4 @@
-//! The order of the work: stores are loaded, asked, merged, asked again, and removed.
+//! The stages in order: load, read, merge, read again, remove.
 
 use std::io;
 
@@ -7,53 +7,53 @@ use workload::Asked;
 use crate::contenders::{self, Contender};
 use crate::engine::{Engine, Shape};
 use crate::figure::Figure;
-use crate::place::Place;
 use crate::reads::{Amount, Questions, scan};
 use crate::record::Record;
 use crate::stores::{CACHE_BYTES_ALL, Stores};
+use crate::work_directory::WorkDirectory;
 
-/// How much is measured.
+/// The amount of work of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// Rows of the main comparison.
     pub(crate) rows: u64,
-    /// Rows of a second one, of the contenders that matter; none in a quick run.
+    /// Rows of a second comparison of the main contenders; none in a quick run.
     pub(crate) more_rows: Option<u64>,
-    /// Rows of the stores that show how costs grow with them.
+    /// Rows of the stores in the growth comparison.
     pub(crate) growth: Vec<u64>,
-    /// Rows a file, where costs are shown to grow with the number of files.
+    /// Rows per file, where the number of files grows.
     pub(crate) rows_per_file: u64,
-    /// Files, at most, there.
+    /// The largest number of files there.
     pub(crate) files_max: u64,
     pub(crate) amount: Amount,
-    /// Rows that a scan sees, at most.
+    /// The largest number of rows that a scan reads.
     pub(crate) scanned: u64,
-    /// Which of the kinds of gets are asked of every shape.
+    /// The kinds of gets that are measured in every shape.
     pub(crate) asked: Vec<Asked>,
     pub(crate) shapes: Vec<Shape>,
-    /// Whether filters of equal error rate are compared, beside those of equal size.
+    /// Whether filters of equal error rate are compared, besides those of equal size.
     pub(crate) equal_error_rate: bool,
 }
 
-/// Files of the shape that has many.
+/// Number of files in the shape `many`.
 pub(crate) const FILES: u64 = 16;
-/// Parts that a levelled store is loaded in.
+/// Number of parts in which a levelled store is loaded.
 const PARTS: u64 = 8;
 const OPENINGS: usize = 5;
 
-/// What is measured, where, and where it is written down.
+/// The plan of a run, its directory and its record.
 pub(crate) struct Comparison<'a> {
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a WorkDirectory,
     pub(crate) plan: &'a Plan,
     pub(crate) record: Record<'a>,
 }
 
 impl Comparison<'_> {
-    /// Does all of it.
+    /// Runs all stages.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// If a call of the operating system fails.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         let Plan { rows, more_rows, growth, equal_error_rate, .. } = self.plan.clone();
         self.unmerged_and_merged("equal bits", contenders::with_equal_bits(), rows)?;
@@ -75,7 +75,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Many files that overlap, and then one run of them.
+    /// Measures many overlapping files, then their merge to one run.
     fn unmerged_and_merged(
         &mut self,
         name: &str,
@@ -106,7 +106,7 @@ impl Comparison<'_> {
         stores.remove()
     }
 
-    /// As each engine's own compaction leaves the files.
+    /// Measures the files that each engine's own compaction leaves.
     fn levelled(&mut self, rows: u64) -> io::Result<()> {
         if !self.plan.shapes.contains(&Shape::Levelled) {
             return Ok(());
@@ -123,7 +123,7 @@ impl Comparison<'_> {
         stores.remove()
     }
 
-    /// Everything that is asked of stores whose blocks all fit into the cache.
+    /// Measures all reads of stores whose blocks all fit into the cache.
     fn reads(&mut self, stores: &Stores) -> io::Result<()> {
         let amount = self.plan.amount;
         self.record.add(stores.sizes()?);
@@ -153,10 +153,10 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Gets where an eighth of the rows fits into the cache.
+    /// Measures gets with a cache for an eighth of the rows.
     fn small_cache(&mut self, stores: &Stores) -> io::Result<()> {
         stores.read_all()?;
-        let bytes = (stores.count << 25) / 2_000_000; // 32 MiB for two million, of 120 bytes each.
+        let bytes = (stores.count << 25) / 2_000_000; // 32 MiB for 2,000,000 rows of 120 bytes.
         let (engines, _) = stores.open(bytes, 1);
         for asked in [Asked::Present, Asked::Absent] {
             let questions = Questions::new(stores, asked, self.plan.amount.questions);
@@ -169,13 +169,13 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// What gets cost as the files of a store become more: files are added to the same stores, and
-    /// each time as many as there are, gets are asked.
+    /// Measures gets while files are added to the same stores; the number of files doubles each
+    /// time.
     fn growing_files(&mut self) -> io::Result<()> {
         if self.plan.files_max == 0 {
             return Ok(());
         }
-        let contenders = contenders::that_grow();
+        let contenders = contenders::for_growth();
         let mut stores = Stores::empty(self.place, "files", contenders, Shape::Many)?;
         let mut open: Vec<_> = (0..stores.contenders.len())
             .map(|contender| stores.open_one(contender, CACHE_BYTES_ALL))
@@ -195,10 +195,10 @@ impl Comparison<'_> {
         stores.remove()
     }
 
-    /// What gets cost in stores of more rows, of equally many files.
+    /// Measures gets in stores with more rows in the same number of files.
     fn growing_rows(&mut self, rows: u64) -> io::Result<()> {
         let name = format!("{rows} rows");
-        let contenders = contenders::that_grow();
+        let contenders = contenders::for_growth();
         let loaded = Stores::load(self.place, &name, contenders, Shape::Many, rows, FILES)?;
         let (stores, _) = loaded;
         let (engines, _) = stores.open(CACHE_BYTES_ALL, 1);
@@ -221,8 +221,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Counts from outside what absent gets touch. The cache is next to none, but holds what is needed
-/// to come to a block.
+/// Counts data blocks of absent gets by the kernel's read calls. The cache holds little more than
+/// the index.
 fn count_uncached(stores: &Stores, questions: &Questions, rounds: usize) -> Vec<Vec<f64>> {
     let count = |contender| {
         let engine = stores.open_one(contender, stores.count * 4);

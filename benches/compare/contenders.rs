@@ -1,4 +1,4 @@
-//! Who is compared: engines, each with the settings it is best or best known with.
+//! The contenders: engines with their best or best-known settings.
 
 use crate::engine::{CacheKind, FilterChoice, Open};
 use crate::engines;
@@ -6,26 +6,26 @@ use crate::engines;
 /// An engine with its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Contender {
-    /// Engine, filter and cache, in a few words.
+    /// Engine, filter and cache in a few words.
     pub(crate) name: &'static str,
     /// The engine alone.
     pub(crate) engine: &'static str,
     pub(crate) open: Open,
     pub(crate) filter: FilterChoice,
     pub(crate) cache: CacheKind,
-    /// Files that overlap, at most, with which it still takes writes.
+    /// The largest number of overlapping files with which it still accepts writes.
     pub(crate) files_max: u64,
 }
 
-/// The engine that all others are held against.
+/// The engine that the others are compared with.
 pub(crate) const OURS: &str = "ours";
 
-/// Bits of filter a key, where all have as many.
+/// Bits of filter per key, where all contenders have the same.
 const BITS_PER_KEY: f64 = 10.0;
 const BLOOM: FilterChoice = FilterChoice::Bloom { bits_per_key: BITS_PER_KEY };
 const RIBBON: FilterChoice = FilterChoice::Ribbon { bits_per_key: BITS_PER_KEY };
 
-/// Those that have as many bits of filter a key.
+/// Returns contenders with equal bits of filter per key.
 pub(crate) fn with_equal_bits() -> Vec<Contender> {
     #[cfg_attr(not(feature = "store-peers"), expect(unused_mut, reason = "there are no peers"))]
     let mut all = vec![ours("ours, ribbon", RIBBON), ours("ours, blocked Bloom", BLOOM)];
@@ -41,14 +41,14 @@ pub(crate) fn with_equal_bits() -> Vec<Contender> {
     all
 }
 
-/// Those that show how costs grow: of each engine and filter the settings that are best at gets.
-pub(crate) fn that_grow() -> Vec<Contender> {
+/// Returns contenders for growth: for each engine and filter the settings with the fastest gets.
+pub(crate) fn for_growth() -> Vec<Contender> {
     let mut all = with_equal_bits();
     all.retain(|it| it.engine != "RocksDB" || it.cache == CacheKind::HyperClock);
     all
 }
 
-/// Those whose filters are wrong once in a hundred times.
+/// Returns contenders whose filters have an error rate of 1 %.
 pub(crate) fn with_equal_error_rate() -> Vec<Contender> {
     #[cfg_attr(not(feature = "store-peers"), expect(unused_mut, reason = "there are no peers"))]
     let mut all = vec![
@@ -69,7 +69,7 @@ pub(crate) fn with_equal_error_rate() -> Vec<Contender> {
     all
 }
 
-/// redb, which has no filters and no files to choose among.
+/// Returns redb, which has neither filters nor several files.
 pub(crate) fn without_filters() -> Vec<Contender> {
     #[cfg(not(feature = "store-peers"))]
     return Vec::new();
@@ -103,7 +103,7 @@ fn fjall() -> Contender {
         open: engines::fjall::open,
         filter: BLOOM,
         cache: CacheKind::Lru,
-        // At thirty it makes each write wait for a compaction, for ever if none is allowed.
+        // At 30 files each write waits for a compaction, which never comes if compaction is off.
         files_max: 29,
     }
 }

@@ -1,61 +1,62 @@
-//! What every store under comparison is asked to do, and how it is set up.
+//! The interface that every compared store implements, and its settings.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use workload::Rows;
 
-/// A store that is open. What goes wrong in it is a failure of the comparison, and a panic.
+/// An open store; its errors are panics, because they invalidate the comparison.
 pub(crate) trait Engine: Send + Sync {
-    /// Writes rows in the order given, one put each; each put is in the log when it returns, and
-    /// none waits for the disk.
+    /// Writes rows in the given order with one put each.
+    ///
+    /// Each put is in the log when it returns; none waits for the disk.
     fn load(&self, rows: Rows, indexes: std::ops::Range<u64>);
 
-    /// Brings what was written to files.
+    /// Flushes all writes to files.
     fn flush(&self);
 
-    /// Waits until nothing is left to do in the background.
+    /// Waits until the background work is done.
     fn settle(&self);
 
-    /// Merges all files to one run.
+    /// Merges all files into one run.
     fn compact(&self);
 
-    /// Looks a key up, and hands over its value if there is one.
+    /// Gets a key, and passes its value to `found` if the key is present.
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8]));
 
-    /// Shows the first so many rows in the order of their keys.
+    /// Passes the first `count` rows in key order to `visit`.
     fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8]));
 
-    /// Whether this thread's reads are to be counted from now on, where counting costs time.
+    /// Turns counting of this thread's reads on or off, where counting costs time.
     fn count_reads(&self, _count: bool) {}
 
-    /// What all reads did so far by the engine's own account; `None` if it keeps none.
+    /// Returns the engine's counters of all reads so far; `None` if it has none.
     fn counters(&self) -> Option<Counters> {
         None
     }
 
-    /// Files that hold rows; `None` if the engine does not say.
+    /// Returns the number of files of rows; `None` if the engine does not tell.
     fn files(&self) -> Option<u64>;
 
-    /// Bytes of filters in all files; `None` if the engine does not say.
+    /// Returns the size of all filters in bytes; `None` if the engine does not tell.
     fn filter_bytes(&self) -> Option<u64> {
         None
     }
 }
 
-/// What reads did, in numbers that every engine of this kind has.
+/// Read counters that every engine with filters has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     /// Filters that were asked.
     pub(crate) filter_checks: u64,
-    /// Those that said no.
+    /// Filters that answered no.
     pub(crate) filter_negatives: u64,
-    /// Data blocks that were searched, from the cache or a file.
+    /// Data blocks searched, from the cache or a file.
     pub(crate) data_blocks: u64,
 }
 
 impl Counters {
-    /// What was added since `earlier`.
+    /// Returns the increase since `earlier`.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             filter_checks: self.filter_checks - earlier.filter_checks,
@@ -65,15 +66,15 @@ impl Counters {
     }
 }
 
-/// How the files of a store come to lie.
+/// The arrangement of a store's files.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Shape {
-    /// Many files that overlap, never merged.
+    /// Many overlapping files that are never merged.
     Many,
-    /// As the engine leaves them with its own compaction.
+    /// As the engine's own compaction leaves them.
     Levelled,
-    /// One run.
+    /// One sorted run.
     Compacted,
 }
 
@@ -87,28 +88,28 @@ impl Shape {
     }
 }
 
-/// A kind of filter, and how large it is.
+/// A kind of filter and its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FilterChoice {
-    /// A Bloom filter in one cache line a key (fjall: its only one, a plain Bloom filter).
+    /// A Bloom filter with one cache line per key (fjall: its only filter, a plain Bloom filter).
     Bloom { bits_per_key: f64 },
     /// A ribbon filter.
     Ribbon { bits_per_key: f64 },
-    /// None: the engine has no filters.
+    /// No filter: redb has none.
     #[cfg_attr(not(feature = "store-peers"), expect(dead_code, reason = "only redb has none"))]
     None,
 }
 
-/// How RocksDB's cache works; the others have one kind each.
+/// RocksDB's kind of cache; the other engines have one kind each.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum CacheKind {
-    /// The engine's own, RocksDB's LRU cache.
+    /// The default of the engine: RocksDB's LRU cache.
     Lru,
     /// RocksDB's `HyperClock` cache.
     HyperClock,
 }
 
-/// How a store is opened.
+/// The settings with which a store is opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) shape: Shape,
@@ -118,10 +119,10 @@ pub(crate) struct Settings {
     pub(crate) cache: CacheKind,
 }
 
-/// Opens the store in a directory, or makes one.
+/// Opens or creates the store in a directory.
 pub(crate) type Open = fn(&Path, Settings) -> Box<dyn Engine>;
 
-/// Memory for what is not yet in files, where files are made as it fills up.
+/// The memtable size where flushes are automatic.
 pub(crate) const MEMSTORE_BYTES: usize = 16 << 20;
-/// The same where files are only made when they are asked for.
+/// The memtable size where files are only written by `flush`.
 pub(crate) const MEMSTORE_BYTES_UNBOUNDED: usize = 1 << 30;

@@ -1,45 +1,45 @@
-//! What was measured: samples of rounds, and what is said of them.
+//! The figures of a run: the samples of its rounds, and their statistics.
 //!
-//! All contenders of a measurement take their turns in each round, so the samples of one round were
-//! made within moments of each other. Ratios are taken round by round, and then the median.
+//! In each round all contenders take turns, so the samples of one round were taken within moments
+//! of each other. Ratios are computed per round; the median follows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::process::Machine;
 
-/// The cache of figures for which everything fits into it.
+/// The value of `cache` if all rows fit into the cache.
 pub(crate) const CACHE_ALL: &str = "all";
 
-/// One run of the comparison, as it stands in the JSON file.
+/// One run of the comparison, as in the JSON file.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Run {
     /// The command line.
     pub(crate) command: String,
     pub(crate) machine: Machine,
-    /// Whether all was measured that was to be; if not, it was ended from outside, or is under way.
+    /// Whether the run completed; false while it runs and if it was interrupted.
     pub(crate) is_finished: bool,
-    /// How long it took, to the end of the last stage.
+    /// Seconds to the end of the last stage.
     pub(crate) seconds: f64,
-    /// What it did, one after the other.
+    /// The finished stages in order.
     pub(crate) stages: Vec<Stage>,
-    /// What the engines were given, in words.
+    /// The settings of the engines, in words.
     pub(crate) settings: Vec<String>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) filters: Vec<FilterPoint>,
     pub(crate) claims: Vec<crate::claims::Claim>,
 }
 
-/// A part of a run; with its end, the figures so far are written.
+/// A stage of a run; the figures are written at the end of each.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Stage {
     pub(crate) name: String,
     pub(crate) seconds: f64,
 }
 
-/// What one contender took for one kind of work.
+/// The cost of one kind of work for one contender.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Figure {
-    /// The engine and its settings.
+    /// Engine and settings.
     pub(crate) contender: String,
     /// The engine.
     pub(crate) engine: String,
@@ -49,39 +49,39 @@ pub(crate) struct Figure {
     pub(crate) asked: Option<String>,
     pub(crate) shape: String,
     pub(crate) rows: u64,
-    /// Files that hold them.
+    /// Number of files of rows.
     pub(crate) files: Option<u64>,
-    /// Bits of filter a row, as they are on disk.
+    /// Bits of filter per row, as stored.
     pub(crate) filter_bits_per_key: Option<f64>,
-    /// [`CACHE_ALL`] if everything fits, else how many MiB of rows do.
+    /// [`CACHE_ALL`] if all rows fit, else the cache size in MiB.
     pub(crate) cache: String,
     pub(crate) threads: usize,
-    /// Of the samples: `ns` (a get, a row), `ms`, `bytes`.
+    /// The unit of the samples: `ns` per get or row, `ms` or `bytes`.
     pub(crate) unit: String,
-    /// What a clock on the wall says, round by round.
+    /// Wall-clock time of each round.
     pub(crate) wall: Vec<f64>,
-    /// What the process had of all processors meanwhile.
+    /// Processor time of the process in each round.
     pub(crate) cpu: Vec<f64>,
     pub(crate) reads: Reads,
 }
 
-/// What a get did on average: by the engine's account, and as the kernel saw it.
+/// The averages of a get: as the engine counts, and as the kernel counts.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Reads {
     pub(crate) filter_checks: Option<f64>,
-    /// Filters that said no.
+    /// Filters that answered no.
     pub(crate) filter_negatives: Option<f64>,
     pub(crate) false_positives: Option<f64>,
-    /// Data blocks that were searched.
+    /// Data blocks searched.
     pub(crate) data_blocks: Option<f64>,
-    /// Calls of `read` and its kin.
+    /// Read calls.
     pub(crate) file_reads: Option<f64>,
     pub(crate) file_bytes: Option<f64>,
-    /// Data blocks as seen from outside: calls to read when nearly nothing is cached, round by round.
+    /// Data blocks by the kernel's count: read calls with nearly no cache, round by round.
     pub(crate) file_reads_uncached: Vec<f64>,
 }
 
-/// One filter: how large it is, and how often it is wrong.
+/// The size and error rate of one filter.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct FilterPoint {
     pub(crate) name: String,
@@ -89,7 +89,7 @@ pub(crate) struct FilterPoint {
     pub(crate) error_rate: f64,
 }
 
-/// A number with what lies around it: the median and the quartiles of some rounds.
+/// The median and the quartiles of some rounds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Spread {
     pub(crate) low: f64,
@@ -98,7 +98,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// `None` if there are no samples.
+    /// Returns `None` if there are no samples.
     pub(crate) fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -110,7 +110,7 @@ impl Spread {
         (!sorted.is_empty()).then(|| Self { low: at(0.25), median: at(0.5), high: at(0.75) })
     }
 
-    /// The ratio of two contenders, round by round.
+    /// The ratio of two contenders in each round.
     pub(crate) fn of_ratio(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let ratios: Vec<_> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
         Self::of(&ratios)
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn ratios_are_of_the_same_round() {
-        // The second round was disturbed for both alike.
+        // The second round was slow for both.
         let spread = Spread::of_ratio(&[1.0, 100.0, 1.0], &[2.0, 200.0, 2.0]);
         assert_eq!(spread, Some(Spread { low: 0.5, median: 0.5, high: 0.5 }));
     }

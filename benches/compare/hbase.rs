@@ -1,10 +1,10 @@
-//! HBase itself, in a JVM of its own: a region with the same rows in as many files, each put and get
-//! a call to it. No client and no network stand between.
+//! HBase in a separate JVM: a region with the same rows in as many files, called without a client
+//! or network.
 //!
-//! It cannot take turns with the others, which are in this process; it runs alone before or after
-//! them. Its compiler is warm before anything is timed, its blocks are cached, its log is written
-//! without waiting for the disk. It has the encoding (`ROW_INDEX_V1`), the codec and the block size
-//! that ours has, with which it is much faster than with its own; and its Bloom filter of 1 %.
+//! It is another process and cannot take turns with the others, so it runs separately. Before the
+//! timing its code is compiled and its blocks are cached; its log does not wait for the disk. It
+//! has our codec and block size and the encoding `ROW_INDEX_V1`, with which it is much faster than
+//! with its defaults, and its Bloom filter at 1 %.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -17,18 +17,18 @@ use workload::{Asked, Rows};
 use crate::comparison::FILES;
 use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure, Reads};
-use crate::place::Place;
+use crate::work_directory::WorkDirectory;
 
-/// Rows of each kind that it is asked for.
+/// Number of gets of each kind.
 const QUESTIONS: usize = 20_000;
 
-/// Fills a region with the first `count` rows and asks it.
+/// Fills a region with the first `count` rows and measures it.
 ///
 /// # Errors
 ///
-/// If the judge cannot be started, or found something wrong.
+/// If the judge cannot be started or reports an error.
 pub(crate) fn measure(
-    place: &Place,
+    place: &WorkDirectory,
     rows: Rows,
     count: u64,
     rounds: usize,
@@ -38,7 +38,7 @@ pub(crate) fn measure(
     write_keys(&present, rows, Asked::Present, count)?;
     write_keys(&absent, rows, Asked::Absent, count)?;
     let judge = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hbase-judge/judge");
-    let said = place.ask(
+    let output = place.ask(
         Command::new(&judge)
             .env("JUDGE_JAVA_OPTS", java_options(place))
             .arg("bench-region")
@@ -47,16 +47,17 @@ pub(crate) fn measure(
             .args(["--files", &FILES.to_string(), "--rounds", &rounds.to_string()])
             .args(["--encoding", "ROW_INDEX_V1", "--compression", "LZ4", "--block-size", "4096"]),
     )?;
-    let answer: Value = serde_json::from_slice(&said)?;
+    let answer: Value = serde_json::from_slice(&output)?;
     if answer["ok"] != true {
         return Err(io::Error::other(format!("HBase: {answer:#}")));
     }
     Ok(figures(&answer, count))
 }
 
-/// A heap that has room for all rows twice over, in the cache and on their way to files; and all its
-/// files are where ours are, to go with them. What the user says comes last, and counts.
-fn java_options(place: &Place) -> String {
+/// Returns the JVM options: a heap for all rows twice (cache and memstores), and our directory.
+///
+/// The user's options come last and override these.
+fn java_options(place: &WorkDirectory) -> String {
     let more = std::env::var("JUDGE_JAVA_OPTS").unwrap_or_default();
     format!("-Xmx8g -Djava.io.tmpdir={} {more}", place.path().display())
 }
@@ -90,7 +91,7 @@ fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
     ]
 }
 
-/// For each row the length of its key in one byte, the key, and the value.
+/// Writes each row: key length (one byte), key, value.
 fn write_rows(path: &Path, rows: Rows, count: u64) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     for index in 0..count {

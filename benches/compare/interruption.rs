@@ -1,4 +1,4 @@
-//! A comparison that is ended from outside: its stores go, and what it had measured stays.
+//! An interrupted comparison removes its stores and keeps its figures.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A run that takes far longer than this test waits.
+/// Starts a run that takes far longer than this test.
 fn start(directory: &Path) -> Child {
     let output = |name: &str| directory.join(name);
     Command::new(env!("CARGO_BIN_EXE_compare"))
@@ -25,7 +25,7 @@ fn start(directory: &Path) -> Child {
         .expect("it starts")
 }
 
-/// Whether a file of some store is there, anywhere under the directory.
+/// Whether the directory contains a file of any store.
 fn has_stores(directory: &Path) -> bool {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let directories = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
@@ -33,16 +33,16 @@ fn has_stores(directory: &Path) -> bool {
     directories.into_iter().any(|path| is_store(&path) || has_stores(&path))
 }
 
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
     let begun = Instant::now();
-    while !is_so() {
+    while !condition() {
         assert!(begun.elapsed() < Duration::from_secs(120), "{what}");
         thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
-fn a_signal_removes_the_stores_and_leaves_what_was_measured() {
+fn a_signal_removes_the_stores_and_keeps_the_figures() {
     for signal in ["-TERM", "-INT"] {
         let directory = tempfile::tempdir().expect("there is a place for files");
         let mut compare = start(directory.path());
@@ -50,19 +50,19 @@ fn a_signal_removes_the_stores_and_leaves_what_was_measured() {
         wait_until("the first stage ends", || json.exists());
         wait_until("stores are filled", || has_stores(directory.path()));
         let sent = Command::new("kill").args([signal, &compare.id().to_string()]).status();
-        assert!(sent.expect("it is there").success());
-        let status = compare.wait().expect("it ends");
+        assert!(sent.expect("the process exists").success());
+        let status = compare.wait().expect("compare ends");
         assert_eq!(status.code(), Some(130), "{signal}");
 
         let left = std::fs::read_dir(directory.path()).expect("ours").flatten();
         let mut left: Vec<_> = left.map(|entry| entry.file_name()).collect();
         left.sort_unstable();
         assert_eq!(left, ["run.html", "run.json"], "{signal}");
-        let run = std::fs::read(&json).expect("it was written");
-        let run: Value = serde_json::from_slice(&run).expect("it is whole");
+        let run = std::fs::read(&json).expect("the file exists");
+        let run: Value = serde_json::from_slice(&run).expect("JSON");
         assert_eq!(run["is_finished"], false);
         assert_eq!(run["stages"][0]["name"], "filters");
         let page = std::fs::read_to_string(directory.path().join("run.html"));
-        assert!(page.expect("it was written").contains("id=\"unfinished\""));
+        assert!(page.expect("the file exists").contains("id=\"unfinished\""));
     }
 }

@@ -1,10 +1,10 @@
-//! This project's store beside RocksDB, fjall, redb and HBase: the same rows, the same questions,
-//! in one run, in turns.
+//! Compares this project's store with RocksDB, fjall, redb and HBase: the same rows and gets, in
+//! one run, in alternating rounds.
 //!
 //! ```text
 //! cargo run --release -p benches --features peers --bin compare -- --quick --json out.json
 //! ```
-#![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+#![expect(clippy::print_stdout, reason = "the figures are the output of this program")]
 
 mod claims;
 mod comparison;
@@ -14,13 +14,13 @@ mod engines;
 mod figure;
 mod filters;
 mod hbase;
-mod place;
 mod process;
 mod reads;
 mod record;
 mod report;
 mod rounds;
 mod stores;
+mod work_directory;
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -32,11 +32,11 @@ use workload::{Asked, Rows};
 use crate::comparison::{Comparison, Plan};
 use crate::engine::Shape;
 use crate::figure::Run;
-use crate::place::Place;
 use crate::reads::Amount;
 use crate::record::Record;
+use crate::work_directory::WorkDirectory;
 
-/// Compare this store with RocksDB, fjall, redb and HBase: what a get touches and how long it takes.
+/// Compare this store with RocksDB, fjall, redb and HBase: blocks touched and time per get
 #[derive(Debug, Parser)]
 #[command(after_help = "\
 RocksDB, fjall and redb take part if they are built in:
@@ -44,34 +44,36 @@ RocksDB, fjall and redb take part if they are built in:
 compiles RocksDB's C++ once, half an hour on two cores. With `--features store-peers` instead, fjall
 and redb take part, which are Rust. HBase takes part with --hbase; it needs a JDK.")]
 struct Arguments {
-    /// Measure less: within five minutes on two idle processors, instead of within forty.
+    /// Measure less: at most 5 minutes on two idle processors instead of 40
     #[arg(long)]
     quick: bool,
-    /// Write all figures here, as JSON; anew after each stage, so that Ctrl-C leaves those so far.
+    /// Write all figures to this JSON file, after each stage, so that Ctrl-C keeps the finished
+    /// stages
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page with charts here, as HTML; after each stage, too.
+    /// Write an HTML page with charts to this file, after each stage
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Make the page of figures that an earlier run wrote, and measure nothing.
+    /// Make the page from the figures of an earlier run, without measuring
     #[arg(long, value_name = "JSON", requires = "report")]
     from: Option<PathBuf>,
-    /// Keep the stores here while they are compared [default: where the system has temporary files].
+    /// Keep the stores in this directory during the run [default: the directory for temporary
+    /// files]
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
-    /// Rows of the main comparison [default: two million].
+    /// Number of rows of the main comparison [default: 2,000,000]
     #[arg(long)]
     rows: Option<u64>,
-    /// Rounds of each measurement; at least five, or no spread is known.
+    /// Number of rounds of each measurement, at least 5
     #[arg(long)]
     rounds: Option<usize>,
-    /// Ask HBase too, in its own JVM (see `tests/hbase-judge/README.md`).
+    /// Measure HBase too, in a separate JVM (see `tests/hbase-judge/README.md`)
     #[arg(long)]
     hbase: bool,
-    /// Only these shapes: many, levelled, compacted.
+    /// Measure only these shapes: many, levelled, compacted
     #[arg(long, value_delimiter = ',')]
     shapes: Vec<String>,
-    /// Leave out how costs grow with files and rows.
+    /// Leave out the growth of costs with files and rows
     #[arg(long)]
     no_growth: bool,
 }
@@ -90,7 +92,7 @@ fn main() -> io::Result<()> {
         return std::fs::write(to, report::page(&run));
     }
     let plan = plan(&arguments);
-    let place = Place::new(arguments.directory.as_deref())?;
+    let place = WorkDirectory::new(arguments.directory.as_deref())?;
     let outputs = [arguments.json, arguments.report];
     let mut record = Record::new(&place, plan.rows, settings(&plan), outputs);
     record.add_filters(filters::points());
@@ -121,7 +123,7 @@ fn plan(arguments: &Arguments) -> Plan {
         rows,
         more_rows: (!quick).then_some(rows * 5),
         growth: if arguments.no_growth { Vec::new() } else { vec![rows / 20, rows / 5] },
-        // Fewer would leave a filter of one cache line nothing to be wrong about.
+        // With fewer rows a filter of one cache line would have no false positives.
         rows_per_file: (rows / if quick { 400 } else { 100 }).max(50),
         files_max: if arguments.no_growth { 0 } else { 64 },
         scanned: if quick { rows / 4 } else { rows },
@@ -132,27 +134,27 @@ fn plan(arguments: &Arguments) -> Plan {
     }
 }
 
-/// What all engines were given, for who reads the figures.
+/// Describes the settings that all engines share, for the report.
 fn settings(plan: &Plan) -> Vec<String> {
     [
         format!(
-            "{} rows in random order; keys of 16 to 24 bytes, values of 100, half of which can be \
-             compressed away",
+            "{} rows in random order; keys of 16 to 24 bytes, values of 100, half of each \
+             compressible",
             plan.rows
         ),
-        "LZ4, data blocks of 4 KiB, 10.0 bits of filter a key, in every engine".to_owned(),
+        "LZ4, data blocks of 4 KiB, 10.0 bits of filter per key, in every engine".to_owned(),
         "RocksDB's filter and kind of cache are named; the others have one kind of cache each, and \
          redb has no filter"
             .to_owned(),
-        "each put is a call of its own and is in the log when it returns; none waits for the disk"
+        "each put is a separate call and is in the log when it returns; none waits for the disk"
             .to_owned(),
-        format!("many: {} files that overlap, no compaction", comparison::FILES),
-        "levelled: memtables of 16 MiB, else each engine's own compaction".to_owned(),
+        format!("many: {} overlapping files, no compaction", comparison::FILES),
+        "levelled: memtables of 16 MiB, each engine's own compaction".to_owned(),
         format!(
-            "{} rounds in turns, {} gets each, of {} different questions",
+            "{} alternating rounds of {} gets each, with {} different keys",
             plan.amount.rounds, plan.amount.gets, plan.amount.questions
         ),
-        format!("a scan sees {} rows, the first by their keys", plan.scanned),
+        format!("a scan reads the first {} rows in key order", plan.scanned),
     ]
     .to_vec()
 }

@@ -1,11 +1,10 @@
-//! What Linux says of this process and of the machine.
+//! Measurements of this process and properties of the machine, from Linux.
 
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// What this thread has read from files, as the kernel counts it: the same for all engines, whatever
-/// they say themselves.
+/// The file reads of this thread as the kernel counts them, independent of the engines' counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileReads {
     pub(crate) calls: u64,
@@ -13,11 +12,11 @@ pub(crate) struct FileReads {
 }
 
 impl FileReads {
-    /// What some work reads; `None` where the kernel does not count.
+    /// Counts the reads of some work; `None` if the kernel does not count.
     pub(crate) fn of(work: impl FnOnce()) -> Option<Self> {
         let (idle, before) = (Self::now(), Self::now());
         work();
-        // To ask the kernel is to read, too: as much as between the first two answers.
+        // Reading the counters counts too: subtract the difference of the first two readings.
         let (idle, before, after) = (idle?, before?, Self::now()?);
         let less =
             |after: u64, before: u64, idle: u64| (after - before).saturating_sub(before - idle);
@@ -37,18 +36,18 @@ impl FileReads {
     }
 }
 
-/// What the figures were made on.
+/// The machine that made the figures.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,
     pub(crate) processors: usize,
     pub(crate) memory_gib: f64,
     pub(crate) kernel: String,
-    /// Processes that wanted a processor when the run began, on average over a minute.
+    /// The load average over one minute at the start of the run.
     pub(crate) load_before: f64,
-    /// The same when it was done: about one, if nothing else ran.
+    /// The load average at the end; about 1 if nothing else ran.
     pub(crate) load_after: f64,
-    /// Of huge pages for programs that do not ask for them.
+    /// The setting of transparent huge pages.
     pub(crate) transparent_huge_pages: String,
 }
 
@@ -75,7 +74,7 @@ impl Machine {
         }
     }
 
-    /// Notes how busy the machine is now that the run is over.
+    /// Records the load at the end of the run.
     pub(crate) fn finish(&mut self) {
         self.load_after = load();
     }

@@ -1,4 +1,4 @@
-//! Gets and scans of stores that hold the same rows, in turns, every answer checked.
+//! Timed gets and scans of stores with the same rows, in turns; every answer is checked.
 
 use std::thread;
 
@@ -11,22 +11,22 @@ use crate::process::FileReads;
 use crate::rounds::alternate;
 use crate::stores::Stores;
 
-/// Questions, with their keys made beforehand.
+/// Questions with their keys made beforehand.
 pub(crate) struct Questions {
     asked: Asked,
     rows: Rows,
-    /// Rows that are there have indexes below this.
+    /// Rows with an index below this are present.
     count: u64,
     questions: Vec<(RowKey, u64)>,
 }
 
-/// How much is asked.
+/// The amount of work per measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Amount {
     pub(crate) rounds: usize,
-    /// Gets of each turn.
+    /// Gets per turn.
     pub(crate) gets: usize,
-    /// Different questions; turns go through them again and again.
+    /// Number of different questions, which are repeated.
     pub(crate) questions: usize,
 }
 
@@ -38,19 +38,19 @@ impl Questions {
         Self { asked, rows, count, questions }
     }
 
-    /// Asks `count` of them from a place on, and checks the answers.
+    /// Asks `count` questions, starting at `first`, and checks the answers.
     fn ask(&self, engine: &dyn Engine, first: usize, count: usize) {
         for (key, index) in self.questions.iter().cycle().skip(first).take(count) {
             let mut found = false;
             engine.get(key.as_ref(), &mut |value| {
-                assert!(value == self.rows.value(*index), "row {index} has another value");
+                assert!(value == self.rows.value(*index), "row {index} has a wrong value");
                 found = true;
             });
             assert_eq!(found, *index < self.count, "row {index}");
         }
     }
 
-    /// The same by several threads at once; returns the processor time that they took.
+    /// Asks in several threads; returns their processor time.
     fn ask_in_threads(
         &self,
         engine: &dyn Engine,
@@ -72,14 +72,14 @@ impl Questions {
         })
     }
 
-    /// Asks each store once everything, so that what fits into a cache is there.
+    /// Asks every question once in each store, to fill the caches.
     pub(crate) fn warm(&self, engines: &[Box<dyn Engine>]) {
         for engine in engines {
             self.ask(&**engine, 0, self.questions.len());
         }
     }
 
-    /// Times gets in turns, and then counts what they did.
+    /// Times gets in turns, then counts their work.
     pub(crate) fn measure(
         &self,
         stores: &Stores,
@@ -111,7 +111,7 @@ impl Questions {
                 files: engine.files(),
                 filter_bits_per_key: engine.filter_bytes().map(bits),
                 threads,
-                // Counters of several threads would not be all in one place.
+                // The counters of several threads cannot be combined.
                 reads: if threads == 1 {
                     self.count(engine, amount.gets)
                 } else {
@@ -123,7 +123,7 @@ impl Questions {
         samples.into_iter().enumerate().map(figure).collect()
     }
 
-    /// What a get does on average, in passes over the first questions, not timed.
+    /// Returns the averages of a get over the first questions, untimed.
     fn count(&self, engine: &dyn Engine, gets: usize) -> Reads {
         let by_get = |number: u64| number as f64 / gets as f64;
         let file = self.file_reads(engine, 0, gets);
@@ -148,24 +148,24 @@ impl Questions {
         }
     }
 
-    /// What the kernel was asked for by so many gets from a place on.
+    /// Returns the kernel's read counts for `gets` gets, starting at question `first`.
     fn file_reads(&self, engine: &dyn Engine, first: usize, gets: usize) -> Option<FileReads> {
         FileReads::of(|| self.ask(engine, first, gets))
     }
 
-    /// Counts from outside what gets touch, round by round: with next to no cache, each data block
-    /// that is looked into is read by a call to the kernel.
+    /// Counts data blocks by the kernel's read calls, round by round: with nearly no cache, each
+    /// data block that a get searches is one call.
     pub(crate) fn count_uncached(&self, engine: &dyn Engine, rounds: usize) -> Vec<f64> {
         let half = self.questions.len() / 2;
-        self.ask(engine, 0, half); // What is needed to come to a block is cached now.
-        let gets = half / rounds; // These are others.
+        self.ask(engine, 0, half); // Caches the index.
+        let gets = half / rounds; // Other keys than above.
         let count = |round| self.file_reads(engine, half + round * gets, gets);
         let reads = (0..rounds).filter_map(count);
         reads.map(|it| it.calls as f64 / gets as f64).collect()
     }
 }
 
-/// Times scans in turns, of a part of all rows: the first so many by their keys. Each must see them
+/// Times scans of the first `count` rows in key order, in turns, and checks that each returns them
 /// all.
 pub(crate) fn scan(
     stores: &Stores,
@@ -177,7 +177,7 @@ pub(crate) fn scan(
     let scan = |engine: &dyn Engine| {
         let mut sum = ScanSum::default();
         engine.scan(count, &mut |key, value| sum.add(key, value));
-        assert_eq!(sum, expected, "every row and value that was written");
+        assert_eq!(sum, expected, "the scan returns every row and value");
     };
     for engine in engines {
         scan(&**engine);
@@ -194,7 +194,7 @@ pub(crate) fn scan(
     samples.into_iter().enumerate().map(figure).collect()
 }
 
-/// The sum over the first so many rows in the order of their keys.
+/// Returns the checksum of the first `count` rows in key order.
 fn first_rows(stores: &Stores, count: u64) -> ScanSum {
     let mut keys: Vec<_> = (0..stores.count).map(|index| (stores.rows.key(index), index)).collect();
     keys.sort_unstable_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));

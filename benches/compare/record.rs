@@ -1,5 +1,5 @@
-//! What a run has measured so far. It is written anew after each stage, so that a run that is ended
-//! from outside leaves what it had by then.
+//! The record of a run, written after each stage, so that an interrupted run keeps the finished
+//! stages.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,25 +7,25 @@ use std::time::Instant;
 
 use crate::claims::claims;
 use crate::figure::{Figure, FilterPoint, Run, Spread, Stage};
-use crate::place::Place;
 use crate::process::Machine;
 use crate::report;
+use crate::work_directory::WorkDirectory;
 
-/// A run under way, and where it is written.
+/// A run in progress and its output files.
 pub(crate) struct Record<'a> {
     run: Run,
     /// Rows of the main comparison, which the claims are about.
     rows: u64,
-    place: &'a Place,
+    place: &'a WorkDirectory,
     json: Option<PathBuf>,
     report: Option<PathBuf>,
     begun: Instant,
 }
 
 impl<'a> Record<'a> {
-    /// A run that begins now.
+    /// Starts the record of a run.
     pub(crate) fn new(
-        place: &'a Place,
+        place: &'a WorkDirectory,
         rows: u64,
         settings: Vec<String>,
         [json, report]: [Option<PathBuf>; 2],
@@ -48,22 +48,22 @@ impl<'a> Record<'a> {
         Self { run, rows, place, json, report, begun: Instant::now() }
     }
 
-    /// Takes figures in, and shows them.
+    /// Adds figures and prints them.
     pub(crate) fn add(&mut self, figures: Vec<Figure>) {
         figures.iter().for_each(show);
         self.run.figures.extend(figures);
     }
 
-    /// Takes in what filters are like.
+    /// Adds the sizes and error rates of filters.
     pub(crate) fn add_filters(&mut self, filters: Vec<FilterPoint>) {
         self.run.filters = filters;
     }
 
-    /// Ends what began with the run or where the stage before ended, and writes all there is.
+    /// Ends the current stage and writes all figures.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// If a file cannot be written.
     pub(crate) fn end_stage(&mut self, name: &str) -> io::Result<()> {
         let seconds = self.begun.elapsed().as_secs_f64();
         let stage = Stage { name: name.to_owned(), seconds: seconds - self.run.seconds };
@@ -74,11 +74,11 @@ impl<'a> Record<'a> {
         self.write()
     }
 
-    /// Says that all was measured that was to be.
+    /// Marks the run as complete.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// If a file cannot be written.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.run.machine.finish();
         self.run.is_finished = true;

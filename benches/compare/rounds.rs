@@ -1,19 +1,21 @@
-//! Rounds: all contenders take turns, each round begun by another, and each turn is timed.
+//! Rounds: all contenders take turns, each round starts with another one, and each turn is timed.
 
 use std::time::Instant;
 
 use workload::cpu_time::{PROCESS, cpu_nanos};
 
-/// What the rounds of one contender took, for each piece of work.
+/// The time per piece of work of one contender, one sample per round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) wall: Vec<f64>,
     pub(crate) cpu: Vec<f64>,
 }
 
-/// Runs `turn` for each of `contenders` in each round; it does the work, and returns how many
-/// pieces it was and how much processor time is to be added for threads that have ended meanwhile.
-/// The samples are nanoseconds for one piece.
+/// Runs `turn` for each of `contenders` in each round; the samples are nanoseconds per piece of
+/// work.
+///
+/// `turn` returns the number of pieces, and the processor time of threads that have ended
+/// meanwhile.
 pub(crate) fn alternate(
     contenders: usize,
     rounds: usize,
@@ -26,7 +28,7 @@ pub(crate) fn alternate(
             let (cpu, start) = (cpu_nanos(PROCESS), Instant::now());
             let (pieces, ended) = turn(contender, round);
             let wall = start.elapsed().as_nanos() as f64;
-            // Less, if a thread of the engine has ended meanwhile.
+            // Smaller if a thread of the engine has ended meanwhile.
             let cpu = (cpu_nanos(PROCESS) + ended).saturating_sub(cpu) as f64;
             samples[contender].wall.push(wall / pieces as f64);
             samples[contender].cpu.push(cpu / pieces as f64);

@@ -1,4 +1,4 @@
-//! The stores of a comparison: loaded once for each engine and filter, and opened by each contender.
+//! The stores of a comparison: loaded once per engine and filter, opened by each contender.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -9,18 +9,18 @@ use workload::Rows;
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};
 use crate::figure::{CACHE_ALL, Figure, Reads};
-use crate::place::{Place, bytes_on_disk, read_all, share};
 use crate::rounds::{Samples, alternate};
+use crate::work_directory::{WorkDirectory, bytes_on_disk, read_all, share};
 
-/// Makes all keys and values.
+/// The seed of all keys and values.
 pub(crate) const SEED: u64 = 1;
-/// So that everything fits.
+/// A cache that holds everything.
 pub(crate) const CACHE_BYTES_ALL: u64 = 8 << 30;
 
 /// Contenders with the same rows.
 pub(crate) struct Stores {
     pub(crate) contenders: Vec<Contender>,
-    /// Of each contender.
+    /// One per contender.
     directories: Vec<PathBuf>,
     pub(crate) shape: Shape,
     pub(crate) rows: Rows,
@@ -28,9 +28,9 @@ pub(crate) struct Stores {
 }
 
 impl Stores {
-    /// Stores without rows.
+    /// Creates stores without rows.
     pub(crate) fn empty(
-        place: &Place,
+        place: &WorkDirectory,
         name: &str,
         contenders: Vec<Contender>,
         shape: Shape,
@@ -44,10 +44,12 @@ impl Stores {
         Ok(stores)
     }
 
-    /// Loads `count` rows into each, part by part and in turns. Returns what a row took until it
-    /// was in a file, and in the levelled shape until nothing more was to be merged.
+    /// Loads `count` rows into each store, part by part in turns.
+    ///
+    /// Returns the time per row until it was in a file, or in the levelled shape until merging was
+    /// done.
     pub(crate) fn load(
-        place: &Place,
+        place: &WorkDirectory,
         name: &str,
         contenders: Vec<Contender>,
         shape: Shape,
@@ -69,7 +71,7 @@ impl Stores {
         Ok((stores, figures))
     }
 
-    /// Loads rows until there are `count`, part by part and in turns, into those that are open.
+    /// Loads rows into the open stores up to `count`, part by part in turns.
     pub(crate) fn load_more(
         &mut self,
         open: &[Box<dyn Engine>],
@@ -91,13 +93,13 @@ impl Stores {
         })
     }
 
-    /// Leaves out a contender that has closed its store.
+    /// Excludes a contender, whose store is closed.
     pub(crate) fn leave_out(&mut self, contender: usize) -> io::Result<()> {
         self.contenders.remove(contender);
         fs::remove_dir_all(self.directories.remove(contender))
     }
 
-    /// Merges each store to one run, on all processors, for it is not timed.
+    /// Merges each store to one run with all processors, untimed.
     pub(crate) fn compact(&mut self) -> io::Result<()> {
         self.shape = Shape::Compacted;
         let owners = Mutex::new(self.owners());
@@ -115,13 +117,14 @@ impl Stores {
         self.share_with_others()
     }
 
-    /// Has the operating system take all files into memory, so that no engine waits for the disk: it
-    /// may have dropped those that nobody asked for while other stores were at work.
+    /// Reads all files, so that they are in the page cache and no engine waits for the disk.
+    ///
+    /// The kernel may have dropped files that were not read while other stores were measured.
     pub(crate) fn read_all(&self) -> io::Result<()> {
         self.owners().into_iter().try_for_each(|owner| read_all(&self.directories[owner]))
     }
 
-    /// Opens all, some times over; returns them with what it took in milliseconds.
+    /// Opens all stores several times; returns them with the time of each open in milliseconds.
     pub(crate) fn open(
         &self,
         cache_bytes: u64,
@@ -148,7 +151,7 @@ impl Stores {
         (open, figures.collect())
     }
 
-    /// What the files take.
+    /// Returns the sizes of the stores on disk.
     pub(crate) fn sizes(&self) -> io::Result<Vec<Figure>> {
         let size = |owner: usize| {
             let bytes = bytes_on_disk(&self.directories[owner])? as f64;
@@ -164,7 +167,7 @@ impl Stores {
         self.directories.iter().try_for_each(fs::remove_dir_all)
     }
 
-    /// A figure of a contender, of which the work is still to be named.
+    /// Makes a figure of a contender; the caller sets the kind of work.
     pub(crate) fn figure(&self, contender: usize, samples: Samples) -> Figure {
         let it = &self.contenders[contender];
         Figure {
@@ -192,16 +195,16 @@ impl Stores {
         (it.open)(&self.directories[contender], settings)
     }
 
-    /// Those that are loaded; the others get the files of these under other names.
+    /// Contenders that load their own store; the others get links or copies of these files.
     fn owners(&self) -> Vec<usize> {
         (0..self.contenders.len()).filter(|at| self.owner(*at) == *at).collect()
     }
 
     fn owner(&self, contender: usize) -> usize {
         let it = &self.contenders[contender];
-        let has_the_same_files =
+        let has_same_files =
             |other: &Contender| other.engine == it.engine && other.filter == it.filter;
-        self.contenders.iter().position(has_the_same_files).unwrap_or(contender)
+        self.contenders.iter().position(has_same_files).unwrap_or(contender)
     }
 
     fn share_with_others(&self) -> io::Result<()> {
@@ -211,7 +214,7 @@ impl Stores {
                 if directory.exists() {
                     fs::remove_dir_all(directory)?;
                 }
-                // RocksDB's files of rows; nobody else has a cache to choose.
+                // The extension of RocksDB's table files; only RocksDB has several kinds of cache.
                 share(&self.directories[owner], directory, "sst")?;
             }
         }

@@ -1,13 +1,16 @@
-//! Prints the functions of ours that one more round of a workload executed: `docs/call-path` runs it.
+//! Prints the functions of this workspace that one round of a workload executes, for
+//! `docs/call-path`.
 //!
 //! ```text
 //! call_path_report ROOT ROUNDS FEWER.json MORE.json [PAGE PATH]
 //! ```
 //!
-//! The two files are what `llvm-cov export` made of a run and of one with ROUNDS rounds more. Their counts are
-//! subtracted and divided by ROUNDS. Instantiations of a generic function are added up, a closure belongs to the
-//! function around it. Functions that the optimiser inlines count as all others: the counters are placed before.
-//! With a page of the documentation and the name of a table there (see `tests/structure/path_page.rs`), the two are compared.
+//! The two files are exports of `llvm-cov` for a run and for one with ROUNDS more rounds. Their
+//! counts are subtracted and divided by ROUNDS. Instantiations of a generic function are added up,
+//! and a closure belongs to the function around it. Inlined functions count like all others,
+//! because the counters are inserted before inlining. With a page of the documentation and the name
+//! of a table in it (see `tests/structure/path_page.rs`), the functions are compared with the
+//! table.
 
 #![expect(clippy::print_stdout, reason = "the list is the result of this program")]
 
@@ -26,16 +29,17 @@ use source::Function;
 
 type Failure = Box<dyn Error>;
 
-/// A function with at most so many lines between its braces counts as an accessor.
+/// The maximum number of lines between the braces of an accessor.
 const ACCESSOR_LINES: usize = 1;
 
-/// What fewer than this share of the rounds executes is shown apart: the last row of a block, a full buffer.
+/// Functions that fewer rounds execute are listed separately: the last row of a block, a full
+/// buffer.
 const RARE: f64 = 0.1;
 
-/// Where a counter stands: a file under the root, and a line.
+/// The start of a function: a file under the root, and a line.
 type Place = (String, usize);
 
-/// How often each function in the export of a run was executed, by the place where it begins.
+/// Returns the execution count of each function in an export, by its start.
 fn counts(export: &Path, root: &str) -> Result<BTreeMap<Place, u64>, Failure> {
     let export: Value = serde_json::from_slice(&fs::read(export)?)?;
     let mut counts = BTreeMap::new();
@@ -50,7 +54,7 @@ fn counts(export: &Path, root: &str) -> Result<BTreeMap<Place, u64>, Failure> {
     Ok(counts)
 }
 
-/// The innermost function around a line.
+/// Returns the innermost function around a line.
 fn function_at(functions: &[Function], line: usize) -> Option<&Function> {
     functions
         .iter()
@@ -58,7 +62,7 @@ fn function_at(functions: &[Function], line: usize) -> Option<&Function> {
         .max_by_key(|function| function.first_line)
 }
 
-/// What one round executed: by file and name, the lines between the function's braces and how often.
+/// By file and function: the lines between the braces, and the executions per round.
 type Executed = BTreeMap<(String, String), (usize, f64)>;
 
 fn executed(
@@ -118,7 +122,7 @@ fn print(executed: &Executed) {
     shown("in some rounds only", &|often| often < RARE);
 }
 
-/// Says which functions are executed and not in the table, and which are in the table and not executed.
+/// Prints the functions that are executed and not listed, or listed and not executed.
 fn compare(executed: &Executed, page: &str, name: &str) -> Result<bool, Failure> {
     let paths = path_page::paths(&fs::read_to_string(page)?)?;
     let path = paths.iter().find(|path| path.name == name).ok_or("no such table in the page")?;

@@ -1,4 +1,4 @@
-//! What verify says of a damaged store, what salvage saves of it, and where it refuses to open.
+//! The reports of verify and salvage about a damaged store, and the refusal to open it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,18 +30,18 @@ pub(crate) fn content_of(store: &Store) -> Content {
     content
 }
 
-/// All files that the damaged store has, to see that they are not touched.
+/// Returns all files of the damaged store, to check that they are not changed.
 pub(crate) fn files(disk: &Disk) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = disk.paths().into_iter().filter(|path| {
-        path.starts_with(STORE) && !path.ends_with("LOCK") // Verify and salvage make it.
+        path.starts_with(STORE) && !path.ends_with("LOCK") // Verify and salvage create it.
     });
     paths.map(|path| (path.clone(), disk.bytes(&path))).collect()
 }
 
-/// What verify says, and salvage saves; the store stays as it is.
+/// The results of verify and salvage.
 pub(crate) struct Verdict {
     pub(crate) is_sound: bool,
-    /// Parts that something is wrong with.
+    /// The damaged parts.
     pub(crate) wrong: Vec<Part>,
     pub(crate) is_whole: bool,
     pub(crate) lost: Vec<Part>,
@@ -63,18 +63,18 @@ pub(crate) fn judge(disk: &Disk) -> Verdict {
     let families = ["f".to_owned(), "g".to_owned()];
     let is_whole =
         salvage(STORE, SAVED, &options, &families, |step| take(&mut lost, &step)).unwrap();
-    assert_eq!(files(disk), before, "the damaged store stays as it is");
-    assert!(verify(SAVED, &options, |_| {}).unwrap(), "what was salvaged is sound");
+    assert_eq!(files(disk), before, "the damaged store is not changed");
+    assert!(verify(SAVED, &options, |_| {}).unwrap(), "the salvaged store is sound");
     let saved = Store::open(SAVED, options).unwrap();
     Verdict { is_sound, wrong, is_whole, lost, saved: content_of(&saved) }
 }
 
-/// Where the store refuses to open.
+/// Returns the file and offset at which the store refuses to open.
 pub(crate) fn refusal(disk: &Disk) -> (PathBuf, u64) {
     let before = files(disk);
     match Store::open(STORE, options(disk)) {
         Err(Error::Corrupt { path, at, .. }) => {
-            assert_eq!(files(disk), before, "what is refused stays as it is");
+            assert_eq!(files(disk), before, "a refused store is not changed");
             (path, at)
         }
         other => panic!("not refused: {other:?}"),

@@ -1,4 +1,4 @@
-// Asks the Go package github.com/seiflotfy/cuckoofilter what it does.
+// Runs the Go package github.com/seiflotfy/cuckoofilter on keys and filters from stdin.
 //
 // Each line on stdin is a question, each line on stdout its answer. Byte strings are in hex, "-" is
 // the empty one.
@@ -6,7 +6,7 @@
 //	make CAPACITY KEY…    →  BYTES INSERTED LOOKED-UP COUNT   a new filter with the keys
 //	read BYTES KEY…       →  BYTES LOOKED-UP COUNT, or "error …"   a filter decoded and encoded again
 //
-// INSERTED and LOOKED-UP have one digit a key: 1 if Insert or Lookup returned true.
+// INSERTED and LOOKED-UP have one digit per key: 1 if Insert or Lookup returned true.
 package main
 
 import (
@@ -67,7 +67,7 @@ func answer(words []string) string {
 }
 
 func main() {
-	rand.Seed(1) // The package moves fingerprints at random: the same ones in every run.
+	rand.Seed(1) // The package moves random fingerprints: a fixed seed moves the same ones in every run.
 	questions := bufio.NewScanner(os.Stdin)
 	questions.Buffer(nil, 1<<26)
 	answers := bufio.NewWriter(os.Stdout)

@@ -1,4 +1,4 @@
-//! A file that HBase wrote, and the cells in it.
+//! A file that HBase wrote, and its cells.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub(crate) struct Golden {
 }
 
 impl Golden {
-    /// Every file that HBase wrote.
+    /// Returns every file that HBase wrote.
     pub(crate) fn all() -> Vec<Self> {
         let mut all: Vec<Self> = Fixture::all()
             .iter()
@@ -34,7 +34,7 @@ impl Golden {
                 all.push(Self { name: format!("{store}/{number:02}"), path, cells });
             }
         }
-        assert!(all.len() >= 50, "{} files", all.len());
+        assert!(all.len() >= 50, "only {} files", all.len());
         all
     }
 
@@ -42,13 +42,13 @@ impl Golden {
         Reader::open_file(&self.path, options).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// How many cells come before a key.
+    /// Returns the number of cells before a key.
     pub(crate) fn before(&self, reader: &Reader, key: &KeyRef<'_>) -> usize {
         let order = reader.trailer().comparator;
         self.cells.partition_point(|cell| order.compare(&cell.as_ref().key(), key).is_lt())
     }
 
-    /// The cells of each row.
+    /// Returns the cells of each row.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &[Cell]> {
         self.cells.chunk_by(|left, right| left.row() == right.row())
     }

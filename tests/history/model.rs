@@ -1,8 +1,8 @@
-//! A plain model of what HBase does: every cell in lists, one for the memstore and one a file, all of
-//! them looked at for each answer. It shares no code with the store.
+//! A plain model of HBase: one list of cells for the memstore and one for each file, all searched
+//! for each answer. It shares no code with the store.
 //!
-//! What flushes and major compactions drop is part of the answers (a version too many is gone from then
-//! on, also for reads of an earlier time), so the model does those too.
+//! The model also drops what flushes and major compactions drop, because that changes later
+//! answers: a version beyond the maximum is gone, also for reads of an earlier time range.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use sstable::CellType;
 use store::{FamilyOptions, KeepDeletedCells};
 
-/// A cell of the model: family deletes have an empty qualifier, nothing else has.
+/// A cell of the model; only family deletes have an empty qualifier.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Known {
     pub(crate) row: String,
@@ -81,7 +81,8 @@ impl Model {
         })
     }
 
-    /// Cells in the order of the store; of equal ones the newest, unless all are wanted.
+    /// Returns cells in the order of the store; of equal cells only the newest, unless all are
+    /// wanted.
     pub(crate) fn in_order<'a>(cells: impl Iterator<Item = &'a Known>) -> Vec<&'a Known> {
         let mut cells: Vec<_> = cells.collect();
         cells.sort_by(|a, b| {
@@ -102,7 +103,7 @@ impl Model {
         cells
     }
 
-    /// What a read shows of a row.
+    /// Returns what a read shows of a row.
     pub(crate) fn answer(&self, row: &str, question: Question) -> Vec<String> {
         let all = self.memstore.iter().chain(self.files.iter().flatten());
         let cells = Self::once(Self::in_order(all.filter(|cell| cell.row == row)));
@@ -142,7 +143,7 @@ impl Model {
         shown
     }
 
-    /// What is left of some cells in a new file; `all` says that no other file has older ones.
+    /// Returns what a rewrite of some cells keeps; `all` if no other file has older cells.
     fn rewritten(&self, cells: &[Known], all: bool) -> Vec<Known> {
         let earliest_put =
             cells.iter().filter(|cell| cell.cell_type == CellType::Put).map(|cell| cell.time).min();
@@ -171,7 +172,7 @@ impl Model {
         let mut last = None;
         for cell in column {
             if self.expired(cell.time) && self.family.min_versions == 0 {
-                return; // So is what follows.
+                return; // All later cells are older still.
             }
             let is_marker = cell.cell_type != CellType::Put;
             if is_marker && !all {
@@ -189,12 +190,12 @@ impl Model {
                     let mut of_type = markers.iter().filter(|it| it.cell_type == wanted);
                     of_type.any(|marker| Self::hidden(cell, &[marker]))
                 };
-                // In HBase's order (`ScanDeleteTracker.isDeleted`): a version that a marker of just
-                // that version hides is passed over alone, though its column's marker hides it too.
+                // HBase's order (`ScanDeleteTracker.isDeleted`): a version that its own marker
+                // hides is skipped alone, even if a marker of the column hides it too.
                 let covering = by(CellType::DeleteFamily)
                     || (!by(CellType::DeleteFamilyVersion) && by(CellType::DeleteColumn));
                 if covering {
-                    return; // All that follows in the column is covered too, markers included.
+                    return; // The marker covers the rest of the column, other markers included.
                 }
                 continue;
             }
@@ -235,7 +236,7 @@ impl Model {
                 if cell_type.deletes_family() { String::new() } else { qualifier.clone() };
             let (row, time, cell_type) = (row.clone(), *time, *cell_type);
             let known = Known { row, qualifier, time, cell_type, sequence: self.sequence, value };
-            // Of equal cells of one write the last one counts.
+            // Of equal cells in one write the last counts.
             taken.retain(|other| {
                 (&other.row, &other.qualifier, other.time, other.cell_type)
                     != (&known.row, &known.qualifier, known.time, known.cell_type)

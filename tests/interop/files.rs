@@ -1,4 +1,4 @@
-//! Files written one after another, and what HBase says of each.
+//! Files that we write, and the verdict of HBase on each.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use sstable::{Cell, FileName, Writer, WriterOptions, ndjson};
 use support::{judge, say, spec};
 use tempfile::TempDir;
 
-/// Files written one after another, each beside its cells.
+/// Files with their cells, and the counts of what HBase accepts.
 pub(crate) struct Files {
     dir: TempDir,
     faults: Vec<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().expect("there is a place for files");
+        let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir, faults: Vec::new(), sound: 0, count: 0 }
     }
 
@@ -35,7 +35,7 @@ impl Files {
         cells: &[Cell],
     ) -> (String, String) {
         let path = self.path(&format!("{name}.hfile"));
-        let file = File::create(&path).expect("the directory is ours");
+        let file = File::create(&path).expect("writable");
         let mut writer = Writer::new(file, FileName::new(name), options).expect("sound options");
         for cell in cells {
             writer.append(cell.as_ref()).expect("sound cells");
@@ -46,7 +46,7 @@ impl Files {
 
     pub(crate) fn write_cells(&self, name: &str, cells: &[Cell]) -> String {
         let path = self.path(&format!("{name}.cells.ndjson"));
-        let mut out = BufWriter::new(File::create(&path).expect("the directory is ours"));
+        let mut out = BufWriter::new(File::create(&path).expect("writable"));
         for cell in cells {
             ndjson::write_cell(&mut out, &cell.as_ref()).expect("the disk has room");
         }
@@ -54,7 +54,7 @@ impl Files {
         text(&path)
     }
 
-    /// Writes a file as `spec` says and asks HBase all it can be asked about one.
+    /// Writes a file with the options of `spec` and asks HBase every question about it.
     pub(crate) fn show(&mut self, name: &str, spec: &Value, cells: &[Cell]) -> Value {
         self.show_with(name, spec, spec::writer_options(spec), cells)
     }
@@ -70,7 +70,7 @@ impl Files {
         self.ask(name, spec, &file, &expected)
     }
 
-    /// Asks HBase about a file that has the cells `expected`.
+    /// Asks HBase whether a file has exactly the cells `expected`.
     pub(crate) fn ask(&mut self, name: &str, spec: &Value, file: &str, expected: &str) -> Value {
         let framing = ["--zstd", spec["zstdFraming"].as_str().unwrap_or("frame")];
         let ask = |question: &[&str]| judge::ask(&[question, &framing].concat());
@@ -92,7 +92,7 @@ impl Files {
         read
     }
 
-    /// Counts a file, and what was found wrong with it.
+    /// Counts a file, and its faults.
     pub(crate) fn note(&mut self, faults: Vec<String>) {
         self.count += 1;
         self.sound += usize::from(faults.is_empty());
@@ -109,10 +109,10 @@ fn has_warnings(answer: &Value) -> bool {
     answer["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty())
 }
 
-/// Whether HBase can go backwards in a file of its own like this.
+/// Whether HBase can read such a file backwards, even its own.
 ///
-/// It forgets to go back in the dictionary of tags with its place in the block, and then finds other
-/// tags or none (`BufferedDataBlockEncoder`, seen in 2.5.13 on files that it wrote itself).
+/// `BufferedDataBlockEncoder` does not restore the tag dictionary when it moves back in the block,
+/// and then returns wrong tags (HBase 2.5.13, also with files that it wrote).
 fn reads_backwards(spec: &Value) -> bool {
     let has_dictionary = !["NONE", "ROW_INDEX_V1"].contains(&setting(spec, "encoding"));
     !(has_dictionary && spec["compressTags"] == true)
@@ -123,5 +123,5 @@ fn setting<'a>(spec: &'a Value, name: &str) -> &'a str {
 }
 
 pub(crate) fn text(path: &Path) -> String {
-    path.to_str().expect("the name is ours").to_owned()
+    path.to_str().expect("the name is text").to_owned()
 }

@@ -1,5 +1,5 @@
-//! A mixed history of batches, bulk loads, flushes and compactions, run on a simulated disk; what the
-//! store must hold after each batch; and how far the history has come.
+//! A mixed history of batches, bulk loads, flushes and compactions on a simulated disk; the content
+//! that the store must have after each batch, and the progress of the history.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use workload::Random;
 pub(crate) const STORE: &str = "/data/store";
 const ROWS: usize = 5;
 
-/// Rows and their values: the whole store, as a reader sees it.
+/// The content of the store: rows and their values.
 pub(crate) type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A row's new value, or that it is deleted.
+/// A row and its new value, or `None` for a delete.
 type Edit = (String, Option<String>);
 
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(crate) enum Step {
     Reopen,
 }
 
-/// A mixed history of some steps.
+/// Returns a random history of `len` steps.
 pub(crate) fn history(seed: u64, len: usize) -> Vec<Step> {
     let mut random = Random::new(seed);
     (0..len).map(|number| step(&mut random, number)).collect()
@@ -43,7 +43,7 @@ fn step(random: &mut Random, number: usize) -> Step {
         let count = 1 + random.below(3);
         let rows: std::collections::BTreeSet<_> = (0..count).map(|_| random.below(ROWS)).collect();
         let edit = |row: usize| {
-            // Values that fill some sectors, so that a batch can be torn.
+            // Values of several sectors, so that a power cut can tear a batch.
             let value = format!("{number}-").repeat(1 + random.below(300));
             let deletes = may_delete && random.below(4) == 0;
             (format!("row{row}"), (!deletes).then_some(value))
@@ -60,23 +60,23 @@ fn step(random: &mut Random, number: usize) -> Step {
     }
 }
 
-/// What a history has said so far: counts of batches.
+/// The progress of a history, as counts of batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) has_family: bool,
     pub(crate) begun: usize,
-    /// Acknowledged; they survive the process.
+    /// Acknowledged; these survive a kill of the process.
     pub(crate) acknowledged: usize,
-    /// Acknowledged, and promised to survive a power cut.
+    /// Acknowledged and synced; these survive a power cut.
     pub(crate) durable: usize,
 }
 
-/// A store on a simulated disk, and what it must hold.
+/// A store on a simulated disk, and the content that it must have.
 pub(crate) struct Runner {
     pub(crate) disk: Disk,
     pub(crate) store: Option<Store>,
     pub(crate) progress: Arc<Mutex<Progress>>,
-    /// After no batch, after the first, and so on.
+    /// The content after 0, 1, 2, … batches.
     pub(crate) contents: Vec<Content>,
 }
 
@@ -86,7 +86,7 @@ impl Runner {
         Self { disk: disk.clone(), store: None, progress, contents: vec![Content::new()] }
     }
 
-    /// Runs a history; ends at the first error, which is the store's last word.
+    /// Runs a history up to its first error.
     pub(crate) fn run(&mut self, steps: &[Step]) -> store::Result<()> {
         self.store = Some(open(&self.disk)?);
         self.store().create_family("f", FamilyOptions::default().block_size(512))?;
@@ -106,7 +106,7 @@ impl Runner {
                 }
             }
             Step::Load(edits) => {
-                // Not a file of the store: it was there before, and is whole.
+                // The file to load is already durable; the store did not write it.
                 let path = PathBuf::from(format!("/data/loaded-{number}"));
                 let source = Disk::default();
                 write_file(&source, &path, edits, time);

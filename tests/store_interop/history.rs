@@ -1,4 +1,4 @@
-//! A history of one family: each step played in the store, and noted as HBase is told it.
+//! A history of one family: each step runs in the store and is recorded for HBase.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ use workload::Random;
 
 const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
 const COLUMNS: [&str; 3] = ["o", "p", "q"];
-/// Under the empty qualifier stand the family's deletes too.
+/// The empty qualifier also has the family deletes.
 const COLUMNS_WITH_EMPTY: [&str; 3] = ["", "p", "q"];
-/// Times are small, so that they meet; the clock begins in their midst. Whole seconds, for HBase
-/// has a family's TTL in those.
+/// Small timestamps, so that they collide; the clock starts among them. Whole seconds, because
+/// HBase rounds the TTL of a family to seconds.
 const SECOND: i64 = 1000;
 const START: i64 = 20 * SECOND;
 
-/// A history in the making: its steps as HBase is told them, and what the store answered.
+/// A history: its steps as HBase gets them, and the store's answers.
 pub(crate) struct History {
     random: Random,
     store: Store,
@@ -123,12 +123,12 @@ impl History {
         self.one_of(&columns)
     }
 
-    /// A time around now, where the others are.
+    /// Returns a timestamp near the clock.
     fn time(&mut self) -> i64 {
         (10 + self.random.below(14) as i64) * SECOND
     }
 
-    /// Cells of one write, none of which replaces another, in order.
+    /// Returns the cells of one write in order, with distinct keys.
     fn cells(&mut self) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         for _ in 0..=self.random.below(5) {
@@ -261,8 +261,10 @@ impl History {
         self.steps.push(json!({ "check": step }));
     }
 
-    /// Now and then a time range. HBase takes older versions out of the memstore at once when it
-    /// increments in a family of one version; then it has nothing to say of earlier times.
+    /// Sets a time range now and then.
+    ///
+    /// In a family of one version an increment removes older versions from HBase's memstore
+    /// immediately, so earlier time ranges are not asked there.
     fn time_range(&mut self, step: &mut Value) -> Option<(Timestamp, Timestamp)> {
         if self.has_upserts || self.random.below(3) > 0 {
             return None;
@@ -301,8 +303,8 @@ impl History {
             scan = scan.raw(true);
             step["raw"] = json!(true);
             if self.columns == COLUMNS_WITH_EMPTY {
-                // There HBase never ends once it has more versions than it is to show: to get to
-                // the next column it seeks the same cell again and again (2.5.13).
+                // HBase 2.5.13 never ends here if a column has more versions than are shown: to
+                // reach the next column it seeks the same cell again and again.
                 scan = scan.versions(100);
                 step["versions"] = json!(100);
             }
@@ -354,7 +356,7 @@ impl History {
     }
 }
 
-/// A cell as the judge writes it, without its sequence id: HBase counts those otherwise.
+/// A cell as the judge prints it, without its sequence id, which HBase assigns differently.
 pub(crate) fn line(cell: &CellRef<'_>) -> Value {
     let mut line = Vec::new();
     sstable::ndjson::write_cell(&mut line, cell).unwrap();

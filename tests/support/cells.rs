@@ -1,11 +1,11 @@
-//! Cells made up from a seed, of any shape that a file can hold.
+//! Random cells from a seed, of any shape that a file can hold.
 
 use std::path::Path;
 
 use sstable::{Cell, CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
 use workload::Random;
 
-/// A put of the column `f:q`, as a file for a bulk load has it; a test names what differs.
+/// A put of the column `f:q`, as in a bulk-load file; tests override fields of it.
 pub const PUT: CellRef<'static> = CellRef {
     row: b"",
     family: b"f",
@@ -17,42 +17,42 @@ pub const PUT: CellRef<'static> = CellRef {
     sequence_id: SequenceId::new(0),
 };
 
-/// The bytes of a file that holds these cells, which are in order.
+/// Returns the bytes of a file that holds these cells, which must be in order.
 ///
 /// # Panics
 ///
-/// If they are not, or the options are for no file.
+/// If the cells are not in order, or the options are invalid.
 pub fn hfile<'a>(
     path: &Path,
     options: WriterOptions,
     cells: impl IntoIterator<Item = CellRef<'a>>,
 ) -> Vec<u8> {
     let name = FileName::new(path.display().to_string());
-    let mut writer = Writer::new(Vec::new(), name, options).expect("a file that can be");
+    let mut writer = Writer::new(Vec::new(), name, options).expect("valid options");
     for cell in cells {
         writer.append(cell).expect("cells in order");
     }
-    writer.finish().expect("memory has room").0
+    writer.finish().expect("in memory").0
 }
 
-/// What the cells of a file are like.
+/// The shape of the cells of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Different rows at most; some have deletes alone.
+    /// The maximum number of rows; some have only deletes.
     pub rows: usize,
-    /// Columns of a row at most.
+    /// The maximum number of columns of a row.
     pub columns: usize,
-    /// Versions of a column at most.
+    /// The maximum number of versions of a column.
     pub versions: usize,
-    /// Bytes of a value at most.
+    /// The maximum length of a value in bytes.
     pub value_len: usize,
-    /// Bytes of a row at most; short rows are prefixes of one another more often.
+    /// The maximum length of a row in bytes; short rows are prefixes of one another more often.
     pub row_len: usize,
-    /// Of 100 rows or cells, how many have deletes.
+    /// The percentage of rows and cells that are deletes.
     pub deletes: usize,
-    /// Of 100 cells, how many have tags.
+    /// The percentage of cells with tags.
     pub tags: usize,
-    /// Whether cells have sequence ids, and some keys several.
+    /// Whether cells have sequence ids; then some keys occur several times.
     pub sequence_ids: bool,
 }
 
@@ -71,7 +71,7 @@ impl Default for Shape {
     }
 }
 
-/// Cells of family `f`, in order.
+/// Returns cells of family `f` in order.
 pub fn cells(seed: u64, shape: Shape) -> Vec<Cell> {
     let mut random = Random::new(seed);
     let mut cells = Vec::new();
@@ -95,12 +95,12 @@ pub fn cells(seed: u64, shape: Shape) -> Vec<Cell> {
         }
     }
     cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
-    // Of two cells with one key and one sequence id no reader can say which comes first.
+    // The order of two cells with the same key and sequence id is undefined.
     cells.dedup_by(|one, other| one.as_ref().compare(&other.as_ref()).is_eq());
     cells
 }
 
-/// One cell, or two of the same key.
+/// Returns one cell, or two of the same key.
 fn cell(
     random: &mut Random,
     shape: Shape,
@@ -112,7 +112,7 @@ fn cell(
         CellType::Put => random.below(shape.value_len + 1),
         _ => 0,
     };
-    // Few words, so that values repeat and compress; some bytes of any value.
+    // Few words, so that values repeat and compress; some arbitrary bytes.
     let value: Vec<u8> = (0..value_len)
         .map(|at| if at % 9 == 8 { random.next_u64() as u8 } else { b"words "[at % 6] })
         .collect();
@@ -125,7 +125,7 @@ fn cell(
             tags.extend_from_slice(data.as_bytes());
         }
     }
-    // The extremes are where differences of timestamps overflow or grow by a byte.
+    // At the extremes, timestamp deltas overflow or grow by a byte.
     let extremes = [0, 1, 255, 256, i64::from(i32::MAX), i64::MAX - 1];
     let timestamp = match random.below(12) {
         at if at < extremes.len() => extremes[at],
@@ -150,7 +150,7 @@ fn cell(
     made
 }
 
-/// A row: text with a common beginning, or bytes that compare badly as signed ones.
+/// Returns a row: text with a common prefix, or bytes that compare wrongly as signed.
 fn row(random: &mut Random, len_max: usize) -> Vec<u8> {
     let len = 1 + random.below(len_max);
     if random.below(3) == 0 {

@@ -1,5 +1,7 @@
-//! Runs `hfile` as its users do. A module of the tests of `cli`, which alone know where the binary is.
-#![allow(dead_code, reason = "the tests of one verb do not need everything")]
+//! Runs `hfile` as users do.
+//!
+//! A module of the tests of `cli`, because only these know the path of the binary.
+#![allow(dead_code, reason = "each test uses some of the helpers")]
 
 use std::fs;
 use std::io::Read;
@@ -20,18 +22,18 @@ pub(crate) fn hfile(args: &[&str]) -> Output {
     command(args).output().expect("the binary runs")
 }
 
-/// Runs a command that must end with status 0, and gives what it printed.
+/// Runs a command that must exit with status 0, and returns its output.
 pub(crate) fn stdout(args: &[&str]) -> String {
     let output = hfile(args);
     assert!(output.status.success(), "hfile {args:?}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
-/// Runs a command that must fail, and gives its status and what it said.
+/// Runs a command that must fail, and returns its status and error output.
 pub(crate) fn failure(args: &[&str]) -> (i32, String) {
     let output = hfile(args);
     assert!(!output.status.success(), "hfile {args:?} succeeded");
-    (output.status.code().expect("no signal ended it"), text(&output.stderr))
+    (output.status.code().expect("not ended by a signal"), text(&output.stderr))
 }
 
 pub(crate) fn json(args: &[&str]) -> Value {
@@ -68,7 +70,7 @@ pub(crate) fn golden_cells(file: &Value) -> Vec<u8> {
 }
 
 pub(crate) fn directory() -> TempDir {
-    tempfile::tempdir().expect("a place for the test")
+    tempfile::tempdir().expect("a temporary directory")
 }
 
 pub(crate) fn path(directory: &TempDir, name: &str) -> String {

@@ -1,5 +1,5 @@
-//! Builds one file of CSV, or sees it refused. A module of the tests of `cli`.
-#![allow(dead_code, reason = "not every test needs everything")]
+//! Builds one file from CSV, or checks the refusal. A module of the tests of `cli`.
+#![allow(dead_code, reason = "each test uses some of the helpers")]
 
 use std::fs;
 
@@ -10,15 +10,15 @@ use crate::command_line::{directory, entries, failure, path, stdout};
 /// A timestamp for all cells.
 pub(crate) const AT_5: [&str; 2] = ["--timestamp", "5"];
 
-/// A directory with `in.csv`.
+/// Returns a directory that contains `in.csv`, and the path of that file.
 pub(crate) fn with_csv(csv: impl AsRef<[u8]>) -> (TempDir, String) {
     let directory = directory();
     let input = path(&directory, "in.csv");
-    fs::write(&input, csv).expect("disk takes it");
+    fs::write(&input, csv).expect("writable");
     (directory, input)
 }
 
-/// Builds one file of CSV and gives its cells as text, without what `cat` says of lengths.
+/// Builds one file from CSV and returns its cells as text, without the lengths that `cat` prints.
 pub(crate) fn cells(csv: impl AsRef<[u8]>, options: &[&str]) -> Vec<String> {
     let (directory, input) = with_csv(csv);
     let output = path(&directory, "out.hfile");
@@ -26,7 +26,7 @@ pub(crate) fn cells(csv: impl AsRef<[u8]>, options: &[&str]) -> Vec<String> {
     shown(&output)
 }
 
-/// The cells of a file as text, without what `cat` says of lengths.
+/// Returns the cells of a file as text, without the lengths that `cat` prints.
 pub(crate) fn shown(file: &str) -> Vec<String> {
     let all = stdout(&["cat", file]);
     let line = |line: &str| {
@@ -37,13 +37,13 @@ pub(crate) fn shown(file: &str) -> Vec<String> {
     all.lines().map(line).collect()
 }
 
-/// Builds a file that cannot be built, leaves nothing behind, and gives what was said.
+/// Checks that a build fails and leaves no file; returns its status and error output.
 pub(crate) fn refusal(csv: impl AsRef<[u8]>, options: &[&str]) -> (i32, String) {
     let (directory, input) = with_csv(csv);
     let output = path(&directory, "out.hfile");
-    let (status, said) =
+    let (status, message) =
         failure(&[&["build", "--from", "csv", &input, "--output", &output], options].concat());
-    assert_eq!(entries(&directory), 1, "{said}: something is left");
-    assert!(!said.contains("out.hfile"), "the output is not at fault: {said}");
-    (status, said.replace(&input, "in.csv"))
+    assert_eq!(entries(&directory), 1, "{message}: a file is left");
+    assert!(!message.contains("out.hfile"), "the message names the output: {message}");
+    (status, message.replace(&input, "in.csv"))
 }

@@ -1,13 +1,13 @@
-//! A disk in memory that behaves as badly as a real one may.
+//! A disk in memory that behaves as badly as a real disk may.
 //!
-//! What a process sees at once, and what a power cut leaves, are two things:
+//! A process sees changes before they are durable:
 //!
-//! | what was done          | survives a power cut                                             |
+//! | change                 | survives a power cut                                             |
 //! |------------------------|------------------------------------------------------------------|
-//! | bytes written          | once the file was synced; before that any of their sectors may   |
-//! | the length             | with the bytes, or without them: then zeros stand there          |
-//! | create, rename, unlink | once the directory was synced; before that any of them may       |
-//! | a failed sync          | its bytes never, although the next sync claims success           |
+//! | bytes written          | once the file is synced; before that, any subset of the sectors  |
+//! | file length            | with the bytes or without them; then the range reads as zeros    |
+//! | create, rename, unlink | once the directory is synced; before that, any subset            |
+//! | a failed sync          | its bytes never, although the next sync reports success          |
 //!
 //! ```text
 //! store ─call→ Disk ─┬ watched: a copy of the disk before each change, for crashes (`power_cut`)
@@ -29,22 +29,22 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use contents::Contents;
 pub use faults::{Fault, Faults};
 
-/// A disk in memory. Clones are the same disk.
+/// A disk in memory; clones share its contents.
 #[derive(Clone, Debug, Default)]
 pub struct Disk(Arc<Mutex<State>>);
 
-/// Called with the disk as it is before each change.
+/// Called with the disk before each change.
 type Watcher = Box<dyn FnMut(&Disk) + Send>;
 
 #[derive(Default)]
 struct State {
     inodes: BTreeMap<Inode, Contents>,
     next_inode: Inode,
-    /// As processes see them.
+    /// The names that processes see.
     names: Names,
-    /// As they are on disk.
+    /// The names that are durable.
     durable_names: Names,
-    /// What was done to directories that were not synced since, in order.
+    /// Directory changes since the last sync of the directory, in order.
     pending: Vec<Change>,
     locks: BTreeSet<PathBuf>,
     faults: Faults,
@@ -54,24 +54,24 @@ struct State {
 type Inode = u64;
 type Names = BTreeMap<PathBuf, Node>;
 
-/// What a name stands for.
+/// The target of a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Node {
     Directory,
     File(Inode),
 }
 
-/// One change of a directory: it happens wholly or not.
+/// An atomic change of a directory.
 #[derive(Clone, Debug)]
 enum Change {
     Add(PathBuf, Node),
     Remove(PathBuf),
-    /// Both names are in one directory.
+    /// Both names are in the same directory.
     Rename(PathBuf, PathBuf, Node),
 }
 
 impl Change {
-    /// The directory that has to be synced.
+    /// Returns the directory whose sync makes the change durable.
     fn directory(&self) -> Option<&Path> {
         match self {
             Self::Add(path, _) | Self::Remove(path) | Self::Rename(path, ..) => path.parent(),
@@ -95,28 +95,28 @@ impl Change {
 }
 
 impl Disk {
-    /// Calls `watcher` with a copy of the disk before each change that is made to it.
+    /// Calls `watcher` with a copy of the disk before each change.
     pub fn watch(&self, watcher: impl FnMut(&Self) + Send + 'static) {
         self.state().watcher = Some(Box::new(watcher));
     }
 
-    /// Ends the watching.
+    /// Removes the watcher.
     pub fn unwatch(&self) {
         self.state().watcher = None;
     }
 
-    /// Has calls fail from now on; they are counted from 1 anew.
+    /// Makes calls fail; calls are counted from 1 again.
     pub fn set_faults(&self, faults: Faults) {
         self.state().faults = faults;
     }
 
-    /// Calls made since the faults were set.
+    /// Returns the number of calls since the faults were set.
     pub fn calls(&self) -> u64 {
         self.state().faults.calls()
     }
 
-    /// The disk as a process finds it that was not the one that died: all that was handed to the
-    /// operating system is there, and nobody holds a lock.
+    /// Returns the disk after the process was killed: all written bytes are there, all locks are
+    /// free.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = self.state();
@@ -130,14 +130,14 @@ impl Disk {
         })
     }
 
-    /// Takes a file of another disk over, whole and durable.
+    /// Copies a file of another disk to this one, durably.
     ///
     /// # Panics
     ///
-    /// If there is no such file.
+    /// If the other disk has no such file.
     pub fn adopt(&self, other: &Self, path: &Path) {
         let Some(Node::File(inode)) = other.state().names.get(path).copied() else {
-            panic!("{} is no file there", path.display());
+            panic!("{} is not a file of the other disk", path.display());
         };
         let mut contents = other.state().inodes[&inode].clone();
         contents.sync();
@@ -147,7 +147,7 @@ impl Disk {
         state.durable_names.insert(path.to_path_buf(), Node::File(inode));
     }
 
-    /// Gives a file that is there other bytes, durably.
+    /// Replaces the bytes of an existing file, durably.
     ///
     /// # Panics
     ///
@@ -155,7 +155,7 @@ impl Disk {
     pub fn overwrite(&self, path: &Path, bytes: &[u8]) {
         let mut state = self.state();
         let Some(Node::File(inode)) = state.names.get(path).copied() else {
-            panic!("{} is no file", path.display());
+            panic!("{} is not a file", path.display());
         };
         let mut contents = Contents::default();
         contents.append(bytes);
@@ -163,7 +163,7 @@ impl Disk {
         state.inodes.insert(inode, contents);
     }
 
-    /// The bytes of a file that is there.
+    /// Returns the bytes of a file.
     ///
     /// # Panics
     ///
@@ -171,12 +171,12 @@ impl Disk {
     pub fn bytes(&self, path: &Path) -> Vec<u8> {
         let state = self.state();
         let Some(Node::File(inode)) = state.names.get(path) else {
-            panic!("{} is no file", path.display());
+            panic!("{} is not a file", path.display());
         };
         state.inodes[inode].bytes().to_vec()
     }
 
-    /// The paths of all files.
+    /// Returns the paths of all files.
     pub fn paths(&self) -> Vec<PathBuf> {
         let state = self.state();
         let files = state.names.iter().filter(|(_, node)| matches!(node, Node::File(_)));
@@ -184,7 +184,7 @@ impl Disk {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no test goes on after a panic")
+        self.0.lock().expect("no panic while the lock is held")
     }
 
     /// Begins a call that changes something: shows the disk to the watcher.
@@ -204,7 +204,7 @@ impl From<State> for Disk {
 }
 
 impl State {
-    /// Gives a file that has no name yet its number.
+    /// Adds a file that has no name yet, and returns its inode.
     fn add_inode(&mut self, contents: Contents) -> Inode {
         let inode = self.next_inode;
         self.next_inode += 1;

@@ -1,4 +1,4 @@
-//! The files of `tests/data`: what HBase wrote, and the cells that it wrote.
+//! The files of `tests/data` that HBase wrote, with their cells.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -11,24 +11,24 @@ use sstable::{Cell, Compression, FileName, ndjson};
 /// A file that HBase wrote.
 #[derive(Clone, Debug)]
 pub struct Fixture {
-    /// Its name without an ending, as in `s01-default`.
+    /// The file name without its extension, as in `s01-default`.
     pub name: String,
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Where its cells are, a line each.
+    /// The path of its cells, one per line.
     pub cells_path: PathBuf,
-    /// What HBase was told to write.
+    /// The settings with which HBase wrote the file.
     pub spec: Value,
-    /// What HBase said when it read the file.
+    /// What HBase reported when it read the file.
     pub expect: Value,
 }
 
 impl Fixture {
-    /// All files of `tests/data/hfile` whose codec this build has.
+    /// Returns all files of `tests/data/hfile` whose codec this build supports.
     ///
     /// # Panics
     ///
-    /// If the manifest cannot be read, which a clone of the repository has.
+    /// If the manifest cannot be read.
     pub fn all() -> Vec<Self> {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/hfile");
         let manifest = std::fs::read(dir.join("manifest.json")).expect("the manifest is there");
@@ -49,12 +49,12 @@ impl Fixture {
             .collect()
     }
 
-    /// Its cells.
+    /// Returns the cells of the file.
     pub fn cells(&self) -> Vec<Cell> {
         read_cells(&self.cells_path)
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the file.
     ///
     /// # Panics
     ///
@@ -63,17 +63,17 @@ impl Fixture {
         std::fs::read(&self.path).expect("the file is in the repository")
     }
 
-    /// What the spec says of the file, `NONE` if nothing.
+    /// Returns a setting of the spec, or `NONE`.
     pub fn setting(&self, name: &str) -> &str {
         self.spec[name].as_str().unwrap_or("NONE")
     }
 }
 
-/// Reads a file of cells, gzipped or not.
+/// Reads a file of cells, gzipped or plain.
 ///
 /// # Panics
 ///
-/// If it cannot be read, or a line is no cell.
+/// If the file cannot be read, or a line is not a cell.
 pub fn read_cells(path: &Path) -> Vec<Cell> {
     let file = File::open(path).expect("the cells are in the repository");
     let input: Box<dyn BufRead> = match path.extension() {

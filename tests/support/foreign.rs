@@ -1,4 +1,4 @@
-//! A filter in the bytes of another library: read, asked, changed and written again.
+//! Filters of other libraries: each is parsed, queried, changed and written again.
 
 use std::num::NonZeroU32;
 
@@ -7,11 +7,11 @@ use filter::GoCuckoo;
 use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
 use filter::bloom::{GuavaBloom, GuavaStrategy, SimpleBloom};
 
-/// Reads what follows the first byte, which says as what. Returns whether it was taken.
+/// Parses the input as the format that its first byte names; returns whether that succeeded.
 ///
 /// # Panics
 ///
-/// If what was taken is written otherwise, or forgets a key that went in.
+/// If a parsed filter is written differently, or denies a key that was inserted.
 pub fn foreign(input: &[u8]) -> bool {
     let Some((format, bytes)) = input.split_first() else { return false };
     let keys = [&b"a"[..], b"row1", b"longer than a word"];
@@ -62,7 +62,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         dynamic.insert(&key).expect("not empty");
         cuckoo.insert(&key).expect("room for all");
     }
-    // All its bits would be megabytes; a short set is one too.
+    // A full bit set would take megabytes; a short one is valid too.
     let simple = vec![0x01, 0x80, 0x10];
     let filters = [
         guava.to_bytes(),

@@ -1,8 +1,8 @@
-//! Real HBase, asked over pipes: one JVM a test run, started by the first question.
+//! Real HBase as the judge: one JVM per test run, started by the first question, asked over pipes.
 //!
-//! It is asked only where `HBASE_JUDGE=1` is set, since it needs a JDK and, the first time, Maven
-//! and a download. Without that the tests say that they were skipped; with it, a judge that cannot
-//! be had is a failure.
+//! It runs only where `HBASE_JUDGE=1` is set, because it needs a JDK and, the first time, Maven and
+//! a download. Otherwise the tests print that they were skipped. Where it is set, a judge that does
+//! not start fails the test.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -16,21 +16,21 @@ use crate::say;
 
 static JUDGE: LazyLock<Mutex<Judge>> = LazyLock::new(|| Mutex::new(Judge::start()));
 
-/// Whether HBase is to be asked; if not, says aloud that `test` was skipped.
-pub fn is_wanted(test: &str) -> bool {
-    let is_wanted = env::var_os("HBASE_JUDGE").is_some_and(|value| value == "1");
-    if !is_wanted {
+/// Whether HBase is to be asked; if not, prints that `test` was skipped.
+pub fn is_enabled(test: &str) -> bool {
+    let is_enabled = env::var_os("HBASE_JUDGE").is_some_and(|value| value == "1");
+    if !is_enabled {
         say(&format!(
-            "{test}: skipped, for it asks real HBase; run it with HBASE_JUDGE=1 (needs a JDK and \
+            "{test}: skipped, because it needs real HBase; set HBASE_JUDGE=1 (needs a JDK and \
              Maven, and downloads HBase's jars once)"
         ));
     }
-    is_wanted
+    is_enabled
 }
 
-/// Asks HBase one question, as on the command line of `tests/hbase-judge/judge`.
+/// Asks HBase one question, with the arguments of `tests/hbase-judge/judge`.
 ///
-/// The answer is its JSON; `"ok"` in it says whether all checks passed.
+/// The answer is JSON; its field `ok` says whether all checks passed.
 ///
 /// # Panics
 ///
@@ -41,7 +41,7 @@ pub fn ask<S: AsRef<str>>(arguments: &[S]) -> Value {
 }
 
 struct Judge {
-    /// Ends by itself when its input does, with this process.
+    /// Exits when its stdin closes, which happens when this process ends.
     _process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -58,8 +58,8 @@ impl Judge {
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {}: {error}", script.display()));
         Self {
-            input: process.stdin.take().expect("it was asked for"),
-            output: BufReader::new(process.stdout.take().expect("it was asked for")),
+            input: process.stdin.take().expect("piped"),
+            output: BufReader::new(process.stdout.take().expect("piped")),
             _process: process,
         }
     }
@@ -68,7 +68,7 @@ impl Judge {
         writeln!(self.input, "{}", json!(arguments)).expect("the judge listens");
         let mut line = String::new();
         self.output.read_line(&mut line).expect("the judge answers");
-        assert!(!line.is_empty(), "the judge ended; it needs a JDK, and Maven to be built");
+        assert!(!line.is_empty(), "the judge exited; it needs a JDK, and Maven to be built");
         let answer: Value = serde_json::from_str(&line).expect("the judge answers in JSON");
         answer["result"].clone()
     }

@@ -1,4 +1,4 @@
-//! What the tests across crates share.
+//! Helpers that several tests across crates use.
 
 pub mod cells;
 pub mod disk;
@@ -17,22 +17,22 @@ pub mod ways;
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// Says something that is shown also where the test passes and its output is kept back.
+/// Prints a line also when the test passes and its output is captured.
 pub fn say(what: &str) {
     let line = format!("{what}\n");
-    // Where nobody can be told there is nobody to be told of that.
+    // A failed write to stderr cannot be reported.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// The CRC-32 of bytes.
+/// Returns the CRC-32 of bytes.
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// Bytes in lower-case hex, as in the cells format.
+/// Returns bytes as lower-case hex, as in the NDJSON cell format.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}"); // A string takes everything.
+        let _ = write!(hex, "{byte:02x}"); // Writing to a string cannot fail.
         hex
     })
 }

@@ -1,13 +1,13 @@
-//! Damaged copies of sound files: damage as it happens to disks, and damage that no checksum gives away.
+//! Damaged copies of sound files: media damage, and damage that checksums do not reveal.
 //!
-//! | class      | what was done                                               | what a read may answer        |
+//! | class      | damage                                                      | a read may return             |
 //! |------------|-------------------------------------------------------------|-------------------------------|
-//! | `Raw`      | bytes changed, checksums left                               | the truth, or an error        |
-//! | `Placed`   | whole sound blocks at other places, lost, of another file   | the truth, or an error        |
-//! | `Stale`    | a whole sound block of another version of the file, in its  | what that block says, within  |
-//! |            | own place, that nothing beside it contradicts               | its own range                 |
-//! | `Repaired` | bytes changed or blocks placed, and then `previous` offsets | what docs/src/reference/      |
-//! |            | and checksums made right                                    | hostile-files.md lists        |
+//! | `Raw`      | bytes changed, checksums kept                               | the right answer or an error  |
+//! | `Placed`   | whole sound blocks moved, lost, or from another file        | the right answer or an error  |
+//! | `Stale`    | a whole sound block of another version of the file, in its  | the contents of that block,   |
+//! |            | old position, contradicted by nothing else in the file      | within the range of the block |
+//! | `Repaired` | bytes changed or blocks moved, then `previous` offsets and  | see docs/src/reference/       |
+//! |            | checksums recomputed                                        | hostile-files.md              |
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use workload::Random;
 
 use crate::sound::Sound;
 
-/// What kind of damage a mutant has; see the table above.
+/// The class of damage of a mutant; see the table above.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[expect(missing_docs, reason = "the table above has them")]
 pub enum Class {
@@ -32,18 +32,19 @@ pub enum Class {
 pub struct Mutant {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// The blocks whose bytes are not what they were, by number.
+    /// The numbers of the blocks whose bytes changed.
     pub touched: BTreeSet<usize>,
-    /// What kind of damage it has.
+    /// The class of its damage.
     pub class: Class,
 }
 
-/// Bytes of a trailer of version 3.
+/// The length of a version 3 trailer.
 const TRAILER_LEN: usize = 4096;
 
 impl Mutant {
-    /// One to three changes to a file, as the random numbers have it. `others` are files of the same
-    /// shape, from which blocks may come.
+    /// Applies one to three random changes to a file.
+    ///
+    /// `others` are files of the same shape that blocks may be copied from.
     pub fn new(sound: &Sound, others: &[Other], random: &mut Random) -> Self {
         let mut mutant = Self::unchanged(sound);
         match random.below(14) {
@@ -70,8 +71,9 @@ impl Mutant {
         Self { bytes: sound.bytes.clone(), touched: BTreeSet::new(), class: Class::Placed }
     }
 
-    /// A file with other bytes `at` bytes behind the start of a block, and the block's checksums made
-    /// anew; `None` if they do not fit into it.
+    /// Overwrites bytes at offset `at` of a block and recomputes the block's checksums.
+    ///
+    /// Returns `None` if the bytes do not fit into the block.
     pub fn overwritten(sound: &Sound, block: usize, at: usize, bytes: &[u8]) -> Option<Self> {
         let mut mutant = Self { class: Class::Repaired, ..Self::unchanged(sound) };
         let covered = sound.covered(block);
@@ -82,7 +84,7 @@ impl Mutant {
         Some(mutant)
     }
 
-    /// Changes bytes of one block: flips, splices, numbers blown up, numbers of its header.
+    /// Changes bytes of one block: bit flips, splices, huge numbers, header fields.
     fn change_block(&mut self, sound: &Sound, random: &mut Random) {
         let block = random.below(sound.blocks.len());
         let Range { start, end } = sound.covered(block);
@@ -96,7 +98,7 @@ impl Mutant {
             0 => bytes[place] ^= 1 << random.below(8),
             1 => bytes[place] = random.next_u64() as u8,
             2 => {
-                // A length blown up, or a small number where a large one was.
+                // A huge length, or zero in place of a number.
                 let number = [0x7fff_ffff_u32, 0xffff_ffff, 0x0001_0000, 0][random.below(4)];
                 let room = (end - place).min(4);
                 bytes[place..place + room].copy_from_slice(&number.to_be_bytes()[..room]);
@@ -112,9 +114,9 @@ impl Mutant {
                 let len = (1 + random.below(200)).min(end - place).min(other.end - from);
                 bytes.copy_within(from..from + len, place);
             }
-            // Sizes, previous block, type of checksum.
+            // Sizes, previous block or checksum type.
             5 => bytes[start + 8 + random.below(25)] ^= 1 << random.below(8),
-            // More data than are there.
+            // An uncompressed size that exceeds the data.
             _ => {
                 let size = [0x7fff_ffff_u32, 1 << 30, 16 << 20, 1 << 20][random.below(4)];
                 bytes[start + 12..start + 16].copy_from_slice(&size.to_be_bytes());
@@ -123,7 +125,7 @@ impl Mutant {
         self.repair(sound, block);
     }
 
-    /// Makes the checksums of a block anew, where they stood.
+    /// Recomputes the checksums of a block in place.
     fn repair(&mut self, sound: &Sound, block: usize) {
         self.touched.insert(block);
         let header = sound.blocks[block].1;
@@ -133,8 +135,9 @@ impl Mutant {
         self.bytes[covered.end..covered.end + sums.len()].copy_from_slice(&sums);
     }
 
-    /// Puts two blocks of one type in each other's place; where they are equally long, half of the
-    /// time with the chain of previous blocks made right.
+    /// Swaps two blocks of one type.
+    ///
+    /// If they have the same length, half of the time their previous offsets are corrected.
     fn swap(&mut self, sound: &Sound, random: &mut Random) {
         let Some((first, second)) = two_of_a_type(sound, random) else { return };
         let (one, other) = (whole(sound, first), whole(sound, second));
@@ -149,7 +152,7 @@ impl Mutant {
         }
     }
 
-    /// Puts a copy of a block over another of its type, or between it and the next.
+    /// Copies a block over another of its type, or inserts the copy after that one.
     fn duplicate(&mut self, sound: &Sound, random: &mut Random) {
         let Some((first, second)) = two_of_a_type(sound, random) else { return };
         let (first, second) = if random.below(2) == 0 { (first, second) } else { (second, first) };
@@ -167,7 +170,7 @@ impl Mutant {
         }
     }
 
-    /// Takes a block out; the trailer then has the offsets of what stood behind it.
+    /// Removes a block and corrects the offsets in the trailer.
     fn drop_block(&mut self, sound: &Sound, random: &mut Random) {
         let dropped = whole(sound, random.below(sound.blocks.len()));
         let (start, len) = (dropped.start as u64, dropped.len() as i64);
@@ -175,15 +178,16 @@ impl Mutant {
         shift_offsets(&mut self.bytes, start, -len);
     }
 
-    /// Leaves zeros where a block was to be written.
+    /// Zeroes a block, as if its write was lost.
     fn lose_write(&mut self, sound: &Sound, random: &mut Random) {
         let block = random.below(sound.blocks.len());
         self.bytes[whole(sound, block)].fill(0);
         self.touched.insert(block);
     }
 
-    /// Puts a block of another file at the same place, if it is as long and of the same type; half of the
-    /// time with the `previous` of the block that was there.
+    /// Replaces a block by the block of `other` at the same number, if type and length are equal.
+    ///
+    /// Half of the time the copy keeps the previous offset of the block that it replaces.
     fn take_from(&mut self, other: &Other, sound: &Sound, random: &mut Random) {
         for _ in 0..30 {
             let block = random.below(sound.blocks.len());
@@ -212,7 +216,7 @@ impl Mutant {
         }
     }
 
-    /// Flips bits, or writes over bytes, and leaves the checksums as they are.
+    /// Flips bits or overwrites bytes, and leaves the checksums unchanged.
     fn change_unrepaired(&mut self, sound: &Sound, random: &mut Random) {
         let block = random.below(sound.blocks.len());
         let place = whole(sound, block);
@@ -234,7 +238,7 @@ impl Mutant {
         }
     }
 
-    /// Flips a bit of the trailer, which no checksum guards.
+    /// Flips a bit of the trailer, which has no checksum.
     fn change_trailer(&mut self, random: &mut Random) {
         let start = self.bytes.len() - TRAILER_LEN;
         let message_len = usize::from(self.bytes[start + 8]);
@@ -247,14 +251,14 @@ impl Mutant {
         self.class = Class::Raw;
     }
 
-    /// Writes the previous block that stood in a block's place into the block that is there now.
+    /// Restores the previous offset of a block that was replaced, and recomputes its checksums.
     fn keep_previous(&mut self, sound: &Sound, block: usize) {
         self.class = Class::Repaired;
         let place = sound.covered(block).start + 16..sound.covered(block).start + 24;
         self.bytes[place.clone()].copy_from_slice(&sound.bytes[place]);
         let header = sound.blocks[block].1;
         let start = sound.covered(block).start;
-        // The block that came here may be cut elsewhere between data and checksums.
+        // The new block may have another data length.
         let data_len =
             u32::from_be_bytes(self.bytes[start + 29..start + 33].try_into().expect("four bytes"));
         let end = start + data_len as usize;
@@ -268,25 +272,27 @@ impl Mutant {
 pub struct Other {
     /// The file.
     pub file: Sound,
-    /// Whether the keys in a block of it fit into the range of the block at the same place.
+    /// Whether the keys of each block fit into the range of the block at the same number.
     pub fits: bool,
 }
 
-/// Whether a reader can tell that a block of this type is misplaced: by its keys or, for our filters, by the
-/// checksum that the file states.
+/// Whether a reader can detect that a block of this type is misplaced.
+///
+/// It detects this by the keys or, for row filters, by the checksum in the filter index.
 const fn is_identified_by_content(block_type: BlockType) -> bool {
     use BlockType::{Data, EncodedData, IntermediateIndex, LeafIndex, Meta};
     matches!(block_type, Data | EncodedData | IntermediateIndex | LeafIndex | Meta)
 }
 
-/// The bytes of a block, checksums and all.
+/// The range of a block, with its checksums.
 fn whole(sound: &Sound, block: usize) -> Range<usize> {
     let (at, header) = sound.blocks[block];
     let start = at.get() as usize;
     start..start + header.len() as usize
 }
 
-/// Two blocks of one type in their order, if the file has such; of one length if random says so.
+/// Returns two blocks of one type in file order, if there are any; half of the time of equal
+/// length.
 fn two_of_a_type(sound: &Sound, random: &mut Random) -> Option<(usize, usize)> {
     let of_one_len = random.below(2) == 0;
     for _ in 0..30 {
@@ -313,8 +319,9 @@ fn sums(kind: ChecksumType, covered: &[u8], bytes_per_checksum: u32) -> Vec<u8> 
     chunks.flat_map(|chunk| sum(chunk).to_be_bytes()).collect()
 }
 
-/// Adds `by` to the offsets in the trailer that are not before `from`: of the file info, of what is
-/// loaded at once, of the last data block.
+/// Adds `by` to the trailer's offsets that are at least `from`.
+///
+/// These are the offsets of the file info, of the load-on-open section and of the last data block.
 pub(crate) fn shift_offsets(bytes: &mut [u8], from: u64, by: i64) {
     let start = bytes.len() - TRAILER_LEN;
     let end = start + 9 + usize::from(bytes[start + 8]);
@@ -323,7 +330,7 @@ pub(crate) fn shift_offsets(bytes: &mut [u8], from: u64, by: i64) {
         let (field, wire_type) = (bytes[at] >> 3, bytes[at] & 7);
         let (value, len) = varint(&bytes[at + 1..end]);
         if matches!(field, 1 | 2 | 10) && value != u64::MAX && value >= from {
-            // As long as before, so that the rest stays where it is.
+            // Encoded in as many bytes as before, so that the other fields keep their offsets.
             let mut shifted = value.wrapping_add_signed(by);
             for (index, byte) in bytes[at + 1..at + 1 + len].iter_mut().enumerate() {
                 *byte = (shifted & 0x7f) as u8 | if index + 1 < len { 0x80 } else { 0 };
@@ -334,7 +341,7 @@ pub(crate) fn shift_offsets(bytes: &mut [u8], from: u64, by: i64) {
     }
 }
 
-/// Writes a field of the trailer whose number takes one byte.
+/// Writes a field of the trailer whose value takes one byte.
 pub(crate) fn set_trailer(bytes: &mut [u8], wanted: u8, number: u8) {
     let start = bytes.len() - TRAILER_LEN;
     let mut at = start + 9;
@@ -348,7 +355,7 @@ pub(crate) fn set_trailer(bytes: &mut [u8], wanted: u8, number: u8) {
     }
 }
 
-/// The number that starts here, and its bytes.
+/// Returns the varint at the start of the bytes, and its length.
 fn varint(bytes: &[u8]) -> (u64, usize) {
     let len = bytes.iter().take_while(|byte| **byte & 0x80 != 0).count() + 1;
     let digits = bytes[..len].iter().rev();

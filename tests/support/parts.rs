@@ -1,14 +1,14 @@
-//! Files one part of which is whatever bytes are given: what fuzzing feeds to the readers.
+//! Files in which one part is replaced by arbitrary input: the fuzz targets for the readers.
 //!
 //! ```text
 //! sound file  [data][leaf index][Bloom chunk]…[root index][file info][Bloom meta][trailer]
 //!                                                              ↑
-//! input       ─────────────────────────────────────────────────┘   all sizes and places around it
-//!                                                                   made to fit
+//! input       ─────────────────────────────────────────────────┘   sizes and offsets around the input
+//!                                                                   are adjusted
 //! ```
 //!
-//! So every decoder is reached through the front door, by the calls that a user makes. The files
-//! have no checksums, which would keep the input away from the decoders.
+//! The input reaches every decoder through the public API. The files have no checksums, which would
+//! reject the input before it is decoded.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,10 +26,10 @@ use crate::mutants::{set_trailer, shift_offsets};
 use crate::sound::{Sound, open};
 use crate::store_parts;
 
-/// Reads a file with an input in it; returns whether it was read, and not refused.
+/// Reads a file that contains an input; returns whether the read succeeded.
 pub type Target = fn(&[u8]) -> bool;
 
-/// What is fuzzed, by name: the targets of `fuzz/`, which `tests/fuzz_corpus.rs` replays.
+/// The fuzz targets by name, as in `fuzz/`; `tests/fuzz_corpus.rs` replays their inputs.
 pub const TARGETS: [(&str, Target); 16] = [
     ("reader", reader),
     ("plain", plain),
@@ -49,14 +49,14 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("manifest", store_parts::manifest),
 ];
 
-/// Longer input finds nothing that shorter one does not, and takes longer.
+/// Longer inputs take longer and reach no further code.
 const INPUT_LEN_MAX: usize = 64 << 10;
 
 /// A whole file.
 ///
 /// # Panics
 ///
-/// As all targets: if what is read contradicts itself, which is what fuzzing looks for.
+/// As all targets: if two reads contradict each other, which fuzzing looks for.
 pub fn reader(input: &[u8]) -> bool {
     read(input.to_vec())
 }
@@ -70,8 +70,9 @@ pub fn plain(input: &[u8]) -> bool {
     data_block(DataBlockEncoding::None, input)
 }
 
-/// The body of a data block in `PREFIX`. A first byte says whether tags are in a dictionary, here
-/// and in the other encodings.
+/// The body of a data block in `PREFIX`.
+///
+/// For every encoding but `NONE` a first byte says whether tags are in a dictionary.
 ///
 /// # Panics
 ///
@@ -107,8 +108,7 @@ pub fn row_index(input: &[u8]) -> bool {
     data_block(DataBlockEncoding::RowIndexV1, input)
 }
 
-/// Two bytes for how many entries and levels the trailer says there are, and the root of the data
-/// index.
+/// The entry count and level count of the trailer (a byte each), and the root of the data index.
 ///
 /// # Panics
 ///
@@ -149,7 +149,7 @@ pub fn file_info(input: &[u8]) -> bool {
     read(with_body(&ONE_BLOCK[0], BlockType::FileInfo, input, input.len()))
 }
 
-/// The trailer behind its magic, without its version.
+/// The trailer after its magic, without its version.
 ///
 /// # Panics
 ///
@@ -162,8 +162,7 @@ pub fn trailer(input: &[u8]) -> bool {
     read(bytes)
 }
 
-/// A byte that chooses the codec, four for what a data block is said to inflate to, and the block as
-/// stored.
+/// A codec (one byte), the stated uncompressed size of a data block (four), and the stored block.
 ///
 /// # Panics
 ///
@@ -171,12 +170,12 @@ pub fn trailer(input: &[u8]) -> bool {
 pub fn codec(input: &[u8]) -> bool {
     let Some(([codec, size @ ..], body)) = input.split_first_chunk::<5>() else { return false };
     let file = &COMPRESSED[usize::from(*codec) % COMPRESSED.len()].1;
-    // Larger ones are refused anyway, and would be all that is tried.
+    // Larger sizes are refused, and would be most of the inputs.
     let size = u32::from_be_bytes(*size) & 0xf_ffff;
     read(with_body(file, BlockType::Data, body, size as usize))
 }
 
-/// A filter of ours as it is stored.
+/// A row filter as stored.
 ///
 /// # Panics
 ///
@@ -192,7 +191,7 @@ pub fn filter(input: &[u8]) -> bool {
 fn data_block(encoding: DataBlockEncoding, input: &[u8]) -> bool {
     let Some((layout, body)) = input.split_first() else { return false };
     let known = DataBlockEncoding::ALL.iter().position(|known| *known == encoding);
-    let file = &ONE_BLOCK[known.expect("all are there") * 2 + usize::from(layout & 1)];
+    let file = &ONE_BLOCK[known.expect("every encoding is in ALL") * 2 + usize::from(layout & 1)];
     let wanted = match encoding {
         DataBlockEncoding::None => BlockType::Data,
         _ => BlockType::EncodedData,
@@ -205,7 +204,7 @@ fn options() -> WriterOptions {
     WriterOptions::default().checksum(ChecksumType::Null)
 }
 
-/// A file of one data block for each encoding, without and with a dictionary of tags.
+/// One file of one data block for each encoding, without and with a tag dictionary.
 static ONE_BLOCK: LazyLock<Vec<Sound>> = LazyLock::new(|| {
     let with = |encoding, compress_tags| {
         let options = options().data_block_encoding(encoding).compress_tags(compress_tags);
@@ -223,7 +222,7 @@ static ONE_BLOCK: LazyLock<Vec<Sound>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A file of many data blocks, two levels of index and both Bloom filters.
+/// A file of many data blocks, two index levels and both Bloom filters.
 static TWO_LEVELS: LazyLock<Sound> = LazyLock::new(|| {
     Sound::written(
         "two-levels",
@@ -231,18 +230,18 @@ static TWO_LEVELS: LazyLock<Sound> = LazyLock::new(|| {
     )
 });
 
-/// A file of one data block for each codec.
+/// One file of one data block for each codec.
 static COMPRESSED: LazyLock<Vec<(Compression, Sound)>> = LazyLock::new(|| {
     let codecs = Compression::ALL.into_iter();
     let supported = codecs.filter(|it| it.is_supported() && *it != Compression::None);
     supported.map(|it| (it, Sound::written("compressed", options().compression(it)))).collect()
 });
 
-/// A sound file with another body in the last block of a type, all sizes and places made to fit.
+/// Replaces the body of the last block of a type, and adjusts all sizes and offsets.
 fn with_body(sound: &Sound, wanted: BlockType, body: &[u8], inflated: usize) -> Vec<u8> {
     let body = &body[..body.len().min(INPUT_LEN_MAX)];
     let number = match wanted {
-        // The second one is that of the META blocks.
+        // The last root index is that of the META blocks.
         BlockType::RootIndex => sound.blocks.iter().position(|it| it.1.block_type == wanted),
         _ => sound.blocks.iter().rposition(|it| it.1.block_type == wanted),
     };
@@ -273,7 +272,7 @@ fn with_body(sound: &Sound, wanted: BlockType, body: &[u8], inflated: usize) -> 
         } else {
             place(other_at.get().wrapping_add_signed(by), other.len() as usize)
         };
-        // What is given stays as it is.
+        // The input itself is not adjusted.
         for from in end..bytes.len().saturating_sub(old.len()) {
             if bytes[from..].starts_with(&old) {
                 bytes[from..from + old.len()].copy_from_slice(&new);
@@ -283,14 +282,17 @@ fn with_body(sound: &Sound, wanted: BlockType, body: &[u8], inflated: usize) -> 
     bytes
 }
 
-/// Reads a file in every way there is. Errors are right; answers that contradict each other panic.
+/// Reads a file in every way; errors are fine, contradictory answers panic.
 fn read(bytes: Vec<u8>) -> bool {
     let bytes = Bytes::from(bytes);
     let name = FileName::new("fuzzed");
     let found = sstable::verify(Arc::new(bytes.clone()), name, Limits::default(), |_| {});
     let is_sound = found.is_ok_and(|found| found.is_sound());
     let outcome = read_all(bytes);
-    assert!(!is_sound || outcome.is_ok(), "sound, and yet: {outcome:?}");
+    assert!(
+        !is_sound || outcome.is_ok(),
+        "verify finds the file sound, but a read fails: {outcome:?}"
+    );
     outcome.is_ok()
 }
 
@@ -310,7 +312,11 @@ fn read_all(bytes: Bytes) -> Result<()> {
     }
     scanner.seek_to_last()?;
     for cell in cells.iter().rev() {
-        assert_eq!(scanner.cell(), Some(cell.as_ref()), "backwards as forwards");
+        assert_eq!(
+            scanner.cell(),
+            Some(cell.as_ref()),
+            "a backward scan returns the cells of a forward scan"
+        );
         scanner.retreat()?;
     }
     for cell in cells.iter().step_by((cells.len() / 8) | 1) {
@@ -326,11 +332,11 @@ fn read_all(bytes: Bytes) -> Result<()> {
     Ok(())
 }
 
-/// Inputs to begin with: what the sound files have in each place.
+/// Returns the initial corpus of a target: the matching part of each sound file.
 ///
 /// # Panics
 ///
-/// If a sound file is not what it is made to be.
+/// If a sound file lacks the part.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let body = |sound: &Sound, wanted: BlockType| {
         let number = sound.blocks.iter().rposition(|it| it.1.block_type == wanted);
@@ -339,7 +345,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     };
     let encoded = |encoding: DataBlockEncoding, wanted| {
         let first = DataBlockEncoding::ALL.iter().position(|known| *known == encoding);
-        let first = first.expect("all are there") * 2;
+        let first = first.expect("every encoding is in ALL") * 2;
         let with = |layout: usize| {
             [&[layout as u8][..], &body(&ONE_BLOCK[first + layout], wanted)].concat()
         };
@@ -382,8 +388,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
                 (0..50_u64).map(|key| KeyHash::new(Seed::default(), &key.to_be_bytes())).collect();
             let kinds = FilterKind::ALL.iter();
             let build = |kind: &FilterKind| filter::build(*kind, rate, Seed::default(), &keys);
-            // A width whose buckets begin within a byte.
-            let mut odd = Cuckoo::with_fingerprint_bits(9, 50).expect("a width");
+            // A fingerprint width whose buckets are not byte-aligned.
+            let mut odd = Cuckoo::with_fingerprint_bits(9, 50).expect("a valid width");
             for key in &keys {
                 odd.insert(*key).expect("few keys fit");
             }

@@ -1,14 +1,16 @@
-//! Somebody's CSV: column names of their own, quoted fields, two families, three types, in no order. What a table
-//! made of it must hold is known from the numbers alone.
+//! A CSV file as a user may have it, with expected cells.
+//!
+//! Its columns have names of their own, some fields are quoted, the cells have two families and
+//! three types, and the rows are unsorted. The expected cells follow from the row numbers.
 
 use std::io::{self, Write};
 
 use sstable::{CellRef, Timestamp};
 
-/// The names of the columns.
+/// The header line.
 pub const HEADER: &str = "user,full name,info:age,score,signup";
 
-/// The options with which `hfile build` reads it.
+/// The options of `hfile build` for this file.
 pub const OPTIONS: [&str; 12] = [
     "--row",
     "user",
@@ -24,7 +26,7 @@ pub const OPTIONS: [&str; 12] = [
     "signup",
 ];
 
-/// One row.
+/// One line of the file.
 pub struct Person {
     row: String,
     name: String,
@@ -34,7 +36,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// Returns the row of a number, whose key has at least `digits` digits.
+    /// Returns the line of a number, whose row key has at least `digits` digits.
     pub fn new(number: u64, digits: usize) -> Self {
         Self {
             row: format!("row{number:0digits$}"),
@@ -45,18 +47,18 @@ impl Person {
         }
     }
 
-    /// Writes its line.
+    /// Writes the line.
     ///
     /// # Errors
     ///
-    /// What `out` says.
+    /// If `out` fails.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { row, name, age, score, signup } = self;
         let quoted = name.replace('"', "\"\"");
         writeln!(out, "{row},\"{quoted}\",{age},{score:?},{signup}")
     }
 
-    /// Hands over its cells, those of the family `info` first.
+    /// Passes the expected cells to `each`, those of the family `info` first.
     pub fn cells(&self, mut each: impl FnMut(CellRef<'_>)) {
         let (age, score) = (self.age.to_be_bytes(), self.score.to_be_bytes());
         for (family, qualifier, value) in [

@@ -1,5 +1,5 @@
-//! The operating system's files, of which those below one directory cannot be changed: as on a
-//! read-only file system or a full disk.
+//! The operating system's files, with every change below one directory refused, as on a read-only
+//! file system or a full disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex};
 use sstable::ReadAt;
 use store::vfs::{AppendFile, Entry, Lock, RealFiles, Vfs};
 
-/// Called with the number of each reading call before it is made.
-type Meddler = Box<dyn FnMut(u64) + Send>;
+/// Called before each read call, with the number of the call.
+type ReadHook = Box<dyn FnMut(u64) + Send>;
 
-/// Refuses each call that would change something below a directory, and counts those.
+/// Refuses and counts each call that would change something below a directory.
 pub struct ReadOnlyFiles {
     place: PathBuf,
     refusal: io::ErrorKind,
     refused: AtomicU64,
     reads: AtomicU64,
-    meddler: Mutex<Option<Meddler>>,
+    hook: Mutex<Option<ReadHook>>,
 }
 
 impl std::fmt::Debug for ReadOnlyFiles {
@@ -28,44 +28,44 @@ impl std::fmt::Debug for ReadOnlyFiles {
 }
 
 impl ReadOnlyFiles {
-    /// Files of which those below `place` cannot be changed, for this reason.
+    /// Refuses changes below `place` with an error of this kind.
     pub fn new(place: &Path, refusal: io::ErrorKind) -> Arc<Self> {
         Arc::new(Self {
             place: place.to_path_buf(),
             refusal,
             refused: AtomicU64::new(0),
             reads: AtomicU64::new(0),
-            meddler: Mutex::new(None),
+            hook: Mutex::new(None),
         })
     }
 
-    /// Calls `meddler` before each reading call; they are counted from 1 anew.
+    /// Sets a hook that runs before each read call; calls are counted from 1 again.
     ///
     /// # Panics
     ///
-    /// If a meddler has panicked.
-    pub fn meddle(&self, meddler: impl FnMut(u64) + Send + 'static) {
+    /// If an earlier hook has panicked.
+    pub fn set_read_hook(&self, hook: impl FnMut(u64) + Send + 'static) {
         self.reads.store(0, Ordering::Relaxed);
-        *self.meddler.lock().expect("no meddler panics") = Some(Box::new(meddler));
+        *self.hook.lock().expect("no hook panics") = Some(Box::new(hook));
     }
 
-    /// Calls that would have changed something.
+    /// Returns the number of calls that were refused.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Reading calls.
+    /// Returns the number of read calls.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
     fn read(&self) {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
-        // Taken out: what it does may read, too.
-        let meddler = self.meddler.lock().expect("no meddler panics").take();
-        if let Some(mut meddler) = meddler {
-            meddler(number);
-            *self.meddler.lock().expect("no meddler panics") = Some(meddler);
+        // Taken out of the lock, because the hook may read too.
+        let hook = self.hook.lock().expect("no hook panics").take();
+        if let Some(mut hook) = hook {
+            hook(number);
+            *self.hook.lock().expect("no hook panics") = Some(hook);
         }
     }
 

@@ -1,5 +1,6 @@
-//! Sound files whose cells are known, to be damaged: what may come of reading a damaged copy is an
-//! error, or every answer of the sound one.
+//! Sound files whose cells are known.
+//!
+//! A read of a damaged copy must end in an error or return what the sound file returns.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,18 +15,18 @@ use sstable::{
 
 use crate::fixtures::Fixture;
 
-/// A file, what is in it, and rows that are and are not.
+/// A sound file, its contents, and rows that it has and has not.
 #[derive(Clone, Debug)]
 pub struct Sound {
-    /// What it is called.
+    /// Its name in messages.
     pub name: String,
     /// All its bytes.
     pub bytes: Vec<u8>,
     /// All its cells.
     pub cells: Vec<Cell>,
-    /// Its rows in order, each followed by one that it does not have.
+    /// Its rows in order, each followed by a row that it does not have.
     pub rows: Vec<Vec<u8>>,
-    /// Its blocks, and where they stand.
+    /// Its blocks and their offsets.
     pub blocks: Vec<(BlockOffset, Header)>,
 }
 
@@ -38,13 +39,14 @@ pub fn open(bytes: impl Into<Bytes>) -> Result<Reader> {
     open_with_cache(bytes, 1 << 20)
 }
 
-/// Opens the bytes of a file, with a cache that keeps nothing: what a get reads of a block of
-/// differences, it walks only up to the row.
+/// Opens the bytes of a file with a cache of zero bytes.
+///
+/// A get then decodes a delta-encoded block only up to its row.
 ///
 /// # Errors
 ///
 /// If they are damaged.
-pub fn open_to_walk(bytes: impl Into<Bytes>) -> Result<Reader> {
+pub fn open_without_cache(bytes: impl Into<Bytes>) -> Result<Reader> {
     open_with_cache(bytes, 0)
 }
 
@@ -53,7 +55,7 @@ fn open_with_cache(bytes: impl Into<Bytes>, capacity: u64) -> Result<Reader> {
     Reader::open(Arc::new(bytes.into()), FileName::new("damaged.hfile"), options)
 }
 
-/// Small files of HBase: an empty one, and each codec and family of encodings, some with tags.
+/// Small files of HBase: an empty one, and each codec and encoding, some with tags.
 const SMALL: [&str; 8] = [
     "s02-empty",
     "s03-one-cell",
@@ -66,8 +68,9 @@ const SMALL: [&str; 8] = [
 ];
 
 impl Sound {
-    /// Small files of HBase and one of ours: every codec and family of encodings, an empty one, one
-    /// with three index levels, some with tags.
+    /// Returns small files of HBase and one of ours.
+    ///
+    /// They cover every codec and encoding, no cells, three index levels, and tags.
     pub fn small() -> Vec<Self> {
         let of_hbase = SMALL.into_iter().map(Self::of_hbase);
         of_hbase.chain([Self::with_three_index_levels()]).collect()
@@ -77,28 +80,30 @@ impl Sound {
     ///
     /// # Panics
     ///
-    /// If there is none of this name.
+    /// If no file has this name.
     pub fn of_hbase(name: &str) -> Self {
         let fixture = Fixture::all().into_iter().find(|fixture| fixture.name == name);
         let fixture = fixture.expect("a file of the manifest");
         Self::new(name, fixture.bytes(), fixture.cells())
     }
 
-    /// A file of our writer's with all that a file can have: tags, sequence ids, deletes, both
-    /// Bloom filters, a filter of our own, several index levels.
+    /// Writes a file with every feature of our writer.
+    ///
+    /// These are tags, sequence ids, deletes, both Bloom filters, a row filter and several index
+    /// levels.
     ///
     /// # Panics
     ///
-    /// Never: the options fit each other.
+    /// Never: the options are compatible.
     pub fn written(name: &str, options: WriterOptions) -> Self {
         Self::written_with(name, options, &cells_of_all_sorts(120, |number| number, b'v'))
     }
 
-    /// The same with other cells.
+    /// As [`written`](Self::written), with other cells.
     ///
     /// # Panics
     ///
-    /// If the options do not fit the cells.
+    /// If the cells contradict the options.
     pub fn written_with(name: &str, options: WriterOptions, cells: &[Cell]) -> Self {
         let filter = FilterOptions {
             kind: FilterKind::BlockedBloom,
@@ -114,15 +119,15 @@ impl Sound {
         for cell in cells {
             writer.append(cell.as_ref()).expect("in order");
         }
-        let (bytes, _) = writer.finish().expect("memory takes it");
+        let (bytes, _) = writer.finish().expect("in memory");
         Self::new(name, bytes, cells.to_vec())
     }
 
-    /// A file of three index levels.
+    /// Writes a file of three index levels.
     ///
     /// # Panics
     ///
-    /// If it has others.
+    /// If the file has another number of levels.
     pub fn with_three_index_levels() -> Self {
         let options = WriterOptions::default()
             .data_block_encoding(DataBlockEncoding::Diff)
@@ -136,7 +141,7 @@ impl Sound {
         made
     }
 
-    /// A file whose cells are known.
+    /// Makes a sound file of bytes and the cells that they hold.
     ///
     /// # Panics
     ///
@@ -153,11 +158,11 @@ impl Sound {
         sound
     }
 
-    /// Reads a damaged copy. `Err` if that gives an error, `Ok` if every answer is right.
+    /// Reads a damaged copy: `Ok` if every answer is right, `Err` if a read fails.
     ///
     /// # Errors
     ///
-    /// What the reader says of the damage.
+    /// The error of the reader.
     ///
     /// # Panics
     ///
@@ -165,21 +170,21 @@ impl Sound {
     pub fn judge(&self, bytes: impl Into<Bytes>, what: &str) -> Result<()> {
         let bytes = bytes.into();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            match self.wrong_row(&open_to_walk(bytes.clone())?)? {
-                Some(lie) => Ok(Some(lie)),
-                None => self.first_lie(&open(bytes)?),
+            match self.wrong_row(&open_without_cache(bytes.clone())?)? {
+                Some(wrong) => Ok(Some(wrong)),
+                None => self.first_wrong_answer(&open(bytes)?),
             }
         }));
         match outcome {
             Ok(Ok(None)) => Ok(()),
-            Ok(Ok(Some(lie))) => panic!("{}: {what} gives {lie}", self.name),
+            Ok(Ok(Some(wrong))) => panic!("{}: {what} gives {wrong}", self.name),
             Ok(Err(error)) => Err(error),
             Err(panic) => panic!("{}: {what} panics: {panic:?}", self.name),
         }
     }
 
-    /// Asks a reader everything, and returns the first answer that is not this file's.
-    fn first_lie(&self, reader: &Reader) -> Result<Option<String>> {
+    /// Asks a reader every question and returns the first wrong answer.
+    fn first_wrong_answer(&self, reader: &Reader) -> Result<Option<String>> {
         for caching in [Caching::Bypass, Caching::Use] {
             let mut scanner = reader.scanner(caching);
             scanner.seek_to_first()?;
@@ -201,8 +206,8 @@ impl Sound {
             }
             scanner.retreat()?;
         }
-        if let Some(lie) = self.wrong_row(reader)? {
-            return Ok(Some(lie));
+        if let Some(wrong) = self.wrong_row(reader)? {
+            return Ok(Some(wrong));
         }
         for block in reader.blocks().headers() {
             block?;
@@ -211,7 +216,7 @@ impl Sound {
         Ok(None)
     }
 
-    /// Looks each row up, and returns the first answer that is not this file's.
+    /// Gets each row and returns the first wrong answer.
     fn wrong_row(&self, reader: &Reader) -> Result<Option<String>> {
         for row in &self.rows {
             let probe = RowProbe::new(row, Seed::default());
@@ -224,13 +229,13 @@ impl Sound {
         Ok(None)
     }
 
-    /// The first cell of a row.
+    /// Returns the first cell of a row.
     pub fn first_of(&self, row: &[u8]) -> Option<&Cell> {
         let at = self.cells.partition_point(|cell| cell.row() < row);
         self.cells.get(at).filter(|cell| cell.row() == row)
     }
 
-    /// Where a block stands and what of it the checksums cover.
+    /// Returns the range of a block that its checksums cover.
     pub fn covered(&self, block: usize) -> std::ops::Range<usize> {
         let (at, header) = self.blocks[block];
         let start = at.get() as usize;
@@ -238,8 +243,9 @@ impl Sound {
     }
 }
 
-/// Cells of many rows, `count` of them: puts and deletes, long values and none, with tags and without.
-/// `number_of` gives the number in a row's name for that of the row; values are made of `fill`.
+/// Cells of `count` rows: puts and deletes, long and empty values, with and without tags.
+///
+/// `number_of` maps a row to the number in its name; values repeat `fill`.
 pub fn cells_of_all_sorts(count: u64, number_of: impl Fn(u64) -> u64, fill: u8) -> Vec<Cell> {
     let mut cells = Vec::new();
     for number in 0..count {

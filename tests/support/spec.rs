@@ -1,4 +1,4 @@
-//! What HBase was told to write, told to our writer.
+//! Converts a spec for HBase's writer to options of our writer.
 
 use filter::ErrorRate;
 use filter::bloom::hbase::HashType;
@@ -8,13 +8,13 @@ use sstable::{
     WriterOptions, ZstdFraming,
 };
 
-/// The options that make our writer write what the judge writes for `spec`.
+/// Returns the options with which our writer writes what the judge writes for `spec`.
 ///
 /// Names and defaults are those of `tests/hbase-judge/src/main/java/hbasejudge/Write.java`.
 ///
 /// # Panics
 ///
-/// If the spec names what nobody knows.
+/// If the spec has an unknown name.
 pub fn writer_options(spec: &Value) -> WriterOptions {
     let text = |name: &str, default| spec[name].as_str().unwrap_or(default);
     let number = |name: &str, default: u32| {

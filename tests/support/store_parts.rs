@@ -1,5 +1,6 @@
-//! Stores whose log or manifest is whatever bytes are given, as [`parts`](crate::parts) does it for
-//! files: checksums and ids are made right, for they would keep the input away from what is behind.
+//! Stores whose log or manifest is arbitrary input, as [`parts`](crate::parts) does for files.
+//!
+//! Checksums and ids are recomputed, because wrong ones would reject the input before it is parsed.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -9,18 +10,20 @@ use store::{Clock, FamilyOptions, Put, Scan, Store, StoreOptions, Timestamp, sal
 use crate::disk::Disk;
 
 const STORE: &str = "/fuzzed";
-/// Bytes of a segment before its records, and where its id stands among them.
+/// The length of a segment header, and the range of the segment id in it.
 const SEGMENT_HEADER_LEN: usize = 56;
 const SEGMENT_ID: std::ops::Range<usize> = 28..36;
-/// The fields in front of a record's cells.
+/// The length of the fields before the cells of a record.
 const RECORD_HEADER_LEN: usize = 32;
 
-/// The records of a log segment. A first byte says whether they are given as they are, or made right
-/// one by one: checksum, length where it goes past the end, and the segment's id.
+/// The records of a log segment.
+///
+/// The first byte selects whether they are taken as they are or repaired: checksum, a length that
+/// exceeds the segment, and segment id.
 ///
 /// # Panics
 ///
-/// As all targets: if what is read contradicts itself, which is what fuzzing looks for.
+/// As all targets: if two reads contradict each other, which fuzzing looks for.
 pub fn wal(input: &[u8]) -> bool {
     let Some((mode, records)) = input.split_first() else { return false };
     let (disk, segment) = sound();
@@ -29,14 +32,14 @@ pub fn wal(input: &[u8]) -> bool {
     let id: [u8; 8] = bytes[SEGMENT_ID].try_into().expect("eight bytes");
     let mut records = records.to_vec();
     if mode & 1 == 1 {
-        make_right(&mut records, id);
+        repair_records(&mut records, id);
     }
     bytes.extend(records);
     disk.overwrite(&segment, &bytes);
     read(&disk)
 }
 
-/// A manifest behind its magic and before its checksum.
+/// A manifest after its magic and before its checksum.
 ///
 /// # Panics
 ///
@@ -50,7 +53,7 @@ pub fn manifest(input: &[u8]) -> bool {
     read(&disk)
 }
 
-/// Inputs to begin with.
+/// Returns the initial corpus of a target.
 pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     let (disk, segment) = sound();
     let seed = if target == "wal" {
@@ -62,7 +65,7 @@ pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     vec![seed]
 }
 
-fn make_right(mut records: &mut [u8], id: [u8; 8]) {
+fn repair_records(mut records: &mut [u8], id: [u8; 8]) {
     while records.len() >= RECORD_HEADER_LEN {
         let stated: [u8; 4] = records[4..8].try_into().expect("four bytes");
         let stated = usize::try_from(u32::from_be_bytes(stated)).unwrap_or(usize::MAX);
@@ -76,7 +79,7 @@ fn make_right(mut records: &mut [u8], id: [u8; 8]) {
     }
 }
 
-/// A store of two families, a file and a log, made once, and the log's last segment.
+/// Returns a copy of a store with two families, a file and a log, and the path of its last segment.
 fn sound() -> (Disk, PathBuf) {
     static SOUND: LazyLock<Disk> = LazyLock::new(|| {
         let disk = Disk::default();
@@ -111,18 +114,23 @@ fn options(disk: &Disk) -> StoreOptions {
     options.background(false).auto_compaction(false)
 }
 
-/// Opens the store, twice, and reads all of it; whether it opens. What opens is sound, and what is
-/// salvaged from it is the same.
+/// Opens the store twice and reads all of it; returns whether it opens.
+///
+/// A store that opens must be sound, and salvaging it must give the same cells.
 fn read(disk: &Disk) -> bool {
     let salvaged = disk.after_kill();
     let is_sound = verify(STORE, &options(disk), |_| {});
     let families = ["f".to_owned(), "g".to_owned()];
     let saved = salvage(STORE, "/saved", &options(&salvaged), &families, |_| {});
     let Some(cells) = open_and_scan(disk, STORE) else { return false };
-    assert!(is_sound.is_ok_and(|is_sound| is_sound), "it opens, and yet verify calls it damaged");
-    assert_eq!(open_and_scan(disk, STORE).as_ref(), Some(&cells), "the same twice");
-    if saved.expect("what opens can be salvaged") {
-        assert_eq!(open_and_scan(&salvaged, "/saved"), Some(cells), "nothing was lost");
+    assert!(is_sound.is_ok_and(|is_sound| is_sound), "the store opens, but verify finds damage");
+    assert_eq!(
+        open_and_scan(disk, STORE).as_ref(),
+        Some(&cells),
+        "the second open returns the same cells"
+    );
+    if saved.expect("a store that opens can be salvaged") {
+        assert_eq!(open_and_scan(&salvaged, "/saved"), Some(cells), "salvage loses no cell");
     }
     true
 }

@@ -1,5 +1,5 @@
-//! Every way of reading a file, each asked and judged for itself: one that fails says nothing about
-//! the others.
+//! Every way of reading a file, each asked and checked separately, so that the failure of one does
+//! not hide another.
 
 mod in_store;
 
@@ -12,7 +12,7 @@ use sstable::{
     ReadTrace, Reader, Reference, Result, RowProbe, Scanner,
 };
 
-use crate::sound::{Sound, open, open_to_walk};
+use crate::sound::{Sound, open, open_without_cache};
 use in_store::InStore;
 
 /// A way of reading a file.
@@ -26,29 +26,29 @@ pub enum Way {
     Bulk,
     /// A scan from the last cell to the first, through the cache.
     Reverse,
-    /// The same past the cache.
+    /// A scan from the last cell to the first, past the cache.
     ReversePastCache,
-    /// Seeks to rows and between them, and a few cells from there.
+    /// Seeks to rows and between them, then a few cells forwards.
     Seek,
-    /// Seeks to the cell before rows, and a few cells back from there.
+    /// Seeks to the cell before each row, then a few cells backwards.
     SeekBefore,
-    /// Lookups of rows that are there.
+    /// Gets of rows that the file has.
     Get,
-    /// The same where nothing stays in the cache, so that blocks are decoded up to the row only.
+    /// The same without a cache, so that blocks are decoded only up to the row.
     GetUncached,
-    /// Lookups of rows that are not there.
+    /// Gets of absent rows.
     AbsentGet,
-    /// Lookups of many rows in batches.
+    /// Batched gets.
     Batch,
-    /// The same in two files, which are the same file.
+    /// Batched gets in a list that has the file twice.
     BatchInTwo,
-    /// Scans of the rows with a prefix, after the prefix filter was asked.
+    /// Scans of the rows with a prefix that the prefix filter admits.
     Prefix,
-    /// The halves of the file, as after a split, forwards and back.
+    /// Both halves of the file, as after a region split, forwards and backwards.
     Halves,
     /// Gets from a store that has the file.
     StoreGet,
-    /// Many gets at once from the store.
+    /// Batched gets from the store.
     StoreMultiGet,
     /// A scan of the store.
     StoreScan,
@@ -59,7 +59,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// All of them.
+    /// All ways.
     pub const ALL: [Self; 19] = [
         Self::Forward,
         Self::ForwardPastCache,
@@ -82,17 +82,17 @@ impl Way {
         Self::StorePrefix,
     ];
 
-    /// Whether it checks the last key of a block only when it leaves the block.
+    /// Whether it checks the last key of a block only when the scan leaves the block.
     pub const fn checks_block_end_last(self) -> bool {
         matches!(self, Self::ForwardPastCache | Self::Bulk | Self::Halves | Self::Seek)
     }
 
     /// Whether it decodes a block only as far as it reads.
-    pub const fn decodes_on_the_way(self) -> bool {
+    pub const fn decodes_partially(self) -> bool {
         matches!(self, Self::GetUncached) || self.checks_block_end_last()
     }
 
-    /// Whether a filter that is wrong can hide cells from it.
+    /// Whether a wrong filter can hide cells from it.
     pub const fn asks_filter(self) -> bool {
         use Way::{
             Batch, BatchInTwo, Get, GetUncached, Prefix, StoreGet, StoreMultiGet, StorePrefix,
@@ -109,8 +109,10 @@ impl Way {
         )
     }
 
-    /// Whether an index key that is wrong can lead it past cells: a scan of a whole file steps through the
-    /// index from end to end, but a store's reversed scan seeks the beginning of each row.
+    /// Whether a wrong index key can make it miss cells.
+    ///
+    /// A scan of a whole file iterates over the index; a store's reversed scan seeks the start of
+    /// each row.
     pub const fn seeks(self) -> bool {
         use Way::{Halves, Seek, SeekBefore, StoreReverse};
         self.asks_filter() || matches!(self, Seek | SeekBefore | Halves | StoreReverse)
@@ -123,22 +125,22 @@ impl fmt::Display for Way {
     }
 }
 
-/// The answer to a question.
+/// The answer to one question.
 #[derive(Debug)]
 pub struct Answer {
-    /// What was asked.
+    /// The question, as shown in messages.
     pub question: String,
-    /// The cells that the sound file has for it.
+    /// The cells that the sound file returns.
     pub expected: Vec<Cell>,
-    /// The cells that came.
+    /// The cells that the copy returned.
     pub found: Vec<Cell>,
-    /// Whether an error ended them.
+    /// Whether an error ended the read.
     pub failed: bool,
     /// Whether `found` was limited to a few cells.
     pub is_cut: bool,
 }
 
-/// Cells, up to the error that ends them.
+/// The cells read, and the error that ended the read.
 type Read = (Vec<Cell>, Result<()>);
 
 impl Answer {
@@ -147,18 +149,18 @@ impl Answer {
     }
 }
 
-/// A file, and the questions that a copy of it is asked.
+/// A sound file and the questions for its copies.
 pub struct Questions {
     sound: Sound,
-    /// At least every 10th row, each followed by one that is mostly not there.
+    /// At least every tenth row, each followed by one that is mostly absent.
     rows: Vec<Vec<u8>>,
-    /// The length of the prefixes in its Bloom filter.
+    /// The length of the prefixes in the Bloom filter.
     prefix_len: Option<usize>,
     store: Option<InStore>,
 }
 
 impl Questions {
-    /// Takes a file, and puts a copy of it into a store in memory if a store can take it.
+    /// Puts a copy of a file into a store in memory, if a store can hold it.
     ///
     /// # Panics
     ///
@@ -177,21 +179,21 @@ impl Questions {
         questions
     }
 
-    /// The file.
+    /// Returns the sound file.
     pub const fn sound(&self) -> &Sound {
         &self.sound
     }
 
-    /// Whether a store has a copy of the file, and can be asked too.
+    /// Whether a store holds a copy of the file.
     pub const fn has_store(&self) -> bool {
         self.store.is_some()
     }
 
-    /// Asks a copy of the file in one way. An error is that of opening it.
+    /// Asks a copy of the file in one way.
     ///
     /// # Errors
     ///
-    /// If the copy, or the store that has it, cannot be opened.
+    /// If the copy or its store cannot be opened.
     pub fn ask(&self, way: Way, bytes: &Bytes) -> Result<Vec<Answer>, String> {
         match way {
             Way::StoreGet
@@ -203,7 +205,8 @@ impl Questions {
                 None => Ok(Vec::new()),
             },
             Way::GetUncached => {
-                let reader = open_to_walk(bytes.clone()).map_err(|error| error.to_string())?;
+                let reader =
+                    open_without_cache(bytes.clone()).map_err(|error| error.to_string())?;
                 Ok(self.present(&reader))
             }
             way => {
@@ -214,7 +217,7 @@ impl Questions {
     }
 
     fn ask_reader(&self, way: Way, reader: &Reader) -> Vec<Answer> {
-        // What this reads must not stand in the cache unchecked when the questions come.
+        // The blocks read here must not stay in the cache unchecked.
         let _ = reader.index().middle_key(&mut ReadTrace::default());
         let all = || self.sound.cells.clone();
         let back = || self.sound.cells.iter().rev().cloned().collect();
@@ -233,7 +236,7 @@ impl Questions {
             Way::BatchInTwo => self.batch(reader, 2),
             Way::Prefix => self.prefixes(reader),
             Way::Halves => self.halves(reader),
-            _ => unreachable!("{way} needs a store or a reader of its own"),
+            _ => unreachable!("{way} needs a store or a separate reader"),
         }
     }
 
@@ -287,13 +290,13 @@ impl Questions {
 
     fn absent(&self, reader: &Reader) -> Vec<Answer> {
         let absent = self.rows.iter().skip(1).step_by(2);
-        // Rows of HBase's files are such that a row with a zero byte appended can be another row of the file.
+        // In HBase's files a row with a zero byte appended can be another row.
         absent
             .map(|row| Answer::new(named("get", row), self.of_row(row), get(reader, row)))
             .collect()
     }
 
-    /// Looks every row up in the file, which stands in the list `times` times.
+    /// Gets all rows in one batch from a list that has the file `times` times.
     fn batch(&self, reader: &Reader, times: usize) -> Vec<Answer> {
         let probes: Vec<_> =
             self.rows.iter().map(|row| RowProbe::new(row, Seed::default())).collect();
@@ -339,7 +342,7 @@ impl Questions {
         answers
     }
 
-    /// Prefixes around the length of those in the filter.
+    /// Prefix lengths around that of the filter.
     fn prefix_lens(&self, row: &[u8]) -> impl Iterator<Item = usize> + use<> {
         let (row_len, filter_len) = (row.len(), self.prefix_len.unwrap_or(row.len()));
         let lens = [filter_len.saturating_sub(1), filter_len, filter_len + 1];
@@ -376,17 +379,17 @@ impl Questions {
     }
 }
 
-/// More cells than any file of these tests has.
+/// More cells than any of these files has.
 const ENDLESS: usize = 1_000_000;
 
-/// How many cells are read from where a seek ends.
+/// The number of cells that are read after a seek.
 const FEW: usize = 3;
 
 fn named(what: &str, row: &[u8]) -> String {
     format!("{what} {}", sstable::escape(row))
 }
 
-/// Reads from where `first` goes to the end, or to an error, by `step`.
+/// Reads from the position after `first` to the end or an error, by `step`.
 fn read<S>(
     scanner: &mut S,
     first: fn(&mut S) -> Result<()>,
@@ -419,7 +422,7 @@ fn half_backwards(scanner: &mut HalfScanner) -> Read {
     read(scanner, HalfScanner::seek_to_last, HalfScanner::cell, HalfScanner::retreat)
 }
 
-/// The cells of a row.
+/// Returns the cells of a row.
 fn get(reader: &Reader, row: &[u8]) -> Read {
     let probe = RowProbe::new(row, Seed::default());
     let mut scanner = match reader.get_row(&probe, &mut ReadTrace::default()) {

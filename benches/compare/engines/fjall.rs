@@ -1,8 +1,8 @@
-//! fjall, with what it offers for point reads: filters and indexes pinned in memory and in one
-//! piece, LZ4 on every level. Its blocks have 4 KiB, as by default.
+//! fjall with its best settings for point reads: unpartitioned filters and indexes pinned in
+//! memory, LZ4 on every level, blocks of 4 KiB (the default).
 //!
-//! Its counters exist only in a build that counts all the time, and pays for it; so here it has none,
-//! and what it reads is seen from outside.
+//! Its counters need a build that always counts, which is slower. So they are off here, and the
+//! kernel's counts are used.
 
 use std::ops::Range;
 use std::path::Path;
@@ -32,8 +32,8 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .cache_size(settings.cache_bytes)
         .max_journaling_size(MEMSTORE_BYTES_UNBOUNDED as u64)
         .open()
-        .expect("our directory");
-    let keyspace = database.keyspace("rows", || options(settings)).expect("our directory");
+        .expect("a writable directory");
+    let keyspace = database.keyspace("rows", || options(settings)).expect("a writable directory");
     Box::new(Fjall { database, keyspace, shape: settings.shape })
 }
 
@@ -77,8 +77,8 @@ impl Engine for Fjall {
 
     fn settle(&self) {
         self.flush();
-        // It does not tell when it has nothing more to do, only what it does; a compaction begins
-        // at once after what calls for it.
+        // It only tells whether a compaction runs, not whether one is pending; a compaction starts
+        // immediately after its trigger.
         let mut quiet = 0;
         while quiet < 5 {
             std::thread::sleep(Duration::from_millis(2));
@@ -89,7 +89,7 @@ impl Engine for Fjall {
     }
 
     fn compact(&self) {
-        assert_ne!(self.shape, Shape::Levelled, "nothing else may be merging meanwhile");
+        assert_ne!(self.shape, Shape::Levelled, "no other compaction may run");
         self.keyspace.major_compact().expect("sound");
     }
 

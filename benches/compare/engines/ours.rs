@@ -1,7 +1,7 @@
 //! This project's store, as a map from keys to values.
 //!
-//! `FAST_DIFF` and LZ4, and blocks that are 4 KiB before compression, as the others have them by
-//! default. Our own filter stands alone: HBase's Bloom filter would be a second one.
+//! `FAST_DIFF`, LZ4 and blocks of 4 KiB before compression, which is the default size of the
+//! others. Only a row filter: an HBase Bloom filter would be a second filter.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::engine::{
 };
 
 const FAMILY: &str = "f";
-/// Of plain cells, by which HBase measures blocks: `FAST_DIFF` leaves 4 KiB of that.
+/// HBase limits blocks by the size of plain cells; after `FAST_DIFF` 4 KiB are left.
 const BLOCK_BYTES: u32 = 4608;
-/// One index block a file, in memory, as the others have.
+/// One index block per file, in memory, as in the other engines.
 const INDEX_BYTES: u32 = 64 << 20;
 
 struct Ours {
@@ -37,7 +37,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .pin_filters(true)
         .index_block_size(INDEX_BYTES);
     let is_new = !directory.join("MANIFEST").exists();
-    let store = Store::open(directory, options).expect("our directory");
+    let store = Store::open(directory, options).expect("a writable directory");
     if is_new {
         let family = FamilyOptions::default()
             .bloom_type(BloomType::None)
@@ -47,7 +47,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
             .filter(filter(settings.filter));
         store.create_family(FAMILY, family).expect("a new store");
     }
-    let keys = store.keys(FAMILY).expect("it has the family");
+    let keys = store.keys(FAMILY).expect("the family exists");
     Box::new(Ours { directory: directory.join(FAMILY), store, keys })
 }
 
@@ -76,7 +76,7 @@ impl Engine for Ours {
 
     fn settle(&self) {
         self.flush();
-        // A compaction that was asked for waits for the one under way.
+        // A requested compaction waits for the running one.
         let mut done = None;
         while done != Some(self.store.stats().compactions) {
             done = Some(self.store.stats().compactions);

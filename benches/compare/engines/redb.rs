@@ -1,7 +1,7 @@
-//! redb, a B-tree in one file: what a present get costs where no file has to be guessed.
+//! redb, a B-tree in one file: the cost of a present get without a choice among files.
 //!
-//! Its unit of writing is a transaction, which here has many rows and does not wait for the disk. A
-//! read transaction is opened once after writing and serves all gets, the cheapest way to ask.
+//! It writes in transactions; here each has many rows and does not wait for the disk. One read
+//! transaction, opened after the writes, serves all gets, which is the cheapest way.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,28 +17,28 @@ use crate::engine::{Engine, Settings};
 type Bytes = &'static [u8];
 const TABLE: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("rows");
 
-/// Rows of a transaction: many, for each writes anew what it touches of the tree.
+/// Rows per transaction; each transaction rewrites the tree pages that it touches.
 const BATCH: usize = 250_000;
 
 struct Redb {
     database: Mutex<Database>,
-    /// As it was when it was last read after a write.
+    /// The read transaction after the last write.
     table: RwLock<Option<ReadOnlyTable<Bytes, Bytes>>>,
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
-    std::fs::create_dir_all(directory).expect("our directory");
+    std::fs::create_dir_all(directory).expect("a writable directory");
     let database = Database::builder()
-        .set_cache_size(usize::try_from(settings.cache_bytes).expect("memory has so much"))
+        .set_cache_size(usize::try_from(settings.cache_bytes).expect("fits into usize"))
         .create(directory.join("redb"))
-        .expect("our directory");
+        .expect("a writable directory");
     let redb = Redb { database: Mutex::new(database), table: RwLock::default() };
     redb.show();
     Box::new(redb)
 }
 
 impl Redb {
-    /// Lets reads see what was written.
+    /// Opens a new read transaction, so that reads see all writes.
     fn show(&self) {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
         let table = database.begin_read().expect("sound").open_table(TABLE).ok();
@@ -55,7 +55,7 @@ impl Engine for Redb {
     fn load(&self, rows: Rows, indexes: Range<u64>) {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
         for first in indexes.clone().step_by(BATCH) {
-            let mut transaction = database.begin_write().expect("nobody else writes");
+            let mut transaction = database.begin_write().expect("no other writer");
             transaction.set_durability(Durability::None).expect("no savepoint");
             {
                 let mut table = transaction.open_table(TABLE).expect("sound");
@@ -70,7 +70,7 @@ impl Engine for Redb {
 
     fn flush(&self) {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
-        database.begin_write().expect("nobody else writes").commit().expect("the disk has room");
+        database.begin_write().expect("no other writer").commit().expect("the disk has room");
         drop(database);
         self.show();
     }
@@ -82,7 +82,7 @@ impl Engine for Redb {
     fn compact(&self) {
         *self.table.write().unwrap_or_else(PoisonError::into_inner) = None;
         let mut database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
-        database.compact().expect("nobody reads");
+        database.compact().expect("no open reader");
         drop(database);
         self.show();
     }

@@ -1,6 +1,8 @@
-//! RocksDB, by way of the crate `rocksdb`: blocks of 4 KiB and LZ4, with its Bloom or its ribbon
-//! filter, with its LRU or its `HyperClock` cache. Filters and indexes lie outside the cache, on the
-//! heap, as by default: nothing evicts them, and the cache is not charged for them.
+//! RocksDB through the crate `rocksdb`: blocks of 4 KiB, LZ4, a Bloom or ribbon filter, an LRU or
+//! `HyperClock` cache.
+//!
+//! Filters and indexes are on the heap outside the cache, as by default: they are never evicted and
+//! do not count towards its size.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,20 +20,20 @@ use crate::engine::{
 
 struct RocksDb {
     database: DB,
-    /// Made once: the crate would make one for each get.
+    /// Made once, because the crate would make one per get.
     read: ReadOptions,
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
-    let database = DB::open(&options(settings), directory).expect("our directory");
+    let database = DB::open(&options(settings), directory).expect("a writable directory");
     Box::new(RocksDb { database, read: ReadOptions::default() })
 }
 
 fn options(settings: Settings) -> Options {
-    let cache_bytes = usize::try_from(settings.cache_bytes).expect("memory has so much");
+    let cache_bytes = usize::try_from(settings.cache_bytes).expect("fits into usize");
     let cache = match settings.cache {
         CacheKind::Lru => Cache::new_lru_cache(cache_bytes),
-        // Zero: it finds out by itself how large blocks are, as its documentation recommends.
+        // Zero makes RocksDB estimate the entry size, as its documentation recommends.
         CacheKind::HyperClock => Cache::new_hyper_clock_cache(cache_bytes, 0),
     };
     let mut blocks = BlockBasedOptions::default();
@@ -60,8 +62,10 @@ fn options(settings: Settings) -> Options {
     options
 }
 
-/// RocksDB sizes a ribbon filter by the Bloom filter that is wrong as often, and takes three tenths
-/// less for it. This is what to say for so many bits a key, as measured.
+/// Converts bits per key of a ribbon filter to RocksDB's parameter, from measured sizes.
+///
+/// RocksDB takes the bits per key of the Bloom filter with the same error rate; the ribbon filter
+/// needs 30 % less.
 fn bloom_equivalent(bits_per_key: f64) -> f64 {
     bits_per_key * 10.0 / 7.04
 }

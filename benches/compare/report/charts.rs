@@ -1,10 +1,10 @@
-//! The charts of a report, made of a run's figures.
+//! The charts of a report, from the figures of a run.
 
 use super::svg::{Axis, Chart, Point, Series};
 use crate::comparison::FILES;
 use crate::figure::{CACHE_ALL, Figure, Run, Spread};
 
-/// All charts that the run has figures for.
+/// Returns all charts; a run may lack the figures of some.
 pub(super) fn charts(run: &Run) -> Vec<Chart> {
     let all = [
         amplification(run),
@@ -18,7 +18,7 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
     all.into_iter().filter(|chart| chart.series.iter().any(|it| !it.points.is_empty())).collect()
 }
 
-/// One series for each contender that is among the figures, in the order they come.
+/// Returns one series per contender, in the order of the figures.
 fn by_contender(figures: &[&Figure], point: impl Fn(&Figure) -> Option<Point>) -> Vec<Series> {
     let mut names: Vec<&str> = Vec::new();
     for figure in figures {
@@ -60,13 +60,12 @@ fn amplification(run: &Run) -> Chart {
     };
     Chart {
         id: "amplification",
-        title: "Data blocks an absent get touches".to_owned(),
-        note:
-            "As files that overlap become more, by kind of filter; 10 bits a key. fjall does not \
+        title: "Data blocks touched by an absent get".to_owned(),
+        note: "By number of overlapping files and kind of filter; 10 bits per key. fjall does not \
                count, and where no block was touched there is no point."
-                .to_owned(),
+            .to_owned(),
         x: Axis::log("files"),
-        y: Axis::log("data blocks a get"),
+        y: Axis::log("data blocks per get"),
         series: by_contender(&grown, point),
     }
 }
@@ -100,11 +99,11 @@ fn gets(run: &Run) -> Chart {
     let names = columns.into_iter().map(|(shape, asked)| format!("{asked}, {shape}")).collect();
     Chart {
         id: "gets",
-        title: "Nanoseconds a get".to_owned(),
+        title: "Nanoseconds per get".to_owned(),
         note: "Median and quartiles of the rounds, by the shape of the files; one thread."
             .to_owned(),
         x: Axis::of_names(names),
-        y: Axis::log("ns a get"),
+        y: Axis::log("ns per get"),
         series,
     }
 }
@@ -129,7 +128,7 @@ fn filters(run: &Run) -> Chart {
             Point { x: -y.log2(), y, spread: None }
         };
         series.push(Series {
-            name: "least possible: log2(1 / error rate)".to_owned(),
+            name: "lower bound: log2(1 / error rate)".to_owned(),
             points: (5..=45).map(bound).collect(),
             line: true,
             bound: true,
@@ -137,11 +136,11 @@ fn filters(run: &Run) -> Chart {
     }
     Chart {
         id: "filters",
-        title: "Bits a key and error rate".to_owned(),
+        title: "Bits per key and error rate".to_owned(),
         note:
             "Each kind of filter of this project at several sizes, 100 000 keys, header included."
                 .to_owned(),
-        x: Axis::linear("bits a key"),
+        x: Axis::linear("bits per key"),
         y: Axis::log("error rate"),
         series,
     }
@@ -150,7 +149,7 @@ fn filters(run: &Run) -> Chart {
 fn growth(run: &Run, id: &'static str, of: &str, asked: &str) -> Chart {
     let work = format!("get as {of} grow");
     let is_grown = |it: &&Figure| it.work == work;
-    // The main comparison continues the rows of the smaller ones.
+    // The main comparison is the last point of this series.
     let is_main = |it: &&Figure| {
         of == "rows" && it.work == "get" && it.shape == "many" && it.cache == CACHE_ALL
     };
@@ -168,17 +167,17 @@ fn growth(run: &Run, id: &'static str, of: &str, asked: &str) -> Chart {
     let point =
         |figure: &Figure| timed(if rows { figure.rows as f64 } else { files(figure)? }, figure);
     let note = if rows {
-        format!("In {FILES} files that overlap, all in the cache.")
+        format!("In {FILES} overlapping files, all in the cache.")
     } else {
-        "Files of equally many rows that overlap, all in the cache. fjall takes no writes with 30."
+        "Overlapping files with equal numbers of rows, all in the cache. fjall blocks writes at 30."
             .to_owned()
     };
     Chart {
         id,
-        title: format!("Nanoseconds a get of {asked} rows, as {of} grow"),
+        title: format!("Nanoseconds per get of {asked} rows, by number of {of}"),
         note,
         x: Axis::log(of),
-        y: Axis::log("ns a get"),
+        y: Axis::log("ns per get"),
         series: by_contender(&figures, point),
     }
 }

@@ -1,5 +1,5 @@
-//! A run as one page of HTML, with its charts in it: no scripts, nothing from elsewhere, readable by
-//! day and by night.
+//! A run as one HTML page with charts: no scripts, no external resources, a light and a dark
+//! scheme.
 //!
 //! ```text
 //! page.rs     text and tables

@@ -1,4 +1,4 @@
-//! The page: what was run on what, the claims, the charts, and all figures as a table.
+//! The page: machine and settings, claims, charts, and a table of all figures.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::charts::charts;
 use super::svg::{escape, figure, number};
 use crate::figure::{Figure, Run, Spread};
 
-/// The whole page.
+/// Returns the whole page.
 pub(crate) fn page(run: &Run) -> String {
     let mut out = String::new();
     let _ = write!(
@@ -122,7 +122,8 @@ fn figures(out: &mut String, figures: &[Figure]) {
     out.push_str("</tbody></table></details>\n");
 }
 
-/// Colours that people who see few of them can tell apart (Okabe and Ito), lighter by night.
+/// Colours that people with colour blindness can distinguish (Okabe and Ito), lighter in the dark
+/// scheme.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ground:#fff;--ink:#1b1b1b;--faint:#d9d9d9;--quiet:#5c5c5c;\
 --c0:#b3450a;--c1:#a0720a;--c2:#0072b2;--c3:#00755a;--c4:#9a4b80;--c5:#2b7fb0;--c6:#6b6b00;--c7:#444;--c8:#a3143c}\

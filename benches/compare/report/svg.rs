@@ -1,7 +1,7 @@
-//! A chart as SVG: points, lines between them, two axes, a legend.
+//! A chart as SVG: points, lines, two axes, a legend.
 //!
-//! Colours are classes (`s0`, `s1`, …), so that the page can have others by night. Each point says
-//! what it is when pointed at, and is counted by who tests the page (`class="point"`).
+//! Colours are classes (`s0`, `s1`, …), which the page sets per scheme. Each point has a tooltip;
+//! tests of the page count points by `class="point"`.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub(super) struct Axis {
     pub(super) label: String,
     pub(super) log: bool,
-    /// Where it has names instead of numbers: the name of 0, of 1, and so on.
+    /// The names of 0, 1, …, on an axis of names.
     pub(super) names: Vec<String>,
 }
 
@@ -33,13 +33,13 @@ impl Axis {
 pub(super) struct Series {
     pub(super) name: String,
     pub(super) points: Vec<Point>,
-    /// Whether a line joins them, in the order of x.
+    /// Whether a line joins the points in the order of x.
     pub(super) line: bool,
-    /// Whether it is a bound, drawn without points.
+    /// Whether the series is a bound, drawn without points.
     pub(super) bound: bool,
 }
 
-/// A point, and if known how far it might be off.
+/// A point, with its error range if known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) x: f64,
@@ -50,7 +50,7 @@ pub(super) struct Point {
 /// A chart.
 #[derive(Clone, Debug)]
 pub(super) struct Chart {
-    /// Names it in the page.
+    /// The element id in the page.
     pub(super) id: &'static str,
     pub(super) title: String,
     pub(super) note: String,
@@ -66,7 +66,7 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 56.0;
 
-/// Where numbers of an axis come to lie.
+/// Maps the numbers of an axis to coordinates.
 struct Scale {
     log: bool,
     low: f64,
@@ -115,7 +115,7 @@ impl Scale {
     }
 }
 
-/// The chart, in a figure with its title, a note and a legend.
+/// Returns the chart as a figure with a title, a note and a legend.
 pub(super) fn figure(chart: &Chart) -> String {
     let points = || chart.series.iter().flat_map(|series| &series.points);
     let x = Scale::new(&chart.x, points().map(|point| point.x), LEFT, WIDTH - RIGHT);
@@ -153,7 +153,7 @@ fn legend(chart: &Chart) -> String {
     format!("<ul class=\"legend\">{items}</ul>")
 }
 
-/// Colours that the page has.
+/// The number of colours in the page.
 const COLOURS: usize = 9;
 
 fn axes(out: &mut String, chart: &Chart, x: &Scale, y: &Scale) {
@@ -174,7 +174,7 @@ fn axes(out: &mut String, chart: &Chart, x: &Scale, y: &Scale) {
     let ticks: Vec<_> = if chart.x.names.is_empty() { numbers.collect() } else { names.collect() };
     for (place, (tick, label)) in ticks.into_iter().enumerate() {
         let at = x.place(tick);
-        // Names are long: every other one stands a line lower.
+        // Names are long, so every other one is a line lower.
         let lower = if chart.x.names.is_empty() || place % 2 == 0 { 18.0 } else { 34.0 };
         let _ = write!(
             out,
@@ -226,7 +226,7 @@ fn draw(out: &mut String, series: &Series, number_of_series: usize, x: &Scale, y
     }
 }
 
-/// A number as people write it, with three digits that count.
+/// Formats a number with three significant digits.
 pub(super) fn number(number: f64) -> String {
     let digits = match number.abs() {
         zero if zero < 1e-12 => return "0".to_owned(),
@@ -251,7 +251,7 @@ pub(super) fn number(number: f64) -> String {
     part.map_or(grouped.clone(), |part| format!("{grouped}.{part}"))
 }
 
-/// Text that may stand in HTML.
+/// Escapes text for HTML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

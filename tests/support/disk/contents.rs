@@ -1,20 +1,20 @@
-//! The bytes of one file: those on disk, and those that only the operating system has.
+//! The bytes of one file: those on disk, and those that only the operating system holds.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use workload::Random;
 
-/// What a disk writes wholly or not at all.
+/// The unit that a disk writes atomically.
 pub(super) const SECTOR: usize = 512;
 
-/// The bytes of one file, which only grows. Cloning it is cheap.
+/// The bytes of one file, which only grows; clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     bytes: Arc<Vec<u8>>,
-    /// So many of them are on disk.
+    /// The number of bytes on disk.
     durable_len: usize,
-    /// Bytes that a failed sync dropped: they are never written, whatever later syncs say.
+    /// Ranges that a failed sync dropped; no later sync writes them.
     dropped: Vec<Range<usize>>,
 }
 
@@ -27,7 +27,7 @@ impl Contents {
         Arc::make_mut(&mut self.bytes).extend_from_slice(bytes);
     }
 
-    /// Cuts the file, durably.
+    /// Truncates the file, durably.
     pub(super) fn truncate(&mut self, len: usize) {
         Arc::make_mut(&mut self.bytes).resize(len, 0);
         self.durable_len = len;
@@ -37,14 +37,16 @@ impl Contents {
         self.durable_len = self.bytes.len();
     }
 
-    /// A sync that failed: what was not on disk never will be, and counts as clean.
+    /// A failed sync: bytes that were not on disk are dropped and count as clean.
     pub(super) fn fail_sync(&mut self) {
         self.dropped.push(self.durable_len..self.bytes.len());
         self.sync();
     }
 
-    /// What a power cut leaves, if each sector that was not synced is there with the odds `kept`,
-    /// and the length reaches anywhere from what was synced to the end.
+    /// Returns the contents after a power cut.
+    ///
+    /// Each unsynced sector survives with probability `kept`; the length is anywhere between the
+    /// synced and the full length.
     pub(super) fn after_power_cut(&self, kept: f64, random: &mut Random) -> Self {
         let mut bytes = self.bytes.to_vec();
         for range in &self.dropped {
@@ -72,7 +74,7 @@ impl Contents {
     }
 }
 
-/// Whether something happens that has these odds.
+/// Returns true with probability `odds`.
 pub(super) fn happens(odds: f64, random: &mut Random) -> bool {
     (random.next_u64() >> 11) as f64 / ((1_u64 << 53) as f64) < odds
 }

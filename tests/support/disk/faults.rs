@@ -1,25 +1,25 @@
-//! Calls that fail.
+//! Faults: calls that fail.
 
 use std::io;
 
 /// How a call fails.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
-    /// The disk cannot read or write: EIO. A sync that fails so drops what it was to write.
+    /// EIO. A sync that fails with it drops the bytes that it was to write.
     Device,
-    /// No room is left: ENOSPC.
+    /// ENOSPC, with nothing written.
     NoSpace,
-    /// Half of the bytes are written, and then no room is left.
+    /// Half of the bytes are written, then ENOSPC.
     ShortWrite,
-    /// A signal came: EINTR.
+    /// EINTR.
     Interrupted,
 }
 
 impl Fault {
-    /// All there are.
+    /// All faults.
     pub const ALL: [Self; 4] = [Self::Device, Self::NoSpace, Self::ShortWrite, Self::Interrupted];
 
-    /// What the operating system says.
+    /// Returns the error of the operating system.
     pub(super) fn error(self) -> io::Error {
         match self {
             Self::Device => io::Error::other("input/output error (simulated)"),
@@ -34,18 +34,18 @@ impl Fault {
 pub struct Faults {
     /// The first call that fails, and how; calls count from 1.
     planned: Option<(u64, Fault)>,
-    /// Whether all calls behind it fail as well.
+    /// Whether all later calls fail as well.
     lasts: bool,
     calls: u64,
 }
 
 impl Faults {
-    /// The `number`th call fails, and no other.
+    /// Only call `number` fails.
     pub const fn once(number: u64, fault: Fault) -> Self {
         Self { planned: Some((number, fault)), lasts: false, calls: 0 }
     }
 
-    /// The `number`th call fails, and all behind it.
+    /// Call `number` and all later calls fail.
     pub const fn from(number: u64, fault: Fault) -> Self {
         Self { planned: Some((number, fault)), lasts: true, calls: 0 }
     }
@@ -54,7 +54,7 @@ impl Faults {
         self.calls
     }
 
-    /// Counts a call, and says whether it fails.
+    /// Counts a call and returns its fault.
     pub(super) fn next(&mut self) -> Option<Fault> {
         self.calls += 1;
         let (number, fault) = self.planned?;

@@ -20,10 +20,10 @@ impl State {
     }
 
     fn contents(&mut self, inode: Inode) -> &mut Contents {
-        self.inodes.get_mut(&inode).expect("no inode is ever removed")
+        self.inodes.get_mut(&inode).expect("inodes are never removed")
     }
 
-    /// The root has no name, and is always there.
+    /// The root has no name and always exists.
     fn check_parent(&self, path: &Path) -> io::Result<()> {
         let parent = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let is_there = parent.parent().is_none() || self.names.contains_key(parent);
@@ -37,7 +37,7 @@ impl State {
 }
 
 impl Disk {
-    /// Counts a call; an error if it is one that fails.
+    /// Counts a call; fails if it is to fail.
     fn call(&self) -> io::Result<()> {
         self.state().faults.next().map_or(Ok(()), |fault| Err(fault.error()))
     }
@@ -86,7 +86,7 @@ impl Vfs for Disk {
         self.changing_call()?;
         let mut state = self.state();
         let inode = state.inode(from)?;
-        assert_eq!(from.parent(), to.parent(), "no file of a store changes its directory");
+        assert_eq!(from.parent(), to.parent(), "a store renames only within a directory");
         let (from, to) = (from.to_path_buf(), to.to_path_buf());
         state.change(Change::Rename(from, to, Node::File(inode)));
         Ok(())
@@ -196,7 +196,7 @@ impl Vfs for Disk {
     }
 }
 
-/// A file that is open for reading; it can be read after its name is gone.
+/// A file that is open for reading; it stays readable after it is unlinked.
 struct Source {
     disk: Disk,
     inode: Inode,

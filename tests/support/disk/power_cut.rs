@@ -1,4 +1,4 @@
-//! What is on a disk after the power was cut.
+//! The state of a disk after a power cut.
 
 use workload::Random;
 
@@ -6,8 +6,10 @@ use super::contents::happens;
 use super::{Disk, Node, State};
 
 impl Disk {
-    /// The disk after the power was cut now: all that was synced is there, and of the rest each
-    /// sector and each change of a directory with the odds `kept`. Locks are free.
+    /// Returns the disk after a power cut now, with all locks free.
+    ///
+    /// All synced changes survive; each unsynced sector and directory change survives with
+    /// probability `kept`.
     #[must_use]
     pub fn after_power_cut(&self, kept: f64, random: &mut Random) -> Self {
         let state = self.state();
@@ -17,7 +19,7 @@ impl Disk {
                 change.apply(&mut names);
             }
         }
-        // What stands in a directory that is not there is not there either.
+        // An entry of a missing directory is missing too.
         let known = names.clone();
         names.retain(|path, _| {
             path.ancestors()

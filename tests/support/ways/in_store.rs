@@ -1,4 +1,4 @@
-//! The file in a store, and the ways of reading it there.
+//! A store that holds the file, and the ways of reading it there.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use store::{FamilyOptions, Get, Scan, Store, StoreOptions};
 use super::{Answer, Questions, Way};
 use crate::disk::Disk;
 
-/// A store that has the file, and what it answers.
+/// A store that holds the file, and the answers of the sound store.
 pub(super) struct InStore {
     disk: Disk,
     file: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct InStore {
 const STORE: &str = "/data/store";
 
 impl InStore {
-    /// A store that has the file, if a store can take it.
+    /// Makes a store that holds the file, if a store can hold it.
     pub(super) fn of(questions: &Questions) -> Option<Self> {
         let family = questions.sound.cells.first()?.family();
         let name = std::str::from_utf8(family).ok()?;
@@ -48,7 +48,7 @@ impl InStore {
         Some(in_store)
     }
 
-    /// Asks a copy of the store, in which the file has other bytes. An error is that of opening it.
+    /// Asks a copy of the store whose file has other bytes; fails if the store cannot be opened.
     pub(super) fn ask(
         &self,
         questions: &Questions,
@@ -71,7 +71,7 @@ impl InStore {
     }
 }
 
-/// What a store is asked in one way.
+/// Returns the questions for one way.
 fn questions_of(questions: &Questions, way: Way) -> Vec<Question> {
     let rows = questions.rows.iter().cloned();
     match way {
@@ -90,7 +90,7 @@ fn questions_of(questions: &Questions, way: Way) -> Vec<Question> {
     }
 }
 
-/// What a store is asked.
+/// A question for the store.
 #[derive(Debug)]
 enum Question {
     Get(Vec<u8>),

@@ -23,11 +23,11 @@ import org.apache.hadoop.hbase.regionserver.StoreFileInfo;
 import org.apache.hadoop.hbase.regionserver.StoreFileReader;
 import org.apache.hadoop.hbase.regionserver.StoreFileScanner;
 
-/** How fast HBase's own reader is on one file: whole scans, and lookups of rows that are there and that are not. */
+/** Speed of HBase's reader on one file: whole scans, and gets of present and absent rows. */
 final class Bench {
   private Bench() {}
 
-  /** One key ready to be looked up: making a Scan of it is left out of the time. */
+  /** A key with its Scan, which is made outside the timing. */
   private static final class Lookup {
     final Scan scan;
     final KeyValue seek;

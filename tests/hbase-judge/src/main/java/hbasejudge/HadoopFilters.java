@@ -24,13 +24,13 @@ import org.apache.hadoop.util.bloom.Filter;
 import org.apache.hadoop.util.bloom.Key;
 import org.apache.hadoop.util.hash.Hash;
 
-/** Hadoop's own Bloom filters, made from keys and read from bytes, set by set. */
+/** Hadoop's Bloom filters, built from keys and read from bytes, for each key set. */
 final class HadoopFilters {
   private static final HexFormat HEX = HexFormat.of();
 
   private HadoopFilters() {}
 
-  /** hadoop-filters SETS --out ANSWERS: a line of JSON a set, a line of JSON an answer. */
+  /** hadoop-filters SETS --out ANSWERS: one line of JSON per set and per answer. */
   static JsonObject sets(Args a) throws Exception {
     int sets = 0;
     try (BufferedReader in = Files.newBufferedReader(Path.of(a.need(0, "SETS")));

@@ -44,13 +44,13 @@ import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.hadoop.hbase.wal.WALFactory;
 
-/** Histories of one family, step by step in a real HRegion with a memstore, and what its reads answered. */
+/** Runs histories of one family in a real HRegion with a memstore, and records its answers. */
 final class History {
   private static final byte[] FAMILY = Bytes.toBytes("f");
 
   private History() {}
 
-  /** Plays each line of a file: a history. Its answers become a line of --out: an array of arrays of cells. */
+  /** Runs each line of a file as a history. Its answers are a line of --out: an array of arrays of cells. */
   static JsonObject histories(Args a) throws Exception {
     JsonObject o = new JsonObject();
     int n = 0;
@@ -119,7 +119,7 @@ final class History {
     return answers;
   }
 
-  /** What a step answers, or null if it asks nothing. */
+  /** Returns the answer of a step, or null if it is not a read. */
   private static JsonArray step(HRegion region, String verb, JsonElement what, AtomicLong now, File root) throws Exception {
     switch (verb) {
       case "write": {
@@ -180,7 +180,7 @@ final class History {
     JsonArray ask() throws Exception;
   }
 
-  /** HBase has reads that never end. Such a one is given up after ten seconds, and its answer is "endless". */
+  /** Some reads of HBase never end. After ten seconds the answer is "endless". */
   @SuppressWarnings({"deprecation", "removal"})
   private static JsonArray inTime(Question question) throws Exception {
     JsonArray[] answer = new JsonArray[1];
@@ -189,7 +189,7 @@ final class History {
       try {
         answer[0] = question.ask();
       } catch (ThreadDeath given) {
-        // its answer is not waited for any more
+        // the read continues in its thread and is ignored
       } catch (Throwable t) {
         failure[0] = t;
       }

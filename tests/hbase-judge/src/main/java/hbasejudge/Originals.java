@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 
-/** Two Java Bloom filters that others re-implement: Guava's own class, and the SimpleBloomFilter of many articles. */
+/** Two Java Bloom filters with many re-implementations: Guava's class, and the SimpleBloomFilter of many articles. */
 final class Originals {
   private Originals() {}
 
@@ -83,7 +83,7 @@ final class Originals {
     return o;
   }
 
-  /** As it is handed on: seven string hashes with odd seeds over one BitSet of 2^25 bits. */
+  /** As commonly published: seven string hashes with odd seeds over one BitSet of 2^25 bits. */
   static final class SimpleBloomFilter {
     static final int SIZE = 2 << 24;
     static final int[] SEEDS = {5, 7, 11, 13, 31, 37, 61};

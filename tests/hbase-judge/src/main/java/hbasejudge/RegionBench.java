@@ -39,7 +39,7 @@ import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 
-/** How fast a real HRegion is: it is filled, and then asked for rows that are there, rows that are not, and all rows. */
+/** Speed of a real HRegion: filling, gets of present and absent rows, and scans. */
 final class RegionBench {
   private RegionBench() {}
 
@@ -86,7 +86,7 @@ final class RegionBench {
       o.addProperty("bytes", store.getStorefilesSize());
       if (store.getStorefilesCount() != files) throw new IllegalStateException("not as many files as were asked for");
 
-      // Every value once, before anything is timed.
+      // Checks every value once, before the timing.
       for (byte[] row : present) {
         Result r = region.get(get(row));
         if (r.size() != 1 || !Arrays.equals(r.value(), values.get(row))) throw new IllegalStateException("another value at " + Cells.hex(row));
@@ -108,7 +108,7 @@ final class RegionBench {
     long run(HRegion region) throws Exception;
   }
 
-  /** Puts every row of the file, in its order and one by one, and flushes as often as files are wanted. */
+  /** Puts the rows of the file one by one, in order, with one flush per wanted file. */
   private static long fill(HRegion region, String path, int files, TreeMap<byte[], byte[]> values, JsonObject o) throws Exception {
     List<byte[]> rows = new ArrayList<>(), cells = new ArrayList<>();
     try (DataInputStream in = new DataInputStream(new BufferedInputStream(new FileInputStream(path), 1 << 20))) {
@@ -154,7 +154,7 @@ final class RegionBench {
     o.add(name, s);
   }
 
-  /** Nanoseconds that all threads of the JVM had of all processors: collector and compiler too. */
+  /** Processor time of all threads of the JVM in nanoseconds, with collector and compiler. */
   private static long cpu() {
     return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
   }
@@ -182,7 +182,7 @@ final class RegionBench {
         }
       } while (more);
     }
-    if (cells != expected || bytes != expected * VALUE_LEN) throw new IllegalStateException("a scan saw " + cells + " cells, want " + expected);
+    if (cells != expected || bytes != expected * VALUE_LEN) throw new IllegalStateException("a scan returned " + cells + " cells, want " + expected);
     return cells;
   }
 

@@ -10,8 +10,8 @@ import org.apache.hadoop.io.compress.Compressor;
 import org.apache.hadoop.io.compress.Decompressor;
 
 /**
- * ZSTD in bare frames, by aircompressor's stand-in for Hadoop's native ZStandardCodec. HBase pools compressors, of which the stand-in
- * has none: those of HBase's codec are handed around and not used.
+ * ZSTD in bare frames, by aircompressor's replacement for Hadoop's native ZStandardCodec. HBase pools compressors, which the
+ * replacement lacks; the pooled compressors are those of HBase's codec and are not used.
  */
 public final class ZstdFrames extends ZstdCodec {
   private final io.airlift.compress.zstd.ZstdCodec frames = new io.airlift.compress.zstd.ZstdCodec();

@@ -1,5 +1,5 @@
-//! Store files that are whole, and yet not the ones that the manifest lists: swapped, of an older
-//! copy, of another store, cut, lengthened. The store refuses to open, and says which file it is.
+//! Sound store files that are not those of the manifest: swapped, from an older copy, from another
+//! store, truncated or extended. The store refuses to open, and names the file.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::fs;
@@ -13,7 +13,7 @@ fn open(directory: &Path) -> store::Result<Store> {
     Store::open(directory, StoreOptions::default().auto_compaction(false))
 }
 
-/// A store of two files with as many cells and bytes, each of its own rows if `rows` differ.
+/// Makes a store of two files of equal cell count and length, with the given row in each.
 fn filled(directory: &Path, rows: [&str; 2]) -> Vec<PathBuf> {
     let store = open(directory).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
@@ -32,7 +32,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Which file is refused, and what the store has against it.
+/// Returns the refused file and the reason.
 fn refused(directory: &Path) -> (PathBuf, String) {
     match open(directory) {
         Err(Error::Corrupt { path, what, .. }) => (path, what.into_owned()),
@@ -40,7 +40,7 @@ fn refused(directory: &Path) -> (PathBuf, String) {
     }
 }
 
-/// What the store has against a file.
+/// Returns the reason why a file is refused.
 fn refusal(directory: &Path, file: &Path) -> String {
     let (path, what) = refused(directory);
     assert_eq!(path, file);
@@ -50,13 +50,13 @@ fn refusal(directory: &Path, file: &Path) -> String {
 #[test]
 fn swapped_files_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    // Not even keys tell them apart.
+    // The files have the same keys too.
     let files = filled(directory.path(), ["a", "a"]);
     let contents = [&files[0], &files[1]].map(|file| fs::read(file).unwrap());
     assert_eq!(contents[0].len(), contents[1].len());
     fs::write(&files[0], &contents[1]).unwrap();
     fs::write(&files[1], &contents[0]).unwrap();
-    // The older of the two is opened first; names do not tell which that is.
+    // The older file is opened first; names do not tell which it is.
     let (first, what) = refused(directory.path());
     let second = files.iter().find(|file| **file != first).unwrap();
     let names = [second, &first].map(|it| it.file_name().unwrap().to_str().unwrap());
@@ -74,7 +74,7 @@ fn a_file_of_another_store_is_refused() {
     let (here, there) = (directory.path().join("here"), directory.path().join("there"));
     let ours = filled(&here, ["a", "b"]);
     let theirs = filled(&there, ["a", "b"]);
-    // The same cells, and as long.
+    // The same cells and the same length.
     for file in &theirs {
         fs::copy(file, &ours[0]).unwrap();
         assert!(refusal(&here, &ours[0]).contains("its id is"));
@@ -82,7 +82,7 @@ fn a_file_of_another_store_is_refused() {
 }
 
 #[test]
-fn a_file_that_was_cut_or_lengthened_is_refused() {
+fn a_truncated_or_extended_file_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let files = filled(directory.path(), ["a", "b"]);
     let whole = fs::read(&files[1]).unwrap();
@@ -97,10 +97,10 @@ fn a_file_that_was_cut_or_lengthened_is_refused() {
     assert!(matches!(open(directory.path()), Err(Error::Io { path, .. }) if path == files[1]));
 }
 
-/// Files from elsewhere have no id: they are told apart by their cells and keys, and by their
-/// whole-file checksum, which is compared before they are merged.
+/// Files without an id are identified by length, cell count and keys; their whole-file checksum is
+/// compared before they are merged.
 #[test]
-fn files_without_an_id_are_told_apart_by_their_keys_and_wholly_before_they_are_merged() {
+fn files_without_an_id_are_identified_by_their_keys_and_by_checksum_before_a_merge() {
     let directory = tempfile::tempdir().unwrap();
     let (here, there) = (directory.path().join("here"), directory.path().join("there"));
     filled(&there, ["a", "b"]);
@@ -119,7 +119,7 @@ fn files_without_an_id_are_told_apart_by_their_keys_and_wholly_before_they_are_m
     fs::write(&ours[0], &contents[1]).unwrap();
     assert!(refusal(&here, &ours[0]).contains("its first key is"));
 
-    // With the same keys nothing tells at open, and the checksum does later.
+    // With the same keys only the checksum differs, which is not compared at open.
     let mut flipped = contents[0].clone();
     flipped[40] ^= 1;
     fs::write(&ours[0], flipped).unwrap();
@@ -129,7 +129,7 @@ fn files_without_an_id_are_told_apart_by_their_keys_and_wholly_before_they_are_m
     assert!(matches!(store.compact("f", true), Err(Error::Corrupt { .. })));
 }
 
-/// A file from elsewhere: these rows in order, the last with a value of so many bytes.
+/// Writes a file without an id; the value of its last row has `value_len` bytes.
 fn write_file(path: &Path, rows: &[&str], value_len: usize) -> usize {
     let options = WriterOptions::default().create_time(Timestamp::new(1));
     let value = vec![7; value_len];
@@ -143,7 +143,7 @@ fn write_file(path: &Path, rows: &[&str], value_len: usize) -> usize {
 }
 
 #[test]
-fn files_of_equal_length_and_keys_are_told_apart_by_their_number_of_cells() {
+fn files_of_equal_length_and_keys_are_distinguished_by_their_cell_count() {
     let directory = tempfile::tempdir().unwrap();
     let (here, loaded) = (directory.path().join("here"), directory.path().join("loaded"));
     let len = write_file(&loaded, &["a", "b", "c"], 1);
@@ -157,9 +157,9 @@ fn files_of_equal_length_and_keys_are_told_apart_by_their_number_of_cells() {
     assert!(refusal(&here, &ours).ends_with("its cells are 2, not 3"));
 }
 
-/// The name that a file was written under stands in it, and files of a checkpoint keep theirs.
+/// A file stores the name under which it was written; files of a checkpoint keep theirs.
 #[test]
-fn a_file_says_under_which_name_it_was_written() {
+fn a_file_stores_the_name_under_which_it_was_written() {
     let directory = tempfile::tempdir().unwrap();
     let (here, backup) = (directory.path().join("here"), directory.path().join("backup"));
     filled(&here, ["a", "b"]);
@@ -175,9 +175,9 @@ fn a_file_says_under_which_name_it_was_written() {
     }
 }
 
-/// The first segment that each of the two needs has the same number, and follows none.
+/// In both stores the first segment has the same number and no predecessor.
 #[test]
-fn a_checkpoint_does_not_take_the_log_of_its_store() {
+fn a_checkpoint_refuses_the_log_of_its_origin() {
     let directory = tempfile::tempdir().unwrap();
     let (here, backup) = (directory.path().join("here"), directory.path().join("backup"));
     filled(&here, ["a", "b"]);
@@ -187,7 +187,7 @@ fn a_checkpoint_does_not_take_the_log_of_its_store() {
     store.put(Put::new("d").column("f", "q", "4")).unwrap();
     drop(store);
     let ours = files(&here.join("wal")).remove(0);
-    // Where the checkpoint has no segment, and where it has one.
+    // The checkpoint first has no such segment, then one with its own records.
     for begins in [false, true] {
         let theirs = backup.join("wal").join(ours.file_name().unwrap());
         if begins {
@@ -201,7 +201,7 @@ fn a_checkpoint_does_not_take_the_log_of_its_store() {
     }
 }
 
-/// Whoever wrote it: a file with another filter has other bytes, and so another id.
+/// A file with another filter has other bytes, and therefore another id.
 #[test]
 fn a_file_gets_a_new_id_with_its_new_filter() {
     let directory = tempfile::tempdir().unwrap();
@@ -220,7 +220,7 @@ fn a_file_gets_a_new_id_with_its_new_filter() {
     assert!(store.check_files("f").unwrap().iter().all(|(_, wrong)| wrong.is_none()));
 }
 
-/// Writes a file that says its newest write was that one, and takes it in.
+/// Imports a file that claims `newest` as its newest sequence id.
 fn import_of_age(store: &Store, place: &Path, newest: SequenceId) {
     let options = WriterOptions::default().max_sequence_id(newest);
     let cell = CellRef { row: b"a", value: b"imported", ..cells::PUT };
@@ -229,7 +229,7 @@ fn import_of_age(store: &Store, place: &Path, newest: SequenceId) {
 }
 
 #[test]
-fn a_file_may_leave_room_for_one_write_and_that_one_is_kept() {
+fn a_file_may_leave_one_sequence_id_and_its_write_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("near the end");
     let home = directory.path().join("store");
@@ -250,7 +250,7 @@ fn a_file_may_leave_room_for_one_write_and_that_one_is_kept() {
 }
 
 #[test]
-fn a_file_that_claims_an_age_no_write_has_is_as_one_that_claims_none() {
+fn a_file_with_an_impossible_sequence_id_is_treated_as_one_without() {
     let directory = tempfile::tempdir().unwrap();
     let home = directory.path().join("store");
     filled(&home, ["a", "b"]);

@@ -1,5 +1,6 @@
-//! Where the data of all engines are while they are compared: one directory, which is gone at the
-//! end, also after Ctrl-C (SIGINT) and SIGTERM. What was measured until then stays.
+//! The directory for the data of all engines.
+//!
+//! It is removed at the end, also after SIGINT (Ctrl-C) and SIGTERM. The figures so far remain.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,19 +13,19 @@ use std::{fs, panic, process, thread};
 
 use tempfile::TempDir;
 
-/// The directory; it goes when this is dropped.
-pub(crate) struct Place {
+/// The directory for the data of all engines; removed on drop.
+pub(crate) struct WorkDirectory {
     directory: TempDir,
-    /// Locked for good by whoever ends the process.
+    /// The running child process. The thread that ends this process never releases the lock.
     under_way: Arc<Mutex<Option<Child>>>,
 }
 
-impl Place {
-    /// Makes the directory in `parent`, or where the system has temporary files.
+impl WorkDirectory {
+    /// Creates the directory in `parent`, or in the directory for temporary files.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// If a call of the operating system fails.
     pub(crate) fn new(parent: Option<&Path>) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix("compare-");
@@ -36,7 +37,7 @@ impl Place {
         let under_way = Arc::new(Mutex::new(None::<Child>));
         let to_end = Arc::clone(&under_way);
         let stop = move || {
-            // Whatever fails from now on does so because its files are being removed.
+            // From here on other threads may fail, because their files are being removed.
             panic::set_hook(Box::new(|_| ()));
             let mut child = lock(&to_end);
             if let Some(child) = &mut *child {
@@ -44,7 +45,7 @@ impl Place {
                 let _ = child.wait();
             }
             remove(&path);
-            // 128 + SIGINT, as shells have it.
+            // 128 + SIGINT, as shells do.
             process::exit(130);
         };
         ctrlc::set_handler(stop).map_err(io::Error::other)?;
@@ -59,16 +60,16 @@ impl Place {
         self.directory.path().join(name)
     }
 
-    /// Puts a file in its place, whole or not at all: nothing ends the process halfway.
+    /// Writes a file atomically; a signal does not end the process halfway.
     ///
     /// # Errors
     ///
-    /// What the operating system says; then what was there before still is.
+    /// If a call of the operating system fails; then the old file remains.
     pub(crate) fn put(&self, path: &Path, contents: &[u8]) -> io::Result<()> {
         let _not_now = lock(&self.under_way);
         let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
-        // Unlike most temporary files, for whom the umask lets: it will be the output.
+        // Temporary files are private; the output gets the permissions of the umask.
         builder.prefix(".compare-").permissions(fs::Permissions::from_mode(0o666));
         let temporary = builder.tempfile_in(directory.unwrap_or(Path::new(".")))?;
         fs::write(temporary.path(), contents)?;
@@ -76,7 +77,7 @@ impl Place {
         Ok(())
     }
 
-    /// Runs a program, which does not outlive this one; returns what it says.
+    /// Runs a program, which is killed if this process ends; returns its output.
     ///
     /// # Errors
     ///
@@ -86,20 +87,20 @@ impl Place {
             let mut child = lock(&self.under_way);
             child.insert(program.stdout(Stdio::piped()).spawn()?).stdout.take()
         };
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         if let Some(stdout) = &mut stdout {
-            stdout.read_to_end(&mut said)?;
+            stdout.read_to_end(&mut output)?;
         }
         if let Some(mut child) = lock(&self.under_way).take() {
             child.wait()?;
         }
-        Ok(said)
+        Ok(output)
     }
 }
 
-impl Drop for Place {
+impl Drop for WorkDirectory {
     fn drop(&mut self) {
-        // Whoever ends the process has this already, and removes the directory by itself.
+        // A thread that ends the process holds this lock and removes the directory.
         drop(lock(&self.under_way));
     }
 }
@@ -108,7 +109,7 @@ fn lock(under_way: &Mutex<Option<Child>>) -> MutexGuard<'_, Option<Child>> {
     under_way.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes a directory that engines still write to: what they make anew is removed again.
+/// Removes a directory that engines may still write to, repeatedly until it is gone.
 fn remove(directory: &Path) {
     let begun = Instant::now();
     while directory.exists() && begun.elapsed() < Duration::from_secs(10) {
@@ -117,8 +118,9 @@ fn remove(directory: &Path) {
     }
 }
 
-/// Gives the files of a store that nobody has open a second directory. Those that are never written
-/// to again (named by their extension) are the same files under another name, the others copies.
+/// Gives a closed store a second directory with the same files.
+///
+/// Files with the extension `unchanging` are hard links, the others copies.
 pub(crate) fn share(from: &Path, to: &Path, unchanging: &str) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -135,7 +137,7 @@ pub(crate) fn share(from: &Path, to: &Path, unchanging: &str) -> io::Result<()> 
     Ok(())
 }
 
-/// Reads all files of a directory, so that the operating system has them in memory.
+/// Reads all files of a directory into the page cache.
 pub(crate) fn read_all(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -150,7 +152,7 @@ pub(crate) fn read_all(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes of all files in a directory but those of the log, which engines keep as long as they like.
+/// Returns the size of all files in a directory without logs, which engines keep arbitrarily long.
 pub(crate) fn bytes_on_disk(directory: &Path) -> io::Result<u64> {
     use std::os::unix::fs::MetadataExt;
 
@@ -162,7 +164,7 @@ pub(crate) fn bytes_on_disk(directory: &Path) -> io::Result<u64> {
         if entry.file_type()?.is_dir() {
             bytes += bytes_on_disk(&path)?;
         } else if path.extension().is_none_or(|it| LOGS.iter().all(|log| it != *log)) {
-            // What is allocated: a file may be longer than what was written of it.
+            // The allocated size: a file may be longer than its data.
             bytes += entry.metadata()?.blocks() * 512;
         }
     }
