@@ -22,7 +22,7 @@ fn write_cells(directory: &Path) {
     std::fs::write(directory.join("cells.csv"), csv).expect("the directory is ours");
 }
 
-/// Also with so many runs that they are merged in several passes.
+/// Includes runs that are merged in several passes.
 #[test]
 fn sorting_in_runs_equals_sorting_in_memory() {
     let directory = tempfile::tempdir().expect("a place for the test");

@@ -20,6 +20,8 @@ mod path_page;
 mod remake;
 #[path = "structure/source.rs"]
 mod source;
+#[path = "structure/words.rs"]
+mod words;
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! The lookup of a key whose filter compares columns, compiled as a whole for each instruction set.
 //!
-//! Where filters are not in the near caches, a processor executes the lookups of later keys while
+//! Where filters miss L1 and L2, a processor executes the lookups of later keys while
 //! it waits for a cache miss, up to the size of its reorder buffer, some three hundred
 //! instructions. With half the instructions a lookup, twice as many misses overlap. The fast path
 //! is therefore one function without calls and stores, and rare cases are out of line.
