@@ -97,7 +97,7 @@ fn build(row_count: u64, args: &[&str]) -> (Value, Taken) {
     (serde_json::from_str(&report).expect("one object"), taken)
 }
 
-/// The expected counts and checksums of each family for `rows` rows, in the order of [`FAMILIES`].
+/// The expected counts and checksums of each family for `row_count` rows, in the order of [`FAMILIES`].
 fn expected(row_count: u64) -> [Expected; 2] {
     let mut families = [Expected::default(), Expected::default()];
     let mut bytes = Vec::new();
