@@ -57,7 +57,7 @@ impl ListedBlocks {
         }
         let filters = &file.filters;
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
-        let chunks = blooms.into_iter().flatten().flat_map(ChunkedBloom::chunk_places);
+        let chunks = blooms.into_iter().flatten().flat_map(ChunkedBloom::chunk_handles);
         let metas = file.metas.iter().map(|(_, place)| *place);
         let others = chunks.chain(metas).map(|place| ListedBlock { place, is_data: false });
         listed.blocks.extend(others);
