@@ -1,4 +1,4 @@
-//! `--dry-run`: the first cells, counts and problems of an input.
+//! `--dry-run`: reads an input and reports its first cells, counts and problems. Writes nothing.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -21,18 +21,20 @@ const SHOWN_MAX: usize = 10;
 /// The maximum number of problems to show.
 const PROBLEMS_MAX: usize = 10;
 
-/// The checks of cells, besides being readable.
+/// The requirements that the output has for cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checks<'a> {
     /// The required order within each family; `None` if cells will be sorted.
     pub(crate) order: Option<Comparator>,
-    /// The required family.
+    /// The required family; `None` for any.
     pub(crate) family: Option<&'a [u8]>,
-    /// Whether all cells go to one file, and so must have the same family.
-    pub(crate) is_one_file: bool,
+    /// Whether the output is a single file, in which all cells must have the same family.
+    pub(crate) is_single_file: bool,
 }
 
-/// Reads the whole input and prints its first cells, counts and problems. Negative if there are problems.
+/// Reads the whole input and prints its first cells, counts and problems.
+///
+/// Returns [`Answer::Negative`] if there are problems.
 pub(crate) fn dry_run(
     options: &InputOptions,
     mut input: Input,
@@ -40,37 +42,36 @@ pub(crate) fn dry_run(
     report_format: ReportFormat,
 ) -> anyhow::Result<Answer> {
     let progress = Progress::unbounded("cells read");
-    let mut report = DryRun::new(options.name().to_string());
-    let mut last: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
-    let mut ended = None;
+    let mut report = DryRunReport::new(options.name().to_string());
+    let mut last_of_families: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
+    let mut invalid_cell = None;
     while let Some(cell) = input.next() {
         let cell = match cell {
             Ok(cell) => cell,
             Err(error @ sstable::Error::Invalid { .. }) => {
-                ended = Some(error);
+                invalid_cell = Some(error);
                 break;
             }
             Err(error) => bail!(error),
         };
         progress.advance(1);
-        if let Some(what) = checks.problem(&cell, report.shown.first(), last.get(cell.family())) {
+        let previous = last_of_families.get(cell.family());
+        if let Some(what) = checks.problem(&cell, report.shown.first(), previous) {
             report.add_problem(Problem { line: input.line(), what });
         }
         report.add_cell(&cell)?;
         if checks.order.is_some() {
-            match last.get_mut(cell.family()) {
+            match last_of_families.get_mut(cell.family()) {
                 Some(last) => *last = cell,
-                None => drop(last.insert(cell.family().to_vec(), cell)),
+                None => drop(last_of_families.insert(cell.family().to_vec(), cell)),
             }
         }
     }
     drop(progress);
-    if ended.is_none() {
-        input.check_from_line()?;
-    }
-    if let Some(error) = ended {
-        // The cells format cannot be read past an invalid cell.
-        report.add_problem(Problem { line: input.line(), what: error.to_string() });
+    match invalid_cell {
+        // The cells format cannot be read past an invalid cell; CSV input skips bad lines.
+        Some(error) => report.add_problem(Problem { line: input.line(), what: error.to_string() }),
+        None => input.check_from_line()?,
     }
     report.finish(&input);
     report_format.print(&report)?;
@@ -78,38 +79,40 @@ pub(crate) fn dry_run(
 }
 
 impl Checks<'_> {
-    fn problem(&self, cell: &Cell, first: Option<&Cell>, last: Option<&Cell>) -> Option<String> {
+    /// Returns the problem if `cell` does not meet the requirements.
+    ///
+    /// `first` is the first cell of the input, `previous` the previous cell of the same family.
+    fn problem(
+        &self,
+        cell: &Cell,
+        first: Option<&Cell>,
+        previous: Option<&Cell>,
+    ) -> Option<String> {
         if let Some(family) = self.family
             && cell.family() != family
         {
             let (found, family) = (escape(cell.family()), escape(family));
             return Some(format!("cell of family {found}, expected {family}"));
         }
-        if self.is_one_file
+        if self.is_single_file
             && let Some(first) = first
             && first.family() != cell.family()
         {
             let families = [first, cell].map(|cell| escape(cell.family()).to_string());
             return Some(format!(
-                "cell of family {} in a file of family {}; --bulk-load writes a directory with files per family",
+                "cell of family {} in a file of family {}; --bulk-load writes a directory with a file for each family",
                 families[1], families[0]
             ));
         }
-        let (order, last) = (self.order?, last?);
-        let is_behind = order.compare(&cell.as_ref().key(), &last.as_ref().key()).is_ge();
-        let key = last.as_ref();
-        (!is_behind).then(|| {
-            format!(
-                "{} sorts before the previous cell {}; use --sort",
-                cell.as_ref().key(),
-                key.key()
-            )
-        })
+        let (order, previous) = (self.order?, previous?.as_ref());
+        let (key, previous) = (cell.as_ref().key(), previous.key());
+        let sorts_before = order.compare(&key, &previous).is_lt();
+        sorts_before.then(|| format!("{key} sorts before the previous cell {previous}; use --sort"))
     }
 }
 
 #[derive(Serialize)]
-struct DryRun {
+struct DryRunReport {
     schema: u32,
     input: String,
     records: u64,
@@ -120,11 +123,12 @@ struct DryRun {
     problem_count: u64,
     first_problems: Vec<Problem>,
     first_cells: Vec<Box<RawValue>>,
+    /// The same cells as `first_cells`, for the text report.
     #[serde(skip)]
     shown: Vec<Cell>,
 }
 
-impl DryRun {
+impl DryRunReport {
     fn new(input: String) -> Self {
         Self {
             schema: 1,
@@ -160,7 +164,7 @@ impl DryRun {
         Ok(())
     }
 
-    /// Adds the input's own counts and bad lines.
+    /// Adds the counts of the input, and the bad lines that it skipped.
     fn finish(&mut self, input: &Input) {
         self.records = input.record_count();
         self.bad_lines = input.bad_line_count();
@@ -171,7 +175,7 @@ impl DryRun {
     }
 }
 
-impl Report for DryRun {
+impl Report for DryRunReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut cells = CellsOutput::new(&mut *out, Format::Text)?;
         for cell in &self.shown {

@@ -26,11 +26,11 @@ Examples:
   hfile salvage damaged.hfile --output saved.hfile
   hfile salvage --json damaged.hfile --output saved.hfile | jq '.lost[] | [.first_row, .last_row]'
 
-Takes no cells from a damaged block. The lost rows lie between the last sound row before the block and the
-first sound row after it; these two rows may be incomplete. Trailer, file info and index root must be sound.
-The new file keeps the encoding, codec, Bloom filter, row filter and file info of the damaged file. It is
-checked as by hfile verify before it gets its final name. With --output - it is not checked, and the report
-goes to stderr.
+No cell of a damaged block is copied. The lost rows lie between the last row copied before the block and the
+first row copied after it; these two rows may be incomplete. Trailer, file info and index root must be sound.
+The new file keeps the encoding, codec, Bloom filter, row filter and file info of the damaged file. It gets
+its final name only after the checks of hfile verify. With --output - these checks are left out, and the
+report goes to stderr.
 Exit status: 0 nothing lost, 1 cells lost, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Salvage {
     /// Damaged HFile
@@ -47,13 +47,13 @@ pub(crate) struct Salvage {
 }
 
 impl Salvage {
-    /// Writes the new file and reports what was lost.
+    /// Writes the new file and reports the lost ranges.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.check_output()?;
         let reader =
             Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::from_error)?;
         let mut notes = Vec::new();
-        let options = options(&reader, &mut notes)?;
+        let options = writer_options(&reader, &mut notes)?;
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
@@ -63,7 +63,7 @@ impl Salvage {
             progress.advance(1);
             match writer.append(cell) {
                 Ok(()) => kept += 1,
-                // The block's checksums are right, but the cell is invalid.
+                // The block has correct checksums, but the cell is invalid: skip the cell.
                 Err(error @ sstable::Error::Invalid { .. }) => {
                     first_refusal.get_or_insert_with(|| error.to_string());
                     refused += 1;
@@ -74,7 +74,9 @@ impl Salvage {
         })?;
         if let Some(error) = first_refusal {
             let cells = show_number(refused, "cell");
-            notes.push(format!("left out {cells} that no HFile can hold; the first: {error}"));
+            notes.push(format!(
+                "left out {cells} that cannot be written to an HFile; the first: {error}"
+            ));
         }
         copy_meta_blocks(&reader, &mut writer, &mut notes)?;
         let (output, _) = writer.finish()?;
@@ -87,7 +89,7 @@ impl Salvage {
             ),
         }
         output.finish()?;
-        let is_whole = kept == reader.trailer().entry_count && refused == 0;
+        let has_all_cells = kept == reader.trailer().entry_count && refused == 0;
         let report = SalvageReport {
             schema: 1,
             file: self.input.display().to_string(),
@@ -95,7 +97,7 @@ impl Salvage {
             cells: kept,
             cells_stated: reader.trailer().entry_count,
             cells_refused: refused,
-            lost: lost.iter().map(|lost| LostReport::new(lost, is_whole)).collect(),
+            lost: lost.iter().map(|lost| LostReport::new(lost, has_all_cells)).collect(),
             notes,
         };
         if self.output == Path::new("-") {
@@ -103,7 +105,7 @@ impl Salvage {
         } else {
             self.report_format.print(&report)?;
         }
-        Ok(Answer::from_bool(lost.is_empty() && is_whole))
+        Ok(Answer::from_bool(lost.is_empty() && has_all_cells))
     }
 
     /// Refuses to overwrite the damaged file.
@@ -118,11 +120,12 @@ impl Salvage {
     }
 }
 
-/// Returns the settings of the damaged file, as far as they can be read.
-fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
-    let left_out = [store::FILE_ID_KEY];
+/// Returns the settings of the damaged file for the new one. Notes the settings that are lost.
+fn writer_options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
+    // The new file is not the file that a store's manifest lists, so it must not have its id.
+    let keys_left_out = [store::FILE_ID_KEY];
     let mut options =
-        reader.writer_options_of_damaged(&left_out).map_err(Unsalvageable::from_error)?;
+        reader.writer_options_of_damaged(&keys_left_out).map_err(Unsalvageable::from_error)?;
     if let Some(problem) = reader.filters().bloom_problem() {
         notes.push(format!(
             "the Bloom filter was rebuilt with HBase's default error rate: {problem}"
@@ -157,27 +160,31 @@ fn copy_meta_blocks<W: Write>(
             (Ok(Some(body)), Ok(name)) => writer.append_meta(name, body)?,
             (Err(error @ sstable::Error::Io { .. }), _) => return Err(error.into()),
             (Err(error), _) => notes.push(format!("META block {shown} is left out: {error}")),
-            _ => notes.push(format!("META block {shown} is left out")),
+            (Ok(None), _) => notes.push(format!("META block {shown} is left out: not found")),
+            (Ok(Some(_)), Err(_)) => {
+                notes.push(format!("META block {shown} is left out: its name is not UTF-8"));
+            }
         }
     }
     Ok(())
 }
 
-/// The saved cells and the losses.
+/// The counts of copied and refused cells, and the lost ranges.
 #[derive(Serialize)]
 struct SalvageReport {
     schema: u32,
     file: String,
     output: String,
     cells: u64,
+    /// The number of cells according to the trailer of the damaged file.
     cells_stated: u64,
-    /// Cells of sound blocks that are invalid.
+    /// The number of invalid cells in blocks with correct checksums. They were not copied.
     cells_refused: u64,
     lost: Vec<LostReport>,
     notes: Vec<String>,
 }
 
-/// A range of the file without readable blocks.
+/// A lost range of the damaged file.
 #[derive(Serialize)]
 struct LostReport {
     offset: u64,
@@ -189,9 +196,12 @@ struct LostReport {
 }
 
 impl LostReport {
-    /// Creates the report of a loss, without lost rows if all cells that the trailer counts were saved.
-    fn new(lost: &LostRange, is_whole: bool) -> Self {
-        let rows = lost.rows.as_ref().filter(|_| !is_whole);
+    /// Creates the report of a lost range.
+    ///
+    /// `has_all_cells` means that the new file has as many cells as the trailer states. The range
+    /// then had no cells, so the report omits the lost rows.
+    fn new(lost: &LostRange, has_all_cells: bool) -> Self {
+        let rows = lost.rows.as_ref().filter(|_| !has_all_cells);
         Self {
             offset: lost.damage.at.get(),
             bytes: lost.len,

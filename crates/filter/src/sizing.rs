@@ -2,7 +2,7 @@
 
 use crate::theory;
 
-/// How often a filter may say "maybe" about an absent key: strictly between 0 and 1.
+/// The share of absent keys for which a filter may say "maybe": greater than 0 and less than 1.
 ///
 /// ```
 /// use filter::ErrorRate;
@@ -19,7 +19,7 @@ impl ErrorRate {
     /// One per cent: HBase's default of `io.storefile.bloom.error.rate`.
     pub const HBASE: Self = Self(0.01);
 
-    /// Creates an error rate.
+    /// Returns `rate` as an error rate if it is in range.
     ///
     /// # Errors
     ///
@@ -33,28 +33,29 @@ impl ErrorRate {
         self.0
     }
 
-    /// Returns log2(1/rate), the lower bound of the bits per key at this error rate.
+    /// Returns log2(1/rate): no filter has this error rate with fewer bits per key.
     pub fn bits_per_key_floor(self) -> f64 {
         theory::bits_per_key_floor(self.0)
     }
 }
 
-/// An error rate that is not strictly between 0 and 1.
+/// A number that is not an error rate: 0 or less, 1 or more, or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("an error rate lies strictly between 0 and 1, and {0} does not")]
+#[error("invalid error rate {0}: it must be greater than 0 and less than 1")]
 pub struct InvalidErrorRate(pub f64);
 
 /// How the size of a filter is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sizing {
-    /// The smallest filter whose error rate is at most this.
+    /// The smallest filter with at most the given error rate.
     ErrorRate(ErrorRate),
-    /// At most this many bits per key, which may be a fraction.
+    /// At most the given number of bits per key; fractions are allowed.
     ///
-    /// The header of [`HEADER_LEN`](crate::HEADER_LEN) bytes is not counted. A kind that consists of
-    /// whole units (cache lines, buckets) takes at least one of them, even if that is more.
+    /// Does not count the header of [`HEADER_LEN`](crate::HEADER_LEN) bytes. A filter that consists
+    /// of whole units (cache lines, buckets) has at least one unit, even if the unit is larger than
+    /// this limit.
     BitsPerKey(f64),
-    /// At most this many bytes for the whole stored filter, header included.
+    /// At most the given number of bytes for the whole stored filter, header included.
     Bytes(u64),
 }
 

@@ -10,20 +10,19 @@ use std::sync::Arc;
 
 use sstable::{FileSource, ReadAt};
 
-/// The operations that a store needs of a file system.
+/// The file system operations that a store uses.
 ///
-/// Written data is durable only after [`AppendFile::sync`]; created, renamed and unlinked names are
-/// durable only after [`sync_directory`](Self::sync_directory).
+/// Written data is durable only after [`AppendFile::sync`]. The creation, the renaming and the
+/// unlinking of a file are durable only after [`sync_directory`](Self::sync_directory).
 pub trait Vfs: Debug + Send + Sync {
     /// Opens a file for reading.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system, as for every method of this trait; also if the path does not
-    /// name a regular file.
+    /// Errors of the operating system; also if the path does not name a regular file.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>>;
 
-    /// Creates a file, which must not exist, for writing.
+    /// Creates a new file for writing.
     ///
     /// # Errors
     ///
@@ -34,28 +33,28 @@ pub trait Vfs: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Errors of the operating system.
+    /// Errors of the operating system; also if the path does not name a regular file.
     fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>>;
 
-    /// Truncates a file to `len` bytes, durably.
+    /// Truncates a file to `len` bytes and syncs it.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system.
+    /// Errors of the operating system; also if the path does not name a regular file.
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
 
-    /// Renames a file, and replaces an existing file of the new name.
+    /// Renames a file. An existing file at `to` is replaced.
     ///
     /// # Errors
     ///
     /// Errors of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Creates a hard link, whose name must not exist.
+    /// Creates a hard link; nothing may exist at `link`.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system, also if the two names are on different file systems.
+    /// Errors of the operating system, for example if the paths are on different file systems.
     fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()>;
 
     /// Unlinks a file.
@@ -67,7 +66,7 @@ pub trait Vfs: Debug + Send + Sync {
 
     /// Lists the entries of a directory, in no order.
     ///
-    /// Omits names that are not UTF-8, because no file of a store has one.
+    /// Omits entries whose names are not UTF-8: all files of a store have UTF-8 names.
     ///
     /// # Errors
     ///
@@ -88,17 +87,18 @@ pub trait Vfs: Debug + Send + Sync {
     /// Errors of the operating system.
     fn remove_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes created, renamed and unlinked names in a directory durable.
+    /// Syncs a directory, so that the creation, renaming and unlinking of its files are durable.
     ///
     /// # Errors
     ///
     /// Errors of the operating system.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Locks the file at `path`, creating it if missing; `None` if another opener holds the lock.
+    /// Locks the file at `path`, and creates the file if it is missing.
     ///
-    /// The lock must exclude other openers even if the file is removed and created again. It is
-    /// held until the value is dropped or the process ends.
+    /// Returns `None` if the lock is already held, by this or by another process. The lock must
+    /// stay exclusive even if the file is removed and created again. It is released when the
+    /// returned [`Lock`] is dropped or the process ends.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ pub trait Vfs: Debug + Send + Sync {
 /// An entry of a directory.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Entry {
-    /// The name, without the directory.
+    /// The file name, without the directory.
     pub name: String,
     /// The type of the entry.
     pub kind: EntryKind,
@@ -129,7 +129,7 @@ impl Entry {
     }
 }
 
-/// The type of a directory entry. Symbolic links are not followed.
+/// The type of a directory entry. Symbolic links are not resolved.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -145,7 +145,7 @@ pub enum EntryKind {
     Socket,
     /// A device.
     Device,
-    /// Something else.
+    /// A type that the operating system does not report as any of these.
     Other,
 }
 
@@ -191,21 +191,21 @@ impl fmt::Display for EntryKind {
     }
 }
 
-/// A file that is only appended to.
+/// A file open for appending.
 pub trait AppendFile: Debug + Send {
-    /// Writes all of `bytes` to the operating system, after which they survive the process.
+    /// Writes all of `bytes` to the operating system, so that they survive a killed process.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system; part of the bytes may be in the file then.
+    /// Errors of the operating system. After an error the file may contain part of the bytes.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Syncs all written bytes to disk, after which they survive a power cut.
+    /// Syncs all written bytes to disk, so that they survive a power cut.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system. Unsynced bytes may be lost then, although a second call can
-    /// report success: do not retry.
+    /// Errors of the operating system. Do not retry: a second call can succeed although unsynced
+    /// bytes are lost.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -276,11 +276,13 @@ impl Vfs for RealFiles {
 
     #[cfg(not(unix))]
     fn sync_directory(&self, _path: &Path) -> io::Result<()> {
-        Ok(()) // Directories cannot be opened here, and the system journals their changes.
+        // This system cannot open directories, and it journals changes to them.
+        Ok(())
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
         match check_regular_file(path) {
+            // A missing file is created below.
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -289,7 +291,8 @@ impl Vfs for RealFiles {
         if !try_lock(file, &mut held)? {
             return Ok(None);
         }
-        // Also locks the directory, because the lock file can be deleted and created again.
+        // Also locks the directory: if the lock file is deleted and created again, the new file is
+        // not locked.
         #[cfg(unix)]
         if let Some(directory) = path.parent()
             && !try_lock(File::open(directory)?, &mut held)?
@@ -297,8 +300,8 @@ impl Vfs for RealFiles {
             return Ok(None);
         }
         if let Some(file) = held.first_mut() {
-            // The id is only for the error message of other openers, so a failure (a full disk) is
-            // ignored.
+            // The process id only serves the error message of the next process that tries to lock,
+            // so a failure (a full disk) is ignored.
             let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         }
         Ok(Some(Box::new(RealLock { _held: held })))
@@ -309,7 +312,7 @@ impl Vfs for RealFiles {
     }
 }
 
-/// Refuses anything but a regular file before it is opened.
+/// Returns an error if `path` does not name a regular file. Call this before opening a path.
 ///
 /// Opening a pipe would wait for its other end, and a symbolic link may lead out of the store.
 fn check_regular_file(path: &Path) -> io::Result<()> {
@@ -322,6 +325,7 @@ fn check_regular_file(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Locks a file and adds it to `held`. Returns `false` if the file is already locked.
 fn try_lock(file: File, held: &mut Vec<File>) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => {
@@ -375,14 +379,14 @@ mod tests {
     fn only_regular_files_are_opened() {
         let directory = tempfile::tempdir().unwrap();
         assert!(RealFiles.open(directory.path()).is_err());
-        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        let file = directory.path().join("file");
         RealFiles.create(&file).unwrap().write_all(b"cells").unwrap();
         assert_eq!(RealFiles.open(&file).unwrap().len(), 5);
         #[cfg(unix)]
         {
+            let link = directory.path().join("link");
             std::os::unix::fs::symlink(&file, &link).unwrap();
             assert!(RealFiles.open(&link).is_err());
         }
-        let _ = link;
     }
 }

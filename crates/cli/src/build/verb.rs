@@ -98,7 +98,7 @@ impl Build {
         let (options, order) = self.writer_options(options)?;
         if self.input.is_dry_run() {
             let order = (!self.sort.is_enabled()).then_some(order);
-            let checks = Checks { order, family: None, is_one_file: !is_for_regions };
+            let checks = Checks { order, family: None, is_single_file: !is_for_regions };
             return dry_run(&self.input, input, checks, self.report_format);
         }
         if is_for_regions {
@@ -228,7 +228,7 @@ impl InputPosition {
         let is_out_of_order =
             last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
         let next = if !is_of_family {
-            "use --bulk-load to write a directory with files per family"
+            "use --bulk-load to write a directory with a file for each family"
         } else if is_out_of_order {
             "use --sort to sort cells in HBase's order: row, family, qualifier, newest first"
         } else if cell.as_ref().tags().next().is_some() {

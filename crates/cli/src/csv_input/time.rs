@@ -2,36 +2,35 @@
 //!
 //! ```text
 //! 1700000000000
-//! 2023-11-14T22:13:20Z   2023-11-14 22:13:20.5+01:00   2023-11-14T22:13   2023-11-14   but not 20231114T221320Z
+//! 2023-11-14T22:13:20Z   2023-11-14 22:13:20.5+01:00   2023-11-14T22:13   2023-11-14
 //! ```
 //!
-//! Numbers of four or eight digits are refused, because they could be years or dates.
+//! The basic format of ISO 8601 (`20231114T221320Z`) is not supported. A number of four or eight
+//! digits is refused, because it could be a year or a date; with a leading zero it is milliseconds.
 //!
-//! A time without an offset is in UTC. Digits after milliseconds are dropped.
+//! A time without an offset is in UTC. Fractions of a millisecond are dropped.
 
 use sstable::Timestamp;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Parses a timestamp. HBase accepts none before 1970.
+/// Parses a timestamp. Returns an error for a time before 1970, which HBase does not accept.
 pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     let shown = || format!("{:?}", String::from_utf8_lossy(text));
-    let word = text.trim_ascii();
-    let is_number = |word: &[u8]| {
-        let digits = word.strip_prefix(b"-").unwrap_or(word);
-        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-    };
-    if is_number(word) && !word.starts_with(b"-") && matches!(word.len(), 4 | 8) {
-        let word = String::from_utf8_lossy(word);
+    let trimmed = text.trim_ascii();
+    let digits = trimmed.strip_prefix(b"-").unwrap_or(trimmed);
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    if is_number && !trimmed.starts_with(b"-") && matches!(trimmed.len(), 4 | 8) {
+        let number = String::from_utf8_lossy(trimmed);
         return Err(format!(
-            "{} could be a date or milliseconds since 1970; write a date as 2023-11-14, or milliseconds as 0{word}",
+            "{} could be a date or milliseconds since 1970; write a date as 2023-11-14, or milliseconds as 0{number}",
             shown()
         ));
     }
-    let millis = if is_number(word) {
-        std::str::from_utf8(word).ok().and_then(|word| word.parse().ok())
+    let millis = if is_number {
+        std::str::from_utf8(trimmed).ok().and_then(|number| number.parse().ok())
     } else {
-        parse_iso(word)
+        parse_iso(trimmed)
     };
     match millis {
         Some(millis @ 0..) => Ok(Timestamp::new(millis)),
@@ -40,13 +39,13 @@ pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     }
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970 of an ISO 8601 time; `None` if the text is invalid.
 fn parse_iso(text: &[u8]) -> Option<i64> {
-    let mut rest = TimeText(text);
+    let mut rest = TimeParser(text);
     let year = rest.number(4)?;
     let month = rest.byte(b"-").and_then(|_| rest.number(2))?;
     let day = rest.byte(b"-").and_then(|_| rest.number(2))?;
-    if !(1..=12).contains(&month) || !(1..=days_of_month(year, month)).contains(&day) {
+    if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
         return None;
     }
     let mut millis = days_since_1970(year, month, day) * DAY_MILLIS;
@@ -56,14 +55,14 @@ fn parse_iso(text: &[u8]) -> Option<i64> {
     rest.0.is_empty().then_some(millis)
 }
 
-/// The unparsed rest of a time.
-struct TimeText<'t>(&'t [u8]);
+/// A parser of times. It holds the text that is not yet parsed.
+struct TimeParser<'t>(&'t [u8]);
 
-impl TimeText<'_> {
-    /// Takes the next byte if it is one of `known`.
-    fn byte(&mut self, known: &[u8]) -> Option<u8> {
+impl TimeParser<'_> {
+    /// Takes the next byte if it is one of `allowed`.
+    fn byte(&mut self, allowed: &[u8]) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
-        known.contains(first).then(|| {
+        allowed.contains(first).then(|| {
             self.0 = rest;
             *first
         })
@@ -90,7 +89,8 @@ impl TimeText<'_> {
                 let len = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 let (digits, rest) = self.0.split_at(len);
                 self.0 = rest;
-                let digit = |at: usize| digits.get(at).map_or(0, |digit| i64::from(digit - b'0'));
+                // Missing digits are zero; digits after the third are dropped.
+                let digit = |at: usize| digits.get(at).map_or(0, |byte| i64::from(byte - b'0'));
                 millis = (len > 0).then(|| digit(0) * 100 + digit(1) * 10 + digit(2))?;
             }
         }
@@ -98,7 +98,7 @@ impl TimeText<'_> {
         is_time.then_some(((hour * 60 + minute) * 60 + second) * 1000 + millis)
     }
 
-    /// Takes an offset from UTC, in milliseconds; positive to the east.
+    /// Takes an offset from UTC, in milliseconds, positive to the east. No offset means UTC.
     fn offset(&mut self) -> Option<i64> {
         if self.0.is_empty() || self.byte(b"Zz").is_some() {
             return Some(0);
@@ -117,7 +117,8 @@ impl TimeText<'_> {
 
 /// Returns the days since 1970-01-01 in the Gregorian calendar.
 ///
-/// Years begin in March here, so that the leap day is the last day.
+/// Computes with years that begin in March, so that the leap day is the last day of a year. An era
+/// is 400 years, or 146,097 days; 1970-01-01 is day 719,468 since 0000-03-01.
 const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -127,7 +128,7 @@ const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-const fn days_of_month(year: i64, month: i64) -> i64 {
+const fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,

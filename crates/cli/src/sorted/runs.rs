@@ -1,4 +1,4 @@
-//! The options of sorting, and the sorted runs in a temporary directory.
+//! The sort options of the command line, and the sorted runs in a temporary directory.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use crate::half_made::ScratchDirectory;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
 
-/// The maximum number of runs to merge at a time: each is an open file and a block in memory.
-const RUNS_MERGED_MAX: usize = 64;
+/// The maximum number of runs in one merge. Each needs an open file and memory for a block.
+const MERGE_FAN_IN_MAX: usize = 64;
 
-/// The options of sorting.
+/// The sort options of the command line.
 #[derive(clap::Args)]
 pub(crate) struct SortOptions {
     /// Sort the cells first, in temporary files if they exceed --sort-memory
@@ -38,14 +38,14 @@ pub(crate) struct SortOptions {
 pub(crate) type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
 
 impl SortOptions {
-    /// Whether `--sort` is given.
+    /// Returns whether `--sort` is given.
     pub(crate) const fn is_enabled(&self) -> bool {
         self.sort
     }
 
-    /// Sorts cells if `--sort` is given; equal cells keep their order.
+    /// Returns the cells sorted if `--sort` is given, else unchanged. Equal cells keep their order.
     ///
-    /// `name` is the file in errors about invalid cells.
+    /// Errors about invalid cells name the file `name`, the input.
     pub(crate) fn sort<'c>(
         &self,
         cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
@@ -74,7 +74,7 @@ impl SortOptions {
             }
         }
         let Some(mut runs) = runs else {
-            buffered.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
+            buffered.sort_by(|a, b| compare(order, &a.as_ref(), &b.as_ref()));
             return Ok(Box::new(buffered.into_iter().map(Ok)));
         };
         runs.add(&mut buffered)?;
@@ -83,7 +83,7 @@ impl SortOptions {
     }
 }
 
-/// Returns the memory that a buffered cell takes, in bytes.
+/// Estimates the memory of a buffered cell in bytes, without the overhead of the allocator.
 pub(crate) fn cell_bytes(cell: &Cell) -> u64 {
     let parts = cell.as_ref();
     let bytes = parts.key().flat_len() + parts.value.len() + parts.tags.len();
@@ -91,20 +91,24 @@ pub(crate) fn cell_bytes(cell: &Cell) -> u64 {
 }
 
 /// Compares by family, then in HBase's order by key, then by descending sequence id.
-pub(super) fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
-    one.family
-        .cmp(other.family)
-        .then_with(|| order.compare(&one.key(), &other.key()))
-        .then_with(|| other.sequence_id.cmp(&one.sequence_id))
+///
+/// HBase's order begins with the row. Here the family comes first, because each family has its own
+/// runs.
+pub(super) fn compare(order: Comparator, a: &CellRef<'_>, b: &CellRef<'_>) -> Ordering {
+    a.family
+        .cmp(b.family)
+        .then_with(|| order.compare(&a.key(), &b.key()))
+        .then_with(|| b.sequence_id.cmp(&a.sequence_id))
 }
 
-/// Sorted files in a directory of their own.
+/// The sorted runs of all families, in a temporary directory.
 struct Runs {
     directory: ScratchDirectory,
-    /// The files of each family, in the order in which their cells came.
+    /// The runs of each family, in the order of the input.
     families: BTreeMap<Vec<u8>, Vec<PathBuf>>,
     written_count: u64,
     order: Comparator,
+    /// The name of the input, for error messages.
     name: FileName,
 }
 
@@ -115,14 +119,14 @@ impl Runs {
         Ok(Self { directory, families, written_count: 0, order, name: name.clone() })
     }
 
-    /// Writes the buffered cells as one more run of each family.
+    /// Sorts the buffered cells, writes a run of each of their families, and empties the buffer.
     fn add(&mut self, buffered: &mut Vec<Cell>) -> anyhow::Result<()> {
-        buffered.sort_by(|one, other| compare(self.order, &one.as_ref(), &other.as_ref()));
+        buffered.sort_by(|a, b| compare(self.order, &a.as_ref(), &b.as_ref()));
         let mut cells = buffered.drain(..).peekable();
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
-            let next = || cells.next_if(|cell| cell.family() == family).map(Ok);
-            let run = self.write(iter::from_fn(next))?;
+            let next_of_family = || cells.next_if(|cell| cell.family() == family).map(Ok);
+            let run = self.write(iter::from_fn(next_of_family))?;
             self.families.entry(family).or_default().push(run);
         }
         Ok(())
@@ -135,18 +139,18 @@ impl Runs {
     ) -> anyhow::Result<PathBuf> {
         let path = self.directory.path().join(self.written_count.to_string());
         self.written_count += 1;
-        let shown = path.display().to_string();
-        let file = File::create(&path).with_context(|| format!("{shown}: cannot create"))?;
+        let path_text = path.display().to_string();
+        let file = File::create(&path).with_context(|| format!("{path_text}: cannot create"))?;
         let options = WriterOptions::default()
             .comparator(self.order)
             .compression(Compression::Lz4)
             .includes_tags(true)
             .bloom_type(BloomType::None)
             .delete_family_bloom(false);
-        let mut writer = Writer::new(file, FileName::new(shown), options)?;
+        let mut writer = Writer::new(file, FileName::new(path_text), options)?;
         for cell in cells {
             writer.append(cell?.as_ref()).map_err(|error| match error {
-                // An error of the cell, so it names the input instead of the run.
+                // The cell is invalid, so the error must name the input, not the run.
                 Error::Invalid { what, .. } => Error::Invalid { file: self.name.clone(), what },
                 error => error,
             })?;
@@ -155,28 +159,32 @@ impl Runs {
         Ok(path)
     }
 
-    /// Merges runs until few enough are left to merge at a time, and returns the cells of all families.
+    /// Returns the merged cells of all families.
+    ///
+    /// A family with more than [`MERGE_FAN_IN_MAX`] runs is first reduced to fewer, longer runs.
     fn merge(mut self) -> anyhow::Result<MergedFamilies> {
         let mut families = std::mem::take(&mut self.families);
         for runs in families.values_mut() {
-            while runs.len() > RUNS_MERGED_MAX {
-                *runs = self.merge_some(runs)?;
+            while runs.len() > MERGE_FAN_IN_MAX {
+                *runs = self.merge_groups(runs)?;
             }
         }
         Ok(MergedFamilies::new(families.into_values().collect(), self.order, self.directory))
     }
 
-    /// Merges adjacent runs into one, so that equal cells keep their order.
-    fn merge_some(&mut self, runs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-        let mut fewer = Vec::new();
-        for runs in runs.chunks(RUNS_MERGED_MAX) {
-            fewer.push(self.write(Merge::open(runs, self.order)?)?);
+    /// Merges each group of [`MERGE_FAN_IN_MAX`] runs into one run, and removes the merged files.
+    ///
+    /// A group consists of adjacent runs, so that equal cells keep their order.
+    fn merge_groups(&mut self, runs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+        let mut merged = Vec::new();
+        for runs in runs.chunks(MERGE_FAN_IN_MAX) {
+            merged.push(self.write(Merge::open(runs, self.order)?)?);
             for run in runs {
                 fs::remove_file(run)
                     .with_context(|| format!("{}: cannot remove", run.display()))?;
             }
         }
-        Ok(fewer)
+        Ok(merged)
     }
 }
 
@@ -186,7 +194,8 @@ mod tests {
 
     use super::*;
 
-    /// With any memory limit: a caller that writes one file per family has one file open at a time.
+    /// With any memory limit. A caller that writes one file per family relies on this order: it has
+    /// one file open at a time.
     #[test]
     fn the_cells_of_a_family_are_adjacent() {
         for memory in ["1MiB", "200"] {

@@ -12,14 +12,14 @@ use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::show_count;
 
-/// Show the steps of a get, file by file: why files were skipped, filters queried, blocks read.
+/// Show the steps of a get for each file: why it was skipped, and how many blocks were read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store explain DIR row1
   hfile store explain DIR hex:726f7731 --json
 
-A command starts with an empty block cache, so it reads all blocks from files.
+The command starts with an empty block cache, so the get reads all of its blocks from files.
 Exit status: 0 found, 1 not found, 2 wrong usage, 3 could not read.")]
 pub(super) struct Explain {
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(super) struct Explain {
 }
 
 impl Explain {
-    /// Runs the get and reports its steps.
+    /// Prints the report. The answer is negative if the row was not found.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let get = self.versions.get(&self.row)?;
         let store = self.directory.open_read_only()?;
@@ -79,6 +79,7 @@ struct FileReport {
     file: String,
     fate: &'static str,
     bytes: u64,
+    /// The timestamps of the oldest and the newest cell, in milliseconds since 1970.
     oldest: Option<i64>,
     newest: Option<i64>,
     #[serde(flatten)]
@@ -107,15 +108,19 @@ impl FamilyReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let memstore_cells = show_count(self.memstore_cells as u64);
         writeln!(out, "\nfamily {}: {memstore_cells} cells in memstores", self.family)?;
-        let rows: Vec<_> = self.files.iter().map(FileReport::row).collect();
+        if self.files.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<_> = self.files.iter().map(FileReport::table_row).collect();
         let heading =
             ["file", "outcome", "newest cell", "data", "index", "Bloom", "META", "bytes read"];
-        if rows.is_empty() { Ok(()) } else { write_table(out, &heading, &rows) }
+        write_table(out, &heading, &rows)
     }
 }
 
 impl FileReport {
-    fn row(&self) -> Vec<String> {
+    /// Returns the texts of the file, in the order of the heading.
+    fn table_row(&self) -> Vec<String> {
         let Counters {
             data_blocks, index_blocks, bloom_blocks, meta_blocks, bytes_from_file, ..
         } = self.counters;

@@ -1,4 +1,4 @@
-//! `hfile store get`: prints the visible cells of rows.
+//! `hfile store get`: prints the cells of rows that deletes, versions and TTL leave visible.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(super) struct Get {
     /// Row keys: text with \xNN, or hex:…
     #[arg(value_name = "ROW", required_unless_present = "from")]
     rows: Vec<KeyText>,
-    /// Read more rows from this file, one per line; - is stdin
+    /// Read more row keys from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     #[command(flatten)]
@@ -39,8 +39,9 @@ pub(super) struct Get {
 }
 
 impl Get {
-    /// Prints the rows.
+    /// Prints the cells. The answer is negative if a row was not found.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        // Reports invalid options before the store is opened.
         self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
         let mut rows = self.rows;
@@ -48,18 +49,18 @@ impl Get {
             rows.extend(read_rows(path)?);
         }
         let gets = rows.iter().map(|row| self.versions.get(row)).collect::<Result<Vec<_>, _>>()?;
-        let found = store.multi_get(&gets)?;
+        let cells_of_rows = store.multi_get(&gets)?;
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
-        for cell in found.iter().flatten() {
+        for cell in cells_of_rows.iter().flatten() {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }
         output.finish().context(STDOUT)?;
         warn_about_filters(&store);
-        Ok(Answer::from_bool(found.iter().all(|cells| !cells.is_empty())))
+        Ok(Answer::from_bool(cells_of_rows.iter().all(|cells| !cells.is_empty())))
     }
 }
 
-/// Reads rows from a file, one per line; skips empty lines.
+/// Reads row keys from a file, one per line; skips empty lines.
 fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
     let mut rows = Vec::new();
     for line in cells_input::open(path)?.lines() {

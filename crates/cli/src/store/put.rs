@@ -65,7 +65,7 @@ impl Put {
         if self.input.is_dry_run() {
             let input = self.open(now)?;
             let family = Some(self.family.as_bytes());
-            let checks = Checks { order: None, family, is_one_file: false };
+            let checks = Checks { order: None, family, is_single_file: false };
             return dry_run(&self.input, input, checks, self.report_format);
         }
         let store = self.directory.open()?;

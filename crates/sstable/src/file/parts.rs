@@ -78,7 +78,7 @@ impl<'a> FileBlocks<'a> {
     }
 
     /// Returns the names of the META blocks in their order, and where the blocks are.
-    pub(crate) fn meta_places(self) -> &'a [(Bytes, BlockHandle)] {
+    pub(crate) fn meta_handles(self) -> &'a [(Bytes, BlockHandle)] {
         &self.0.metas
     }
 

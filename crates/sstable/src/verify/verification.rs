@@ -117,7 +117,7 @@ pub(super) struct Verifier<'a> {
     /// The unreadable ranges by ascending offset.
     pub(super) unreadable: Vec<UnreadableRange>,
     /// The blocks that the indexes list; read when the first unreadable block is found.
-    pub(super) listed: Option<ListedBlocks>,
+    pub(super) listed_blocks: Option<ListedBlocks>,
     pub(super) section: Section,
     pub(super) cells: CellChecks,
     pub(super) data_blocks: Vec<CheckedBlock>,
@@ -160,7 +160,7 @@ impl<'a> Verifier<'a> {
             verification,
             last_of_chain: HashMap::new(),
             unreadable: Vec::new(),
-            listed: None,
+            listed_blocks: None,
             section: Section::Scanned,
             cells: CellChecks::new(reader.file()),
             data_blocks: Vec::new(),

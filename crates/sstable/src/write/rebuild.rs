@@ -174,7 +174,7 @@ fn build_metas(reader: &Reader, options: &WriterOptions) -> Result<NewMetas> {
     let invalid = |what| Error::Invalid { file: reader.name().clone(), what };
     let mut metas: Vec<(Bytes, Meta)> = reader
         .blocks()
-        .meta_places()
+        .meta_handles()
         .iter()
         .filter(|(name, _)| !is_filter_name(name))
         .map(|(name, place)| (name.clone(), Meta::Kept(*place)))

@@ -1,4 +1,4 @@
-//! A snapshot of a store, for any number of reads.
+//! A read-only view of a store as of one moment.
 
 use sstable::{Cell, ReadTrace};
 
@@ -7,16 +7,17 @@ use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 
-/// The store as it was at one moment.
+/// A read-only view of a store as of one moment.
 ///
-/// A snapshot keeps the memstores and files of that moment alive, so do not hold one for long.
+/// A snapshot keeps the memstores in memory and the files on disk that were current at that moment,
+/// also after a flush or compaction has replaced them. Drop it as soon as the reads are done.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) view: ReadView,
 }
 
 impl Snapshot {
-    /// Reads cells of one row, in order.
+    /// Returns the visible cells of one row in HBase's order.
     ///
     /// # Errors
     ///
@@ -25,7 +26,7 @@ impl Snapshot {
         self.view.get(get)
     }
 
-    /// Reads cells of one row, in order, and returns the read's trace.
+    /// Returns the visible cells of one row in HBase's order, and the counters of the read.
     ///
     /// # Errors
     ///
@@ -34,7 +35,7 @@ impl Snapshot {
         self.view.get_traced(get)
     }
 
-    /// Reads rows in order.
+    /// Returns an iterator over the visible cells of a row range of one family.
     ///
     /// # Errors
     ///

@@ -135,7 +135,7 @@ impl ChunkedBloom {
     }
 
     /// Returns the locations of its chunks.
-    pub(crate) fn chunk_places(&self) -> impl Iterator<Item = BlockHandle> {
+    pub(crate) fn chunk_handles(&self) -> impl Iterator<Item = BlockHandle> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
     }
 
