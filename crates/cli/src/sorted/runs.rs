@@ -12,9 +12,9 @@ use sstable::{
 };
 
 use super::merge::{Merge, MergedFamilies};
-use crate::half_made::ScratchDirectory;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
+use crate::temporary::ScratchDirectory;
 
 /// The maximum number of runs to merge at a time: each is an open file and a block in memory.
 const RUNS_MERGED_MAX: usize = 64;
