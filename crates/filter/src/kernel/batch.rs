@@ -5,15 +5,15 @@ use crate::hash::KeyHash;
 
 /// The maximum size, in bytes, of a filter that is not prefetched.
 ///
-/// Current cores have 1 or 2 MiB of L2 cache, so that such a filter mostly stays there. Out-of-order
-/// execution hides the latency of L2; prefetching would cost more than it saves. The size is small
-/// in unit tests, so that they reach both paths.
+/// Such a filter mostly stays in L2, which has 1 or 2 MiB in current cores. Out-of-order execution
+/// hides the latency of L2, so prefetching would cost more than it saves. The size is small in unit
+/// tests, so that they reach both paths.
 pub(crate) const CACHED_LEN: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
 /// The number of keys between the key that is looked up and the key that is prefetched.
 ///
-/// A core has ten to sixteen line fill buffers for outstanding loads. This distance keeps them busy,
-/// and is short enough that no line is evicted before its use.
+/// A core has ten to sixteen line fill buffers for outstanding loads. This distance keeps them
+/// busy, and is short enough that no line is evicted before its use.
 pub(crate) const PREFETCH_DISTANCE: usize = 16;
 
 /// Looks up each key in its unit, a line or a block, and prefetches the units of later keys.

@@ -1,14 +1,14 @@
 //! Search of bit-sliced buckets: which filters have a given value in a cell of a bucket.
 //!
-//! A row of the table ([`Rows`]) is one bucket of all filters. Its fields are ordered by bit, then by
-//! cell; a field has that bit of that cell for each filter of the stripe:
+//! A row of the table ([`Rows`]) is one bucket of all filters. Its fields are ordered by bit, then
+//! by cell. A field has that bit of that cell for each filter of the stripe:
 //!
 //! ```text
 //! row      bit 0: cell 0 │ cell 1 │ …     bit 1: cell 0 │ cell 1 │ …     …
 //! ```
 //!
-//! The search compares bit 0 of the value with bit 0 of all cells of all filters, then bit 1, and so
-//! on. A filter may hold the key if one of its cells equals the value in all bits.
+//! The search compares bit 0 of the value with bit 0 of all cells of all filters, then bit 1, and
+//! so on. A filter may hold the key if one of its cells equals the value in all bits.
 
 use super::rows::{Rows, word};
 

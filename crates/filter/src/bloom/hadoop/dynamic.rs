@@ -48,8 +48,8 @@ impl DynamicBloomFilter {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Memory`] if a row does not fit into memory, and if `row_keys` exceeds 2^31 − 1,
-    /// the maximum of a Java `int`.
+    /// [`BuildError::Memory`] if a row does not fit into memory, and if `row_keys` exceeds
+    /// 2^31 − 1, the maximum of a Java `int`.
     pub fn new(shape: Shape, row_keys: NonZeroU32) -> Result<Self, BuildError> {
         i32::try_from(row_keys.get()).map_err(|_| BuildError::Memory)?;
         Ok(Self { shape, row_keys, last_keys: 0, rows: vec![BloomFilter::new(shape)?] })
