@@ -1,6 +1,6 @@
 //! A data block as read from the file: plain or delta-encoded cells, not yet checked for damage.
 //!
-//! A reader gets the cells in one of two ways. [Decoding](EncodedBlock::decode) checks all cells and
+//! Cells are read in one of two ways. [Decoding](EncodedBlock::decode) checks all cells and
 //! builds a row index, so that the block can be searched. A [cursor](EncodedBlock::cursor) decodes
 //! and checks one cell at a time; that suffices for a scan that bypasses the cache, and for the
 //! first get that reads a delta-encoded block.
@@ -69,7 +69,7 @@ impl EncodedBlock {
         buffers.recycle(self.cells.into_buffer());
     }
 
-    /// Checks all cells and decodes them into plain form; recycles delta-encoded cells' memory.
+    /// Checks all cells and decodes them into plain form. `buffers` gets the memory that is freed.
     pub(crate) fn decode(
         self,
         row_index_kind: RowIndexKind,
