@@ -51,9 +51,9 @@ impl DeltaFault {
         Self::SharesTooMuch(u32::try_from(shared_len).expect("a length is at most i32::MAX"))
     }
 
-    /// Returns the message about the cell that follows `previous`.
+    /// Returns the message. Until a key is decoded, `current` holds the key of the previous cell.
     #[cold]
-    pub(super) fn reason(self, previous: &CurrentCell) -> DamageReason {
+    pub(super) fn reason(self, current: &CurrentCell) -> DamageReason {
         match self {
             Self::NoFlags => "no flags".into(),
             Self::UnknownFlags(flags) => format!("unknown flags {flags:#04x}").into(),
@@ -63,7 +63,7 @@ impl DeltaFault {
             Self::BadSharedLen => "bad shared length".into(),
             Self::KeyTooShort(len) => format!("the key has only {len} bytes").into(),
             Self::SharesTooMuch(len) => {
-                format!("shares {len} bytes with a key of {} bytes", previous.key_len).into()
+                format!("shares {len} bytes with a key of {} bytes", current.key_len).into()
             }
             Self::SharesFamily => "shares part of the family".into(),
             Self::SharesTimestamp => "shares more than the qualifier".into(),
@@ -80,7 +80,7 @@ impl DeltaFault {
             Self::RepeatedValueLenDiffers => "a repeated value has another length".into(),
             Self::BadSequenceId => "bad sequence id".into(),
             Self::ExceedsStatedSize => {
-                format!("the cells exceed the {} bytes stated", previous.stated_len).into()
+                format!("the cells exceed the {} bytes stated", current.stated_len).into()
             }
         }
     }
