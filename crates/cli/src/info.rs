@@ -19,8 +19,8 @@ Examples:
   hfile info 4f1c.hfile
   hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
 
-Reads only the trailer and the blocks it points to, even of large files. Continues with the other files if
-one cannot be read.
+Reads only the trailer and the blocks that a reader loads on open, so large files take no longer. Continues
+with the other files if one cannot be read.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
     /// HFiles to describe
@@ -31,14 +31,14 @@ pub(crate) struct Info {
 }
 
 impl Info {
-    /// Reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let mut is_first = true;
+        let mut needs_separator = false;
         for_each_file(&self.files, |file| {
             let reader = Reader::open_file(file, reader_options())?;
-            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
+            if needs_separator {
                 self.report_format.print(&Separator)?;
             }
+            needs_separator = !self.report_format.is_json();
             let report = FileReport::new(file, &reader);
             self.report_format.print(&report)?;
             Ok(Answer::from_bool(report.problems.is_empty()))
@@ -56,6 +56,7 @@ impl Report for Separator {
     }
 }
 
+/// The report about a file, as text and as JSON.
 #[derive(Serialize)]
 struct FileReport {
     schema: u32,
@@ -63,13 +64,15 @@ struct FileReport {
     size: u64,
     version: String,
     cells: u64,
-    /// As HBase prints keys; `None` in an empty file.
+    /// Escaped as HBase prints keys; `None` if the file has no cells.
     first_row: Option<String>,
     last_row: Option<String>,
     /// The timestamps of all cells in milliseconds, both ends inclusive.
     time_range: Option<[i64; 2]>,
     max_sequence_id: Option<u64>,
+    /// Milliseconds since 1970.
     create_time: Option<i64>,
+    /// Whether a major compaction wrote the file.
     major_compaction: bool,
     average_key_bytes: Option<u32>,
     average_value_bytes: Option<u32>,
@@ -77,6 +80,7 @@ struct FileReport {
     encoding: &'static str,
     checksum: &'static str,
     includes_tags: bool,
+    /// Whether cells have sequence ids, which HBase calls mvcc.
     includes_mvcc: bool,
     index_levels: u32,
     /// Entries of the root index.
@@ -84,7 +88,7 @@ struct FileReport {
     meta_blocks: Vec<String>,
     bloom: Option<BloomReport>,
     filter: Option<FilterReport>,
-    /// Filters that cannot be read, so that reads cannot skip the file by them.
+    /// Why filters cannot be read. Reads cannot skip the file by such a filter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
 }
@@ -96,7 +100,7 @@ struct BloomReport {
     prefix_length: Option<u16>,
     hash: &'static str,
     hash_count: u32,
-    /// Whether it is the ribbon filter of HBase's development branch.
+    /// Whether the chunks are ribbon filters, as HBase's development branch writes them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ribbon: bool,
     chunks: usize,
@@ -106,7 +110,7 @@ struct BloomReport {
     error_rate: f64,
 }
 
-/// A row filter.
+/// A row filter of this project, in contrast to HBase's Bloom filter.
 #[derive(Serialize)]
 struct FilterReport {
     kind: &'static str,
@@ -119,8 +123,8 @@ struct FilterReport {
 impl FileReport {
     fn new(file: &Path, reader: &Reader) -> Self {
         let (trailer, info) = (reader.trailer(), reader.file_info());
-        let row = |row: Option<&[u8]>| row.map(|row| escape(row).to_string());
-        let names = reader.blocks().meta_names();
+        let escaped = |row: Option<&[u8]>| row.map(|row| escape(row).to_string());
+        let meta_names = reader.blocks().meta_names();
         let mut problems: Vec<String> =
             reader.filters().bloom_problem().map(ToString::to_string).into_iter().collect();
         let filter = reader.filters().row_filter().unwrap_or_else(|error| {
@@ -132,14 +136,11 @@ impl FileReport {
             file: file.display().to_string(),
             size: reader.len(),
             version: format!("{}.{}", trailer.major_version, trailer.minor_version),
-            cells: reader.trailer().entry_count,
-            first_row: row(reader.first_row()),
-            last_row: row(reader.last_row()),
-            time_range: reader
-                .file_info()
-                .time_range()
-                .map(|TimeRange { min, max }| [min.get(), max.get()]),
-            max_sequence_id: reader.file_info().sequence_id_max().map(sstable::SequenceId::get),
+            cells: trailer.entry_count,
+            first_row: escaped(reader.first_row()),
+            last_row: escaped(reader.last_row()),
+            time_range: info.time_range().map(|TimeRange { min, max }| [min.get(), max.get()]),
+            max_sequence_id: info.sequence_id_max().map(sstable::SequenceId::get),
             create_time: info.create_time().map(sstable::Timestamp::get),
             major_compaction: info.is_major_compaction(),
             average_key_bytes: info.average_key_len(),
@@ -151,7 +152,7 @@ impl FileReport {
             includes_mvcc: info.includes_mvcc(),
             index_levels: reader.index().levels(),
             index_root_entries: trailer.data_index_count,
-            meta_blocks: names.map(|name| escape(name).to_string()).collect(),
+            meta_blocks: meta_names.map(|name| escape(name).to_string()).collect(),
             bloom: reader.filters().bloom().map(|bloom| BloomReport {
                 r#type: bloom.bloom_type.name(),
                 prefix_length: match bloom.bloom_type {
@@ -182,21 +183,22 @@ impl FileReport {
 impl Report for FileReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut line = |name: &str, text: &str| writeln!(out, "{name:<14}{text}");
-        let (size, bytes) = (show_size(self.size), show_count(self.size));
+        let (size, byte_count) = (show_size(self.size), show_count(self.size));
         line("file", &self.file)?;
-        line("size", &format!("{size} ({bytes} bytes), HFile {}", self.version))?;
+        line("size", &format!("{size} ({byte_count} bytes), HFile {}", self.version))?;
         line("cells", &show_count(self.cells))?;
         if let (Some(first), Some(last)) = (&self.first_row, &self.last_row) {
             line("first row", first)?;
             line("last row", last)?;
         }
+        // The range of a file without cells is empty: its minimum exceeds its maximum.
         if let Some([min, max]) = self.time_range.filter(|[min, max]| min <= max) {
             line("timestamps", &format!("{min} to {max}"))?;
         }
         if let (Some(key), Some(value)) = (self.average_key_bytes, self.average_value_bytes) {
             line("average", &format!("{key} bytes a key, {value} bytes a value"))?;
         }
-        line("cells keep", &self.included_text())?;
+        line("cells have", &self.included_text())?;
         line("encoding", self.encoding)?;
         line("compression", self.compression)?;
         line("checksum", self.checksum)?;

@@ -11,13 +11,13 @@ use sstable::{
 };
 
 use crate::failure::{Answer, Unsalvageable, UsageError};
-use crate::half_made::Output;
 use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::reading_options::reader_options;
 use crate::recompress::check_sound;
 use crate::size_text::{show_count, show_number};
+use crate::temporary::Output;
 
 /// Copy the cells of a damaged HFile's sound blocks to a new file, and list the lost rows.
 #[derive(clap::Args)]

@@ -12,9 +12,9 @@ use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch
 use super::figures::{FilterFigures, figures};
 use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
 use super::report::{Load, Row};
-use crate::half_made::ScratchDirectory;
 use crate::keys::KeySet;
 use crate::progress::Progress;
+use crate::temporary::ScratchDirectory;
 
 const FAMILY: &str = "f";
 const QUALIFIER: &str = "q";

@@ -14,11 +14,11 @@ use crate::cells_input::{Input, InputOptions, LineNumber};
 use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError, WithNextStep};
-use crate::half_made::{Output, OutputDirectory};
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::size_text::{show_count, show_size};
 use crate::sorted::SortOptions;
+use crate::temporary::{Output, OutputDirectory};
 use crate::writing_options::WritingOptions;
 
 /// Write an HFile from cells or CSV, or the HFiles of a table for HBase's bulk load.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use anyhow::{Context, bail};
 use sstable::{Error, FileName, Result};
 
-use crate::half_made::Removal;
+use crate::temporary::TemporaryPath;
 
 /// `stop`, `skip`, or a file.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ struct BadLinesFile {
     writer: Option<csv::Writer<File>>,
     is_kept: bool,
     /// Removes the file at Ctrl-C.
-    removal: Option<Removal>,
+    temporary_path: Option<TemporaryPath>,
 }
 
 impl BadLinesFile {
@@ -57,10 +57,10 @@ impl BadLinesFile {
                 let file = if self.is_kept {
                     File::create_new(&self.path)?
                 } else {
-                    let (removal, file) = Removal::register(|| {
+                    let (temporary_path, file) = TemporaryPath::register(|| {
                         Ok((self.path.clone(), File::create_new(&self.path)?))
                     })?;
-                    self.removal = Some(removal);
+                    self.temporary_path = Some(temporary_path);
                     file
                 };
                 let mut writer = csv::Writer::from_writer(file);
@@ -112,7 +112,7 @@ impl BadLines {
                     name,
                     writer: None,
                     is_kept: false,
-                    removal: None,
+                    temporary_path: None,
                 })
             }
             _ => None,
@@ -150,7 +150,7 @@ impl BadLines {
     pub(super) fn keep(&mut self) {
         if let Some(file) = &mut self.file {
             file.is_kept = true;
-            file.removal = None;
+            file.temporary_path = None;
         }
     }
 

@@ -11,11 +11,11 @@ use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader
 
 use super::kind;
 use crate::failure::Answer;
-use crate::half_made::Output;
 use crate::output::{Report, ReportFormat};
 use crate::reading_options::{limits, reader_options};
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
+use crate::temporary::Output;
 
 /// Copy an HFile with another row filter, or with none.
 ///

@@ -12,11 +12,11 @@ use super::read_back;
 use super::report::{FileReport, RewriteReport};
 use crate::each_file::for_each_file;
 use crate::failure::{Answer, UsageError};
-use crate::half_made::{Output, ScratchDirectory};
 use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::SizeText;
+use crate::temporary::{Output, ScratchDirectory};
 use crate::writing_options;
 
 /// Measure size and speed of HFiles under every encoding and codec, or rewrite one.

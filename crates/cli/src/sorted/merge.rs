@@ -9,8 +9,8 @@ use std::vec;
 use sstable::{Cell, Comparator, Reader, Result, Scanner};
 
 use super::runs::compare;
-use crate::half_made::ScratchDirectory;
 use crate::reading_options::{reader_options, scan_without_read_ahead};
+use crate::temporary::ScratchDirectory;
 
 /// A merging iterator over the runs of a family; of equal cells, that of the earliest run comes first.
 pub(super) struct Merge {

@@ -12,9 +12,9 @@ use sstable::{
 };
 
 use super::merge::{Merge, MergedFamilies};
-use crate::half_made::ScratchDirectory;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
+use crate::temporary::ScratchDirectory;
 
 /// The maximum number of runs in one merge. Each needs an open file and memory for a block.
 const MERGE_FAN_IN_MAX: usize = 64;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::{Directory, warn_about_filters};
 use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
-use crate::half_made::OutputDirectories;
 use crate::output::ReportFormat;
+use crate::temporary::OutputDirectories;
 
 /// Write all families as HFiles for HBase's bulk load, and print the load command.
 #[derive(clap::Args)]

@@ -1,4 +1,8 @@
-//! Building by peeling: keys are removed one by one, and their slots assigned in the reverse order.
+//! Building a binary fuse filter by peeling.
+//!
+//! A key can be removed if no other key uses one of its slots. Removing keys one by one frees the
+//! slots of others. If all keys can be removed, their slots are assigned in the reverse order: the
+//! slot that only this key used is still free, and makes the key's slots match its fingerprint.
 
 use alloc::vec::Vec;
 
@@ -10,12 +14,16 @@ use crate::partition::partition;
 
 /// The number of seeds tried for a shape. The first succeeds for nearly all sets of keys.
 const SEEDS_PER_SHAPE: u64 = 16;
-/// The number of shapes tried, each a sixteenth larger than its predecessor.
+/// The number of shapes tried, each about a sixteenth larger than the last.
 const SHAPES: u64 = 8;
-/// The approximate number of keys of a partition, whose slots fit into the caches.
+/// The approximate number of keys in a partition.
+///
+/// Keys are added by partition, so that the slots in use fit into the CPU caches.
 const PARTITION_KEYS: usize = 1 << 14;
+/// 2^64 divided by the golden ratio, as an odd number, so that seeds spread over all numbers.
+const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns a shape and a seed with which the keys can be peeled, and the bytes of the slots.
+/// Returns a shape and a seed with which the keys can be peeled, and the assigned slots as bytes.
 pub(super) fn build<const ARITY: usize>(
     mut shape: Shape,
     keys: &[KeyHash],
@@ -25,12 +33,13 @@ pub(super) fn build<const ARITY: usize>(
         if attempt > 0 && attempt.is_multiple_of(SEEDS_PER_SHAPE) {
             shape = shape.enlarged();
         }
-        let seed = attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let seed = attempt.wrapping_mul(SEED_STEP);
         let keys = distinct.as_deref().unwrap_or(keys);
         if let Some(bytes) = Peeling::<ARITY>::new(shape, seed)?.run(keys)? {
             return Ok((shape, seed, bytes));
         }
-        // Duplicates of a key use the same slots and can never be peeled. Mostly there are none.
+        // Copies of a key use the same slots and can never be peeled. They are removed only after a
+        // failure, because most sets have none.
         if distinct.is_none() {
             let mut sorted = allocate(keys.len() as u64, KeyHash::from_u64(0))?;
             sorted.copy_from_slice(keys);
@@ -42,19 +51,20 @@ pub(super) fn build<const ARITY: usize>(
     Err(BuildError::Full)
 }
 
-/// The state of all slots while keys are added and removed.
+/// The keys that use each slot, in a form that supports adding and removing a key.
 struct Peeling<const ARITY: usize> {
     shape: Shape,
     seed: u64,
+    /// The number of slots that can be the first slot of a key.
     first_slots: u64,
-    /// For each slot: four times the number of its keys, plus the exclusive or of the slot's index
-    /// in each key.
+    /// For each slot: the number of its keys in the upper 30 bits, and the exclusive or of the
+    /// slot's indexes among the slots of these keys in the lower 2 bits.
     counts: Vec<u32>,
     /// For each slot: the exclusive or of the hashes of its keys.
     hashes: Vec<u64>,
 }
 
-/// A removed key, and the index of its slot that no other key used then.
+/// A removed key, and the index of the slot that no other key used when the key was removed.
 #[derive(Clone, Copy)]
 struct Peeled {
     hash: KeyHash,
@@ -77,12 +87,12 @@ impl<const ARITY: usize> Peeling<ARITY> {
         KeySlots::new(hash, self.seed, self.shape.segment_len(), self.first_slots)
     }
 
-    /// Returns the assigned slots; `None` if not all keys can be peeled.
+    /// Returns the assigned slots, or `None` if not all keys can be peeled.
     fn run(mut self, keys: &[KeyHash]) -> Result<Option<AlignedBytes>, BuildError> {
         let partitions = (keys.len() / PARTITION_KEYS).max(1) as u64;
-        let slots_each = self.first_slots.div_ceil(partitions);
+        let slots_per_partition = self.first_slots.div_ceil(partitions);
         let (sorted, _) =
-            partition(keys, partitions, |key| self.key_slots(key).slots[0] / slots_each)?;
+            partition(keys, partitions, |key| self.key_slots(key).slots[0] / slots_per_partition)?;
         for key in sorted {
             self.add(key);
         }
@@ -108,26 +118,27 @@ impl<const ARITY: usize> Peeling<ARITY> {
         }
     }
 
-    /// Removes all keys that can be removed, and returns them in that order.
-    fn peel(&mut self, keys: usize) -> Result<Vec<Peeled>, BuildError> {
+    /// Removes all keys that can be removed, and returns them in the order of removal.
+    fn peel(&mut self, key_count: usize) -> Result<Vec<Peeled>, BuildError> {
         let mut peeled = Vec::new();
-        peeled.try_reserve_exact(keys).map_err(|_| BuildError::Memory)?;
+        peeled.try_reserve_exact(key_count).map_err(|_| BuildError::Memory)?;
         let mut pending = Vec::new();
         for slot in 0..self.counts.len() {
             pending.push(slot);
             while let Some(slot) = pending.pop() {
-                if self.counts[slot] / 4 != 1 || peeled.len() == keys {
+                // The second condition keeps `peeled` within its capacity even if a count wrapped.
+                if self.counts[slot] / 4 != 1 || peeled.len() == key_count {
                     continue;
                 }
                 let hash = KeyHash::from_u64(self.hashes[slot]);
                 let own_index = (self.counts[slot] % 4) as u8;
                 peeled.push(Peeled { hash, own_index });
-                for (index, slot) in self.key_slots(hash).slots.into_iter().enumerate() {
-                    let count = &mut self.counts[slot as usize];
+                for (index, key_slot) in self.key_slots(hash).slots.into_iter().enumerate() {
+                    let count = &mut self.counts[key_slot as usize];
                     *count = count.wrapping_sub(4) ^ index as u32;
-                    self.hashes[slot as usize] ^= hash.get();
+                    self.hashes[key_slot as usize] ^= hash.get();
                     if *count / 4 == 1 {
-                        pending.push(slot as usize);
+                        pending.push(key_slot as usize);
                     }
                 }
             }

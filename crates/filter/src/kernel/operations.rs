@@ -1,6 +1,6 @@
 //! The operations of the filters' inner loops: a trait that each instruction set implements.
 
-use super::batch::in_batches;
+use super::batch::contains_batch;
 use super::block::{Block, block_index};
 use super::cells::{CellLanes, CellTarget};
 use super::columns::{BlockEquation, ColumnLookup, ColumnMask, ColumnVectors, look_up_all};
@@ -88,7 +88,7 @@ pub(super) trait Operations: Copy {
             answers,
             #[inline(always)]
             move |lines, hashes, answers| {
-                in_batches(
+                contains_batch(
                     lines,
                     hashes,
                     answers,
@@ -108,7 +108,7 @@ pub(super) trait Operations: Copy {
             answers,
             #[inline(always)]
             move |blocks, hashes, answers| {
-                in_batches(
+                contains_batch(
                     blocks,
                     hashes,
                     answers,

@@ -1,14 +1,18 @@
-//! Bit-sliced buckets: the filters that have a given value in a cell of a bucket.
+//! Search of bit-sliced buckets: which filters have a given value in a cell of a bucket.
+//!
+//! A row of the table ([`Rows`]) is one bucket of all filters. Its fields are ordered by bit, then
+//! by cell. A field has that bit of that cell for each filter of the stripe:
 //!
 //! ```text
-//! row      a bucket                  bit 0 of cell 0 │ bit 0 of cell 1 │ … ║ bit 1 of cell 0 │ …
-//! value    bit 0, bit 1, …           each compared with that bit of all cells of all filters
-//! answer   a filter may hold the key if one of its cells equals the value in all bits
+//! row      bit 0: cell 0 │ cell 1 │ …     bit 1: cell 0 │ cell 1 │ …     …
 //! ```
+//!
+//! The search compares bit 0 of the value with bit 0 of all cells of all filters, then bit 1, and
+//! so on. A filter may hold the key if one of its cells equals the value in all bits.
 
 use super::rows::{Rows, word};
 
-/// A value to look for in the cells of a bucket, which is a row of the table.
+/// A value to look for, and the row of the bucket whose cells may have it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellQuery {
     pub(crate) row: usize,
@@ -16,9 +20,10 @@ pub(crate) struct CellQuery {
 }
 
 impl Rows {
-    /// Returns a bit for each filter of a stripe in which a cell matches one of the queries.
+    /// Returns the filters of a stripe in which a cell matches one of the queries, as set bits.
     ///
-    /// `WORDS` is the number of 32-bit words that one bit of all cells of a bucket takes.
+    /// `FIELD_LEN` is the number of bytes of a field. `WORDS` is the number of 32-bit words of the
+    /// fields with the same bit of all cells of a bucket: `FIELD_LEN × cells / 4`.
     #[inline]
     pub(crate) fn filters_with_cell<const FIELD_LEN: usize, const WORDS: usize>(
         &self,
@@ -32,9 +37,10 @@ impl Rows {
                 *mismatches &= unequal;
             }
         }
-        let cells = mismatches.map(u32::to_le_bytes);
-        let cells = cells.as_flattened().chunks_exact(FIELD_LEN).map(word::<FIELD_LEN>);
-        cells.fold(0, |matches, mismatches| matches | !mismatches)
+        let bytes = mismatches.map(u32::to_le_bytes);
+        let mismatches_by_cell =
+            bytes.as_flattened().chunks_exact(FIELD_LEN).map(word::<FIELD_LEN>);
+        mismatches_by_cell.fold(0, |matches, mismatches| matches | !mismatches)
     }
 
     /// Returns, for each cell of a bucket, the filters of a stripe in which it differs from the
@@ -42,12 +48,13 @@ impl Rows {
     #[inline]
     fn unequal_cells<const WORDS: usize>(&self, query: CellQuery, stripe: usize) -> [u32; WORDS] {
         let (words, _) = self.stripe(query.row, stripe).as_chunks();
-        let (bits, _) = words.as_chunks::<WORDS>();
+        let (words_by_bit, _) = words.as_chunks::<WORDS>();
         let mut unequal = [0; WORDS];
-        for (bit, cells) in bits.iter().enumerate() {
+        for (bit, words) in words_by_bit.iter().enumerate() {
+            // The bit of the value, repeated in all bits of a word.
             let expected = 0_u32.wrapping_sub(query.value >> bit & 1);
-            for (unequal, cell) in unequal.iter_mut().zip(cells) {
-                *unequal |= u32::from_le_bytes(*cell) ^ expected;
+            for (unequal, word) in unequal.iter_mut().zip(words) {
+                *unequal |= u32::from_le_bytes(*word) ^ expected;
             }
         }
         unequal

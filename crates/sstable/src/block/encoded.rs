@@ -1,10 +1,10 @@
-//! A data block as read from the file: plain or delta-encoded cells, not yet checked.
+//! A data block as read from the file: plain or delta-encoded cells, not yet checked for damage.
 //!
-//! Every cell is checked before it is used. [Decoding](EncodedBlock::decode) checks all cells and
-//! builds a row index, so that the block can be searched. A scan that bypasses the cache, and the
-//! first get that reads a delta-encoded block, need neither: their
-//! [cursor](EncodedBlock::cursor) decodes and checks one cell at a time.
-#![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
+//! Cells are read in one of two ways. [Decoding](EncodedBlock::decode) checks all cells and
+//! builds a row index, so that the block can be searched. A [cursor](EncodedBlock::cursor) decodes
+//! and checks one cell at a time; that suffices for a scan that bypasses the cache, and for the
+//! first get that reads a delta-encoded block.
+#![allow(clippy::arithmetic_side_effects, reason = "sums of lengths in memory cannot overflow")]
 
 use std::cmp::Ordering;
 
@@ -34,7 +34,7 @@ impl EncodedBlock {
         &self.origin
     }
 
-    /// The size in memory, in bytes.
+    /// Returns the number of bytes of memory that the block takes.
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.cells.bytes()
     }
@@ -43,16 +43,17 @@ impl EncodedBlock {
         matches!(self.cells, Cells::Delta(_))
     }
 
-    /// Bytes of all cells in plain form, as stated by the block.
+    /// Returns the total length of the cells in plain form, as the block states it.
     pub(crate) const fn plain_len(&self) -> usize {
         self.cells.plain_len()
     }
 
-    /// Returns the length of the longest cell, or of all cells together if that is at most
-    /// `enough`.
-    pub(crate) fn longest_cell_len(&self, enough: usize) -> Result<usize, DamageReason> {
+    /// Returns the length of the longest cell, or an upper bound that is at most `limit`.
+    ///
+    /// The total length of the cells is such a bound in most blocks, and needs no pass over them.
+    pub(crate) fn longest_cell_len(&self, limit: usize) -> Result<usize, DamageReason> {
         let len = self.plain_len();
-        if len <= enough {
+        if len <= limit {
             return Ok(len);
         }
         let mut cursor = self.cursor()?;
@@ -68,33 +69,33 @@ impl EncodedBlock {
         buffers.recycle(self.cells.into_buffer());
     }
 
-    /// Checks all cells and decodes them into plain form; unused memory goes to `buffers`.
+    /// Checks all cells and decodes them into plain form. `buffers` gets the memory that is freed.
     pub(crate) fn decode(
         self,
-        kind: RowIndexKind,
+        row_index_kind: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, DamageReason> {
         let Self { origin, cells, layout } = self;
         match cells {
             Cells::Plain(cells) => {
                 let starts = RowStarts::from_plain(&cells, layout)?;
-                Ok(DecodedBlock::new(origin, cells, layout, starts, kind))
+                Ok(DecodedBlock::new(origin, cells, layout, starts, row_index_kind))
             }
             Cells::Delta(_) => {
-                let decoded = decoded_copy(&origin, &cells, layout, kind, buffers);
+                let decoded = decoded_copy(&origin, &cells, layout, row_index_kind, buffers);
                 buffers.recycle(cells.into_buffer());
                 decoded
             }
         }
     }
 
-    /// Decodes into a copy, for a block that is shared.
+    /// Like [`decode`](Self::decode), but leaves this block, which other readers may share.
     pub(crate) fn decode_copy(
         &self,
-        kind: RowIndexKind,
+        row_index_kind: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, DamageReason> {
-        decoded_copy(&self.origin, &self.cells, self.layout, kind, buffers)
+        decoded_copy(&self.origin, &self.cells, self.layout, row_index_kind, buffers)
     }
 
     /// Checks the first cell and returns a cursor on it.
@@ -141,9 +142,9 @@ impl EncodedBlock {
             return cursor.go_to_row(cells, row);
         }
         loop {
-            let found = self.layout.order.compare_rows(self.cell(cursor).row, row);
-            if found.is_ge() || self.step(cursor)? == Step::End {
-                return Ok(found);
+            let ordering = self.layout.order.compare_rows(self.cell(cursor).row, row);
+            if ordering.is_ge() || self.step(cursor)? == Step::End {
+                return Ok(ordering);
             }
         }
     }
@@ -159,7 +160,7 @@ fn decoded_copy(
     origin: &BlockOrigin,
     cells: &Cells,
     layout: CellLayout,
-    kind: RowIndexKind,
+    row_index_kind: RowIndexKind,
     buffers: &mut Buffers,
 ) -> Result<DecodedBlock, DamageReason> {
     let (plain, starts) = match cells {
@@ -169,7 +170,7 @@ fn decoded_copy(
         }
         Cells::Delta(cells) => decode_delta(cells, layout, buffers)?,
     };
-    Ok(DecodedBlock::new(*origin, plain, layout, starts, kind))
+    Ok(DecodedBlock::new(*origin, plain, layout, starts, row_index_kind))
 }
 
 /// A cursor over an [`EncodedBlock`]; the cell at the cursor is checked.
@@ -180,7 +181,7 @@ pub(crate) enum EncodedCursor {
 }
 
 impl EncodedCursor {
-    /// The offset of the cell among the plain cells of the block.
+    /// Returns the offset that the cell has in the plain form of the block.
     pub(crate) const fn position(&self) -> usize {
         match self {
             Self::Plain(cursor) => cursor.position(),
@@ -188,7 +189,7 @@ impl EncodedCursor {
         }
     }
 
-    /// Bytes of the cell in plain form.
+    /// Returns the length of the cell in plain form.
     pub(crate) const fn cell_len(&self) -> usize {
         match self {
             Self::Plain(cursor) => cursor.cell_len(),

@@ -2,7 +2,7 @@
 
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
-/// A write of columns of one row.
+/// A write of one or more columns to one row.
 ///
 /// ```
 /// use store::Put;
@@ -23,7 +23,7 @@ impl Put {
         Self { row: row.as_ref().into(), cells: Vec::new() }
     }
 
-    /// Sets a column, with the time of the commit.
+    /// Sets a column; the timestamp is the time of the commit.
     pub fn column(
         self,
         family: impl AsRef<[u8]>,
@@ -33,7 +33,7 @@ impl Put {
         self.column_at(family, qualifier, Timestamp::LATEST, value)
     }
 
-    /// Sets a column, with `timestamp`; [`Timestamp::LATEST`] means the time of the commit.
+    /// Sets a column at `timestamp`; [`Timestamp::LATEST`] means the time of the commit.
     pub fn column_at(
         mut self,
         family: impl AsRef<[u8]>,
@@ -42,17 +42,19 @@ impl Put {
         value: impl AsRef<[u8]>,
     ) -> Self {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        let cell =
-            CellRef { value: value.as_ref(), ..put_cell(&self.row, family, qualifier, timestamp) };
+        let cell = CellRef {
+            value: value.as_ref(),
+            ..cell_template(&self.row, family, qualifier, timestamp)
+        };
         self.cells.push(cell.to_cell());
         self
     }
 }
 
-/// A delete in one row. By default it deletes the whole row.
+/// A delete in one row: of the whole row unless families or columns are named.
 ///
-/// As in HBase, a delete writes a marker with a timestamp. The marker hides all cells that are not
-/// newer, also cells written after it, until a major compaction removes the marker.
+/// As in HBase, a delete writes a marker with a timestamp. Until a major compaction removes the
+/// marker, it hides all cells with the same or an older timestamp, even if they are written later.
 ///
 /// ```
 /// use store::{Delete, Timestamp};
@@ -70,39 +72,39 @@ pub struct Delete {
 }
 
 impl Delete {
-    /// Creates a delete of the whole row; calls of the other methods restrict it.
+    /// Creates a delete of the whole row; the other methods restrict it to families or columns.
     pub fn row(row: impl AsRef<[u8]>) -> Self {
         Self { row: row.as_ref().into(), cells: Vec::new() }
     }
 
-    /// Deletes all columns of a family, up to the time of the commit.
+    /// Deletes the cells of a family with timestamps up to the time of the commit.
     pub fn family(self, family: impl AsRef<[u8]>) -> Self {
         self.family_at(family, Timestamp::LATEST)
     }
 
-    /// Deletes all columns of a family, up to and including `timestamp`.
+    /// Deletes the cells of a family with timestamps up to and including `timestamp`.
     pub fn family_at(self, family: impl AsRef<[u8]>, timestamp: Timestamp) -> Self {
-        self.mark(CellType::DeleteFamily, family.as_ref(), b"", timestamp)
+        self.add_marker(CellType::DeleteFamily, family.as_ref(), b"", timestamp)
     }
 
-    /// Deletes the versions with exactly `timestamp` in all columns of a family.
+    /// Deletes the cells of a family with exactly `timestamp`.
     pub fn family_version(self, family: impl AsRef<[u8]>, timestamp: Timestamp) -> Self {
-        self.mark(CellType::DeleteFamilyVersion, family.as_ref(), b"", timestamp)
+        self.add_marker(CellType::DeleteFamilyVersion, family.as_ref(), b"", timestamp)
     }
 
-    /// Deletes all versions of a column, up to the time of the commit.
+    /// Deletes the versions of a column with timestamps up to the time of the commit.
     pub fn column(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.column_at(family, qualifier, Timestamp::LATEST)
     }
 
-    /// Deletes all versions of a column, up to and including `timestamp`.
+    /// Deletes the versions of a column with timestamps up to and including `timestamp`.
     pub fn column_at(
         self,
         family: impl AsRef<[u8]>,
         qualifier: impl AsRef<[u8]>,
         timestamp: Timestamp,
     ) -> Self {
-        self.mark(CellType::DeleteColumn, family.as_ref(), qualifier.as_ref(), timestamp)
+        self.add_marker(CellType::DeleteColumn, family.as_ref(), qualifier.as_ref(), timestamp)
     }
 
     /// Deletes the version of a column with exactly `timestamp`.
@@ -112,24 +114,25 @@ impl Delete {
         qualifier: impl AsRef<[u8]>,
         timestamp: Timestamp,
     ) -> Self {
-        self.mark(CellType::Delete, family.as_ref(), qualifier.as_ref(), timestamp)
+        self.add_marker(CellType::Delete, family.as_ref(), qualifier.as_ref(), timestamp)
     }
 
-    fn mark(
+    fn add_marker(
         mut self,
         cell_type: CellType,
         family: &[u8],
         qualifier: &[u8],
         timestamp: Timestamp,
     ) -> Self {
-        let marker = CellRef { cell_type, ..put_cell(&self.row, family, qualifier, timestamp) };
+        let marker =
+            CellRef { cell_type, ..cell_template(&self.row, family, qualifier, timestamp) };
         self.cells.push(marker.to_cell());
         self
     }
 
     fn into_cells(mut self) -> Vec<Cell> {
         if self.cells.is_empty() {
-            // The empty family means all families; `prepare` expands it.
+            // The empty family means all families: `write::prepare` adds a marker for each.
             self = self.family("");
         }
         self.cells
@@ -167,7 +170,7 @@ impl WriteBatch {
         self.append(delete.into_cells());
     }
 
-    /// Adds a cell with its tags.
+    /// Adds a cell of any type, including its tags.
     ///
     /// [`Timestamp::LATEST`] means the time of the commit. The cell's sequence id is ignored,
     /// because the store assigns one to the whole batch.
@@ -187,7 +190,8 @@ impl WriteBatch {
 
     fn append(&mut self, mut cells: Vec<Cell>) {
         if self.cells.is_empty() {
-            self.cells = cells; // Most batches are one put; this avoids a copy of its cells.
+            // Most batches hold one put. Taking over its vector avoids a copy of the cells.
+            self.cells = cells;
         } else {
             self.cells.append(&mut cells);
         }
@@ -206,7 +210,8 @@ impl From<Delete> for WriteBatch {
     }
 }
 
-const fn put_cell<'a>(
+/// Returns a put cell without value and tags, for callers that replace the fields that differ.
+const fn cell_template<'a>(
     row: &'a [u8],
     family: &'a [u8],
     qualifier: &'a [u8],

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-use super::record::{Field, LINES_MAX, Problem, RECORD_FIELDS_MAX};
+use super::record::{Field, LINES_MAX, Problem, RECORD_SIZE_FACTOR};
 
 /// The bytes that give CSV its structure.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Parser {
     /// Line feeds so far.
     pub(super) lines: u64,
     /// Line feeds before the quote that opened the current field.
-    quote_lines: u64,
+    quote_line: u64,
     /// Doubled quotes in the current field.
     doubled_quotes: usize,
     /// The first field that is too large.
@@ -76,7 +76,7 @@ impl Parser {
             at: 0,
             field_start: 0,
             lines: 0,
-            quote_lines: 0,
+            quote_line: 0,
             doubled_quotes: 0,
             too_large: None,
         }
@@ -94,7 +94,7 @@ impl Parser {
             match self.state {
                 State::Start if Some(byte) == self.dialect.quote => {
                     self.state = State::Quoted;
-                    self.quote_lines = self.lines;
+                    self.quote_line = self.lines;
                     self.doubled_quotes = 0;
                     self.at += 1;
                     self.field_start = self.at;
@@ -117,7 +117,7 @@ impl Parser {
                         return self.end_of_plain(&bytes[..self.at], self.at + 1, fields);
                     }
                     let text = self.field_start..self.at;
-                    fields.push(Field { text, is_quoted: false, is_unescaped: false });
+                    fields.push(Field { text, is_quoted: false, has_doubled_quotes: false });
                     self.begin_field();
                 }
                 State::Quoted => {
@@ -144,7 +144,10 @@ impl Parser {
                     self.at += 1;
                 }
                 State::Quote | State::Return => {
-                    return Parsed::Bad(Problem::TextAfterQuote(self.lines, self.quote_lines));
+                    return Parsed::Bad(Problem::TextAfterQuote {
+                        closing_line: self.lines,
+                        opening_line: self.quote_line,
+                    });
                 }
             }
         }
@@ -161,7 +164,7 @@ impl Parser {
         match self.state {
             State::Start if fields.is_empty() => Parsed::Unfinished,
             State::Start | State::Plain => self.end_of_plain(bytes, bytes.len(), fields),
-            State::Quoted => Parsed::Bad(Problem::Unclosed(self.quote_lines)),
+            State::Quoted => Parsed::Bad(Problem::Unclosed { quote_line: self.quote_line }),
             State::Quote | State::Return => {
                 let closing = self.at - usize::from(self.state == State::Return) - 1;
                 self.push_quoted(bytes, closing, fields, unescaped);
@@ -177,7 +180,7 @@ impl Parser {
             return Parsed::EmptyLine { end };
         }
         let text = self.field_start..text_end;
-        fields.push(Field { text, is_quoted: false, is_unescaped: false });
+        fields.push(Field { text, is_quoted: false, has_doubled_quotes: false });
         self.record(text_end, end)
     }
 
@@ -197,7 +200,7 @@ impl Parser {
         self.lines += memchr_iter(b'\n', passed).count() as u64;
         self.at += passed.len();
         if self.lines >= LINES_MAX {
-            return Some(Problem::TooManyLines(self.quote_lines));
+            return Some(Problem::TooManyLines { quote_line: self.quote_line });
         }
         let len = self.at - self.field_start - self.doubled_quotes;
         let problem = self.size_problem(len, index);
@@ -215,7 +218,7 @@ impl Parser {
         if len > self.field_size_max {
             self.too_large.get_or_insert(index);
         }
-        let is_too_large = self.at > self.field_size_max.saturating_mul(RECORD_FIELDS_MAX);
+        let is_too_large = self.at > self.field_size_max.saturating_mul(RECORD_SIZE_FACTOR);
         let problem = self.too_large.map_or(Problem::RecordTooLarge, Problem::FieldTooLarge);
         is_too_large.then_some(problem)
     }
@@ -238,7 +241,7 @@ impl Parser {
         let text = self.field_start..closing;
         let quote = match self.dialect.quote {
             Some(quote) if self.doubled_quotes > 0 => quote,
-            _ => return fields.push(Field { text, is_quoted: true, is_unescaped: false }),
+            _ => return fields.push(Field { text, is_quoted: true, has_doubled_quotes: false }),
         };
         let start = unescaped.len();
         let mut rest = &bytes[text];
@@ -248,7 +251,7 @@ impl Parser {
         }
         unescaped.extend_from_slice(rest);
         let text = start..unescaped.len();
-        fields.push(Field { text, is_quoted: true, is_unescaped: true });
+        fields.push(Field { text, is_quoted: true, has_doubled_quotes: true });
     }
 }
 

@@ -1,4 +1,4 @@
-//! Records, and the problems of invalid ones.
+//! CSV records, and the reasons why a record is invalid.
 
 use std::ops::Range;
 
@@ -6,23 +6,27 @@ use memchr::memchr;
 
 /// The maximum number of lines of a record.
 pub(super) const LINES_MAX: u64 = 1000;
+
 /// The maximum size of a record, as a multiple of the maximum size of a field.
-pub(super) const RECORD_FIELDS_MAX: usize = 4;
-/// The position of a field's text.
+pub(super) const RECORD_SIZE_FACTOR: usize = 4;
+
+/// The position of a field's text in the buffers of a [`Record`].
 #[derive(Clone, Debug)]
 pub(super) struct Field {
+    /// A range of [`Record::bytes`] or, if the field has doubled quotes, of [`Record::unescaped`].
     pub(super) text: Range<usize>,
     pub(super) is_quoted: bool,
-    pub(super) is_unescaped: bool,
+    pub(super) has_doubled_quotes: bool,
 }
 
-/// A record.
+/// A CSV record in the buffers of its reader.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'r> {
     /// The line on which the record begins.
     pub(crate) line: u64,
     /// The bytes of the record, without the line end.
     pub(crate) bytes: &'r [u8],
+    /// The texts of the fields with doubled quotes, each pair replaced with one quote.
     pub(super) unescaped: &'r [u8],
     pub(super) fields: &'r [Field],
 }
@@ -33,14 +37,14 @@ impl<'r> Record<'r> {
         self.fields.len()
     }
 
-    /// Returns the text of a field, without quotes.
+    /// Returns the text of a field, without the enclosing quotes.
     pub(crate) fn field(&self, index: usize) -> &'r [u8] {
-        let Field { text, is_unescaped, .. } = &self.fields[index];
-        let bytes = if *is_unescaped { self.unescaped } else { self.bytes };
+        let Field { text, has_doubled_quotes, .. } = &self.fields[index];
+        let bytes = if *has_doubled_quotes { self.unescaped } else { self.bytes };
         &bytes[text.clone()]
     }
 
-    /// Whether an unquoted field contains a carriage return.
+    /// Returns whether an unquoted field contains a carriage return.
     pub(crate) fn has_lone_return(&self) -> bool {
         self.fields.iter().any(|field| {
             !field.is_quoted && memchr(b'\r', &self.bytes[field.text.clone()]).is_some()
@@ -59,52 +63,58 @@ impl<'r> Record<'r> {
 pub(crate) struct BadLine {
     /// The line number.
     pub(crate) line: u64,
-    /// The problem, with its line if that is another.
+    /// The problem; its message names the line of the problem if it differs from `line`.
     pub(crate) what: String,
-    /// The bytes of the line; only the buffered ones of a line that is too long.
+    /// The bytes of the line; if the line is too long, only those read so far.
     pub(crate) bytes: Vec<u8>,
 }
 
 /// A record, or a bad line.
 pub(crate) type ParsedRecord<'r> = Result<Record<'r>, BadLine>;
 
-/// A problem of a record.
+/// Why a record is invalid. Lines count from the first line of the record, which is line 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Problem {
-    /// Lines of the record before the quote.
-    Unclosed(u64),
-    /// Lines of the record before the closing quote, and before the opening quote.
-    TextAfterQuote(u64, u64),
-    /// Lines of the record before the quote.
-    TooManyLines(u64),
+    Unclosed {
+        quote_line: u64,
+    },
+    TextAfterQuote {
+        closing_line: u64,
+        opening_line: u64,
+    },
+    TooManyLines {
+        quote_line: u64,
+    },
+    /// With the index of the field.
     FieldTooLarge(usize),
     RecordTooLarge,
 }
 
 impl Problem {
+    /// Returns the message about a record that begins on `line` of the file.
     pub(super) fn message(self, line: u64, field_size_max: usize) -> String {
         match self {
-            Self::Unclosed(quote) => {
-                format!("the quote that opens a field on line {} is not closed", line + quote)
+            Self::Unclosed { quote_line } => {
+                format!("the quote that opens a field on line {} is not closed", line + quote_line)
             }
-            Self::TextAfterQuote(closing, opening) => format!(
+            Self::TextAfterQuote { closing_line, opening_line } => format!(
                 "text after the quote on line {} that closes the field opened on line {}; double a quote inside \
                  a quoted field",
-                line + closing,
-                line + opening
+                line + closing_line,
+                line + opening_line
             ),
-            Self::TooManyLines(quote) => format!(
+            Self::TooManyLines { quote_line } => format!(
                 "a record of more than {LINES_MAX} lines; the quote that opens a field on line {} may not be \
                  closed",
-                line + quote
+                line + quote_line
             ),
             Self::FieldTooLarge(index) => format!(
                 "column {}: a field of more than {field_size_max} bytes; raise --field-size-max for larger fields",
                 index + 1
             ),
             Self::RecordTooLarge => format!(
-                "a record of more than {} bytes, {RECORD_FIELDS_MAX} times --field-size-max",
-                field_size_max.saturating_mul(RECORD_FIELDS_MAX)
+                "a record of more than {} bytes, {RECORD_SIZE_FACTOR} times --field-size-max",
+                field_size_max.saturating_mul(RECORD_SIZE_FACTOR)
             ),
         }
     }

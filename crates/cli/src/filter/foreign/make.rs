@@ -13,8 +13,8 @@ use super::formats::{Foreign, ForeignFormat};
 use super::{InfoReport, for_each_key, read};
 use crate::failure::{Answer, UsageError};
 use crate::filter::error_rate;
-use crate::half_made::Output;
 use crate::output::ReportFormat;
+use crate::temporary::Output;
 
 /// Make a filter of keys, or add keys to an existing filter.
 ///

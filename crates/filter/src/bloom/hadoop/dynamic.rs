@@ -1,6 +1,8 @@
 //! `DynamicBloomFilter`: a list of Bloom filters ("rows") that grows with the number of keys.
+//!
+//! Names in parentheses, such as (`nr`), are those of Hadoop's class.
 
-#![expect(clippy::missing_panics_doc, reason = "there is always a row, and fewer than 2^31")]
+#![expect(clippy::missing_panics_doc, reason = "a filter has between 1 and 2^31 − 1 rows")]
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +13,7 @@ use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, read_i32};
 use crate::error::BuildError;
 use crate::header::widened;
 
-/// Hadoop's `DynamicBloomFilter`: the same rows and serialised form.
+/// Hadoop's `DynamicBloomFilter`, with the same bits and the same serialised form.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -33,21 +35,21 @@ use crate::header::widened;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DynamicBloomFilter {
     shape: Shape,
-    /// `nr`: keys that a row takes, at most 2^31 − 1.
+    /// The capacity of a row in keys (`nr`), at most 2^31 − 1.
     row_keys: NonZeroU32,
-    /// `currentNbRecord`: keys of the last row. Exceeds `row_keys` only in filters that Hudi wrote.
+    /// Keys counted in the last row (`currentNbRecord`). Exceeds `row_keys` only in Hudi's filters.
     last_keys: u32,
     /// At least one row.
     rows: Vec<BloomFilter>,
 }
 
 impl DynamicBloomFilter {
-    /// Creates a filter of one empty row. Each row takes `row_keys` keys (`nr`).
+    /// Creates a filter of one empty row. Each row holds up to `row_keys` keys (`nr`).
     ///
     /// # Errors
     ///
-    /// [`BuildError::Memory`] if a row does not fit into memory, or `row_keys` exceeds a Java
-    /// `int`.
+    /// [`BuildError::Memory`] if a row does not fit into memory, and if `row_keys` exceeds
+    /// 2^31 − 1, the maximum of a Java `int`.
     pub fn new(shape: Shape, row_keys: NonZeroU32) -> Result<Self, BuildError> {
         i32::try_from(row_keys.get()).map_err(|_| BuildError::Memory)?;
         Ok(Self { shape, row_keys, last_keys: 0, rows: vec![BloomFilter::new(shape)?] })
@@ -74,17 +76,17 @@ impl DynamicBloomFilter {
 
     /// Returns false if the key was certainly never inserted, true if it may have been.
     ///
-    /// This is `membershipTest`. False for the empty key.
+    /// Hadoop calls it `membershipTest`. Returns false for the empty key, which cannot be inserted.
     pub fn may_contain(&self, key: &[u8]) -> bool {
         self.rows.iter().any(|row| row.may_contain(key))
     }
 
-    /// Returns the parameters of a row.
+    /// Returns the parameters that all rows share.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Returns how many keys a row takes (`nr`).
+    /// Returns the capacity of a row in keys (`nr`).
     pub const fn row_keys(&self) -> NonZeroU32 {
         self.row_keys
     }
@@ -94,12 +96,13 @@ impl DynamicBloomFilter {
         self.rows.len()
     }
 
-    /// Returns how many keys were inserted, duplicates counted, according to the rows' counts.
+    /// Returns the number of insertions, including those of duplicate keys.
     ///
-    /// The number is too low for a filter that Hadoop wrote after a union of filters.
+    /// It is computed from the number of rows and the count of the last row. It is too low for a
+    /// union of filters that Hadoop wrote.
     pub fn len(&self) -> u64 {
         let full = widened(self.rows.len()).checked_sub(1).expect("there is a row");
-        // In bytes from outside the keys per row can be any number.
+        // Saturates, because deserialised bytes may state any capacity.
         full.saturating_mul(self.row_keys.get().into()).saturating_add(self.last_keys.into())
     }
 
@@ -113,7 +116,7 @@ impl DynamicBloomFilter {
         1.0 - self.rows.iter().map(|row| 1.0 - row.error_rate()).product::<f64>()
     }
 
-    /// Returns the serialised form, as `write` does.
+    /// Returns the serialised form (`write`).
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.shape.write_header(&mut bytes);
@@ -137,14 +140,13 @@ impl DynamicBloomFilter {
         let shape = Shape::read_header(&mut bytes)?;
         let wrong_rows = NotHadoop::Rows;
         let positive = |number| u32::try_from(number).ok().and_then(NonZeroU32::new);
-        let row_keys =
-            positive(read_i32(&mut bytes)?).ok_or(wrong_rows("a row takes at least one key"))?;
-        // May exceed `row_keys`: a filter of Hudi that may not grow counts further keys in its last
-        // row.
+        let row_keys = positive(read_i32(&mut bytes)?).ok_or(wrong_rows("a row holds no keys"))?;
+        // May exceed `row_keys`: once a filter of Hudi has its maximum number of rows, it counts
+        // all further keys in the last row.
         let last_keys = u32::try_from(read_i32(&mut bytes)?)
             .map_err(|_| wrong_rows("the last row holds a negative number of keys"))?;
         let count = positive(read_i32(&mut bytes)?).ok_or(wrong_rows("there is no row"))?;
-        // Not preallocated, because the bytes may hold fewer rows than announced.
+        // Not preallocated, because the bytes may hold fewer rows than they state.
         let mut rows = Vec::new();
         for _ in 0..count.get() {
             let row = BloomFilter::read(&mut bytes)?;
@@ -162,7 +164,7 @@ impl DynamicBloomFilter {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// Hadoop's filters do not take the empty key.
+    /// The key is empty, which Hadoop's filters reject.
     #[error(transparent)]
     EmptyKey(#[from] EmptyKey),
     /// A new row does not fit into memory.

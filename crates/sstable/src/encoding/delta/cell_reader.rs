@@ -115,7 +115,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         }
         let rest = self.input.rest();
         let step = current.enter_row(common, rest)?;
-        let own = self.input.take(key_len - common).ok_or(DeltaFault::KeyEnds)?;
+        let own = self.input.take(key_len - common).ok_or(DeltaFault::KeyExceedsBlock)?;
         // If the family length is shared, it stays as it is.
         if let Some(family_at) = current.row_end.checked_sub(common) {
             let family_len =
@@ -158,14 +158,16 @@ impl<'c, 'b> CellReader<'c, 'b> {
                 return Err(self.shared_len_fault(key_len, common));
             }
             let own_len = time_at - common;
-            self.input.take(own_len).ok_or(DeltaFault::KeyEnds)?;
+            self.input.take(own_len).ok_or(DeltaFault::KeyExceedsBlock)?;
             current.key.make_room(key_len);
             current.key.put(common, own, own_len);
         } else {
             let row_len = current.row_end - common;
             let qualifier_len = time_at.checked_sub(qualifier_at).ok_or(DeltaFault::RowTooLong)?;
-            let columns = self.input.take(row_len + qualifier_len).ok_or(DeltaFault::KeyEnds)?;
-            let (_, qualifier) = own.split_at_checked(row_len).ok_or(DeltaFault::KeyEnds)?;
+            let columns =
+                self.input.take(row_len + qualifier_len).ok_or(DeltaFault::KeyExceedsBlock)?;
+            let (_, qualifier) =
+                own.split_at_checked(row_len).ok_or(DeltaFault::KeyExceedsBlock)?;
             debug_assert_eq!(
                 columns.len(),
                 row_len + qualifier_len,
@@ -188,7 +190,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         } else if common < self.current.qualifier_at() {
             DeltaFault::SharesFamily
         } else {
-            DeltaFault::SharesTime
+            DeltaFault::SharesTimestamp
         }
     }
 
@@ -211,7 +213,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
     #[inline(always)]
     pub(super) fn read_value(&mut self, len: usize) -> Result<Range<usize>, DeltaFault> {
         let start = self.at();
-        self.input.take(len).ok_or(DeltaFault::ValueEnds)?;
+        self.input.take(len).ok_or(DeltaFault::ValueExceedsBlock)?;
         Ok(start..start + len)
     }
 
@@ -219,7 +221,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
     #[inline(always)]
     fn previous_value(&self, len: usize) -> Result<Range<usize>, DeltaFault> {
         let value = self.current.value.clone();
-        if len == value.len() { Ok(value) } else { Err(DeltaFault::OtherValueLen) }
+        if len == value.len() { Ok(value) } else { Err(DeltaFault::RepeatedValueLenDiffers) }
     }
 
     /// Completes the cell after key and value. In files with tags, the caller must then call

@@ -1,12 +1,15 @@
 //! The faults that a delta decoder can find in a cell, and their messages.
 //!
-//! Decoders return a small enum, which fits a register; the message is made only once, for damage.
+//! Decoders return this small enum, which fits into a register. The message is formatted only when
+//! the block is reported as damaged.
 
 use super::current_cell::CurrentCell;
 use crate::encoding::DamageReason;
 use crate::encoding::plain::unknown_type;
 
-/// A fault in a cell. All lengths fit an u32: a vint is at most `i32::MAX`.
+/// A fault in a cell.
+///
+/// All lengths fit into a `u32`, because the format stores them as ints of at most `i32::MAX`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum DeltaFault {
     NoFlags,
@@ -15,12 +18,15 @@ pub(super) enum DeltaFault {
     BadKeyLen,
     BadValueLen,
     BadSharedLen,
+    /// The key length, which is less than the fixed fields of a key take.
     KeyTooShort(u32),
     /// The shared length exceeds the previous key or the key itself.
     SharesTooMuch(u32),
+    /// The shared prefix ends within the family, before the qualifier.
     SharesFamily,
-    SharesTime,
-    KeyEnds,
+    /// The shared prefix reaches into the timestamp and type.
+    SharesTimestamp,
+    KeyExceedsBlock,
     KeyLengthsContradict,
     NegativeRowLen,
     RowTooLong,
@@ -29,8 +35,8 @@ pub(super) enum DeltaFault {
     NegativeTimestamp,
     NoType,
     UnknownType(u8),
-    ValueEnds,
-    OtherValueLen,
+    ValueExceedsBlock,
+    RepeatedValueLenDiffers,
     BadSequenceId,
     ExceedsStatedSize,
 }
@@ -41,13 +47,13 @@ impl DeltaFault {
     }
 
     #[cold]
-    pub(super) fn shares_too_much(common: usize) -> Self {
-        Self::SharesTooMuch(u32::try_from(common).expect("a vint is at most i32::MAX"))
+    pub(super) fn shares_too_much(shared_len: usize) -> Self {
+        Self::SharesTooMuch(u32::try_from(shared_len).expect("a length is at most i32::MAX"))
     }
 
-    /// The message about the cell after `before`.
+    /// Returns the message. Until a key is decoded, `current` holds the key of the previous cell.
     #[cold]
-    pub(super) fn reason(self, before: &CurrentCell) -> DamageReason {
+    pub(super) fn reason(self, current: &CurrentCell) -> DamageReason {
         match self {
             Self::NoFlags => "no flags".into(),
             Self::UnknownFlags(flags) => format!("unknown flags {flags:#04x}").into(),
@@ -57,11 +63,11 @@ impl DeltaFault {
             Self::BadSharedLen => "bad shared length".into(),
             Self::KeyTooShort(len) => format!("the key has only {len} bytes").into(),
             Self::SharesTooMuch(len) => {
-                format!("shares {len} bytes with a key of {} bytes", before.key_len).into()
+                format!("shares {len} bytes with a key of {} bytes", current.key_len).into()
             }
             Self::SharesFamily => "shares part of the family".into(),
-            Self::SharesTime => "shares more than the qualifier".into(),
-            Self::KeyEnds => "the key exceeds the block".into(),
+            Self::SharesTimestamp => "shares more than the qualifier".into(),
+            Self::KeyExceedsBlock => "the key exceeds the block".into(),
             Self::KeyLengthsContradict => "the lengths in the key contradict its length".into(),
             Self::NegativeRowLen => "negative row length".into(),
             Self::RowTooLong => "the row exceeds the key".into(),
@@ -70,11 +76,11 @@ impl DeltaFault {
             Self::NegativeTimestamp => "negative timestamp".into(),
             Self::NoType => "no type".into(),
             Self::UnknownType(code) => unknown_type(code),
-            Self::ValueEnds => "the value exceeds the block".into(),
-            Self::OtherValueLen => "a repeated value has another length".into(),
+            Self::ValueExceedsBlock => "the value exceeds the block".into(),
+            Self::RepeatedValueLenDiffers => "a repeated value has another length".into(),
             Self::BadSequenceId => "bad sequence id".into(),
             Self::ExceedsStatedSize => {
-                format!("the cells exceed the {} bytes stated", before.stated_len).into()
+                format!("the cells exceed the {} bytes stated", current.stated_len).into()
             }
         }
     }

@@ -40,7 +40,7 @@ impl CurrentCell {
         let (row_len, rest) = match (common, rest) {
             (0, [high, low, rest @ ..]) => (u16::from_be_bytes([*high, *low]).into(), rest),
             (1, [low, rest @ ..]) => (u16::from_be_bytes([self.key.byte(0), *low]).into(), rest),
-            (0 | 1, _) => return Err(DeltaFault::KeyEnds),
+            (0 | 1, _) => return Err(DeltaFault::KeyExceedsBlock),
             _ => (self.row_end - 2, rest),
         };
         if row_len > crate::KeyRef::ROW_LEN_MAX {
@@ -48,7 +48,7 @@ impl CurrentCell {
         }
         // Bytes of the row that are shared, without the row length.
         let shared = common.max(2) - 2;
-        let tail = rest.get(..row_len - shared).ok_or(DeltaFault::KeyEnds)?;
+        let tail = rest.get(..row_len - shared).ok_or(DeltaFault::KeyExceedsBlock)?;
         let order = match self.key_len {
             0 => Ordering::Less,
             _ => self.compare_previous_row(shared, tail),

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::directories::{ScratchDirectory, check_free};
-use super::output::{sync_directory, temporary_file, temporary_paths};
+use super::output::{sync_directory, temporary_builder, temporary_paths};
 
 /// Subdirectories of a destination that appear when the files in all of them are complete.
 pub(crate) struct OutputDirectories {
@@ -45,7 +45,8 @@ impl OutputDirectories {
         }
         let above = destination.ancestors().find(|directory| directory.is_dir());
         let temporary_parent = above.unwrap_or(Path::new(".")).to_owned();
-        let temporary = ScratchDirectory::with_builder(&temporary_file(0o777), &temporary_parent)?;
+        let temporary =
+            ScratchDirectory::with_builder(&temporary_builder(0o777), &temporary_parent)?;
         Ok(Self { temporary, destination: destination.to_owned(), names, temporary_parent })
     }
 
@@ -102,8 +103,9 @@ impl OutputDirectories {
                 Err(error) => {
                     moved.into_iter().for_each(MovedDirectory::move_back);
                     let shown = self.destination.join(name);
-                    return Err(error)
-                        .with_context(|| format!("{}: cannot rename to it", shown.display()));
+                    return Err(error).with_context(|| {
+                        format!("{}: cannot rename the temporary output to it", shown.display())
+                    });
                 }
             }
         }
@@ -197,7 +199,10 @@ mod tests {
             // Another process creates this destination first.
             fs::write(destination.join("h"), b"theirs").expect("free");
             let error = output.finish().expect_err("it is in the way");
-            assert!(error.to_string().contains("h: cannot rename to it"), "{error}");
+            assert!(
+                error.to_string().contains("h: cannot rename the temporary output to it"),
+                "{error}"
+            );
             assert_eq!(listed(&destination), ["f", "h"]);
             assert!(listed(&destination.join("f")).is_empty());
             fs::remove_dir(destination.join("f")).expect("ours");

@@ -10,4 +10,4 @@ mod output;
 
 pub(crate) use self::directories::{OutputDirectory, ScratchDirectory};
 pub(crate) use self::joining::OutputDirectories;
-pub(crate) use self::output::{Output, Removal};
+pub(crate) use self::output::{Output, TemporaryPath};

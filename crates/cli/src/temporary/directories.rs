@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::TempDir;
 
-use super::output::{Removal, directory_of, sync_directory, temporary_file};
+use super::output::{TemporaryPath, directory_of, sync_directory, temporary_builder};
 
 /// An output directory that appears when all its files are complete.
 pub(crate) struct OutputDirectory {
@@ -20,7 +20,7 @@ impl OutputDirectory {
     pub(crate) fn create(destination: &Path) -> anyhow::Result<Self> {
         check_free(destination)?;
         let temporary =
-            ScratchDirectory::with_builder(&temporary_file(0o777), directory_of(destination))?;
+            ScratchDirectory::with_builder(&temporary_builder(0o777), directory_of(destination))?;
         Ok(Self { temporary, destination: destination.to_owned() })
     }
 
@@ -47,7 +47,7 @@ impl OutputDirectory {
             _ => {}
         }
         fs::rename(self.path(), &self.destination)
-            .with_context(|| format!("{destination}: cannot rename to it"))?;
+            .with_context(|| format!("{destination}: cannot rename the temporary output to it"))?;
         sync_directory(directory_of(&self.destination))
             .with_context(|| format!("{destination}: cannot sync its directory"))
     }
@@ -56,7 +56,7 @@ impl OutputDirectory {
 /// A temporary directory that is removed when this is dropped, and at Ctrl-C.
 pub(crate) struct ScratchDirectory {
     directory: TempDir,
-    _removal: Removal,
+    _temporary_path: TemporaryPath,
 }
 
 impl ScratchDirectory {
@@ -70,12 +70,12 @@ impl ScratchDirectory {
         builder: &tempfile::Builder<'_, '_>,
         parent: &Path,
     ) -> anyhow::Result<Self> {
-        let (removal, directory) = Removal::register(|| {
+        let (temporary_path, directory) = TemporaryPath::register(|| {
             let directory = builder.tempdir_in(parent)?;
             Ok((directory.path().to_owned(), directory))
         })
         .with_context(|| format!("{}: cannot create a directory in it", parent.display()))?;
-        Ok(Self { directory, _removal: removal })
+        Ok(Self { directory, _temporary_path: temporary_path })
     }
 
     /// Returns the path of the directory.

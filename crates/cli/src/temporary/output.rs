@@ -1,4 +1,4 @@
-//! Output files, and the list of temporary paths that Ctrl-C removes.
+//! Output files, and the list of the temporary paths that Ctrl-C removes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::failure::OutputExists;
 
-/// The temporary outputs that Ctrl-C removes.
+/// The paths of unfinished outputs and scratch directories, which Ctrl-C removes.
 static TEMPORARY_PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The output of a verb: a file that appears when it is complete, or stdout for `-`.
@@ -26,11 +26,11 @@ pub(crate) struct OutputFile {
     temporary: NamedTempFile,
     destination: PathBuf,
     force: bool,
-    _removal: Removal,
+    _temporary_path: TemporaryPath,
 }
 
 impl Output {
-    /// Creates the output for `destination`, which `force` allows to replace.
+    /// Creates the output for `destination`; with `force` it may replace an existing file.
     pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
         if destination == Path::new("-") {
             return Ok(Self::Stdout(crate::output::stdout()));
@@ -38,8 +38,8 @@ impl Output {
         if !force && destination.try_exists().unwrap_or(false) {
             return Err(OutputExists(destination.display().to_string()).into());
         }
-        let (removal, temporary) = Removal::register(|| {
-            let temporary = temporary_file(0o666).tempfile_in(directory_of(destination))?;
+        let (temporary_path, temporary) = TemporaryPath::register(|| {
+            let temporary = temporary_builder(0o666).tempfile_in(directory_of(destination))?;
             Ok((temporary.path().to_owned(), temporary))
         })
         .with_context(|| format!("{}: cannot create", destination.display()))?;
@@ -47,7 +47,7 @@ impl Output {
             temporary,
             destination: destination.to_owned(),
             force,
-            _removal: removal,
+            _temporary_path: temporary_path,
         }))
     }
 
@@ -59,7 +59,7 @@ impl Output {
         }
     }
 
-    /// Syncs the output, renames it to its destination, and syncs the directory.
+    /// Syncs the file, renames it to its destination and syncs the directory; flushes stdout.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Stdout(mut out) => out.flush().context(crate::output::STDOUT),
@@ -100,8 +100,9 @@ impl OutputFile {
                 return Err(OutputExists(destination).into());
             }
             Err(failed) => {
-                return Err(failed.error)
-                    .with_context(|| format!("{destination}: cannot rename to it"));
+                return Err(failed.error).with_context(|| {
+                    format!("{destination}: cannot rename the temporary output to it")
+                });
             }
         }
         sync_directory(directory_of(&self.destination))
@@ -109,23 +110,25 @@ impl OutputFile {
     }
 }
 
-/// A path that Ctrl-C removes, until this is dropped.
-pub(crate) struct Removal(PathBuf);
+/// The registration of a temporary path, which Ctrl-C removes until this value is dropped.
+pub(crate) struct TemporaryPath(PathBuf);
 
-impl Removal {
-    /// Creates a file or directory and registers its path, with the list locked against Ctrl-C.
+impl TemporaryPath {
+    /// Creates a file or directory with `create` and registers its path.
+    ///
+    /// The list stays locked meanwhile, so that Ctrl-C cannot miss a path that already exists.
     pub(crate) fn register<T>(
-        make: impl FnOnce() -> io::Result<(PathBuf, T)>,
+        create: impl FnOnce() -> io::Result<(PathBuf, T)>,
     ) -> io::Result<(Self, T)> {
         handle_ctrl_c();
         let mut list = temporary_paths();
-        let (path, thing) = make()?;
+        let (path, created) = create()?;
         list.push(path.clone());
-        Ok((Self(path), thing))
+        Ok((Self(path), created))
     }
 }
 
-impl Drop for Removal {
+impl Drop for TemporaryPath {
     fn drop(&mut self) {
         temporary_paths().retain(|path| *path != self.0);
     }
@@ -175,11 +178,12 @@ pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Returns a builder of temporary files and directories with the permissions `mode` less the umask.
+/// Returns a builder of temporary files and directories with the permissions `mode & !umask`.
 ///
-/// The default of 0600 would be wrong, because the temporary file becomes the output.
+/// The default of `tempfile` is 0600. That is too strict here, because the temporary file becomes
+/// the output.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has these modes"))]
-pub(super) fn temporary_file(mode: u32) -> tempfile::Builder<'static, 'static> {
+pub(super) fn temporary_builder(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hfile-");
     #[cfg(unix)]
@@ -198,19 +202,20 @@ mod tests {
     fn an_output_appears_when_it_is_finished() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let destination = directory.path().join("out.hfile");
-        let mut output = Output::create(&destination, false).expect("nothing in the way");
-        output.write_all(b"half").expect("disk takes it");
+        let mut output = Output::create(&destination, false).expect("the destination is free");
+        output.write_all(b"half").expect("writable");
         assert!(!destination.exists());
-        output.finish().expect("nothing in the way");
-        assert_eq!(fs::read(&destination).expect("it is there"), b"half");
+        output.finish().expect("the destination is free");
+        assert_eq!(fs::read(&destination).expect("the output exists"), b"half");
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
     }
 
     #[test]
     fn a_dropped_output_leaves_nothing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let mut output = Output::create(&directory.path().join("out"), false).expect("free");
-        output.write_all(b"half").expect("disk takes it");
+        let mut output =
+            Output::create(&directory.path().join("out"), false).expect("the destination is free");
+        output.write_all(b"half").expect("writable");
         drop(output);
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 0);
     }
@@ -219,12 +224,12 @@ mod tests {
     fn only_force_replaces_a_file() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let destination = directory.path().join("out");
-        fs::write(&destination, b"old").expect("disk takes it");
-        let refused = Output::create(&destination, false).err().expect("it is in the way");
+        fs::write(&destination, b"old").expect("writable");
+        let refused = Output::create(&destination, false).err().expect("the destination exists");
         assert!(refused.is::<OutputExists>());
         let mut output = Output::create(&destination, true).expect("forced");
-        output.write_all(b"new").expect("disk takes it");
+        output.write_all(b"new").expect("writable");
         output.finish().expect("forced");
-        assert_eq!(fs::read(&destination).expect("it is there"), b"new");
+        assert_eq!(fs::read(&destination).expect("the output exists"), b"new");
     }
 }
