@@ -26,10 +26,10 @@ Examples:
   hfile salvage damaged.hfile --output saved.hfile
   hfile salvage --json damaged.hfile --output saved.hfile | jq '.lost[] | [.first_row, .last_row]'
 
-Takes no cells from a damaged block. The lost rows lie between the last sound row before the block and the
-first sound row after it; these two rows may be incomplete. Trailer, file info and index root must be sound.
-The new file keeps the encoding, codec, Bloom filter, row filter and file info of the damaged file. It is
-checked as by hfile verify before it gets its final name. With --output - it is not checked, and the report
+Takes no cells from a damaged block. The lost rows lie between the last row before the block and the first row
+after it; these two rows may have lost cells too. Trailer, file info and index root must be sound.
+The new file keeps the encoding, codec, HBase Bloom filter, row filter and file info of the damaged file. It is
+checked as hfile verify does before it gets its final name. With --output - it is not checked, and the report
 goes to stderr.
 Exit status: 0 nothing lost, 1 cells lost, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Salvage {
