@@ -23,7 +23,7 @@ Examples:
 
 A line begins with - for a cell only in the first file, + for a cell only in the second, and * for a cell
 whose value or tags differ.
-Exit status: 0 the same cells, 1 different (or one is damaged), 2 wrong usage, 3 could not read.")]
+Exit status: 0 the same cells, 1 different cells, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Diff {
     /// First HFile
     #[arg(value_name = "FILE")]

@@ -24,8 +24,9 @@ Examples:
 
 --min-ts is inclusive and --max-ts exclusive, as in HBase's TimeRange.
 Continues with the other files if one cannot be read.
-If ROW is the name of an existing file, the command assumes that the row was forgotten; give that row as hex:…
-Exit status: 0 some file can hold it, 1 none can, 2 wrong usage, 3 could not read.")]
+A ROW that names an existing file is refused, because the row was probably forgotten; write such a row as
+hex:…
+Exit status: 0 some file can hold the row, 1 none can, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Find {
     /// HFiles to search
     #[arg(required = true, value_name = "FILE")]
@@ -33,8 +34,8 @@ pub(crate) struct Find {
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// Look for one column, given by its qualifier; ROWCOL Bloom filters are queried too
-    #[arg(long, value_name = "KEY")]
+    /// Look for this column of the row; queries ROWCOL Bloom filters too
+    #[arg(long, value_name = "QUALIFIER")]
     column: Option<KeyText>,
     /// Look for cells from this time on, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS", default_value_t = 0)]

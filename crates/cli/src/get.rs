@@ -24,9 +24,10 @@ Examples:
   hfile get --explain region/cf/* 'row\\x00'
   hfile get --json region/cf/* hex:726f7731 | jq .files
 
-Continues with the other files if one cannot be read; the answer then covers the files that were read.
-If ROW is the name of an existing file, the command assumes that the row was forgotten; give that row as hex:…
-Exit status: 0 found, 1 in none of the files (or one is damaged), 2 wrong usage, 3 could not read.")]
+Continues with the other files if one cannot be read; the cells of that file are then missing.
+A ROW that names an existing file is refused, because the row was probably forgotten; write such a row as
+hex:…
+Exit status: 0 found, 1 not found, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {
     /// HFiles to search
     #[arg(required = true, value_name = "FILE")]
@@ -34,7 +35,7 @@ pub(crate) struct Get {
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// Also show for each file how the answer was found and how many blocks were read
+    /// Also show why each file was skipped or searched, and how many blocks were read
     #[arg(long)]
     explain: bool,
     /// Choose the output format

@@ -19,8 +19,8 @@ Examples:
   hfile info 4f1c.hfile
   hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
 
-Reads only the trailer and the blocks that a reader loads on open, so large files take no longer. Continues
-with the other files if one cannot be read.
+Reads only the trailer and the blocks that opening a file loads, so large files take no longer. Continues with
+the other files if one cannot be read.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
     /// HFiles to describe

@@ -60,6 +60,7 @@ Examples:
   hfile info region/cf/*               show size, key range, codec and filters
   hfile verify region/cf/*             check every block, the index and the filters
 
+hfile VERB --help describes a verb.
 Keys are written as HBase prints them (row\\x00), or as hex:726f7700.
 Exit status: 0 success, 1 negative answer (damaged, different or not found), 2 wrong usage,
 3 could not read or write."

@@ -7,11 +7,11 @@ use sstable::{Caching, Limits, Reader, ReaderOptions, Scanner};
 /// Options of all verbs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ReadingOptions {
-    /// Limit the size of a decompressed block to TIMES x file size + 16 MiB
+    /// Refuse blocks that decompress to more than TIMES x file size + 16 MiB
     ///
-    /// Files with a larger block are reported as damaged: without a limit a small file could exhaust
-    /// memory. Raise TIMES for a sound file that consists almost entirely of one huge, well
-    /// compressed cell. The files of a store always have the default limit.
+    /// The limit keeps a small file from exhausting memory. A larger block is reported as damage. Raise
+    /// TIMES to read a sound file that holds little more than one huge, highly compressed cell. For the
+    /// files of a store the limit is always the default.
     #[arg(long, global = true, value_name = "TIMES", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     inflate_ratio_max: u32,

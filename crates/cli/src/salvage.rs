@@ -26,11 +26,11 @@ Examples:
   hfile salvage damaged.hfile --output saved.hfile
   hfile salvage --json damaged.hfile --output saved.hfile | jq '.lost[] | [.first_row, .last_row]'
 
-No cell of a damaged block is copied. The lost rows lie between the last row copied before the block and the
-first row copied after it; these two rows may be incomplete. Trailer, file info and index root must be sound.
-The new file keeps the encoding, codec, Bloom filter, row filter and file info of the damaged file. It gets
-its final name only after the checks of hfile verify. With --output - these checks are left out, and the
-report goes to stderr.
+Takes no cells from a damaged block. The lost rows lie between the last row before the block and the first row
+after it; these two rows may have lost cells too. Trailer, file info and index root must be sound.
+The new file keeps the encoding, codec, HBase Bloom filter, row filter and file info of the damaged file. It is
+checked as hfile verify does before it gets its final name. With --output - it is not checked, and the report
+goes to stderr.
 Exit status: 0 nothing lost, 1 cells lost, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Salvage {
     /// Damaged HFile

@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::reading_options::limits;
 use crate::size_text::show_number;
 
-/// Check whole HFiles: checksums, block chains, key order, index, totals, and that filters pass all keys.
+/// Check whole HFiles: checksums, block chains, key order, index, totals, and that filters deny no key.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,8 +28,8 @@ Examples:
   hfile verify --json backup/*/cf/* | jq -r 'select(.ok | not) | .file'
 
 Checks files on all cores and reports them in the order given. Continues with the other files if one cannot
-be read. For a damaged data block, reports which rows may be missing: those between the last sound row
-before the block and the first sound row after it. hfile salvage saves all other rows.
+be read. For a damaged data block, reports which rows may be lost: those between the last row before the block
+and the first row after it. hfile salvage saves all other rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// HFiles to check

@@ -23,7 +23,7 @@ use crate::size_text::SizeText;
 /// Settings of a file to write; `None` keeps HBase's default.
 #[derive(Debug, Default, Deserialize, clap::Args)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[command(next_help_heading = "How the file is written")]
+#[command(next_help_heading = "Settings of the file")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct WritingOptions {
     /// End a data block after this many bytes of cells [default: 64KiB]
@@ -36,7 +36,8 @@ pub(crate) struct WritingOptions {
     /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: NONE]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
-    /// Frame ZSTD data as the cluster's codec class expects it: frame or blocks [default: frame]
+    /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or
+    /// blocks for ZstdCodec [default: frame]
     #[arg(long, value_name = "NAME")]
     zstd_framing: Option<String>,
     /// Order rows by BYTES, or by META for files of hbase:meta [default: BYTES]
@@ -48,8 +49,8 @@ pub(crate) struct WritingOptions {
     /// Write one checksum per this many bytes [default: 16KiB]
     #[arg(long, value_name = "SIZE")]
     bytes_per_checksum: Option<SizeText>,
-    /// Write an HBase Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH [default: ROW; with
-    /// --options NONE]
+    /// Write an HBase Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH [default: ROW, or
+    /// NONE with --options]
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "bloom")]
     bloom_type: Option<String>,
@@ -80,20 +81,20 @@ pub(crate) struct WritingOptions {
     /// Write the cells' sequence ids [default: true]
     #[arg(long, value_name = "BOOL")]
     includes_mvcc: Option<bool>,
-    /// Write the cells' tags [default: false; with --options true if "tags" is given]
+    /// Write the cells' tags [default: false; with --options, true if the file has "tags"]
     #[arg(long, value_name = "BOOL")]
     includes_tags: Option<bool>,
     /// Compress tags with a dictionary if data blocks are encoded [default: false]
     #[arg(long, value_name = "BOOL")]
     compress_tags: Option<bool>,
-    /// Record this newest sequence id as MAX_SEQ_ID_KEY [default: none; with --options 0]
+    /// Record this newest sequence id as MAX_SEQ_ID_KEY [default: none, or 0 with --options]
     #[arg(long, value_name = "ID")]
     #[serde(rename = "maxSeqId")]
     max_sequence_id: Option<u64>,
     /// Mark the file as the result of a major compaction [default: false]
     #[arg(long, value_name = "BOOL")]
     major_compaction: Option<bool>,
-    /// Set the creation time, in milliseconds since 1970 [default: now; with --options 1700000000000]
+    /// Set the creation time, in milliseconds since 1970 [default: now, or 1700000000000 with --options]
     #[arg(long, value_name = "MILLIS")]
     create_time: Option<i64>,
     /// Add an entry to the file info; repeatable
@@ -102,7 +103,8 @@ pub(crate) struct WritingOptions {
     file_info_flags: Vec<String>,
     #[arg(skip)]
     file_info: BTreeMap<String, String>,
-    /// Add a row filter, such as blocked-bloom, in META blocks that HBase ignores
+    /// Add a row filter in META blocks, which HBase ignores; KIND is one listed by hfile filter size,
+    /// except hbase-bloom
     #[arg(long, value_name = "KIND")]
     filter: Option<String>,
     /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]

@@ -32,9 +32,9 @@ const GETS_EXISTING: usize = 20_000;
 
 /// Measure how filters speed up gets over many files: files skipped, blocks read, latency.
 ///
-/// Without --hfiles, loads a store of overlapping files once per filter and compares gets of absent
-/// rows, of present rows, and of both in equal parts. Counters are exact, each get is timed
-/// separately, and every value is checked.
+/// Loads a store of files with overlapping key ranges, once per filter, or measures the existing files of
+/// --hfiles. Compares three kinds of gets: of absent rows, of present rows, and mixed, half of each.
+/// Counters are exact, each get is timed separately, and every value is checked.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -45,9 +45,9 @@ Examples:
   hfile bench --hfiles region/cf/*
   hfile bench --rows 100000 --files 64 --cache-size 4MiB --json | jq '.results[]'
 
-Exit status: 0 measured, 1 a read gave a wrong answer, 2 wrong usage, 3 could not read or write.")]
+Exit status: 0 measured, 1 a wrong answer, or a file is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Bench {
-    /// Load this many rows, or sample at most this many from --hfiles [default: 1000000, or all keys of
+    /// Load this many rows, or sample at most this many from --hfiles [default: 1000000, or all of
     /// --input]
     #[arg(long, value_name = "ROWS")]
     rows: Option<usize>,
@@ -58,14 +58,14 @@ pub(crate) struct Bench {
     /// equal sizes]
     #[arg(long, value_name = "RATIOS", value_delimiter = ':', conflicts_with = "hfiles")]
     file_sizes: Vec<u64>,
-    /// Size filters by bits per row; row filters divide the bits of all files to minimize false
-    /// positives per get [default: an error rate of 1 % in each file]
+    /// Give filters this many bits per row; row filters share the bits of all files so that false
+    /// positives per get are fewest [default: an error rate of 1 % in each file]
     #[arg(long, value_name = "BITS", conflicts_with = "hfiles")]
     bits_per_key: Option<f64>,
     /// Set the size of a value, at most 1MiB
     #[arg(long, value_name = "SIZE", default_value = "100")]
     value_size: SizeText,
-    /// Measure this many gets of each mix [default: 200000; with --hfiles 20000]
+    /// Measure this many gets of each kind [default: 200000, or 20000 with --hfiles]
     #[arg(long, value_name = "GETS")]
     gets: Option<usize>,
     /// Set the size of the block cache
@@ -74,7 +74,7 @@ pub(crate) struct Bench {
     /// Seed the generator of keys, values and the order of gets
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Compare these filters: none, hbase-bloom, or kinds listed by `hfile filter size` [default: all]
+    /// Compare these filters: none, hbase-bloom, or kinds listed by hfile filter size [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "hfiles")]
     filters: Vec<String>,
     /// Load keys from this file, one per line, instead of generated keys; - is stdin

@@ -33,37 +33,37 @@ Examples:
       --quote none --sort --output out --splits row4,row8 --table users
   hfile cat --format cells a.hfile | hfile build --from cells - --output b.hfile --options SPEC.json
 
-CSV: a record becomes one cell per column, apart from the columns of the row key and the timestamp.
+CSV: each record becomes one row, with one cell for each column except those of the row key and the timestamp.
   row key      --row COLUMN, or --row A,B --row-separator TEXT
   columns      a header name FAMILY:QUALIFIER needs no option; --column NAME=FAMILY:QUALIFIER maps another
                column, --family puts all others into one family, and --ignore COLUMN leaves a column out;
                --columns lists all columns in order, in the notation of HBase's ImportTsv, for input without
                a header
   timestamps   milliseconds since 1970, or ISO 8601 (2023-11-14T22:13:20.5+01:00; UTC without an offset);
-               numbers of 4 or 8 digits are refused, because they could be dates
+               numbers of 4 or 8 digits are refused, because they could be years or dates
   types        string: the bytes of the field; int16 int32 int64 float32 float64: big-endian, as HBase's
-               Bytes.toBytes encodes them; bool: true false 1 0, one byte; binary-hex: hex digits
-  quoting      a field that begins with a quote ends at the next quote that is not doubled, followed by a
-               separator or the end of the line; other quotes are part of the field. A record has at most
-               1,000 lines. Empty lines are skipped
-A header with row, family and ts marks the CSV that hfile cat --format csv prints: one cell per record, bytes
-as \\xNN. With --row it is read as any other CSV.
+               Bytes.toBytes encodes them; bool: true, false, 1 or 0; binary-hex: bytes as hex digits
+  quoting      a field that begins with a quote ends at the next quote that is not doubled; a separator or the
+               end of the line must follow. Other quotes are part of the field. A record has at most 1,000
+               lines. Empty lines are skipped
+If the header has the columns row, family and ts, the input is read as output of hfile cat --format csv: one
+cell per record, bytes as \\xNN. With --row, it is read like any other CSV.
 
-With --splits, --table or --bulk-load, or with CSV columns of several families, the output is a directory: one
-subdirectory per family, with one file per region that has cells of the family. The command that loads the
-files is printed. --splits gives the start rows of all regions but the first; without it there is one region.
-The directory appears when all its files are complete.
+With --splits, --table or --bulk-load, or with CSV columns of several families, the output is a directory for
+HBase's bulk load. It has one subdirectory per family, with one file per region that has cells of the family.
+--splits gives the start rows of all regions except the first; without it there is one region. The directory
+appears when all its files are complete, and the command that loads them is printed.
 
-A dry run ends with 1 if there are problems.
-Exit status: 0 written, 2 wrong usage, 3 could not read or write, or cells out of order.")]
+Exit status: 0 written, 1 a dry run found problems, 2 wrong usage, 3 could not read or write, or cells out of
+order.")]
 pub(crate) struct Build {
     #[command(flatten)]
     input: InputOptions,
-    /// Put CSV columns that name no family into this family
+    /// Store CSV columns without a family name in this family
     #[arg(long, value_name = "FAMILY", help_heading = "CSV")]
     family: Option<String>,
-    /// Write this file, or stdout for -; for bulk load, an empty or new directory
-    #[arg(long, value_name = "FILE")]
+    /// Write to OUT; - is stdout. For bulk load, OUT is an empty or new directory
+    #[arg(long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
     sort: SortOptions,

@@ -27,7 +27,7 @@ Examples:
 file order (columns ascending, newest version first). --start is then the greatest row to print, and
 --stop a smaller row.
 
-Of a damaged file, prints the cells before the damage, then continues with the next file.
+Prints the cells of a damaged file up to the damage, and continues with the next file.
 Exit status: 0 all printed, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Cat {
     /// HFiles to print, one after the other
@@ -36,13 +36,13 @@ pub(crate) struct Cat {
     /// Choose the output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Start at this row: text with \xNN, or hex:…
-    #[arg(long, value_name = "KEY")]
+    /// Start at this row, which is printed: text with \xNN, or hex:…
+    #[arg(long, value_name = "ROW")]
     start: Option<KeyText>,
-    /// Stop before this row
-    #[arg(long, value_name = "KEY")]
+    /// Stop before this row, which is not printed
+    #[arg(long, value_name = "ROW")]
     stop: Option<KeyText>,
-    /// Print rows in descending order
+    /// Print rows in descending order, from the greatest row or --start
     #[arg(long)]
     reverse: bool,
     /// Print at most this many cells

@@ -15,7 +15,7 @@ use crate::size_text::SizeText;
 #[derive(Clone, Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct CsvOptions {
-    /// Make the row key of these columns, in this order
+    /// Make the row key from these columns, in this order
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) row: Vec<String>,
     /// Join several row columns with this text, which may be empty
@@ -24,10 +24,10 @@ pub(crate) struct CsvOptions {
     /// Store a CSV column as FAMILY:QUALIFIER; repeatable
     #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     pub(super) column: Vec<ColumnText>,
-    /// Leave out these columns
+    /// Make no cells from these columns
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) ignore: Vec<String>,
-    /// List all columns in order, in ImportTsv's notation, for input without a header
+    /// Name all columns in order, in ImportTsv's notation, for input without a header
     #[arg(
         help_heading = "CSV",
         long,
@@ -36,7 +36,7 @@ pub(crate) struct CsvOptions {
     )]
     #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
     pub(super) columns: Vec<String>,
-    /// Skip a header line although --columns names the columns
+    /// Skip the first line of the input, a header that --columns replaces
     #[arg(help_heading = "CSV", long, requires = "columns")]
     #[arg(conflicts_with_all = ["row", "column", "ignore", "no_header"])]
     pub(super) header: bool,
@@ -52,17 +52,17 @@ pub(crate) struct CsvOptions {
     /// Take timestamps from column:NAME, NOW (start of the run), or a fixed time [default: NOW]
     #[arg(help_heading = "CSV", long, value_name = "column:NAME|NOW|TIME")]
     pub(super) timestamp: Option<String>,
-    /// Make no cell from fields with this text
+    /// Make no cell from a field that equals TEXT
     #[arg(help_heading = "CSV", long, value_name = "TEXT")]
     pub(super) null: Option<String>,
     /// Encode a column's values as string, int16, int32, int64, float32, float64, bool or binary-hex;
     /// repeatable [default: string]
     #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     pub(super) types: Vec<TypeText>,
-    /// Stop at a line that cannot be read, skip it, or skip it and copy it to a new FILE [default: stop]
+    /// At a bad line, stop the run, skip the line, or skip it and copy it to the new FILE [default: stop]
     #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     pub(super) bad_lines: Option<BadLinesText>,
-    /// Limit the size of a field
+    /// Treat a record with a larger field as bad
     #[arg(help_heading = "CSV", long, value_name = "SIZE", default_value = "16MiB")]
     pub(super) field_size_max: SizeText,
 }

@@ -31,12 +31,12 @@ Examples:
   hfile filter measure --kind d-left --keys 500000 --error-rate 1e-6 --probes 10000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
 
-Exit status: 0 measured, 1 false negatives, 2 wrong usage, 3 could not read.")]
+Exit status: 0 measured, 1 the filter denied a key it holds, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Measure {
-    /// Measure this kind, one of those listed by `hfile filter size`
+    /// Measure this kind, one listed by hfile filter size, except hbase-bloom
     #[arg(long, value_name = "KIND")]
     kind: String,
-    /// Insert this many keys [default: 1000000, or all keys of --input]
+    /// Insert this many keys [default: 1000000, or all of --input]
     #[arg(long, value_name = "KEYS")]
     keys: Option<usize>,
     /// Size the filter for this error rate, between 0 and 1

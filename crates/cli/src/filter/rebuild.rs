@@ -20,8 +20,8 @@ use crate::temporary::Output;
 /// Copy an HFile with another row filter, or with none.
 ///
 /// Copies data blocks, their index and the HBase Bloom filter byte for byte to the same offsets, and
-/// rewrites META blocks, their index and the trailer. Reads files that HBase wrote, and HBase reads the
-/// output. Drops the file id of a store's file, because the copy is not the file that the store's
+/// rewrites META blocks, their index and the trailer. Works on files that HBase wrote, and HBase reads
+/// the output. Drops the file id of a store's file, because the copy is not the file that the store's
 /// manifest names.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -35,10 +35,11 @@ pub(super) struct Rebuild {
     /// HFile to copy
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Write the copy to FILE; - is stdout
-    #[arg(long, value_name = "FILE")]
+    /// Write the copy to OUT; - is stdout
+    #[arg(long, value_name = "OUT")]
     output: PathBuf,
-    /// Build this kind of filter, such as blocked-bloom; none removes the filter
+    /// Build this kind of filter, one listed by hfile filter size, except hbase-bloom; none removes the
+    /// filter
     #[arg(long, value_name = "KIND")]
     kind: String,
     /// Set the error rate, between 0 and 1 [default: 0.01]
@@ -47,7 +48,7 @@ pub(super) struct Rebuild {
     /// Size the filter by bits per row
     #[arg(long, value_name = "BITS", group = "sizing")]
     bits_per_key: Option<f64>,
-    /// Set the size of the whole filter, which is then one block
+    /// Set the size of the whole filter, which is then not partitioned
     #[arg(long, value_name = "SIZE", group = "sizing")]
     budget: Option<SizeText>,
     /// Seed the filter's hash; files that are searched together need the same seed

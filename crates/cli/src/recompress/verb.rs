@@ -21,9 +21,9 @@ use crate::writing_options;
 
 /// Measure size and speed of HFiles under every encoding and codec, or rewrite one.
 ///
-/// Writes the cells of each file to a temporary file with every data block encoding and codec. Block
-/// size, Bloom filter, tags, sequence ids and row filter stay as in the file. Reads each temporary file
-/// back and compares it with the file, cell by cell.
+/// Writes the cells of each file to temporary files, one for every combination of data block encoding
+/// and codec. They keep the original's block size, HBase Bloom filter, tags, sequence ids and row filter.
+/// Reads each temporary file back and compares it with the original, cell by cell.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,11 +31,11 @@ Examples:
   hfile recompress --compression LZ4 --json region/cf/* | jq .variants
   hfile recompress 4f1c.hfile --data-block-encoding FAST_DIFF --compression LZ4 --output new.hfile
 
---output rewrites a single file; settings without an option stay as in the file. The output is read back
-before it gets its final name: checked as by hfile verify, and compared with the file. This can take twice
-as long as writing it. Output to stdout is not read back.
-Temporary files are written to TMPDIR, one at a time. Times are for files in the page cache.
-Exit status: 0 done, 1 a file is damaged or the output differs from it, 2 wrong usage, 3 could not read
+--output rewrites a single file, and keeps the settings that no option changes. Before the output gets its
+final name, it is read back, checked as hfile verify does, and compared with the original. This can take twice
+as long as writing. Output to stdout is not read back.
+Temporary files are written to $TMPDIR, or /tmp, one at a time. Times are for files in the page cache.
+Exit status: 0 done, 1 a file is damaged, or a copy differs from the original, 2 wrong usage, 3 could not read
 or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Recompress {
@@ -48,22 +48,22 @@ pub(crate) struct Recompress {
     /// Replace the output if it exists
     #[arg(long, requires = "output")]
     force: bool,
-    /// Skip reading back the output
+    /// Do not read back the output
     #[arg(long, requires = "output")]
     no_verify: bool,
-    /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all; with --output
-    /// as in the file]
+    /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all, or the
+    /// original's with --output]
     #[arg(long, value_name = "NAME")]
     data_block_encoding: Option<String>,
-    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: all; with --output as in
-    /// the file]
+    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: all, or the
+    /// original's with --output]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
-    /// Frame ZSTD data as the cluster's codec class expects it: frame or blocks [default: as in the file,
-    /// or frame]
+    /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or
+    /// blocks for ZstdCodec [default: the original's, or frame]
     #[arg(long, value_name = "NAME")]
     zstd_framing: Option<String>,
-    /// End a data block after this many bytes of cells [default: as in the file]
+    /// End a data block after this many bytes of cells [default: the original's]
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
     #[command(flatten)]

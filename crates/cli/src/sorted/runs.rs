@@ -22,14 +22,14 @@ const MERGE_FAN_IN_MAX: usize = 64;
 /// The sort options of the command line.
 #[derive(clap::Args)]
 pub(crate) struct SortOptions {
-    /// Sort the cells first, in temporary files if they exceed --sort-memory
+    /// Sort the cells before writing; without it, the input must be sorted
     #[arg(long)]
     sort: bool,
-    /// Sort at most this many bytes of cells in memory at a time
+    /// Keep at most this many bytes of cells in memory; temporary files take the rest
     #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
     sort_memory: SizeText,
-    /// Write temporary files, about as large as the cells, to this directory [default: the system's
-    /// temporary directory]
+    /// Write temporary files to this directory; they need one to two times the bytes of the cells
+    /// [default: $TMPDIR, or /tmp]
     #[arg(long, value_name = "DIR", requires = "sort")]
     sort_directory: Option<PathBuf>,
 }

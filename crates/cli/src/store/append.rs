@@ -12,7 +12,8 @@ use crate::key_text::KeyText;
 Examples:
   hfile store append DIR f row1 name ' Lovelace'
 
-An absent column counts as empty.")]
+An absent column counts as empty.
+Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Append {
     #[command(flatten)]
     directory: Directory,

@@ -10,7 +10,8 @@ Examples:
   hfile store compact DIR
   hfile store compact DIR f --major
 
-Only a major compaction drops delete markers and the cells they hide.")]
+Only a major compaction drops delete markers and the cells they hide.
+Exit status: 0 done, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Compact {
     #[command(flatten)]
     directory: Directory,

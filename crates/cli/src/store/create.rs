@@ -20,7 +20,9 @@ Examples:
   hfile store create DIR f
   hfile store create DIR f --versions 3 --ttl 86400 --compression LZ4
   hfile store create DIR f --bloom-type NONE --filter blocked-bloom --filter-error-rate 0.001
-  hfile store create DIR f --bloom-type NONE --filter ribbon --filter-budget 16MiB")]
+  hfile store create DIR f --bloom-type NONE --filter ribbon --filter-budget 16MiB
+
+Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(super) struct Create {
     #[command(flatten)]
@@ -28,16 +30,17 @@ pub(super) struct Create {
     /// Column family
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// Keep this many versions of a column
+    /// Keep at most this many versions of a column
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     versions: u32,
-    /// Keep this many versions of a column even after their TTL
+    /// Keep at least this many versions of a column, even after their TTL
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     min_versions: u32,
     /// Expire cells after this many seconds [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     ttl: Option<u64>,
-    /// Keep deleted cells until they expire: TRUE, TTL, or FALSE
+    /// Keep deleted cells within --versions and --ttl: FALSE, TRUE, or TTL (until their delete marker is
+    /// older than --ttl); without =WHEN, TRUE
     #[arg(long, value_name = "WHEN", num_args = 0..=1)]
     #[arg(require_equals = true, default_value = "FALSE", default_missing_value = "TRUE")]
     keep_deleted_cells: KeepDeleted,
@@ -56,16 +59,18 @@ pub(super) struct Create {
     /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in
     #[arg(long, value_name = "NAME", default_value = "NONE")]
     compression: String,
-    /// Write a row filter, such as blocked-bloom, in META blocks that HBase ignores
+    /// Add a row filter in META blocks, which HBase ignores; KIND is one listed by hfile filter size,
+    /// except hbase-bloom
     #[arg(long, value_name = "KIND")]
     filter: Option<String>,
     /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing", requires = "filter")]
     filter_error_rate: Option<f64>,
-    /// Size the row filter by bits per row
+    /// Size the row filter of each file by bits per row
     #[arg(long, value_name = "BITS", group = "sizing", requires = "filter")]
     filter_bits_per_key: Option<f64>,
-    /// Set the total size of the row filters of all files, divided to minimize false positives per get
+    /// Set the total size of the row filters of all files; they share it so that false positives per get
+    /// are fewest
     #[arg(long, value_name = "SIZE", group = "sizing", requires = "filter")]
     filter_budget: Option<SizeText>,
 }

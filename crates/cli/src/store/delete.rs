@@ -15,7 +15,8 @@ Examples:
   hfile store delete DIR f row1 name --ts 1700000000000
 
 As in HBase, a delete marker hides cells with the same or an older timestamp. hfile store compact --major
-drops the marker and the cells it hides.")]
+drops the marker and the cells it hides.
+Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Delete {
     #[command(flatten)]
     directory: Directory,
@@ -28,7 +29,7 @@ pub(super) struct Delete {
     /// Column qualifier: text with \xNN, or hex:… [default: all columns of the family]
     #[arg(value_name = "QUALIFIER")]
     qualifier: Option<KeyText>,
-    /// Delete cells up to this time, in milliseconds since 1970 [default: now]
+    /// Delete cells with this timestamp or an older one, in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MILLIS")]
     ts: Option<i64>,
 }

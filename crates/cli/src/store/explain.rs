@@ -19,8 +19,8 @@ Examples:
   hfile store explain DIR row1
   hfile store explain DIR hex:726f7731 --json
 
-The command starts with an empty block cache, so the get reads all of its blocks from files.
-Exit status: 0 found, 1 not found, 2 wrong usage, 3 could not read.")]
+Each command starts with an empty block cache, so all blocks come from files.
+Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Explain {
     #[command(flatten)]
     directory: Directory,

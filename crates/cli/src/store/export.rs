@@ -16,9 +16,10 @@ Examples:
   hfile store export DIR OUT --splits row4,row8 --table users
 
 Writes a subdirectory of OUT per family, with one file per region that has rows of the family. --splits gives
-the start rows of all regions but the first; without it there is one region. The files include delete
-markers, so that they can be loaded over older cells. The subdirectories appear when all files are complete;
-other entries of OUT are not changed.")]
+the start rows of all regions except the first; without it there is one region. The files include delete
+markers, which hide older cells of the table that they are loaded into. The subdirectories appear when all
+files are complete; other entries of OUT are not changed.
+Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Export {
     #[command(flatten)]
     directory: Directory,

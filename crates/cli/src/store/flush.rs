@@ -7,7 +7,9 @@ use crate::failure::Answer;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  hfile store flush DIR")]
+  hfile store flush DIR
+
+Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Flush {
     #[command(flatten)]
     directory: Directory,

@@ -21,7 +21,8 @@ Examples:
   hfile store get DIR row1 row2 row3
   hfile store get DIR --from rows.txt
 
-Exit status: 0 all rows found, 1 a row not found, 2 wrong usage, 3 could not read.")]
+Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
+Exit status: 0 all rows found, 1 a row is absent, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Get {
     #[command(flatten)]
     directory: Directory,

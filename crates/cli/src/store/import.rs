@@ -14,8 +14,9 @@ Examples:
   hfile store import DIR f region/f/*
   hfile store import DIR f older.hfile newer.hfile
 
-Checks every file as by hfile verify before it adds the first. Files keep their sequence ids. Files without
-one count as newer than all cells of the store, in the order given.")]
+Checks all files as hfile verify does before adding any. Cells keep the sequence ids that their file has. The
+cells of a file without sequence ids count as newer than those of the store and of the files named before it.
+Exit status: 0 added, 1 a file or the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Import {
     #[command(flatten)]
     directory: Directory,
@@ -25,7 +26,7 @@ pub(super) struct Import {
     /// HFiles to add
     #[arg(required = true, value_name = "HFILE")]
     files: Vec<PathBuf>,
-    /// Skip the check of the files
+    /// Add the files without checking their blocks
     #[arg(long)]
     no_verify: bool,
 }

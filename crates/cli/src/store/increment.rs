@@ -9,20 +9,21 @@ use super::{Column, Directory};
 use crate::failure::Answer;
 use crate::output::{STDOUT, stdout};
 
-/// Add to the number in a column and print the sum.
+/// Add a number to the counter in a column, and print the sum.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store increment DIR f page visits
   hfile store increment DIR f page visits --amount=-5
 
-A number is 8 bytes, big-endian, as HBase stores counters; an absent column counts as 0.")]
+A counter is 8 bytes, big-endian, as in HBase; an absent column counts as 0.
+Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Increment {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]
     column: Column,
-    /// Add this number
+    /// Add this number, which may be negative
     #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
     amount: i64,
 }

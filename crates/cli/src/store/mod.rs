@@ -40,7 +40,7 @@ Examples:
   hfile store explain DIR row1
 
 One process at a time can write to a store. get, scan, stats, explain, verify and export only read: they
-need no write permission, and can run while another process writes.")]
+need no write permission, and can run while another process writes. checkpoint flushes first, so it writes.")]
 pub(crate) struct StoreVerbs {
     #[command(subcommand)]
     verb: StoreVerb,

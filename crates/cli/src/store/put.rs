@@ -26,14 +26,17 @@ Examples:
   hfile store put DIR f --from csv users.csv --row id --type f:age=int32 --timestamp updated
   hfile store put DIR f --from csv - --ack < cells.csv
 
-An acknowledged batch is in the log and survives a crash of the process. BatchWriter end between records of the
-input. Cells keep their timestamps and types, and get new sequence ids. CSV columns that name no family
-belong to FAMILY; hfile build --help describes CSV.
+An acknowledged batch is in the log. It survives a crash of the process; a power failure can lose the newest
+batches. A batch ends after a whole record of the input. Cells keep their timestamps and types, and get new
+sequence ids. CSV columns without a family name belong to FAMILY; hfile build --help describes CSV.
 
-If the input cannot be read, the records before that line are written, and stderr shows how many cells are
-stored and the --from-line to resume at; Ctrl-C does the same. To resume CSV whose cells got the start of
-the run as their timestamp, also pass --timestamp with the time that the first run printed on stderr;
-otherwise the remaining cells get a later one.")]
+At a line that cannot be read, the records before it are written, and stderr shows how many cells are stored
+and the --from-line to resume at. Ctrl-C shows the same. If timestamps are the start time of the run
+(--timestamp NOW), resume with --timestamp and the time that the first run printed on stderr; otherwise the
+remaining cells get a later timestamp.
+
+Exit status: 0 written, 1 the store is damaged, or a dry run found problems, 2 wrong usage, 3 could not read
+or write.")]
 pub(super) struct Put {
     #[command(flatten)]
     directory: Directory,

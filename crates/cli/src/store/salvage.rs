@@ -14,7 +14,7 @@ Examples:
   hfile store salvage DIR NEW
   hfile store salvage DIR NEW --families f,g
 
-Reports for each file the offset, size and cause of every loss. DIR is not changed. Includes log records after
+Reports the offset, size and cause of every loss, file by file. DIR is not changed. Includes log records after
 a damaged one, so the new store may lack writes from the middle of its history.
 Exit status: 0 nothing lost, 1 data lost, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Salvage {
@@ -23,7 +23,7 @@ pub(super) struct Salvage {
     /// Directory of the new store, empty or new
     #[arg(value_name = "NEW")]
     out: PathBuf,
-    /// List all families in the order of their creation; needed only if the manifest is damaged
+    /// Name all families, in the order of their creation; needed only if the manifest is unusable
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     families: Vec<String>,
     #[command(flatten)]

@@ -15,20 +15,23 @@ use crate::output::{STDOUT, stdout};
 Examples:
   hfile store scan DIR --limit 10
   hfile store scan DIR f --start row1 --stop row2 --versions 3
-  hfile store scan DIR f --raw --format cells")]
+  hfile store scan DIR f --raw --format cells
+
+Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
+Exit status: 0 all printed, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Scan {
     #[command(flatten)]
     directory: Directory,
     /// Column family [default: all]
     #[arg(value_name = "FAMILY")]
     family: Option<String>,
-    /// Start at this row: text with \xNN, or hex:…
-    #[arg(long, value_name = "KEY")]
+    /// Start at this row, which is printed: text with \xNN, or hex:…
+    #[arg(long, value_name = "ROW")]
     start: Option<KeyText>,
-    /// Stop before this row
-    #[arg(long, value_name = "KEY")]
+    /// Stop before this row, which is not printed
+    #[arg(long, value_name = "ROW")]
     stop: Option<KeyText>,
-    /// Scan rows in descending order; --start is then the greatest row
+    /// Print rows in descending order, from the greatest row or --start
     #[arg(long)]
     reverse: bool,
     #[command(flatten)]

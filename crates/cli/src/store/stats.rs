@@ -15,7 +15,9 @@ use crate::size_text::{show_count, show_size};
 #[command(after_help = "\
 Examples:
   hfile store stats DIR
-  hfile store stats DIR --json | jq '.families[] | {family, files}'")]
+  hfile store stats DIR --json | jq '.families[] | {family, files}'
+
+Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Stats {
     #[command(flatten)]
     directory: Directory,

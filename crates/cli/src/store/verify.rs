@@ -12,7 +12,7 @@ Examples:
   hfile store verify DIR
   hfile store verify DIR --json | jq -r 'select(.ok | not) | .file'
 
-Checks each store file as by hfile verify and against its entry in the manifest, and lists files that the
+Checks each store file as hfile verify does and against its entry in the manifest, and lists files that the
 manifest does not name. Takes no lock and writes nothing, so it works on a read-only medium and while another
 process writes. hfile store salvage makes a new store without the damaged parts.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]

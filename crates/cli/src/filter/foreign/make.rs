@@ -19,16 +19,16 @@ use crate::temporary::Output;
 /// Make a filter of keys, or add keys to an existing filter.
 ///
 /// The filter is sized as its library sizes it for --expected keys and --error-rate; the Hadoop formats
-/// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has slots for
-/// --expected keys, rounded up to a power of two, of which 95 % can be filled.
+/// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has --expected
+/// slots, rounded up to a power of two; inserts begin to fail at a load of about 95 %.
 #[derive(clap::Args)]
-#[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 input or output failed.")]
+#[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Make {
     /// Write the filter in this format
     #[arg(long, value_enum)]
     format: ForeignFormat,
-    /// Write the filter to FILE; - is stdout
-    #[arg(long, value_name = "FILE")]
+    /// Write the filter to OUT; - is stdout
+    #[arg(long, value_name = "OUT")]
     output: PathBuf,
     /// Read the keys from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
@@ -45,16 +45,16 @@ pub(super) struct Make {
     /// Set the error rate for absent keys, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE")]
     error_rate: Option<f64>,
-    /// Set Hadoop's vectorSize, instead of --expected and --error-rate
+    /// Set the number of bits (Hadoop's vectorSize), instead of --expected and --error-rate
     #[arg(long, value_name = "BITS", requires = "hash_count", conflicts_with_all = ["error_rate", "expected"])]
     bits: Option<u32>,
-    /// Set Hadoop's nbHash, the number of hash functions
+    /// Set the number of hash functions (Hadoop's nbHash)
     #[arg(long, value_name = "COUNT", requires = "bits")]
     hash_count: Option<u32>,
     /// Set Hadoop's hash type [default: murmur]
     #[arg(long, value_enum)]
     hash: Option<HashName>,
-    /// Set Hadoop's nr, the keys per row of a dynamic filter [default: --expected]
+    /// Set the keys that each Bloom filter of a dynamic filter takes (Hadoop's nr) [default: --expected]
     #[arg(long, value_name = "KEYS")]
     row_keys: Option<NonZeroU32>,
     /// Replace the output if it exists

@@ -20,7 +20,7 @@ use crate::size_text::show_count;
 
 /// Make, query and describe filters in the formats of other libraries.
 ///
-/// A file does not record its format, so --format is always needed.
+/// A file does not record its format, so --format is required.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -61,6 +61,7 @@ struct Ask {
     /// Filter file
     file: PathBuf,
     /// Keys to look up: text with \xNN, or hex:…
+    #[arg(value_name = "KEY")]
     keys: Vec<KeyText>,
     /// Read the file in this format
     #[arg(long, value_enum)]

@@ -16,8 +16,8 @@ use crate::size_text::{show_count, show_size};
 
 /// Compute the size of every filter kind for a number of keys and an error rate.
 ///
-/// Builds no filter. No filter can use fewer than log2(1 / error rate) bits per key; "over bound" is how
-/// far a kind exceeds that bound.
+/// Computes sizes from formulas, without building filters. No filter can use fewer than
+/// log2(1 / error rate) bits per key; "over bound" is how far a kind exceeds that bound.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,7 +33,7 @@ pub(crate) struct Size {
     /// Set the error rate for absent keys, between 0 and 1
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     error_rate: f64,
-    /// Also show cuckoo and d-left filters with fingerprints of 4 to 16 bits, at their planned load
+    /// Also show cuckoo and d-left filters with fingerprints of 4 to 16 bits, and their error rates
     #[arg(long)]
     widths: bool,
     #[command(flatten)]
