@@ -76,7 +76,7 @@ impl<'s> Regions<'s> {
         Ok(())
     }
 
-    /// Completes the files. Returns their paths, ordered by family and row, and the number of cells.
+    /// Completes the files. Returns their paths, by family and row, and the number of cells.
     pub(super) fn finish(self) -> anyhow::Result<(Vec<PathBuf>, u64)> {
         let mut files = Vec::new();
         for family in self.families.into_values() {

@@ -71,8 +71,8 @@ impl Shape {
     /// Returns the smallest size in bytes at which the error rate is at most `rate`.
     fn bytes_for(rate: f64, keys: u64) -> Result<u64, BuildError> {
         let exceeds_rate = |bytes| Self::best_probe_count(keys, bytes).1 > rate;
-        // At 128 bits per key nearly all errors are collisions of the 64-bit hashes, which more bits
-        // do not prevent.
+        // At 128 bits per key nearly all errors are collisions of the 64-bit hashes. More bits do
+        // not prevent them.
         let (mut too_few, mut enough) = (0, keys.checked_mul(16).ok_or(BuildError::Memory)?);
         if exceeds_rate(enough) {
             return Err(BuildError::ErrorRate(rate));
@@ -169,8 +169,8 @@ pub struct Classic {
 impl Classic {
     /// Creates an empty filter sized for `keys` keys.
     ///
-    /// More keys can be inserted, at a higher error rate. A filter sized for no keys has no bits: no
-    /// key can be inserted, and it denies all keys.
+    /// More keys can be inserted, at a higher error rate. A filter sized for no keys has no bits:
+    /// no key can be inserted, and it denies all keys.
     ///
     /// # Errors
     ///

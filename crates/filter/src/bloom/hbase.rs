@@ -194,8 +194,8 @@ pub struct InvalidChunkSizing {
 impl ChunkSizing {
     /// Sizes a chunk as HBase does, with HBase's rounding.
     ///
-    /// The error rate is a 32-bit float as in HBase: a 64-bit 0.01 is a slightly different number and
-    /// would give other sizes. For a ROWCOL filter pass the result of [`row_column_error_rate`].
+    /// The error rate is a 32-bit float as in HBase: a 64-bit 0.01 is a slightly different number
+    /// and would give other sizes. For a ROWCOL filter pass the result of [`row_column_error_rate`].
     ///
     /// # Errors
     ///

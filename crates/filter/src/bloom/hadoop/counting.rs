@@ -131,7 +131,9 @@ impl CountingBloomFilter {
         bytes
     }
 
-    /// Parses the serialised form as Hadoop's `readFields` does, also the old form without a version.
+    /// Parses the serialised form as Hadoop's `readFields` does.
+    ///
+    /// The old form without a version is accepted too.
     ///
     /// # Errors
     ///
