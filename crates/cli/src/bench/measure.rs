@@ -9,7 +9,7 @@ use workload::Random;
 use crate::failure::ReadMismatch;
 use crate::keys::KeySet;
 
-/// The kind of keys that gets look up.
+/// Whether the looked-up keys are absent, present, or both.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Mix {
     /// Absent keys.
@@ -39,15 +39,18 @@ impl Mix {
 pub(super) struct PlannedGet<'k> {
     /// The row.
     pub(super) key: &'k [u8],
-    /// The index of the key among the loaded keys; `None` for an absent key.
+    /// The index of the key in the list of present keys; `None` for an absent key.
     pub(super) member: Option<usize>,
 }
 
-/// Returns the gets of a mix in random order, the same for every filter.
+/// Returns the gets of a mix in random order.
+///
+/// The gets depend only on the arguments, so that all filters are measured with the same gets.
 pub(super) fn plan_gets(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
+    // Each mix has its own sequence of random numbers.
     let mut random = Random::new(seed ^ (mix as u64 + 1));
     (0..gets)
-        .map(|number| {
+        .map(|index| {
             let present = match mix {
                 Mix::Absent => false,
                 Mix::Present => true,
@@ -57,18 +60,18 @@ pub(super) fn plan_gets(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<
                 let member = random.below(keys.present.len());
                 PlannedGet { key: keys.present.key(member), member: Some(member) }
             } else {
-                PlannedGet { key: keys.absent.key(number % keys.absent.len()), member: None }
+                PlannedGet { key: keys.absent.key(index % keys.absent.len()), member: None }
             }
         })
         .collect()
 }
 
-/// Counters and times of some gets.
+/// The summed counters and the times of all gets of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// Number of gets.
+    /// The number of gets.
     pub(super) gets: u64,
-    /// Gets that found their row with the right value.
+    /// The number of gets that found their row with the right value.
     pub(super) found: u64,
     /// The summed counters of all gets.
     pub(super) trace: ReadTrace,
@@ -83,11 +86,13 @@ impl Measured {
         self.nanos.get(rank.saturating_sub(1)).copied().map_or(0, u64::from)
     }
 
-    /// Returns the share of filter queries for absent keys that were false positives.
+    /// Returns the share of false positives among the filter queries for keys that the file lacks.
+    ///
+    /// Returns `None` if there was no such query.
     pub(super) fn error_rate(&self) -> Option<f64> {
-        let wrong = self.trace.filter_false_positives;
-        let asked = self.trace.files_skipped_by_filter + wrong;
-        (asked > 0).then(|| wrong as f64 / asked as f64)
+        let false_positives = self.trace.filter_false_positives;
+        let queries = self.trace.files_skipped_by_filter + false_positives;
+        (queries > 0).then(|| false_positives as f64 / queries as f64)
     }
 
     /// Returns the mean per get of a sum over all gets.
@@ -96,7 +101,10 @@ impl Measured {
     }
 }
 
-/// Runs all gets. Only `get`, which runs one, is timed; `check` verifies its answer.
+/// Runs all gets, and times and checks each.
+///
+/// `get` runs one get and is the only part that is timed. `check` returns whether the right answer
+/// is a row, or says why the answer is wrong.
 ///
 /// # Errors
 ///
@@ -108,7 +116,7 @@ pub(super) fn measure<'k, A>(
 ) -> anyhow::Result<Measured> {
     let mut measured = Measured { nanos: Vec::with_capacity(gets.len()), ..Measured::default() };
     for planned_get in gets {
-        // Load the key into the CPU cache, where a key that a request has just delivered is.
+        // Load the key into the CPU cache: the key of a real request has just been received.
         black_box(planned_get.key.iter().fold(0, |sum, byte| sum ^ byte));
         let start = Instant::now();
         let (answer, trace) = get(planned_get.key)?;
@@ -140,10 +148,10 @@ mod tests {
     fn a_wrong_answer_ends_the_run() {
         let keys = KeySet::generate(100, 4, 10, 1);
         let gets = plan_gets(&keys, Mix::Present, 10, 1);
-        let nothing = |_: &[u8]| Ok(((), ReadTrace::default()));
-        let error = measure(&gets, nothing, |_, ()| Err("is missing".to_owned()));
+        let empty_get = |_: &[u8]| Ok(((), ReadTrace::default()));
+        let error = measure(&gets, empty_get, |_, ()| Err("is missing".to_owned()));
         assert!(error.expect_err("wrong").is::<ReadMismatch>());
-        let measured = measure(&gets, nothing, |_, ()| Ok(true)).expect("right");
+        let measured = measure(&gets, empty_get, |_, ()| Ok(true)).expect("right");
         assert_eq!((measured.gets, measured.found), (10, 10));
     }
 
@@ -168,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_a_mix_is_present() {
+    fn half_of_the_mixed_gets_are_for_present_keys() {
         let keys = KeySet::generate(1_000, 4, 1_000, 1);
         let gets = plan_gets(&keys, Mix::Mixed, 10_000, 1);
         let present = gets.iter().filter(|planned_get| planned_get.member.is_some()).count();

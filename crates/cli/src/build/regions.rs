@@ -1,4 +1,4 @@
-//! Writes cells of any families to the files of a table's regions.
+//! Writes the cells of one or several families to one file per family and region.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,35 @@ use store::RegionFiles;
 
 use super::verb::InputPosition;
 
-/// The maximum number of families, each of which has an open file with a block and filters in memory.
-/// HBase advises against more than three families in a table.
+/// The maximum number of families.
+///
+/// It bounds the memory: each family has an open file, with a block and filters in memory. HBase
+/// advises against more than three families in a table.
 const FAMILIES_MAX: usize = 100;
 
-/// Open files of a table.
+/// The output of `hfile build` for HBase's bulk load: the open files of all families.
 pub(super) struct Regions<'s> {
     out: &'s Path,
     splits: &'s [Vec<u8>],
     options: WriterOptions,
     families: BTreeMap<Vec<u8>, Family<'s>>,
     cell_count: u64,
+    /// Where the input is, for error messages.
     position: InputPosition,
 }
 
+/// The open file of a family.
 struct Family<'s> {
     files: RegionFiles<'s>,
+    /// The last appended cell.
     last: Option<Cell>,
 }
 
 impl<'s> Regions<'s> {
-    /// Creates files in `out/FAMILY`, a new one from each row of `splits` on.
+    /// Creates an output without files.
+    ///
+    /// Files are created in `out/FAMILY` as cells are appended. A region begins at each row of
+    /// `splits`.
     pub(super) const fn new(
         out: &'s Path,
         splits: &'s [Vec<u8>],
@@ -42,9 +50,9 @@ impl<'s> Regions<'s> {
     /// Appends a cell, which must not sort before the last cell of its family.
     pub(super) fn append(&mut self, cell: Cell) -> anyhow::Result<()> {
         if !self.families.contains_key(cell.family()) {
-            self.begin(cell.family())?;
+            self.begin_family(cell.family())?;
         }
-        let family = self.families.get_mut(cell.family()).expect("it was begun");
+        let family = self.families.get_mut(cell.family()).expect("the family was begun");
         match family.files.append(cell.as_ref()) {
             Ok(()) => {}
             Err(store::Error::StoreFile(error)) => {
@@ -57,7 +65,7 @@ impl<'s> Regions<'s> {
         Ok(())
     }
 
-    fn begin(&mut self, family: &[u8]) -> anyhow::Result<()> {
+    fn begin_family(&mut self, family: &[u8]) -> anyhow::Result<()> {
         if self.families.len() == FAMILIES_MAX {
             bail!(
                 "more than {FAMILIES_MAX} families; check whether qualifiers are used as families"
@@ -68,7 +76,7 @@ impl<'s> Regions<'s> {
         Ok(())
     }
 
-    /// Completes the files. Returns their paths, by family and row range, and the number of cells.
+    /// Completes the files. Returns their paths, by family and row, and the number of cells.
     pub(super) fn finish(self) -> anyhow::Result<(Vec<PathBuf>, u64)> {
         let mut files = Vec::new();
         for family in self.families.into_values() {

@@ -1,4 +1,4 @@
-//! The classic Bloom filter: the bits of a key are anywhere.
+//! The classic Bloom filter: the bits of a key are spread over the whole filter.
 //!
 //! ```text
 //! position i of a key = (hash + i·step) scaled to 0..bits       step = hash × odd constant
@@ -6,15 +6,16 @@
 //! bits   [..1.....1..........1.....................1....................1....1..]
 //! ```
 //!
-//! Of the Bloom filters it has the lowest error rate for its size, but a lookup has several cache
-//! misses. [`Blocked`](super::Blocked) takes 3 % more bits at 1 % and has one.
+//! The classic filter has the lowest error rate per bit of all Bloom filters here, but a lookup
+//! costs several cache misses. [`Blocked`](super::Blocked) costs one miss per lookup, and 3 % more
+//! bits at an error rate of 1 %.
 //!
 //! Two hashes suffice for all positions (Kirsch and Mitzenmacher: "Less Hashing, Same Performance",
 //! 2006). Both are derived from one 64-bit hash. Positions are scaled by a multiplication instead
 //! of a division, which works for any number of bits.
 //!
-//! The body of the stored form is the bits: bit b is byte b / 8, mask 1 << (b % 8). Header
-//! parameter 0 is the number of probes.
+//! Stored form: the body holds the bits. Bit b is in byte b / 8, with mask 1 << (b % 8). The
+//! header's parameter 0 is the number of probes, the bits that a key sets.
 
 use alloc::vec::Vec;
 
@@ -47,7 +48,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns the best shape for a number of keys; no bytes for no keys.
+    /// Returns the shape with the lowest error rate; zero bytes if there are no keys.
     fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let bytes = match sizing {
             _ if keys == 0 => return Ok(Self { bytes: 0, probes: 1 }),
@@ -64,13 +65,14 @@ impl Shape {
                 budget - HEADER_LEN as u64
             }
         };
-        Ok(Self { bytes, probes: Self::best(keys, bytes).0 })
+        Ok(Self { bytes, probes: Self::best_probe_count(keys, bytes).0 })
     }
 
-    /// Returns the fewest bytes whose error rate is at most `rate`.
+    /// Returns the smallest size in bytes at which the error rate is at most `rate`.
     fn bytes_for(rate: f64, keys: u64) -> Result<u64, BuildError> {
-        let exceeds_rate = |bytes| Self::best(keys, bytes).1 > rate;
-        // With 64 probes, more than 128 bits per key do not lower the error rate.
+        let exceeds_rate = |bytes| Self::best_probe_count(keys, bytes).1 > rate;
+        // At 128 bits per key nearly all errors are collisions of the 64-bit hashes. More bits do
+        // not prevent them.
         let (mut too_few, mut enough) = (0, keys.checked_mul(16).ok_or(BuildError::Memory)?);
         if exceeds_rate(enough) {
             return Err(BuildError::ErrorRate(rate));
@@ -83,7 +85,7 @@ impl Shape {
     }
 
     /// Returns the number of probes with the lowest error rate, and that rate.
-    fn best(keys: u64, bytes: u64) -> (u32, f64) {
+    fn best_probe_count(keys: u64, bytes: u64) -> (u32, f64) {
         let bits_per_key = bytes as f64 * 8.0 / keys as f64;
         let below = theory::bloom_best_probe_count(bits_per_key) as u32;
         let below = below.min(PROBES_MAX);
@@ -96,7 +98,7 @@ impl Shape {
 }
 
 fn rate(keys: u64, bytes: u64, probes: u32) -> f64 {
-    // A filter of 2^61 bytes is planned but never built. Its bits exceed a `u64` by one.
+    // Avoids an overflow for 2^61 bytes, a size that can be planned but not built.
     let bits = bytes.min(u64::MAX / 8) * 8;
     theory::bloom_error_rate_exact(keys, bits, probes)
 }
@@ -114,19 +116,19 @@ fn contains(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
         })
 }
 
-/// The number of bits prefetched first. They deny three of four absent keys.
+/// The number of a key's bits that `prefetch` loads. They deny three of four absent keys.
 const PROBES_FIRST: u32 = 2;
-/// The number of bits prefetched once the first are known to be set: all other bits at 1 %.
+/// The number of bits that `prefetch_next` loads. At an error rate of 1 % no others remain.
 const PROBES_NEXT: u32 = 5;
 
-/// Prefetches the first bits.
+/// Prefetches the first bits of a key.
 fn prefetch(bits: &[u8], hash: KeyHash) {
     for bit in positions(hash, PROBES_FIRST, bits.len() as u64 * 8) {
         kernel::prefetch_at(bits, (bit >> 3) as usize);
     }
 }
 
-/// Returns whether the first bits are set, and if so prefetches the next ones.
+/// Returns whether the first bits of a key are set. If they are, prefetches the next bits.
 fn prefetch_next(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
     let positions = |probes| positions(hash, probes, bits.len() as u64 * 8);
     // No branch per bit, because it would be unpredictable.
@@ -167,8 +169,8 @@ pub struct Classic {
 impl Classic {
     /// Creates an empty filter sized for `keys` keys.
     ///
-    /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
-    /// bits: it takes no keys and denies all.
+    /// More keys can be inserted, at a higher error rate. A filter sized for no keys has no bits:
+    /// no key can be inserted, and it denies all keys.
     ///
     /// # Errors
     ///
@@ -308,7 +310,7 @@ impl StoredView for ClassicView {
 impl BitPositions for ClassicView {
     #[inline]
     fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        // The cast is exact: there is a row in memory for each position.
+        // The cast is exact: the sliced filters have a row of bits in memory for each position.
         positions(hash, self.probes, body_len as u64 * 8).map(|bit| bit as usize)
     }
 }
@@ -330,10 +332,10 @@ mod tests {
         (filter.stats().error_rate * 1e6, false_positives as f64 / absent_count as f64 * 1e6)
     }
 
-    /// The settings have twenty bits per key, and the expected rates follow from the formula.
+    /// The filters have 20 bits per key.
     ///
-    /// For fourteen probes the literature often cites 0.014 % expected and 0.006 % measured. The
-    /// formula gives (1 − e^(−14/20))^14 = 0.0067 %.
+    /// For 14 probes the literature often cites 0.014 % expected and 0.006 % measured. The formula
+    /// gives (1 − e^(−14/20))^14 = 0.0067 %.
     #[test]
     fn error_rates_at_the_settings_of_the_literature_are_those_of_the_formula() {
         for (probes, expected) in [(6, 303.0), (14, 67.1), (10, 88.9)] {
@@ -350,8 +352,8 @@ mod tests {
     fn a_filter_has_the_fewest_bytes_that_reach_the_error_rate() {
         for (wanted, keys) in [(0.3, 5_000), (0.01, 1), (0.01, 100_000), (1e-9, 70)] {
             let bytes = Shape::bytes_for(wanted, keys).expect("possible");
-            assert!(Shape::best(keys, bytes).1 <= wanted);
-            assert!(bytes == 1 || Shape::best(keys, bytes - 1).1 > wanted);
+            assert!(Shape::best_probe_count(keys, bytes).1 <= wanted);
+            assert!(bytes == 1 || Shape::best_probe_count(keys, bytes - 1).1 > wanted);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! HBase's Bloom filter: hashes, sizing and folding of a chunk, and the lookup.
+//! HBase's Bloom filter: its hashes, and the sizing, folding and lookup of a chunk.
 //!
 //! HBase splits the filter of a file into chunks. A chunk is an array of bits without a header. The
 //! file's Bloom meta block has the offsets of the chunks and their common parameters.
@@ -9,9 +9,10 @@
 //! bit p of a chunk = byte p / 8, mask 1 << (p % 8)
 //! ```
 //!
-//! A chunk is sized for its maximum number of keys. When it is finished, it is folded in half as
-//! often as its actual keys permit at the same error rate. Positions stay valid, because |v| mod
-//! bits/2 equals (|v| mod bits) mod bits/2.
+//! A chunk is sized for a maximum number of keys. A finished chunk with fewer keys is folded: as
+//! long as half of the bits suffice for its keys at the same error rate, its halves are combined by
+//! OR. A lookup in the folded chunk uses the same formula with fewer bits, because
+//! |v| mod (bits/2) = (|v| mod bits) mod (bits/2), with v = h1 + i·h2.
 //!
 //! HBase: `BloomFilterUtil`, `BloomFilterChunk`, `CompoundBloomFilterWriter`.
 
@@ -21,7 +22,7 @@ use core::fmt;
 
 use crate::hash;
 
-/// The hash of a filter (`hbase.hash.type`), in the order of HBase's codes.
+/// The hash function of a filter (`hbase.hash.type`), in the order of HBase's codes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum HashType {
@@ -36,7 +37,7 @@ pub enum HashType {
 }
 
 impl HashType {
-    /// All hashes of this build.
+    /// All hash functions of this build.
     pub const ALL: &[Self] = &[
         Self::Jenkins,
         Self::Murmur,
@@ -44,12 +45,12 @@ impl HashType {
         Self::Murmur3,
     ];
 
-    /// Returns the code in a file's Bloom meta block.
+    /// Returns the code that a file's Bloom meta block stores.
     pub const fn code(self) -> i32 {
         self as i32
     }
 
-    /// Returns the hash with this code.
+    /// Returns the hash function with this code.
     pub fn from_code(code: i32) -> Option<Self> {
         Self::ALL.iter().copied().find(|hash_type| hash_type.code() == code)
     }
@@ -64,7 +65,7 @@ impl HashType {
         }
     }
 
-    /// Returns the hash with this name.
+    /// Returns the hash function with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|hash_type| hash_type.name() == name)
     }
@@ -88,7 +89,9 @@ impl fmt::Display for HashType {
     }
 }
 
-/// The two hashes of a key, which determine its bits. Computed once per lookup, for all files.
+/// The two hashes of a key, which determine its bits.
+///
+/// A lookup computes them once for all files.
 ///
 /// ```
 /// use filter::bloom::hbase::{HashPair, HashType};
@@ -116,25 +119,25 @@ impl HashPair {
         Self { h1, h2: hash_type.hash(key, h1) }
     }
 
-    /// Returns the positions of the key's bits among `bit_count`.
+    /// Returns the positions of the key's bits in a chunk of `bit_count` bits.
     ///
     /// # Panics
     ///
     /// If `bit_count` is 0 and `hash_count` is not.
     pub fn bits(self, hash_count: u32, bit_count: u32) -> impl Iterator<Item = u32> {
         let magnitudes = self.magnitudes().zip(0..hash_count);
-        // The default chunk of 128 KiB has a power of two of bits, folded or not. This avoids the
-        // division.
+        // A mask replaces the division if the number of bits is a power of two, as in the default
+        // chunk of 128 KiB, folded or not.
         let mask = bit_count.is_power_of_two().then(|| bit_count - 1);
         magnitudes.map(move |(magnitude, _)| {
             mask.map_or_else(|| magnitude % bit_count, |mask| magnitude & mask)
         })
     }
 
-    /// Returns an endless iterator over |h1 + i·h2|. Modulo the number of bits these are the
-    /// positions.
+    /// Returns an endless iterator over the magnitudes |h1 + i·h2|.
     ///
-    /// |v mod m| with Java's truncated remainder equals |v| mod m, also for `i32::MIN`.
+    /// A position is a magnitude modulo the number of bits. HBase computes |v % bits| with Java's
+    /// truncated remainder; |v| mod bits is equal, also for `i32::MIN`.
     #[inline]
     fn magnitudes(self) -> impl Iterator<Item = u32> {
         let mut composite = self.h1;
@@ -148,13 +151,14 @@ impl HashPair {
 
 /// Returns the error rate for the chunks of a ROWCOL filter, about half of the given rate.
 ///
-/// HBase probes a ROWCOL filter twice per lookup: for the column, and for the row's family deletes.
-/// The result is rounded to a 32-bit float, as in `StoreFileWriter` and `BloomFilterFactory`.
+/// HBase queries a ROWCOL filter twice per lookup, for the column and for the row's family deletes.
+/// With the returned rate per query, the lookup has the given rate. The result is rounded to a
+/// 32-bit float, as in `StoreFileWriter` and `BloomFilterFactory`.
 pub fn row_column_error_rate(error_rate: f32) -> f32 {
     (1.0 - libm::sqrt(f64::from(1.0 - error_rate))) as f32
 }
 
-/// The size of a chunk before folding, and the number of keys it takes.
+/// The size of a chunk before folding, and its maximum number of keys.
 ///
 /// ```
 /// use filter::bloom::hbase::ChunkSizing;
@@ -165,15 +169,15 @@ pub fn row_column_error_rate(error_rate: f32) -> f32 {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ChunkSizing {
-    /// Bytes of the chunk.
+    /// The size of the chunk in bytes.
     pub bytes: u32,
-    /// Keys that the chunk takes before the next one is started.
+    /// The number of keys after which the next chunk is started.
     pub max_keys: u32,
-    /// Bits that a key sets.
+    /// The number of bits that a key sets.
     pub hash_count: u32,
 }
 
-/// Parameters with which no chunk can be built.
+/// The error for parameters with which no chunk can be built.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("no Bloom chunk of {block_size} bytes with {max_fold} folds has error rate {error_rate}")]
 pub struct InvalidChunkSizing {
@@ -181,16 +185,17 @@ pub struct InvalidChunkSizing {
     pub error_rate: f32,
     /// The requested size of a chunk in bytes (`io.storefile.bloom.block.size`).
     pub block_size: u32,
-    /// The most folds (`io.storefile.bloom.max.fold`): the size is rounded up to a multiple of
-    /// 2^`max_fold`.
+    /// The requested number of possible folds (`io.storefile.bloom.max.fold`).
+    ///
+    /// The size is rounded up to a multiple of 2^`max_fold`, so that it can be halved that often.
     pub max_fold: u32,
 }
 
 impl ChunkSizing {
     /// Sizes a chunk as HBase does, with HBase's rounding.
     ///
-    /// The error rate is a 32-bit float as in HBase, because 0.01 is another number as a 64-bit
-    /// float. For a ROWCOL filter pass the result of [`row_column_error_rate`].
+    /// The error rate is a 32-bit float as in HBase: a 64-bit 0.01 is a slightly different number
+    /// and would give other sizes. For a ROWCOL filter pass the result of [`row_column_error_rate`].
     ///
     /// # Errors
     ///
@@ -213,8 +218,8 @@ impl ChunkSizing {
             return Err(invalid);
         }
 
-        // HBase's methods: idealMaxKeys, optimalFunctionCount, computeMaxKeys. At a rate close to 1
-        // the number of keys exceeds an `int`. Java's cast saturates there, like Rust's.
+        // HBase's methods: idealMaxKeys, optimalFunctionCount, computeMaxKeys. Both casts to `i32`
+        // saturate, as Java's do: at a rate close to 1 the number of keys exceeds an `int`.
         let rate_ln = libm::log(f64::from(error_rate));
         let ln_2 = core::f64::consts::LN_2;
         let ideal_max_keys = (bits as f64 * (ln_2 * ln_2 / -rate_ln)) as i32;
@@ -259,7 +264,7 @@ impl ChunkBuilder {
         Self { sizing, bits: vec![0; sizing.bytes as usize], key_count: 0 }
     }
 
-    /// Inserts a key. A full chunk takes more keys, at a higher error rate.
+    /// Inserts a key, also into a full chunk, whose error rate then rises.
     pub fn insert(&mut self, pair: HashPair) {
         for bit in pair.bits(self.sizing.hash_count, self.sizing.bytes * 8) {
             self.bits[(bit >> 3) as usize] |= 1 << (bit & 7);
@@ -267,12 +272,12 @@ impl ChunkBuilder {
         self.key_count += 1;
     }
 
-    /// Returns how many keys were inserted.
+    /// Returns the number of inserted keys.
     pub const fn key_count(&self) -> u32 {
         self.key_count
     }
 
-    /// Returns how many keys the chunk takes at its error rate.
+    /// Returns the number of keys at which the chunk reaches its error rate.
     pub const fn max_keys(&self) -> u32 {
         self.sizing.max_keys
     }
@@ -299,15 +304,15 @@ impl ChunkBuilder {
         let Self { sizing, mut bits, key_count } = self;
         let (mut len, mut max_keys) = (bits.len(), sizing.max_keys);
         if key_count > 0 {
-            // HBase does not check `max_fold` here. Only an odd number of bytes ends the folding.
+            // Like HBase, this folds more often than `max_fold` if keys and size permit.
             while len.is_multiple_of(2) && u64::from(max_keys) > u64::from(key_count) * 2 {
                 len /= 2;
                 max_keys /= 2;
             }
         }
-        let (folded, pieces) = bits.split_at_mut(len);
-        for piece in pieces.chunks_exact(len.max(1)) {
-            for (byte, other) in folded.iter_mut().zip(piece) {
+        let (folded, rest) = bits.split_at_mut(len);
+        for part in rest.chunks_exact(len.max(1)) {
+            for (byte, other) in folded.iter_mut().zip(part) {
                 *byte |= other;
             }
         }
@@ -322,24 +327,25 @@ impl ChunkBuilder {
 pub struct FoldedChunk {
     /// The bits, which are the whole body of the chunk's block.
     pub bits: Vec<u8>,
-    /// The number of keys inserted.
+    /// The number of inserted keys.
     pub keys: u32,
-    /// The number of keys that a chunk of this size takes.
+    /// The maximum number of keys of a chunk of this size.
     pub max_keys: u32,
 }
 
 /// Returns false if the key is certainly not in the chunk with these bits, true if it may be.
 ///
-/// HBase never writes a chunk without bits, or with more than its `int` arithmetic can address.
-/// Such a chunk may contain any key. The caller must bound a `hash_count` from a file: no error
-/// rate that fits a float needs more than a few hundred.
+/// Returns true for an empty chunk and for one of 2^31 bits or more; HBase writes neither.
+///
+/// A `hash_count` that comes from a file must be checked by the caller, because it bounds the
+/// running time. Even the lowest error rate of a 32-bit float needs only a few hundred hashes.
 #[inline]
 pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
     let bit_count = match u32::try_from(bits.len()).ok().and_then(|len| len.checked_mul(8)) {
         Some(count) if count > 0 && count <= i32::MAX.cast_unsigned() => count,
         _ => return true,
     };
-    // The default chunk of 128 KiB has a power of two of bits, folded or not.
+    // The first case includes the default chunk of 128 KiB, folded or not.
     if bit_count.is_power_of_two() {
         all_set(bits, hash_count, pair, |magnitude| magnitude & (bit_count - 1))
     } else {
@@ -347,7 +353,9 @@ pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
     }
 }
 
-/// Returns whether all bits of a key are set. `position_of` reduces a magnitude to a position.
+/// Returns whether all bits of a key are set.
+///
+/// `position_of` reduces a magnitude |h1 + i·h2| to a position.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "each reduction gets a loop compiled for it")]
 fn all_set(bits: &[u8], hash_count: u32, pair: HashPair, position_of: impl Fn(u32) -> u32) -> bool {

@@ -2,7 +2,7 @@
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
-    reason = "indexes below the number of files"
+    reason = "indexes and ranks are at most the number of files"
 )]
 
 use std::cmp::Reverse;
@@ -12,12 +12,12 @@ use sstable::LookupFiles;
 
 use crate::files::store_file::StoreFile;
 
-/// The store files of a family. A clone shares them.
+/// The store files of a family. A clone is cheap: it shares the list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
-    /// The files in the order of `lookup`.
+    /// The files, sorted by their newest timestamp, newest first.
     files: Arc<[RankedFile]>,
-    /// The same files as lookups take them: newest cell first.
+    /// The same files in the same order, in the form that lookups need.
     lookup: LookupFiles,
 }
 
@@ -25,13 +25,14 @@ pub(crate) struct Files {
 #[derive(Clone, Debug)]
 pub(crate) struct RankedFile {
     pub(crate) file: Arc<StoreFile>,
-    /// 1 for the file with the newest writes. Among equal cells, the cell of the least rank wins.
+    /// 1 for the file with the newest writes. Of equal cells, reads return that of the lowest rank.
     pub(crate) rank: usize,
 }
 
 impl Files {
     pub(crate) fn new(mut files: Vec<Arc<StoreFile>>) -> Self {
-        // HBase's order: by sequence id; of two files with the same id, the smaller file is newer.
+        // HBase's order: descending by sequence id; of equal ids, the smaller file is newer. The name
+        // makes the order unique.
         files.sort_by(|left, right| {
             let key = |file: &StoreFile| (Reverse(file.entry.sequence_max), file.entry.length);
             key(left).cmp(&key(right)).then_with(|| right.entry.name.cmp(&left.entry.name))
@@ -45,7 +46,7 @@ impl Files {
         Self::from_ranked(ranked)
     }
 
-    /// Creates the list from files in the order of their newest cells.
+    /// Creates the list from files that are sorted by their newest timestamp, newest first.
     fn from_ranked(ranked: Vec<RankedFile>) -> Self {
         let lookup_file = |ranked: &RankedFile| {
             let file = &ranked.file;
@@ -57,40 +58,45 @@ impl Files {
         files
     }
 
-    /// Asserts that ranks are unique and follow the sequence ids. [`LookupFiles::new`] asserts the order
-    /// by time.
+    /// Asserts that the ranks are 1, 2, 3 … in the order of the sequence ids, newest first.
+    ///
+    /// [`LookupFiles::new`] asserts the order by time.
     fn assert_in_order(&self) {
         let mut by_rank: Vec<_> = self.files.iter().collect();
         by_rank.sort_by_key(|ranked| ranked.rank);
         assert!(
             by_rank.iter().zip(1..).all(|(ranked, rank)| ranked.rank == rank),
-            "each file has a rank of its own"
+            "the ranks are 1, 2, 3 …"
         );
         let sequence_max = |ranked: &RankedFile| ranked.file.entry.sequence_max;
         assert!(
             by_rank.windows(2).all(|pair| sequence_max(pair[0]) >= sequence_max(pair[1])),
-            "files rank by their newest writes"
+            "the ranks follow the newest writes"
         );
     }
 
-    /// Returns the files, newest cell first.
+    /// Returns the files by their newest timestamp, newest first.
     pub(crate) fn by_time(&self) -> &[RankedFile] {
         &self.files
     }
 
-    /// Returns the files for lookups, in the order of [`by_time`](Self::by_time).
+    /// Returns the files in the form that lookups need, in the order of [`by_time`](Self::by_time).
     pub(crate) fn lookup(&self) -> &LookupFiles {
         &self.lookup
     }
 
-    /// Returns the files, newest write first.
+    /// Returns the files by their newest write, newest first.
     pub(crate) fn by_sequence(&self) -> impl DoubleEndedIterator<Item = &Arc<StoreFile>> + use<'_> {
         let mut files: Vec<_> = self.files.iter().collect();
         files.sort_by_key(|ranked| ranked.rank);
         files.into_iter().map(|ranked| &ranked.file)
     }
 
-    /// Returns the list without `old` and with `new`.
+    /// Returns a list without the files `old` and with the file `new`.
+    ///
+    /// # Panics
+    ///
+    /// If a file of `old` is not in this list.
     pub(crate) fn replace(&self, old: &[Arc<StoreFile>], new: Option<&Arc<StoreFile>>) -> Self {
         let is_old = |file: &Arc<StoreFile>| old.iter().any(|old| Arc::ptr_eq(old, file));
         let kept = self.files.iter().map(|ranked| &ranked.file).filter(|file| !is_old(file));
@@ -109,8 +115,8 @@ mod tests {
     use crate::store::StoreInner;
     use crate::{FamilyOptions, Put, Store, StoreOptions, Timestamp};
 
-    /// Returns three files, from the oldest to the newest.
-    fn three(directory: &std::path::Path) -> Files {
+    /// Returns three flushed files. The third flush has the newest cell and the newest write.
+    fn three_files(directory: &std::path::Path) -> Files {
         let options = StoreOptions::default().background(false).auto_compaction(false);
         let store = Store::open(directory, options.clone()).unwrap();
         store.create_family("f", FamilyOptions::default()).unwrap();
@@ -120,20 +126,22 @@ mod tests {
             store.flush().unwrap();
         }
         drop(store);
-        let parts = StoreInner::open(directory, options).unwrap();
-        parts.catalog.version().families[0].files.clone()
+        let inner = StoreInner::open(directory, options).unwrap();
+        inner.catalog.version().families[0].files.clone()
     }
 
+    /// Returns whether a list can be created from these files.
     fn is_accepted(files: &[RankedFile]) -> bool {
         let files = AssertUnwindSafe(files.to_vec());
         catch_unwind(|| Files::from_ranked(files.to_vec())).is_ok()
     }
 
-    /// A read over such a list would stop too early, or show the older of two equal cells.
+    /// With a list in the wrong order, a read would stop too early, or return the older of two equal
+    /// cells.
     #[test]
-    fn a_list_that_is_out_of_order_is_never_used() {
+    fn a_list_in_the_wrong_order_panics() {
         let directory = tempfile::tempdir().unwrap();
-        let files = three(directory.path());
+        let files = three_files(directory.path());
         let sound = files.by_time().to_vec();
         assert!(is_accepted(&sound));
         for (left, right) in [(0, 1), (1, 2), (0, 2)] {
@@ -144,15 +152,15 @@ mod tests {
             (swapped[left].rank, swapped[right].rank) = (sound[right].rank, sound[left].rank);
             assert!(!is_accepted(&swapped), "files {left} and {right} by rank");
         }
-        let mut twice = sound.clone();
-        twice[1].rank = 1;
-        assert!(!is_accepted(&twice));
+        let mut duplicate_rank = sound.clone();
+        duplicate_rank[1].rank = 1;
+        assert!(!is_accepted(&duplicate_rank));
     }
 
     #[test]
     fn replaced_files_must_be_in_the_list() {
         let directory = tempfile::tempdir().unwrap();
-        let files = three(directory.path());
+        let files = three_files(directory.path());
         let oldest = Arc::clone(&files.by_time()[2].file);
         let without = files.replace(&[Arc::clone(&oldest)], None);
         assert_eq!(without.by_time().len(), 2);

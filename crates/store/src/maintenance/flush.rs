@@ -1,7 +1,7 @@
 //! Flushes memstores to files.
 //!
-//! All families are flushed together. After the flush, the log is needed only from the segment on that
-//! began with the flush: the number of one segment tells which segments can be removed.
+//! All families are flushed together, at the end of a log segment. Once they are flushed, this segment
+//! and the earlier ones can be removed. The manifest records the number of the first segment to keep.
 //!
 //! ```text
 //! 1  writers wait: the log segment is closed; each family gets a new memstore, the old one is "flushing"
@@ -10,8 +10,8 @@
 //! 4  readers see the files instead of the memstores; older segments are unlinked
 //! ```
 //!
-//! A memstore that fills up during a flush becomes "flushing" too, so that no memstore exceeds the flush
-//! size by much. The next flush writes all flushing memstores.
+//! To bound the size of a memstore, one that fills up during a flush is replaced too and becomes
+//! "flushing". The next flush writes it.
 
 use std::io;
 use std::sync::Arc;
@@ -34,16 +34,16 @@ use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
 
 /// The state of the store after [`rotate_memstores`].
-struct Rotated {
-    /// Its flushing memstores are the ones to write.
+struct RotatedState {
+    /// The version whose flushing memstores are to be written.
     version: Arc<StoreVersion>,
-    /// The first log segment after their writes, which may not exist yet.
+    /// The first log segment without writes of the flushing memstores. It may not exist yet.
     segment: SegmentNumber,
-    /// Their last write.
+    /// The sequence id of the last write in the flushing memstores.
     newest: SequenceId,
 }
 
-/// The memstores of a family that were written, and the file, if any cell was left to write.
+/// The written memstores of a family, and their file; no file if all of their cells were dropped.
 struct Flushed {
     family: Arc<Family>,
     memstores: Vec<Arc<Memstore>>,
@@ -51,7 +51,7 @@ struct Flushed {
 }
 
 impl Maintenance {
-    /// Writes all memstores to files, which are then on disk.
+    /// Writes all memstores to files and syncs the files.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let _one_at_a_time = self.take_turn(&self.flush_turn)?;
         let result = self.flush_all(catalog, log).map_err(|error| self.health.poison(error));
@@ -60,10 +60,11 @@ impl Maintenance {
     }
 
     fn flush_all(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let Some(Rotated { version, segment, newest }) = rotate_memstores(catalog, log, 0)? else {
+        let Some(RotatedState { version, segment, newest }) = rotate_memstores(catalog, log, 0)?
+        else {
             return Ok(());
         };
-        let _watch = WorkSpan::begin(Work::Flush);
+        let _span = WorkSpan::begin(Work::Flush);
         let mut flushed = Vec::new();
         for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
             flushed.push(write_memstores(catalog, family, newest, self.options.cache_on_write)?);
@@ -85,19 +86,28 @@ impl Maintenance {
         Ok(())
     }
 
-    /// Replaces memstores that filled up during a flush by new ones.
+    /// Replaces the memstores by new ones if they filled up during a flush.
+    ///
+    /// The next flush writes the old ones.
     pub(super) fn rotate_full_memstores(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let result = rotate_memstores(catalog, log, self.options.memstore_flush_bytes);
         result.map(drop).map_err(|error| self.health.poison(error))
     }
 }
 
-/// Closes the log segment and gives each family a new memstore. Returns `None` if there is nothing to
-/// flush, or if the active memstores have fewer than `bytes_min` bytes.
-fn rotate_memstores(catalog: &Catalog, log: &Log, bytes_min: usize) -> Result<Option<Rotated>> {
+/// Closes the log segment and gives each family a new memstore.
+///
+/// Does nothing and returns `None` if all memstores are empty, or if the active memstores have
+/// fewer than `bytes_min` bytes in total.
+fn rotate_memstores(
+    catalog: &Catalog,
+    log: &Log,
+    bytes_min: usize,
+) -> Result<Option<RotatedState>> {
     let mut writer = log.writer();
     let version = catalog.version();
-    let is_empty = |family: &Arc<FamilyVersion>| family.memstores().all(|it| it.is_empty());
+    let is_empty =
+        |family: &Arc<FamilyVersion>| family.memstores().all(|memstore| memstore.is_empty());
     if version.families.iter().all(is_empty) || version.active_bytes() < bytes_min {
         return Ok(None);
     }
@@ -113,9 +123,10 @@ fn rotate_memstores(catalog: &Catalog, log: &Log, bytes_min: usize) -> Result<Op
             Arc::new(changed)
         })
     });
-    Ok(Some(Rotated { version: catalog.version(), segment, newest: writer.newest() }))
+    Ok(Some(RotatedState { version: catalog.version(), segment, newest: writer.newest() }))
 }
 
+/// Writes the flushing memstores of a family to one file, without the cells that a flush drops.
 fn write_memstores(
     catalog: &Catalog,
     version: &FamilyVersion,
@@ -130,12 +141,12 @@ fn write_memstores(
         });
         MergeCursor::new(sources.collect(), KeyRef::before_row(b""))
     };
-    let others: Vec<_> = version.files.by_sequence().cloned().collect();
+    let existing: Vec<_> = version.files.by_sequence().cloned().collect();
     let purpose = FilePurpose {
         sequence_max: newest,
         has_tags: memstores.iter().any(|memstore| memstore.has_tags()),
         is_major_compaction: false,
-        filter: filter_of_new(family, &others, || count_rows(merged()?))?,
+        filter: filter_of_new(family, &existing, || count_rows(merged()?))?,
     };
     let mut cells = merged()?;
     let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
@@ -148,6 +159,7 @@ fn write_memstores(
         cells.advance()?;
     }
     let file = file.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+    // A scan of the new file brings its blocks into the cache.
     if let Some(file) = file.as_ref().filter(|_| cache_on_write) {
         let mut cells = file.reader.scanner(Caching::Use);
         cells.seek_to_first()?;
@@ -158,7 +170,9 @@ fn write_memstores(
     Ok(Flushed { family: Arc::clone(family), memstores, file })
 }
 
-/// Replaces the memstores by their files. Returns the numbers of the segments that are no longer needed.
+/// Replaces the written memstores by their files, in the manifest and in the current version.
+///
+/// Returns the numbers of the log segments that can be removed.
 fn install_flushed(
     catalog: &Catalog,
     flushed: &[Flushed],
@@ -166,27 +180,29 @@ fn install_flushed(
     newest: SequenceId,
 ) -> Result<std::ops::Range<u64>> {
     let mut unneeded = 0..0;
-    let list = |manifest: &mut Manifest| {
+    let update_manifest = |manifest: &mut Manifest| {
         unneeded = manifest.first_segment.0..segment.0;
         manifest.first_segment = segment;
         manifest.log_end = manifest.log_end.max(segment);
         manifest.flushed = newest;
-        for flushed in flushed {
-            let entry: Option<FileEntry> = flushed.file.as_ref().map(|file| file.entry.clone());
-            manifest.family_mut(flushed.family.id).files.extend(entry);
+        for Flushed { family, file, .. } in flushed {
+            let entry: Option<FileEntry> = file.as_ref().map(|file| file.entry.clone());
+            manifest.family_mut(family.id).files.extend(entry);
         }
     };
-    catalog.install(list, |version| {
+    catalog.install(update_manifest, |version| {
         version.map(|family| {
-            let Some(flushed) = flushed.iter().find(|it| it.family.id == family.family.id) else {
+            let Some(flushed) =
+                flushed.iter().find(|flushed| flushed.family.id == family.family.id)
+            else {
                 return Arc::clone(family);
             };
             let mut changed = FamilyVersion::clone(family);
             changed.flushing.retain(|memstore| {
-                !flushed.memstores.iter().any(|done| Arc::ptr_eq(done, memstore))
+                !flushed.memstores.iter().any(|written| Arc::ptr_eq(written, memstore))
             });
-            let written = family.flushing.len() - changed.flushing.len();
-            assert_eq!(written, flushed.memstores.len(), "every written memstore was flushing");
+            let removed = family.flushing.len() - changed.flushing.len();
+            assert_eq!(removed, flushed.memstores.len(), "every written memstore was flushing");
             changed.files = family.files.replace(&[], flushed.file.as_ref());
             Arc::new(changed)
         })
@@ -194,7 +210,7 @@ fn install_flushed(
     Ok(unneeded)
 }
 
-/// Counts the rows of cells in order.
+/// Returns the number of rows.
 fn count_rows(mut cells: MergeCursor) -> Result<u64> {
     let mut last: Option<Vec<u8>> = None;
     let mut count = 0;

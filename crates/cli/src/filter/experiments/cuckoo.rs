@@ -1,21 +1,21 @@
-//! Cuckoo filters: the load that each bucket size reaches, and the copies of one key that fit.
+//! Cuckoo filters: the load that each bucket size reaches, and how many copies of one key fit.
 
 use filter::{Cuckoo, GoCuckoo, Insert, Remove};
 
 use super::{ExperimentResult, Setup, Unit};
 
-/// Slots of all buckets.
+/// The total number of slots of each filter.
 const SLOTS: u64 = 400_000;
 
-/// Slots per bucket, and the load in the paper.
-const PAPER: [(u32, f64); 4] = [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)];
+/// Slots per bucket, and the load that Fan et al. (2014) published for it.
+const PUBLISHED_LOADS: [(u32, f64); 4] = [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)];
 
-/// Copies of one key that our filter must accept.
+/// The number of copies of one key that our filter must accept.
 const COPIES: u64 = 1_000;
 
 pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
     let mut results = Vec::new();
-    for (slots, load) in PAPER {
+    for (slots, load) in PUBLISHED_LOADS {
         let keys = setup.keys(5, u64::MAX);
         let reached = Cuckoo::load_at_first_refusal(slots, SLOTS / u64::from(slots), keys)?;
         results.push(ExperimentResult {
@@ -25,7 +25,7 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
             source: format!("{:.0}%", load * 100.0),
             ours: reached,
             unit: Unit::Share,
-            // With one slot per bucket, the load at the first refusal varies more.
+            // The tolerance is larger for one slot per bucket, because that load varies more.
             holds: Some(reached > load - if slots == 1 { 0.03 } else { 0.01 }),
         });
     }
@@ -33,11 +33,14 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
     Ok(results)
 }
 
-/// A plain cuckoo filter, here that of the Go package, holds 2·4 copies of a key; ours counts copies.
+/// Inserts copies of one key into the Go package's cuckoo filter and into ours.
+///
+/// A plain cuckoo filter, such as Go's, has room for 8 copies: a key has two buckets of four slots.
+/// Our filter counts copies.
 fn copies(setup: Setup) -> anyhow::Result<[ExperimentResult; 2]> {
-    let mut usual = GoCuckoo::new(10_000)?;
-    let held = (0..COPIES).take_while(|_| usual.insert(b"again").is_ok()).count();
-    let outcome = |setting: &str, ours: u64, holds| ExperimentResult {
+    let mut go_filter = GoCuckoo::new(10_000)?;
+    let go_taken = (0..COPIES).take_while(|_| go_filter.insert(b"again").is_ok()).count();
+    let result = |setting: &str, ours: u64, holds| ExperimentResult {
         experiment: "cuckoo",
         setting: setting.to_owned(),
         quantity: "copies of one key before a refusal",
@@ -52,9 +55,9 @@ fn copies(setup: Setup) -> anyhow::Result<[ExperimentResult; 2]> {
     let taken = (0..COPIES).take_while(|_| ours.insert(key).is_ok()).count() as u64;
     let counted = ours.copies(key);
     let removed = (0..COPIES).take_while(|_| ours.remove(key).is_ok()).count() as u64;
-    let is_counted = [taken, counted, removed] == [COPIES; 3];
+    let all_counted = [taken, counted, removed] == [COPIES; 3];
     Ok([
-        outcome("Go's cuckoo filter", held as u64, held == 8),
-        outcome("ours, 1,000 tried", taken, is_counted),
+        result("Go's cuckoo filter", go_taken as u64, go_taken == 8),
+        result("ours, 1,000 tried", taken, all_counted),
     ])
 }

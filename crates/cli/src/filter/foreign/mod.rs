@@ -76,13 +76,15 @@ struct Ask {
     report_format: ReportFormat,
 }
 
-/// The answers of a filter.
+/// The answers of a filter for the given keys.
 #[derive(Debug, Serialize)]
 struct AskReport {
     schema: u32,
     file: String,
     format: &'static str,
+    /// The number of keys.
     asked: u64,
+    /// The number of keys that may be in the filter.
     maybe: u64,
     /// The keys that are certainly absent.
     absent: Vec<String>,
@@ -184,11 +186,13 @@ fn read(path: &Path, format: ForeignFormat) -> anyhow::Result<Foreign> {
         .with_context(|| format!("{name}: not a {} filter", format.name()))
 }
 
-/// Calls `take` with the key on each line of an input, without line ends; skips empty lines.
+/// Calls `visit` with each key of an input: one key per line, as text or `hex`.
+///
+/// Empty lines are skipped. A line may end in `\r\n`.
 fn for_each_key(
     path: &Path,
     hex: bool,
-    mut take: impl FnMut(&[u8]) -> anyhow::Result<()>,
+    mut visit: impl FnMut(&[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let name = cells_input::display_name(path);
     for (line, number) in io::BufRead::split(cells_input::open(path)?, b'\n').zip(1_u64..) {
@@ -202,10 +206,10 @@ fn for_each_key(
         if hex {
             let text = String::from_utf8(line).ok();
             line = text.and_then(|text| parse_hex(&text)).with_context(|| {
-                format!("{name}: line {number} is not hex; leave --hex out for plain keys")
+                format!("{name}: line {number} is not hex; omit --hex if the keys are text")
             })?;
         }
-        take(&line).with_context(|| format!("{name}: line {number}"))?;
+        visit(&line).with_context(|| format!("{name}: line {number}"))?;
     }
     Ok(())
 }

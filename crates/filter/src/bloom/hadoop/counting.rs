@@ -1,6 +1,9 @@
 //! `CountingBloomFilter`: a 4-bit counter per position, so that keys can be removed.
 
-#![expect(clippy::missing_panics_doc, reason = "positions are below the number of counters")]
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "no call panics: positions are below the number of counters"
+)]
 
 use alloc::vec::Vec;
 
@@ -9,7 +12,8 @@ use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, take_slice};
 use crate::error::{Absent, BuildError};
 use crate::memory::allocate;
 
-/// The value at which a counter saturates: it is not lowered again, because its count is unknown.
+/// The value at which a counter saturates. Removals do not lower a saturated counter, because its
+/// true count is unknown.
 const COUNTER_MAX: u64 = 15;
 
 /// Hadoop's `CountingBloomFilter`: the same counters and serialised form.
@@ -32,7 +36,7 @@ const COUNTER_MAX: u64 = 15;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CountingBloomFilter {
     shape: Shape,
-    /// Words of sixteen counters.
+    /// The counters, 16 per word, the first in the lowest bits.
     words: Vec<u64>,
 }
 
@@ -46,9 +50,10 @@ impl CountingBloomFilter {
         Ok(Self { shape, words: allocate(shape.bits().div_ceil(16).into(), 0)? })
     }
 
-    /// Inserts a key, or another copy of it (`add`).
+    /// Inserts a key, or one more copy of a key (Hadoop's `add`).
     ///
-    /// A counter that two probes of the key share is raised twice. Counters saturate at 15.
+    /// If two hashes of the key give the same position, its counter is raised twice. Counters
+    /// saturate at 15.
     ///
     /// # Errors
     ///
@@ -68,12 +73,14 @@ impl CountingBloomFilter {
 
     /// Returns false if the key is certainly not in the filter, true if it may be.
     ///
-    /// This is `membershipTest`. False for the empty key.
+    /// Hadoop's `membershipTest`. Returns false for the empty key.
     pub fn may_contain(&self, key: &[u8]) -> bool {
         self.count(key) > 0
     }
 
-    /// Removes one copy of a key (`delete`). Remove only keys that were inserted.
+    /// Removes one copy of a key (Hadoop's `delete`).
+    ///
+    /// Removing a key that was never inserted can make the filter deny other keys.
     ///
     /// # Errors
     ///
@@ -91,10 +98,9 @@ impl CountingBloomFilter {
         Ok(())
     }
 
-    /// Returns an estimate of how often a key was inserted (`approximateCount`): its lowest
-    /// counter.
+    /// Returns the key's lowest counter, an estimate of how often the key was inserted.
     ///
-    /// The estimate is never too low, where 15 means 15 or more.
+    /// Hadoop's `approximateCount`. The estimate is never too low; 15 means 15 or more.
     pub fn count(&self, key: &[u8]) -> u32 {
         if key.is_empty() {
             return 0;
@@ -108,16 +114,16 @@ impl CountingBloomFilter {
         self.shape
     }
 
-    /// Returns the error rate: the fraction of counters above 0 to the power of the number of
-    /// probes.
+    /// Returns the error rate: f^k, where f is the fraction of nonzero counters and k the number of
+    /// hashes.
     pub fn error_rate(&self) -> f64 {
-        const LOW: u64 = 0x1111_1111_1111_1111;
-        let used = |word: u64| (word | word >> 1 | word >> 2 | word >> 3) & LOW;
-        let used = self.words.iter().map(|word| u64::from(used(*word).count_ones())).sum();
-        error_rate_from_fill(used, self.shape)
+        const LOWEST_BITS: u64 = 0x1111_1111_1111_1111;
+        let nonzero = |word: u64| (word | word >> 1 | word >> 2 | word >> 3) & LOWEST_BITS;
+        let count = self.words.iter().map(|word| u64::from(nonzero(*word).count_ones())).sum();
+        error_rate_from_fill(count, self.shape)
     }
 
-    /// Returns the serialised form, as `write` does.
+    /// Returns the serialised form, as Hadoop's `write` produces it.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.shape.write_header(&mut bytes);
@@ -125,7 +131,9 @@ impl CountingBloomFilter {
         bytes
     }
 
-    /// Parses the serialised form as `readFields` does, including the old form without a version.
+    /// Parses the serialised form as Hadoop's `readFields` does.
+    ///
+    /// The old form without a version is accepted too.
     ///
     /// # Errors
     ///
@@ -133,32 +141,36 @@ impl CountingBloomFilter {
     /// never writes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
         let shape = Shape::read_header(&mut bytes)?;
-        let count = shape.bits().div_ceil(16);
-        let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(8));
+        let word_count = shape.bits().div_ceil(16);
+        let len = usize::try_from(word_count).ok().and_then(|count| count.checked_mul(8));
         let body = take_slice(&mut bytes, len.ok_or(NotHadoop::Cut)?)?;
         expect_end(bytes)?;
         let (words, _) = body.as_chunks();
         let words: Vec<u64> = words.iter().map(|word| u64::from_be_bytes(*word)).collect();
-        let in_last = shape.bits().checked_rem(16).expect("sixteen is not zero");
-        let stray = if in_last == 0 { 0 } else { u64::MAX.wrapping_shl(in_last.wrapping_mul(4)) };
-        if words.last().is_some_and(|last| last & stray != 0) {
+        // The last word may have room for more counters than the filter has; these must be zero.
+        let last_len = shape.bits().checked_rem(16).expect("the divisor is not zero");
+        let unused =
+            if last_len == 0 { 0 } else { u64::MAX.wrapping_shl(last_len.wrapping_mul(4)) };
+        if words.last().is_some_and(|last| last & unused != 0) {
             return Err(NotHadoop::StrayBit(shape.bits()));
         }
         Ok(Self { shape, words })
     }
 
     fn counter(&self, position: usize) -> u32 {
-        let word = self.words.get(position >> 4).expect("positions are below the counters");
-        u32::try_from(word >> shift(position) & COUNTER_MAX).expect("four bits")
+        let word =
+            self.words.get(position >> 4).expect("positions are below the number of counters");
+        u32::try_from(word >> shift(position) & COUNTER_MAX).expect("a counter has four bits")
     }
 
     fn word_and_shift_mut(&mut self, position: usize) -> (&mut u64, u32) {
-        let word = self.words.get_mut(position >> 4).expect("positions are below the counters");
+        let word =
+            self.words.get_mut(position >> 4).expect("positions are below the number of counters");
         (word, shift(position))
     }
 }
 
-/// Returns the lowest bit of a counter in its word.
+/// Returns by how many bits a counter is shifted in its word.
 fn shift(position: usize) -> u32 {
-    u32::try_from((position & 15) << 2).expect("below 64")
+    u32::try_from((position & 15) << 2).expect("the shift is below 64")
 }
