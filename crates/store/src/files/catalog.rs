@@ -1,6 +1,6 @@
 //! The catalog of an open store: its manifest, its current version and its visible sequence id.
 //!
-//! A version is an immutable set of families with their files and memstores, which readers share.
+//! A version is the set of families, files and memstores that a read uses.
 //! A change of the files is made in this order, while the manifest is locked:
 //!
 //! ```text
