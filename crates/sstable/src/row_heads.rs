@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! rows      user0000117  user0000365  user0000909      ascending, stored elsewhere
-//! prefix    user0000                                   common to the first and last row, and so to all
+//! prefix    user0000                                   common to first and last, and so to all
 //! heads     "117·····"   "365·····"   "909·····"       the next 8 bytes as a big-endian number; · is 0
 //! ```
 //!

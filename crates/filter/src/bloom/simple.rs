@@ -15,7 +15,7 @@
 //!
 //! | at      | bytes | field | meaning                                                              |
 //! |--------:|------:|-------|----------------------------------------------------------------------|
-//! | `i / 8` |     1 | bits  | bit `i` of the set is bit `i mod 8` of this byte; bit 0 is the least significant |
+//! | `i / 8` |     1 | bits  | bit `i` of the set is bit `i mod 8` of this byte, lowest first        |
 //!
 //! Trailing zero bytes are not written.
 //!

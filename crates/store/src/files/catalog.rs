@@ -1,7 +1,7 @@
 //! The catalog of an open store: its manifest, its current version and its visible sequence id.
 //!
-//! A version is the set of families, files and memstores that a read uses.
-//! A change of the files is made in this order, while the manifest is locked:
+//! A version is the set of families, files and memstores that a read uses. A change of the files is
+//! made in this order, while the manifest is locked:
 //!
 //! ```text
 //! manifest on disk ─▶ manifest in memory ─▶ version
