@@ -3,16 +3,17 @@
 use crate::hash::KeyHash;
 use crate::membership::Membership;
 
-/// The number of filters prefetched together: one per bit of a word, and few enough that no line is
-/// evicted from L1 before it is read.
+/// The number of filters prefetched together: one per bit of the mask of candidates.
+///
+/// Few enough that no line is evicted from L1 before it is read.
 const FILTERS_PER_BATCH: usize = u64::BITS as usize;
 
 /// Calls `on_candidate` with the index of each filter that may hold the key, in ascending order.
 ///
 /// All filters are prefetched before the first is probed, so that the cache misses of many files
-/// overlap. Filters that read several lines are prefetched in two steps: the second only if the
-/// first lines do not deny the key. Filters of the same shape are probed many times faster as
-/// [`SlicedFilters`](crate::SlicedFilters).
+/// overlap. Filters that read several lines are prefetched in two steps. The second step is skipped
+/// if the first lines deny the key. Filters of the same kind and size are probed many times faster
+/// as [`SlicedFilters`](crate::SlicedFilters).
 ///
 /// ```
 /// use filter::{FilterKind, KeyHash, Seed, Sizing, StoredFilter, build, probe_many};
@@ -34,18 +35,18 @@ pub fn probe_many<M: Membership>(
     hash: KeyHash,
     mut on_candidate: impl FnMut(usize),
 ) {
-    let firsts = (0..).step_by(FILTERS_PER_BATCH);
-    for (filters, first) in filters.chunks(FILTERS_PER_BATCH).zip(firsts) {
-        for filter in filters {
+    let batch_starts = (0..).step_by(FILTERS_PER_BATCH);
+    for (batch, batch_start) in filters.chunks(FILTERS_PER_BATCH).zip(batch_starts) {
+        for filter in batch {
             filter.prefetch(hash);
         }
         let mut candidates = 0_u64;
-        for (index, filter) in filters.iter().enumerate() {
+        for (index, filter) in batch.iter().enumerate() {
             candidates |= u64::from(filter.prefetch_next(hash)) << index;
         }
-        for (index, filter) in filters.iter().enumerate() {
+        for (index, filter) in batch.iter().enumerate() {
             if candidates >> index & 1 != 0 && filter.may_contain(hash) {
-                on_candidate(first + index);
+                on_candidate(batch_start + index);
             }
         }
     }

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! rows      user0000117  user0000365  user0000909      ascending, stored elsewhere
-//! prefix    user0000                                   shared by the first and the last, so by all
-//! heads     "117·····"   "365·····"   "909·····"       the next 8 bytes as a number, zero-padded
+//! prefix    user0000                                   common to first and last, and so to all
+//! heads     "117·····"   "365·····"   "909·····"       the next 8 bytes as a big-endian number; · is 0
 //! ```
 //!
-//! The rows themselves are compared only if their heads are equal.
+//! A search compares a row itself only if its head equals that of the target.
 //!
-//! The heads are the lowest level of a static B-tree with 8 keys per node: each higher level has
-//! the last of each eight entries below. A search reads one cache line per level, three for 500
+//! The heads are the lowest level of a static B-tree with 8 keys per node. The keys of a higher
+//! level are the last keys of the nodes below. A search reads one cache line per level, three for 500
 //! rows; a binary search would read about seven, each load dependent on the one before.
 //!
 //! ```text
@@ -33,8 +33,7 @@ type Line = [u64; 8];
 #[derive(Debug)]
 pub(crate) struct RowHeads {
     prefix: Box<[u8]>,
-    /// The head of the prefix; identifies a prefix of at most 8 bytes without another memory
-    /// access.
+    /// The head of the prefix, with which a prefix of at most 8 bytes is compared without loading it.
     prefix_head: u64,
     count: usize,
     /// Level by level, the heads first; incomplete lines are padded with the greatest number.
@@ -44,7 +43,7 @@ pub(crate) struct RowHeads {
     level_count: usize,
 }
 
-/// Enough levels for 8^11 rows.
+/// Enough levels for 8^11 rows, more than a block of 4 GiB can hold.
 const LEVELS_MAX: usize = 11;
 
 impl RowHeads {
@@ -76,7 +75,9 @@ impl RowHeads {
         Self { prefix, prefix_head, count, lines: lines.into(), levels, level_count }
     }
 
-    /// Returns the rows that may equal `row`; rows before are less, rows after are greater.
+    /// Returns the range of rows that may equal `row`.
+    ///
+    /// Rows before the range are less than `row`, rows after the range are greater.
     pub(crate) fn candidates(&self, row: &[u8]) -> Range<usize> {
         let len = self.prefix.len();
         let begins_with_prefix = if len > 8 || row.len() < len {
@@ -87,11 +88,12 @@ impl RowHeads {
         };
         if !begins_with_prefix {
             let common = common_prefix_len(row, &self.prefix);
-            let end = if row.get(common) < self.prefix.get(common) { 0 } else { self.count };
-            return end..end;
+            let position = if row.get(common) < self.prefix.get(common) { 0 } else { self.count };
+            return position..position;
         }
         let target = head(&row[len..]);
-        // The number of keys less than `target`, level by level.
+        // The number of keys of a level that are less than `target`: the index of the line to read
+        // in the level below.
         let mut start = 0;
         for level in self.levels[..=self.level_count].windows(2).rev() {
             let lines = level[0] as usize..level[1] as usize;
@@ -100,7 +102,7 @@ impl RowHeads {
                 return self.count..self.count;
             };
             // Branch-free, so that the compiler vectorizes the count.
-            let less: usize = line.iter().map(|number| usize::from(*number < target)).sum();
+            let less: usize = line.iter().map(|head| usize::from(*head < target)).sum();
             start = start * 8 + less;
         }
         let start = start.min(self.count);
@@ -113,12 +115,12 @@ impl RowHeads {
         start..start + equal
     }
 
-    /// The size in memory, in bytes.
+    /// Returns the size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.prefix.len() + size_of_val(&*self.lines)
     }
 
-    /// The size in memory of the heads of `rows` rows with a common prefix of `prefix_len` bytes.
+    /// Predicts [`bytes`](Self::bytes) for `rows` rows with a common prefix of `prefix_len` bytes.
     pub(crate) fn bytes_of(prefix_len: usize, rows: usize) -> usize {
         let (mut level, mut lines) = (rows, 0_usize);
         loop {
@@ -132,14 +134,14 @@ impl RowHeads {
     }
 }
 
-/// The length of the common prefix.
+/// Returns the length of the common prefix.
 pub(crate) fn common_prefix_len(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
 /// Returns the first 8 bytes as a big-endian number, zero-padded.
 ///
-/// Heads of different rows may be equal, but are never in the wrong order.
+/// Heads have the order of their rows, but heads of different rows may be equal.
 fn head(bytes: &[u8]) -> u64 {
     if let Some(first) = bytes.first_chunk() {
         return u64::from_be_bytes(*first);
@@ -156,7 +158,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// A small alphabet makes shared prefixes, equal heads and prefixes of other rows likely.
+        /// With a small alphabet, common prefixes and equal heads are likely, and many rows are
+        /// prefixes of other rows.
         #[test]
         fn rows_outside_the_candidates_are_less_or_greater(
             mut rows in prop::collection::vec(prop::collection::vec(0_u8..3, 0..14), 0..60),
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn distinct_heads_leave_one_candidate() {
+    fn distinct_heads_leave_at_most_one_candidate() {
         let rows: Vec<_> =
             (100..200).map(|number| format!("user0000{number}").into_bytes()).collect();
         let heads = RowHeads::new(rows.iter().map(Vec::as_slice));

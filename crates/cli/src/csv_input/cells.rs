@@ -6,9 +6,9 @@ use std::io::Read;
 use sstable::{Cell, Error, FileName, Result, Timestamp};
 
 use super::bad_lines::{BadLines, Problem};
+use super::cat_form::CatForm;
 use super::layout::Layout;
 use super::options::CsvOptions;
-use super::own_form::OwnForm;
 use super::records::{Record, Records};
 use crate::failure::UsageError;
 
@@ -68,7 +68,7 @@ pub(crate) struct CsvCells<R> {
 }
 
 enum Form {
-    Own(OwnForm),
+    Cat(CatForm),
     Layout(Layout),
 }
 
@@ -84,7 +84,7 @@ impl<R: Read> CsvCells<R> {
         let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
         let form = if options.columns.is_empty() {
             let names = read_names(&mut records, &name, options.no_header)?;
-            match OwnForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
+            match CatForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
                 Ok(Some(form)) if options.row.is_empty() => {
                     let family = family.is_option().then_some("--family");
                     if let Some(given) = options.first_layout_option().or(family) {
@@ -94,7 +94,7 @@ impl<R: Read> CsvCells<R> {
                         ))
                         .into());
                     }
-                    Form::Own(form)
+                    Form::Cat(form)
                 }
                 Err(error) if options.row.is_empty() => return Err(error.into()),
                 _ => Form::Layout(
@@ -144,7 +144,7 @@ impl<R> CsvCells<R> {
     /// Returns the families of all cells, if the columns determine them.
     pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
         match &self.form {
-            Form::Own(_) => None,
+            Form::Cat(_) => None,
             Form::Layout(layout) => Some(layout.families()),
         }
     }
@@ -152,7 +152,7 @@ impl<R> CsvCells<R> {
     /// Returns the timestamp of all cells, if they have the same.
     pub(crate) const fn fixed_timestamp(&self) -> Option<Timestamp> {
         match &self.form {
-            Form::Own(_) => None,
+            Form::Cat(_) => None,
             Form::Layout(layout) => layout.fixed_timestamp(),
         }
     }
@@ -240,7 +240,7 @@ impl<R: Read> CsvCells<R> {
 impl Form {
     fn cells(&mut self, record: &Record<'_>, cells: &mut VecDeque<Cell>) -> Result<(), String> {
         match self {
-            Self::Own(form) => form.cell(record).map(|cell| cells.push_back(cell)),
+            Self::Cat(form) => form.cell(record).map(|cell| cells.push_back(cell)),
             Self::Layout(layout) => layout.cells(record, cells),
         }
     }

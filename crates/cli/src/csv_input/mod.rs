@@ -7,10 +7,10 @@
 //! ```
 
 mod bad_lines;
+mod cat_form;
 mod cells;
 mod layout;
 mod options;
-mod own_form;
 mod records;
 mod time;
 mod value;

@@ -7,11 +7,11 @@ mod create;
 mod delete;
 mod explain;
 mod export;
+mod file_report;
 mod flush;
 mod get;
 mod import;
 mod increment;
-mod part;
 mod put;
 mod salvage;
 mod scan;
@@ -90,7 +90,7 @@ impl StoreVerbs {
     }
 }
 
-/// The store directory of a verb.
+/// The arguments that all verbs share: the store directory and the clock.
 #[derive(clap::Args)]
 struct Directory {
     /// Store directory
@@ -101,10 +101,11 @@ struct Directory {
     now: Option<i64>,
 }
 
-/// Prints to stderr which filters could not be used. The results of the read are correct.
+/// Prints to stderr which filters could not be used.
+///
+/// The results are correct without them: the read searched more files.
 fn warn_about_filters(store: &Store) {
     for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
-        // If stderr cannot be written, the warning is dropped.
         let _ = writeln!(
             io::stderr(),
             "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: \
@@ -128,17 +129,18 @@ struct Column {
 }
 
 impl Directory {
-    /// Opens an existing store, without background compaction: a command ends before it would pay off.
+    /// Opens an existing store without automatic compaction.
+    ///
+    /// A command ends before a compaction would pay off.
     fn open(&self) -> store::Result<Store> {
         Store::open(&self.directory, self.options().create(false))
     }
 
-    /// Opens the store read-only.
     fn open_read_only(&self) -> store::Result<Store> {
         Store::open_read_only(&self.directory, self.options())
     }
 
-    /// Returns the given family, or all families.
+    /// Returns the names of the families to read: `wanted`, which must exist, or all.
     fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
         let mut families: Vec<String> =
             store.families().into_iter().map(|(family, _)| family).collect();
@@ -160,7 +162,7 @@ impl Directory {
     }
 }
 
-/// The versions that a read returns.
+/// The options that select the versions that a read returns.
 #[derive(clap::Args)]
 struct Versions {
     /// Show at most this many versions of each column
@@ -175,7 +177,7 @@ struct Versions {
 }
 
 impl Versions {
-    /// Returns a get of these versions of a row.
+    /// Returns a get of a row with these options.
     fn get(&self, row: &KeyText) -> Result<store::Get, UsageError> {
         let (min, max) = self.time_range()?;
         Ok(store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Directory;
-use super::part::Reporter;
+use super::file_report::Reporter;
 use crate::failure::Answer;
 use crate::output::ReportFormat;
 

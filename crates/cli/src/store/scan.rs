@@ -9,7 +9,7 @@ use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 
-/// Print the visible cells of a family, or of all families one after the other.
+/// Print the visible cells of one family, or of each family in turn.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +39,7 @@ pub(super) struct Scan {
     /// Show all stored cells: delete markers, deleted cells and expired cells too
     #[arg(long)]
     raw: bool,
-    /// Print at most this many cells
+    /// Print at most this many cells, of all families together
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
     /// Choose the output format
@@ -48,19 +48,18 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Prints the cells.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let times = self.versions.time_range()?;
+        let time_range = self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
         let families = Directory::families(&store, self.family.as_deref())?;
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
-        let mut left = self.limit.unwrap_or(u64::MAX);
+        let mut remaining = self.limit.unwrap_or(u64::MAX);
         for family in &families {
-            for cell in store.scan(self.scan(family, times))? {
-                if left == 0 {
+            for cell in store.scan(self.request(family, time_range))? {
+                if remaining == 0 {
                     break;
                 }
-                left -= 1;
+                remaining -= 1;
                 output.write(&cell?.as_ref()).context(STDOUT)?;
             }
         }
@@ -69,7 +68,7 @@ impl Scan {
         Ok(Answer::Positive)
     }
 
-    fn scan(&self, family: &str, (min, max): (Timestamp, Timestamp)) -> store::Scan {
+    fn request(&self, family: &str, (min, max): (Timestamp, Timestamp)) -> store::Scan {
         let mut scan = store::Scan::family(family)
             .versions(self.versions.versions)
             .time_range(min, max)

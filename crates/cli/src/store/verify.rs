@@ -1,7 +1,7 @@
 //! `hfile store verify`: reads and checks every byte of a store.
 
 use super::Directory;
-use super::part::Reporter;
+use super::file_report::Reporter;
 use crate::failure::Answer;
 use crate::output::ReportFormat;
 

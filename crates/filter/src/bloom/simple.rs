@@ -1,7 +1,7 @@
 //! `SimpleBloomFilter`, a widely copied Java class: several string hashes over one `BitSet`.
 //!
 //! ```java
-//! int hash(String value) {                     // one for each seed
+//! int hash(String value) {                     // one hash per seed; `cap` is the number of bits
 //!   int result = 0;
 //!   for (int i = 0; i < value.length(); i++) result = seed * result + value.charAt(i);
 //!   return (cap - 1) & result;
@@ -9,18 +9,19 @@
 //! ```
 //!
 //! The usual parameters are the seeds 5 7 11 13 31 37 61 and 2^25 bits; these are
-//! [`SimpleBloom::default`]. `charAt` returns UTF-16 units, so a key is text, not bytes; `int`
-//! wraps. The bits are exchanged with Java by `BitSet.toByteArray` and `BitSet.valueOf`:
+//! [`SimpleBloom::default`]. A key is text, not bytes: `charAt` returns UTF-16 units. `int`
+//! arithmetic wraps. Java writes the bits with `BitSet.toByteArray` and reads them with
+//! `BitSet.valueOf`:
 //!
 //! | at      | bytes | field | meaning                                                              |
 //! |--------:|------:|-------|----------------------------------------------------------------------|
-//! | `i / 8` |     1 | bits  | bit `i` of the set is bit `i mod 8`, least significant first         |
+//! | `i / 8` |     1 | bits  | bit `i` of the set is bit `i mod 8` of this byte, lowest first        |
 //!
-//! The array ends with its last byte that is not 0.
+//! Trailing zero bytes are not written.
 //!
-//! The hash is weak: seeds that share a factor with the number of bits, and texts of one or two
-//! characters, cause far more collisions than a good hash. Use it to read existing filters; for new
-//! ones use [`Blocked`](super::Blocked).
+//! The hash is weak: it collides often if a seed shares a factor with the number of bits, or if the
+//! texts have one or two characters. Use this type to read existing filters; for new ones use
+//! [`Blocked`](super::Blocked).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -62,8 +63,8 @@ impl Default for SimpleBloom {
 impl SimpleBloom {
     /// Creates an empty filter of `bits` bits, with one hash per seed.
     ///
-    /// If `bits` is a power of two, positions are masked as in Java. Java's mask does not reach all
-    /// bits of other sizes; there the position is the unsigned hash modulo `bits`.
+    /// If `bits` is a power of two, the position is the masked hash, as in Java. Otherwise it is the
+    /// unsigned hash modulo `bits`, because Java's mask would leave some bits unused.
     pub fn new(bits: NonZeroU32, seeds: &[u32]) -> Self {
         let bytes = vec![0; bits.get().div_ceil(8) as usize];
         Self { bits, seeds: seeds.to_vec(), bytes }
@@ -101,7 +102,7 @@ impl SimpleBloom {
         self.bytes[..len].to_vec()
     }
 
-    /// Replaces the bits with those that Java's `BitSet.toByteArray` returned.
+    /// Replaces the bits with the output of Java's `BitSet.toByteArray`.
     ///
     /// # Errors
     ///
@@ -109,8 +110,8 @@ impl SimpleBloom {
     /// of another size.
     pub fn with_bit_set(mut self, bytes: &[u8]) -> Result<Self, BitSetTooLong> {
         let last = bytes.iter().rposition(|&byte| byte != 0);
-        let set = last.map_or(0, |at| 8 * at as u64 + u64::from(8 - bytes[at].leading_zeros()));
-        if set > u64::from(self.bits.get()) {
+        let bit_len = last.map_or(0, |at| 8 * at as u64 + u64::from(8 - bytes[at].leading_zeros()));
+        if bit_len > u64::from(self.bits.get()) {
             return Err(BitSetTooLong { bits: self.bits.get() });
         }
         let len = last.map_or(0, |at| at + 1);
@@ -120,7 +121,7 @@ impl SimpleBloom {
     }
 }
 
-/// Returns the bit that the hash with this seed sets for a text.
+/// Returns the index of the bit that a text sets with this seed.
 fn position(text: &str, seed: u32, bits: NonZeroU32) -> u32 {
     let hash = text
         .encode_utf16()
@@ -130,7 +131,7 @@ fn position(text: &str, seed: u32, bits: NonZeroU32) -> u32 {
 
 /// A bit set has bits beyond the size of the filter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("the bit set has bits past the filter's {bits}: it is of a filter of another size")]
+#[error("the bit set has bits beyond the filter's {bits}: it belongs to a filter of another size")]
 pub struct BitSetTooLong {
     /// The number of bits of the filter.
     pub bits: u32,
@@ -144,8 +145,8 @@ mod tests {
 
     /// The positions that Java computes for these texts.
     ///
-    /// The last text is outside ASCII, and its last character takes two UTF-16 units. By hand: seed
-    /// 5, "ab" → 5 · 97 + 98 = 583.
+    /// For example, "ab" with seed 5: 5 · 97 + 98 = 583. The last text is outside ASCII, and its last
+    /// character takes two UTF-16 units.
     const POSITIONS: [(&str, [u32; 7]); 3] = [
         ("", [0; 7]),
         ("ab", [583, 777, 1165, 1359, 3105, 3687, 6015]),
@@ -159,8 +160,8 @@ mod tests {
         }
         // Java's `String.hashCode` is the same hash with seed 31. This text makes it wrap.
         let long = "https://example.org/a/rather/long/path";
-        let all = NonZeroU32::new(1 << 31).expect("not 0");
-        assert_eq!(position(long, 31, all), java_hash_code(long) & 0x7fff_ffff);
+        let bits = NonZeroU32::new(1 << 31).expect("not 0");
+        assert_eq!(position(long, 31, bits), java_hash_code(long) & 0x7fff_ffff);
     }
 
     fn java_hash_code(text: &str) -> u32 {
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn no_member_is_denied_at_any_size_and_with_any_seeds() {
+    fn inserted_texts_are_found_in_a_filter_of_any_size_and_in_its_copy() {
         for bits in [1, 7, 8, 9, 1_000, 1 << 16] {
             let mut filter =
                 SimpleBloom::new(NonZeroU32::new(bits).expect("not 0"), &[2, 3, 65_537]);

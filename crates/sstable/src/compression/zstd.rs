@@ -1,12 +1,12 @@
-//! Zstandard frames, in a block or a chunk of a block.
+//! Zstandard frames, which are the whole body of a block or one chunk of it.
 //!
-//! The fields of the frame header that are parsed here:
+//! This module parses these fields of the frame header; the rest is left to the decoder:
 //!
 //! | at | bytes | field             | meaning                                                       |
 //! |---:|------:|-------------------|---------------------------------------------------------------|
 //! |  0 |     4 | magic             | `28 b5 2f fd`                                                 |
 //! |  4 |     1 | descriptor        | bit 5: single segment, without a window descriptor            |
-//! |  5 |     1 | window descriptor | `e << 3 \| m`: 2^(10 + e) · (1 + m/8) bytes; greater is larger |
+//! |  5 |     1 | window descriptor | `e << 3 \| m`: 2^(10 + e) · (1 + m/8) bytes                    |
 //!
 //! See RFC 8878, and [`ZstdFraming`](super::ZstdFraming) for HBase's codec classes.
 
@@ -18,9 +18,9 @@ use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether a body is a bare frame.
+/// Returns whether the body of a block is a bare frame, without Hadoop's framing.
 ///
-/// Unambiguous: read as the raw length of a group, the magic would be 683 MB.
+/// Unambiguous: in Hadoop's framing the magic would be the raw length of the first group, 683 MB.
 pub(super) fn is_frame(stored: &[u8]) -> bool {
     stored.starts_with(&MAGIC)
 }
@@ -33,7 +33,7 @@ pub(super) fn compress(body: &[u8], out: &mut Vec<u8>) {
     compressor.compress();
 }
 
-/// Decompresses a body of bare frames, of `len` bytes.
+/// Decompresses a body of bare frames into `len` bytes.
 pub(super) fn decompress_body(stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut body = Vec::new();
     decompress(stored, &mut body, len).map_err(|error| format!("damaged ZSTD frame: {error}"))?;
@@ -43,7 +43,10 @@ pub(super) fn decompress_body(stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<
     Ok(body)
 }
 
-/// Decompresses frames and appends at most `len_max` bytes; ignores input after that.
+/// Decompresses frames and appends their bytes.
+///
+/// Fails if a frame exceeds `len_max` bytes in total. Once there are `len_max` bytes, ignores the
+/// rest of the input.
 pub(super) fn decompress(
     mut stored: &[u8],
     out: &mut Vec<u8>,
@@ -69,14 +72,15 @@ fn decompress_frame<'a>(
     let head = limit_window(*head, len_max);
     let mut source = head.chain(&mut rest);
     let mut decoder = FrameDecoder::new();
+    // `limit_window` rounds the window up to a power of two, which is less than twice `len_max`.
     let window_len_max = u64::try_from(len_max.saturating_mul(2)).unwrap_or(u64::MAX);
     decoder.set_max_window_size(window_len_max.max(WINDOW_LEN_MIN));
-    let failed = |error: ruzstd::decoding::errors::FrameDecoderError| error.to_string();
-    decoder.reset(&mut source).map_err(failed)?;
+    let text_of = |error: ruzstd::decoding::errors::FrameDecoderError| error.to_string();
+    decoder.reset(&mut source).map_err(text_of)?;
     let end = out.len().saturating_add(len_max);
     while !decoder.is_finished() {
-        let one = BlockDecodingStrategy::UptoBlocks(1);
-        decoder.decode_blocks(&mut source, one).map_err(failed)?;
+        let one_block = BlockDecodingStrategy::UptoBlocks(1);
+        decoder.decode_blocks(&mut source, one_block).map_err(text_of)?;
         let ready = decoder.can_collect();
         if out.len().saturating_add(ready) > end {
             return Err(format!("more than the {len_max} bytes stated"));
@@ -93,13 +97,14 @@ fn decompress_frame<'a>(
     }
 }
 
-/// The minimum window of a frame.
+/// The minimum window of a frame, in bytes.
 const WINDOW_LEN_MIN: u64 = 1 << 10;
 
 /// Limits the window in the header of a frame to the length of the decompressed data.
 ///
-/// A streaming compressor states a window of megabytes, and the decoder buffers a full window
-/// before it returns the first byte, which a malicious frame could exploit.
+/// The decoder buffers a full window before it returns the first byte. A streaming compressor
+/// states a window of megabytes, and a malicious frame could state terabytes. A window of the
+/// length of the data suffices: no match begins before the first byte.
 fn limit_window(mut head: [u8; 6], len_max: usize) -> [u8; 6] {
     const SINGLE_SEGMENT: u8 = 1 << 5;
     let [.., descriptor, window] = &mut head;
@@ -127,6 +132,7 @@ mod tests {
         for frame in [KNOWN, STREAMED] {
             assert_eq!(decompress_body(frame, TEXT.len()).as_deref(), Ok(TEXT));
             let error = decompress_body(frame, TEXT.len() - 1).unwrap_err();
+            // Depends on which check fails first: the length, or the decoder's maximum window.
             assert!(error.contains("more than the 22 bytes stated") || error.contains("indow"));
             let error = decompress_body(frame, TEXT.len() + 1).unwrap_err();
             assert_eq!(error, "23 bytes of ZSTD where 24 are stated");
@@ -138,7 +144,7 @@ mod tests {
     #[test]
     fn the_window_is_limited_to_the_block() {
         let mut frame = STREAMED.to_vec();
-        frame[5] = 0xff; // Almost four terabytes.
+        frame[5] = 0xff; // 3.75 TiB.
         assert_eq!(decompress_body(&frame, TEXT.len()).as_deref(), Ok(TEXT));
         assert_eq!(limit_window([0, 0, 0, 0, 0, 0xff], 65_536)[5], 6 << 3);
         assert_eq!(limit_window([0, 0, 0, 0, 0, 0xff], 65_537)[5], 7 << 3);
@@ -147,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_dictionary_is_named_by_number() {
+    fn the_error_names_the_id_of_a_missing_dictionary() {
         let mut frame = KNOWN.to_vec();
         frame[4] |= 1;
         frame.insert(5, 7);

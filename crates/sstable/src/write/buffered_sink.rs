@@ -5,8 +5,8 @@
 //! writes  [           1 MiB           ][           1 MiB …  at multiples of 1 MiB
 //! ```
 //!
-//! Saves system calls, and speeds up later reads from the page cache: Linux keeps aligned large
-//! writes in large folios, which it copies faster than single pages.
+//! Large writes need fewer system calls. Aligned large writes also make later reads from the page
+//! cache faster: Linux keeps them in large folios, which it copies faster than single pages.
 
 use std::io::{self, Write};
 
@@ -14,22 +14,22 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub(super) struct BufferedSink<W> {
     sink: W,
-    /// Less than 1 MiB.
+    /// The bytes that are not written yet: less than 1 MiB.
     buffer: Vec<u8>,
 }
 
 impl<W: Write> BufferedSink<W> {
-    /// Bytes of a write.
-    const LEN: usize = 1 << 20;
+    /// The length of each write but the last, in bytes.
+    const WRITE_LEN: usize = 1 << 20;
 
     pub(super) const fn new(sink: W) -> Self {
         Self { sink, buffer: Vec::new() }
     }
 
-    /// Buffers bytes, and writes full units.
+    /// Appends bytes to the buffer, and writes the buffer whenever it is full.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while let Some((last, rest)) = bytes.split_at_checked(Self::LEN - self.buffer.len()) {
-            self.buffer.extend_from_slice(last);
+        while let Some((fill, rest)) = bytes.split_at_checked(Self::WRITE_LEN - self.buffer.len()) {
+            self.buffer.extend_from_slice(fill);
             self.sink.write_all(&self.buffer)?;
             self.buffer.clear();
             bytes = rest;
@@ -38,7 +38,7 @@ impl<W: Write> BufferedSink<W> {
         Ok(())
     }
 
-    /// Writes the rest, flushes the sink and returns it.
+    /// Writes the buffered bytes, flushes the sink and returns it.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.sink.write_all(&self.buffer)?;
         self.sink.flush()?;
@@ -67,15 +67,15 @@ mod tests {
 
     #[test]
     fn all_writes_but_the_last_have_full_length() {
-        const LEN: usize = BufferedSink::<Calls>::LEN;
+        const LEN: usize = BufferedSink::<Calls>::WRITE_LEN;
         let bytes: Vec<u8> = (0..5 * LEN + 77).map(|at| (at % 251) as u8).collect();
         let mut sink = BufferedSink::new(Calls::default());
-        let (mut rest, mut next) =
-            (&bytes[..], [1, 70_000, LEN, 0, 2 * LEN + 3, 999].iter().cycle());
+        let mut rest = &bytes[..];
+        let mut lens = [1, 70_000, LEN, 0, 2 * LEN + 3, 999].into_iter().cycle();
         while !rest.is_empty() {
-            let (now, later) = rest.split_at((*next.next().unwrap()).min(rest.len()));
-            sink.write(now).unwrap();
-            rest = later;
+            let (piece, after) = rest.split_at(lens.next().unwrap().min(rest.len()));
+            sink.write(piece).unwrap();
+            rest = after;
         }
         let calls = sink.finish().unwrap().0;
         assert_eq!(calls.concat(), bytes);

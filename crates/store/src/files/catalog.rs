@@ -1,7 +1,10 @@
 //! The catalog of an open store: its manifest, its current version and its visible sequence id.
 //!
+//! A version is the set of families, files and memstores that a read uses. A change of the files is
+//! made in this order, while the manifest is locked:
+//!
 //! ```text
-//! change ─▶ manifest on disk ─▶ manifest in memory ─▶ version     under the manifest's lock, in this order
+//! manifest on disk ─▶ manifest in memory ─▶ version
 //! ```
 #![allow(clippy::arithmetic_side_effects, reason = "counts of open files")]
 
@@ -25,19 +28,21 @@ use crate::options::{FamilyOptions, StoreOptions};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 
-/// The manifest, the version that readers see, and the visible sequence id.
+/// The state that readers and writers of a store share.
 #[derive(Debug)]
 pub(crate) struct Catalog {
     pub(crate) opener: Opener,
     /// The seed of all row filters. One hash of a row serves every file.
     pub(crate) seed: Seed,
     pub(crate) clock: Clock,
+    /// The error rate of HBase's Bloom filters in new files.
     pub(super) bloom_error_rate: ErrorRate,
+    /// The maximum bytes of an index block in new files.
     pub(super) index_block_size: u32,
     version: RwLock<Arc<StoreVersion>>,
-    /// The sequence id up to which writes are visible.
+    /// The greatest sequence id whose write is visible.
     visible: AtomicU64,
-    /// The manifest on disk. The lock serialises changes of the set of files.
+    /// The manifest as it is on disk. Its lock serialises changes of the set of files.
     manifest: Mutex<Manifest>,
     health: Arc<Health>,
 }
@@ -80,32 +85,35 @@ impl Catalog {
         *version = Arc::new(change(&version));
     }
 
-    /// Returns the sequence id up to which writes are visible.
+    /// Returns the greatest sequence id whose write is visible.
     pub(crate) fn visible(&self) -> SequenceId {
         SequenceId::new(self.visible.load(Ordering::Acquire))
     }
 
-    /// Makes writes with sequence ids up to `newest` visible. The caller holds the lock of the log's writer,
-    /// so that no other thread publishes.
+    /// Makes the writes with sequence ids up to and including `newest` visible.
+    ///
+    /// The caller must hold the lock of the log's writer, so that no other thread calls this.
     pub(crate) fn publish(&self, newest: SequenceId) {
         let before = self.visible.load(Ordering::Relaxed);
         assert!(before <= newest.get(), "the visible sequence id never decreases");
         self.visible.store(newest.get(), Ordering::Release);
     }
 
-    /// Locks the manifest, as it is on disk, against changes.
-    pub(crate) fn manifest(&self) -> MutexGuard<'_, Manifest> {
+    /// Locks the manifest, which equals the one on disk until the lock is released.
+    pub(crate) fn lock_manifest(&self) -> MutexGuard<'_, Manifest> {
         lock(&self.manifest)
     }
 
-    /// Changes the manifest on disk, then in memory, and then the version. If the write fails, it is unknown
-    /// which manifest is on disk, and the store accepts no further writes.
+    /// Applies `change` to the manifest, on disk and then in memory, and `replace` to the version.
+    ///
+    /// If the write fails, it is unknown which manifest is on disk, and the store accepts no further
+    /// writes.
     pub(crate) fn install(
         &self,
         change: impl FnOnce(&mut Manifest),
         replace: impl FnOnce(&StoreVersion) -> StoreVersion,
     ) -> Result<()> {
-        self.install_in(&mut self.manifest(), change, replace)
+        self.install_in(&mut self.lock_manifest(), change, replace)
     }
 
     fn install_in(
@@ -114,7 +122,7 @@ impl Catalog {
         change: impl FnOnce(&mut Manifest),
         replace: impl FnOnce(&StoreVersion) -> StoreVersion,
     ) -> Result<()> {
-        self.change(manifest, change)?;
+        self.write_manifest(manifest, change)?;
         self.replace_version(|version| {
             let version = replace(version);
             assert!(
@@ -126,7 +134,12 @@ impl Catalog {
         Ok(())
     }
 
-    fn change(&self, manifest: &mut Manifest, change: impl FnOnce(&mut Manifest)) -> Result<()> {
+    /// Writes the changed manifest to disk, then replaces the one in memory.
+    fn write_manifest(
+        &self,
+        manifest: &mut Manifest,
+        change: impl FnOnce(&mut Manifest),
+    ) -> Result<()> {
         let mut changed = manifest.clone();
         change(&mut changed);
         manifest.assert_may_become(&changed);
@@ -138,28 +151,30 @@ impl Catalog {
 
     /// Records in the manifest that the log's segments before `end` exist.
     ///
-    /// This must be on disk before the newest of them has records, so that recovery notices a missing
-    /// segment.
+    /// The caller must not write records to a segment before the manifest covers it: otherwise
+    /// recovery would not notice that the segment is missing.
     pub(crate) fn note_log_end(&self, end: SegmentNumber) -> Result<()> {
-        let mut manifest = self.manifest();
-        self.change(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))
+        let mut manifest = self.lock_manifest();
+        self.write_manifest(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))
     }
 
-    /// Replaces files by another. The old files are unlinked when their last reader drops them.
+    /// Replaces files of a family by one new file, or by none.
+    ///
+    /// An old file is unlinked when its last reader drops it.
     pub(crate) fn replace_files(
         &self,
         family: &Family,
         old: &[Arc<StoreFile>],
         new: Option<&Arc<StoreFile>>,
     ) -> Result<()> {
-        let list = |manifest: &mut Manifest| {
+        let update_manifest = |manifest: &mut Manifest| {
             let files = &mut manifest.family_mut(family.id).files;
             let before = files.len();
             files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
             assert_eq!(before - files.len(), old.len(), "the manifest lists every open file once");
             files.extend(new.map(|file| file.entry.clone()));
         };
-        self.install(list, |version| {
+        self.install(update_manifest, |version| {
             version.with(family, |changed| changed.files = changed.files.replace(old, new))
         })?;
         for file in old {
@@ -172,9 +187,9 @@ impl Catalog {
     pub(crate) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         self.health.check_writable()?;
         check_family_name(name)?;
-        let mut manifest = self.manifest();
+        let mut manifest = self.lock_manifest();
         if manifest.families.iter().any(|family| family.name == name) {
-            return Err(Error::invalid(format!("there is a family \"{name}\" already")));
+            return Err(Error::invalid(format!("the family \"{name}\" already exists")));
         }
         let newest = manifest.families.iter().map(|family| family.id).max();
         let id = newest.map_or(Some(0), |newest| newest.checked_add(1));
@@ -200,16 +215,17 @@ impl Catalog {
 
 /// Returns whether a manifest lists exactly the families and files of a version.
 fn lists_files_of(manifest: &Manifest, version: &StoreVersion) -> bool {
-    let has_files_of = |open: &Arc<FamilyVersion>| {
-        let listed = manifest.families.iter().find(|listed| listed.id == open.family.id);
+    let lists_files_of_family = |family: &Arc<FamilyVersion>| {
+        let listed = manifest.families.iter().find(|listed| listed.id == family.family.id);
         listed.is_some_and(|listed| {
             let names: BTreeSet<_> = listed.files.iter().map(|file| &file.name).collect();
-            let files = open.files.by_time();
+            let files = family.files.by_time();
             names.len() == files.len()
                 && files.iter().all(|open| names.contains(&open.file.entry.name))
         })
     };
-    manifest.families.len() == version.families.len() && version.families.iter().all(has_files_of)
+    manifest.families.len() == version.families.len()
+        && version.families.iter().all(lists_files_of_family)
 }
 
 #[cfg(test)]
@@ -262,12 +278,12 @@ mod tests {
         assert!(panics(|| drop(inner.catalog.install(|_| {}, without_files))));
         assert!(
             panics(|| drop(inner.catalog.version())),
-            "a read panics, and finds nothing absent"
+            "a read panics instead of reporting rows as absent"
         );
     }
 
     #[test]
-    fn a_file_that_is_replaced_is_in_the_manifest_once() {
+    fn replacing_the_same_file_twice_panics() {
         let directory = tempfile::tempdir().unwrap();
         let inner = with_a_file(directory.path());
         let version = inner.catalog.version();

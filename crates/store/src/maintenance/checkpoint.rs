@@ -48,7 +48,7 @@ impl Maintenance {
 /// Links all files into `directory` and writes its manifest.
 fn link_all(catalog: &Catalog, directory: &Path) -> Result<()> {
     let (vfs, store) = (&**catalog.opener.vfs(), catalog.opener.directory());
-    let manifest = catalog.manifest();
+    let manifest = catalog.lock_manifest();
     let wal = directory.join(WAL_DIRECTORY);
     vfs.create_directory(&wal).map_err(Error::io(&wal, "create"))?;
     for family in &manifest.families {

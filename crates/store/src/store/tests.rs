@@ -82,7 +82,7 @@ fn no_two_families_share_an_id() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
-    store.inner.catalog.manifest().families[0].id = u16::MAX;
+    store.inner.catalog.lock_manifest().families[0].id = u16::MAX;
     let refused = store.create_family("g", FamilyOptions::default()).unwrap_err();
     assert!(refused.to_string().contains("65,536 family ids"), "{refused}");
 }

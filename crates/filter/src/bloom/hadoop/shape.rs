@@ -6,12 +6,12 @@ use core::f64::consts::LN_2;
 use crate::hash::{hadoop_murmur, jenkins};
 use crate::sizing::ErrorRate;
 
-/// The version that Hadoop writes.
+/// The version in the header. Filters of the old form have none, see [`Shape::read_header`].
 const VERSION: i32 = -1;
 
-/// The most probes per key, a limit on the cost of lookups in bytes from outside.
+/// The maximum number of probes per key, enough for an error rate of 10^−300.
 ///
-/// It suffices for an error rate of 10^−300.
+/// Limits the cost of a lookup in a filter that was parsed from untrusted bytes.
 const HASH_COUNT_MAX: u32 = 1_024;
 
 /// The hash of a filter (`org.apache.hadoop.util.hash.Hash`).
@@ -51,9 +51,9 @@ impl Hash {
 /// The parameters of a filter: bits (or counters), probes per key, hash.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Shape {
-    /// `vectorSize`, 1 ..= 2^31 − 1.
+    /// The number of bits or counters: `vectorSize`, 1 ..= 2^31 − 1.
     bits: u32,
-    /// `nbHash`, 1 ..= [`HASH_COUNT_MAX`].
+    /// The number of probes per key: `nbHash`, 1 ..= [`HASH_COUNT_MAX`].
     hash_count: u32,
     hash: Hash,
 }
@@ -76,7 +76,7 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// [`InvalidShape`] if that is more than 2^31 − 1 bits or 1,024 probes.
+    /// [`InvalidShape`] if the shape needs more than 2^31 − 1 bits or 1,024 probes.
     pub fn for_keys(keys: u32, rate: ErrorRate, hash: Hash) -> Result<Self, InvalidShape> {
         let keys = f64::from(keys.max(1));
         let bits = libm::ceil(keys * -libm::log(rate.get()) / (LN_2 * LN_2)).max(1.0);
@@ -94,20 +94,22 @@ impl Shape {
         self.hash_count
     }
 
-    /// Returns the hash.
+    /// Returns the hash function.
     pub const fn hash(self) -> Hash {
         self.hash
     }
 
-    /// Returns the positions of a key in Hadoop's order. Some may be equal.
+    /// Returns the positions of a key's bits or counters in Hadoop's order, possibly with repeats.
     pub(super) fn probes(self, key: &[u8]) -> impl Iterator<Item = usize> {
         let bits = self.bits.cast_signed();
-        let mut seed = 0;
+        // Each hash is the seed of the next.
+        let mut hash = 0;
         (0..self.hash_count).map(move |_| {
-            seed = self.hash.hash(key, seed);
+            hash = self.hash.hash(key, hash);
             // `bits` is positive, so the remainder is defined and its magnitude is below `bits`.
-            let remainder = seed.cast_signed().checked_rem(bits).expect("a filter has bits");
-            usize::try_from(remainder.unsigned_abs()).expect("below the length in memory")
+            let remainder = hash.cast_signed().checked_rem(bits).expect("a filter has bits");
+            usize::try_from(remainder.unsigned_abs())
+                .expect("less than the number of bits in memory")
         })
     }
 
@@ -119,6 +121,8 @@ impl Shape {
     }
 
     /// Parses the header and advances `bytes` past it.
+    ///
+    /// The old form has no version: its first field is `nbHash`, and its hash is Jenkins.
     pub(super) fn read_header(bytes: &mut &[u8]) -> Result<Self, NotHadoop> {
         let version = read_i32(bytes)?;
         let (hash_count, hash) = match version {
@@ -183,7 +187,7 @@ pub struct InvalidShape {
 #[error("a Hadoop filter cannot hold the empty key")]
 pub struct EmptyKey;
 
-/// Two filters cannot be united because they differ in bits, probes or hash.
+/// The union of two filters that differ in bits, probes or hash was requested.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the filters differ in bits, number of probes or hash")]
 pub struct ShapesDiffer;
@@ -208,7 +212,7 @@ pub enum NotHadoop {
     #[error("impossible parameters: {0}")]
     Shape(InvalidShape),
     /// A bit or a counter beyond the size of the filter is set.
-    #[error("a bit is set beyond the {0} of the Hadoop filter")]
+    #[error("a bit is set beyond the {0} bits or counters of the Hadoop filter")]
     StrayBit(u32),
     /// The rows of a dynamic filter are missing or differ in shape, or their numbers of keys are
     /// invalid.

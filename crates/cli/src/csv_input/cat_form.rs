@@ -1,16 +1,17 @@
 //! The CSV that `hfile cat --format csv` prints: one cell per record.
 //!
-//! | column      | content                                                   | if absent      |
+//! | column      | content                                                   | default        |
 //! |-------------|-----------------------------------------------------------|----------------|
-//! | `row`       | text with HBase's `\xNN` escapes                          | not this form  |
-//! | `family`    | the same                                                  | not this form  |
-//! | `qualifier` | the same                                                  | empty          |
-//! | `ts`        | milliseconds                                              | not this form  |
+//! | `row`       | text with HBase's `\xNN` escapes                          | required       |
+//! | `family`    | text with escapes                                         | required       |
+//! | `qualifier` | text with escapes                                         | empty          |
+//! | `ts`        | milliseconds since 1970                                   | required       |
 //! | `type`      | `Put`, `Delete`, `DeleteColumn`, …                        | `Put`          |
-//! | `value`     | the same text as rows                                     | empty          |
+//! | `value`     | text with escapes                                         | empty          |
 //! | `seq`       | sequence id                                               | 0              |
 //!
-//! Tags have no column: cells with tags need the cells format.
+//! Without the required columns, a CSV file has another form, and options map its columns. There is
+//! no column for tags: cells with tags need `--format cells`.
 
 use std::borrow::Cow;
 
@@ -24,8 +25,8 @@ use crate::family_name::check_family;
 /// All columns of the form.
 const COLUMNS: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];
 
-/// The index of each column.
-pub(super) struct OwnForm {
+/// The columns of a CSV file in this form, by index in a record.
+pub(super) struct CatForm {
     names: Vec<String>,
     row: usize,
     family: usize,
@@ -36,12 +37,12 @@ pub(super) struct OwnForm {
     sequence_id: Option<usize>,
 }
 
-impl OwnForm {
+impl CatForm {
     /// Returns the form if the columns `row`, `family` and `ts` are present.
     ///
     /// # Errors
     ///
-    /// If an unknown column is present too.
+    /// Fails if the required columns are present and another column is unknown.
     pub(super) fn recognise(names: &[String]) -> Result<Option<Self>, String> {
         let column = |name: &str| names.iter().position(|found| found == name);
         let (Some(row), Some(family), Some(timestamp)) =
@@ -52,7 +53,7 @@ impl OwnForm {
         if let Some(unknown) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
             let columns = COLUMNS.join(", ");
             return Err(format!(
-                "unknown column {unknown:?}; beside row, family and ts only {columns} are allowed (--row reads \
+                "unknown column {unknown:?}; a CSV of cells has only the columns {columns} (--row reads \
                  other CSV)"
             ));
         }
@@ -72,9 +73,9 @@ impl OwnForm {
     pub(super) fn cell(&self, record: &Record<'_>) -> Result<Cell, String> {
         check_width(record, &self.names)?;
         let family = bytes("family", record, Some(self.family))?;
-        check_family(&family).map_err(|what| in_column("family", what))?;
+        check_family(&family).map_err(|problem| in_column("family", problem))?;
         let row = bytes("row", record, Some(self.row))?;
-        check_row(&row).map_err(|what| in_column("row", what))?;
+        check_row(&row).map_err(|problem| in_column("row", problem))?;
         let timestamp = text("ts", record, self.timestamp)?;
         let timestamp = match timestamp.parse() {
             Ok(millis @ 0..) => Timestamp::new(millis),
@@ -104,8 +105,8 @@ impl OwnForm {
     fn sequence_id(&self, record: &Record<'_>) -> Result<SequenceId, String> {
         let Some(at) = self.sequence_id else { return Ok(SequenceId::new(0)) };
         let id = text("seq", record, at)?;
-        let known = id.parse().ok().filter(|id| *id <= SequenceId::MAX.get());
-        known
+        let parsed = id.parse().ok().filter(|id| *id <= SequenceId::MAX.get());
+        parsed
             .map(SequenceId::new)
             .ok_or_else(|| in_column("seq", format!("{id:?} is not a sequence id")))
     }
@@ -115,7 +116,7 @@ fn text<'r>(column: &str, record: &Record<'r>, at: usize) -> Result<&'r str, Str
     std::str::from_utf8(record.field(at)).map_err(|error| in_column(column, error))
 }
 
-/// Returns the unescaped bytes of a field, or none if the column is absent.
+/// Returns the unescaped bytes of a field; empty if the file does not have the column.
 fn bytes<'r>(
     column: &str,
     record: &Record<'r>,
