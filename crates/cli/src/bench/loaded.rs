@@ -1,5 +1,7 @@
-//! Loads a store with the same rows for each filter, flushed after each file's rows and never compacted,
-//! and measures gets.
+//! Loads a store with one kind of filter, and measures gets on it.
+//!
+//! Every filter gets the same rows in the same files: the store is flushed after the rows of each
+//! file and is never compacted.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,32 +21,36 @@ use crate::temporary::ScratchDirectory;
 const FAMILY: &str = "f";
 const QUALIFIER: &str = "q";
 
-/// Bytes of the family and qualifier in each cell.
+/// Length of the family and the qualifier of each cell in bytes.
 pub(super) const COLUMN_LEN: usize = FAMILY.len() + QUALIFIER.len();
 
 /// Rows per write batch.
 const BATCH_ROWS: usize = 1000;
 
-/// The filter that the files of a store have.
+/// The filter of a store's files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum FilterChoice {
     /// No filter: a get searches every file whose range covers the key.
     None,
-    /// HBase's Bloom filter over rows, at its default error rate of 1 % or at the given bits per key.
+    /// HBase's Bloom filter over rows.
+    ///
+    /// Sized for HBase's default error rate of 1 %, or by bits per key.
     HBaseBloom,
-    /// A row filter in META blocks without an HBase Bloom, at an error rate of 1 % or at the given bits
-    /// per key over all files, divided among them.
+    /// A row filter in META blocks, one of this project's kinds; the files have no HBase Bloom.
+    ///
+    /// Sized for an error rate of 1 %, or by a budget of bits per key, which the store divides
+    /// among all files.
     Ours(FilterKind),
 }
 
 impl FilterChoice {
-    /// Every choice that this build supports.
+    /// Returns every choice that this build supports.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
         [Self::None, Self::HBaseBloom].into_iter().chain(ours)
     }
 
-    /// The name in reports and on the command line.
+    /// Returns the name in reports and on the command line.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -53,7 +59,10 @@ impl FilterChoice {
         }
     }
 
-    /// Returns the error rate that the filter is sized for; with bits per key, `found`.
+    /// Returns the expected error rate for the report; `None` without a filter.
+    ///
+    /// This is the rate that the filter is sized for. A filter that is sized by bits per key has
+    /// the rate `found`, which follows from the sizes of the written filters.
     fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
         match (self, plan.bits_per_key) {
             (Self::None, _) => None,
@@ -79,16 +88,22 @@ impl FilterChoice {
 /// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
+    /// Measured gets per mix.
     pub(super) gets: usize,
+    /// Length of each value in bytes.
     pub(super) value_size: usize,
+    /// Capacity of the block cache in bytes.
     pub(super) cache_bytes: u64,
+    /// Seed of the values and of the random gets.
     pub(super) seed: u64,
-    /// Filter bits per row over all files; `None` for HBase's error rate in each file.
+    /// Filter bits per row, averaged over all files; `None` for an error rate of 1 % per file.
     pub(super) bits_per_key: Option<f64>,
 }
 
 impl Plan {
-    /// Returns the error rate at which HBase's Bloom filter has the given bits per key.
+    /// Returns the error rate that HBase's Bloom filter is sized for.
+    ///
+    /// HBase sizes it by an error rate only, so bits per key are converted to one.
     fn bloom_error_rate(self) -> anyhow::Result<ErrorRate> {
         let rate = self.bits_per_key.map(filter::theory::bloom_best_error_rate);
         Ok(rate.map_or(Ok(ErrorRate::HBASE), ErrorRate::new)?)
@@ -107,7 +122,7 @@ pub(super) fn run(
         Progress::new(format!("gets, {}", choice.name()), (Mix::ALL.len() * plan.gets) as u64);
     let mut rows = Vec::new();
     for mix in Mix::ALL {
-        // Warms the cache with gets of the same mix, from another seed.
+        // Warms the cache with other gets of the same mix.
         loaded.measure(&plan_gets(keys, mix, plan.gets / 4, !plan.seed), plan)?;
         let measured = loaded.measure(&plan_gets(keys, mix, plan.gets, plan.seed), plan)?;
         rows.push(Row::new(&loaded.figures, mix, &measured));
@@ -116,7 +131,7 @@ pub(super) fn run(
     Ok((loaded.load, rows))
 }
 
-/// A loaded store and its figures.
+/// A loaded store, with the figures of its load and of its filters.
 struct Loaded {
     store: Store,
     load: Load,
@@ -132,7 +147,7 @@ impl Loaded {
     ) -> anyhow::Result<Self> {
         let options = StoreOptions::default()
             .cache_bytes(plan.cache_bytes)
-            // Only explicit flushes, and no compactions.
+            // Each flush below must write one file, and the files must stay as they are.
             .memstore_flush_bytes(usize::MAX / 8)
             .auto_compaction(false)
             .bloom_error_rate(plan.bloom_error_rate()?);
@@ -155,7 +170,8 @@ impl Loaded {
             store.flush()?;
         }
         if plan.bits_per_key.is_some() && matches!(choice, FilterChoice::Ours(_)) {
-            // A flush sizes its filter by the files before it; the budget is for all files.
+            // The budget is for all files, but a flush divides it only among the files so far. The
+            // rebuild divides it among all.
             store.rebuild_filters(FAMILY)?;
         }
         let seconds = start.elapsed().as_secs_f64();
@@ -189,7 +205,11 @@ impl Loaded {
     }
 }
 
-/// Checks that a get found the cell that was loaded under its key.
+/// Checks the cells that a get found, and returns whether its key was loaded.
+///
+/// # Errors
+///
+/// What is wrong: a loaded key must have exactly its cell, and an absent key none.
 fn check(
     planned_get: &PlannedGet<'_>,
     cells: &[Cell],
@@ -209,7 +229,7 @@ fn check(
     }
 }
 
-/// Returns the store files of a family and their sizes.
+/// Lists the files in the directory of a family, with their sizes in bytes.
 fn store_files(family: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
     let list = || {
         let mut files = Vec::new();

@@ -1,4 +1,6 @@
-//! Merges the cells of sorted files.
+//! Merges the sorted runs of an external sort.
+//!
+//! A run is a temporary file of sorted cells of one family.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,13 +14,15 @@ use super::runs::compare;
 use crate::reading_options::{reader_options, scan_without_read_ahead};
 use crate::temporary::ScratchDirectory;
 
-/// A merging iterator over the runs of a family; of equal cells, that of the earliest run comes first.
+/// A merging iterator over the cells of a family's runs.
+///
+/// Of equal cells, the one from the earliest run comes first, so the sort is stable.
 pub(super) struct Merge {
     scanners: Vec<Scanner>,
     heads: BinaryHeap<Head>,
 }
 
-/// The next cell of a run.
+/// The next cell of a run, ordered by `order` and then by the index of the run.
 struct Head {
     cell: Cell,
     run: usize,
@@ -55,7 +59,7 @@ impl Iterator for Merge {
 }
 
 impl Ord for Head {
-    /// Reverses the order, because a `BinaryHeap` pops the greatest.
+    /// Compares in reverse, because a `BinaryHeap` pops the greatest element first.
     fn cmp(&self, other: &Self) -> Ordering {
         compare(self.order, &other.cell.as_ref(), &self.cell.as_ref())
             .then_with(|| other.run.cmp(&self.run))
@@ -85,7 +89,9 @@ pub(super) struct MergedFamilies {
 }
 
 impl MergedFamilies {
-    /// Merges the runs of each family; `directory` is removed with this.
+    /// Creates the iterator over `families`, which lists the runs of each family.
+    ///
+    /// The runs are in `directory`, which is removed when the iterator is dropped.
     pub(super) fn new(
         families: Vec<Vec<PathBuf>>,
         order: Comparator,

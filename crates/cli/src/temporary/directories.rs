@@ -1,4 +1,6 @@
-//! Output directories that appear when complete, and temporary directories.
+//! Output directories that appear at their path when complete, and temporary directories.
+//!
+//! An output directory is filled under a temporary name beside its destination, then renamed.
 
 use std::fs;
 use std::io;
@@ -9,14 +11,14 @@ use tempfile::TempDir;
 
 use super::output::{TemporaryPath, directory_of, sync_directory, temporary_builder};
 
-/// An output directory that appears when all its files are complete.
+/// An output directory that appears at its destination when all its files are complete.
 pub(crate) struct OutputDirectory {
     temporary: ScratchDirectory,
     destination: PathBuf,
 }
 
 impl OutputDirectory {
-    /// Creates the output for `destination`, which must not exist or be an empty directory.
+    /// Creates the output for `destination`, which must be missing or an empty directory.
     pub(crate) fn create(destination: &Path) -> anyhow::Result<Self> {
         check_free(destination)?;
         let temporary =
@@ -29,14 +31,15 @@ impl OutputDirectory {
         self.temporary.path()
     }
 
-    /// Returns the path of a file after [`finish`](Self::finish).
+    /// Returns the path that a file of the temporary directory has after [`finish`](Self::finish).
     pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
 
     /// Syncs the directory, renames it to its destination, and syncs the parent directory.
     ///
-    /// The caller must have synced the files and subdirectories.
+    /// An empty directory at the destination is replaced. The caller must have synced the files and
+    /// subdirectories.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         let destination = self.destination.display();
         sync_directory(self.path()).with_context(|| format!("{destination}: cannot sync"))?;
@@ -53,7 +56,7 @@ impl OutputDirectory {
     }
 }
 
-/// A temporary directory that is removed when this is dropped, and at Ctrl-C.
+/// A temporary directory that is removed when this value is dropped, and at Ctrl-C.
 pub(crate) struct ScratchDirectory {
     directory: TempDir,
     _temporary_path: TemporaryPath,
@@ -83,14 +86,16 @@ impl ScratchDirectory {
         self.directory.path()
     }
 
-    /// Returns the path of a file after its directory is renamed to `destination`.
+    /// Returns the path that a file has after this directory is renamed to `destination`.
+    ///
+    /// A file outside this directory keeps its path.
     pub(super) fn path_after_move(&self, file: &Path, destination: &Path) -> PathBuf {
         file.strip_prefix(self.path())
             .map_or_else(|_| file.to_owned(), |file| destination.join(file))
     }
 }
 
-/// Refuses a destination that exists, unless it is an empty directory.
+/// Returns an error if the destination exists and is not an empty directory.
 pub(super) fn check_free(destination: &Path) -> anyhow::Result<()> {
     let is_free = match destination.read_dir() {
         Ok(mut entries) => entries.next().is_none(),

@@ -1,4 +1,7 @@
-//! The length of fingerprints and the number of buckets for a size or an error rate.
+//! Chooses the fingerprint width and the number of buckets for a size or an error rate.
+//!
+//! Keys fit *reliably* if the load, the share of used slots, is at most `load_max`. Then fewer than
+//! one filter in ten thousand cannot take all of its keys.
 
 use super::bucket::Buckets;
 use crate::error::BuildError;
@@ -7,10 +10,13 @@ use crate::membership::FilterStats;
 use crate::sizing::Sizing;
 use crate::theory;
 
-/// Fingerprints of a bucket. Buckets of two fill to 84 %; buckets of eight double the error rate.
+/// Slots of a bucket, one per fingerprint.
+///
+/// With two slots, inserts fail from a load of 84 % on. With eight, a lookup compares twice as many
+/// fingerprints, which doubles the error rate.
 pub(super) const SLOTS: u32 = 4;
 
-/// Bits that a fingerprint can have.
+/// The valid widths of a fingerprint in bits.
 pub(super) const FINGERPRINT_BITS: core::ops::RangeInclusive<u32> = 4..=16;
 
 /// Iterates over the bucket layouts, shortest fingerprints first.
@@ -20,7 +26,10 @@ fn layouts() -> impl DoubleEndedIterator<Item = Buckets> {
 
 const SHORTEST: Buckets = Buckets::new(*FINGERPRINT_BITS.start(), SLOTS);
 
-/// Minimum load of a filter that uses empty slots to lower its error rate (64 bytes a key).
+/// Minimum load of a filter for an error rate.
+///
+/// Empty slots lower the error rate. At this load, a key takes 32 slots, which are 64 bytes with
+/// fingerprints of 16 bits.
 const LOAD_MIN: f64 = 1.0 / 32.0;
 
 /// The layout of a bucket, and the number of buckets.
@@ -31,7 +40,10 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Finds the best shape for `keys` keys: zero buckets for zero keys.
+    /// Returns the shape for `keys` keys; it has zero buckets for zero keys.
+    ///
+    /// For an error rate, this is the smallest shape; for a size, the one with the lowest error
+    /// rate.
     pub(super) fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         match sizing {
             _ if keys == 0 => Ok(Self { buckets: SHORTEST, count: 0 }),
@@ -39,7 +51,8 @@ impl Shape {
                 Self::for_error_rate(rate.get(), keys).ok_or(BuildError::ErrorRate(rate.get()))
             }
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                // A handful of keys may exceed `bits`, so that they fit reliably.
+                // The maximum load is lower for few keys, so the smallest shape may exceed `bits`
+                // per key. It is used nevertheless if `bits` would suffice for many keys.
                 let smallest = (bits
                     >= f64::from(SHORTEST.fingerprint_bits()) / theory::cuckoo_load_max(u64::MAX))
                 .then(|| Self::smallest(keys));
@@ -53,6 +66,8 @@ impl Shape {
                     return Err(BuildError::Budget { needed, budget });
                 }
                 let len = budget - HEADER_LEN as u64;
+                // If the keys fit reliably into no shape, the load may be as high as for many keys.
+                // Building can then fail.
                 let tight = Self::in_bytes(SHORTEST, len);
                 let load = keys as f64 / (tight.count as f64 * f64::from(SLOTS));
                 let tight = (load <= load_max(SHORTEST, u64::MAX)).then_some(tight);
@@ -67,16 +82,18 @@ impl Shape {
         Ok(Self { buckets, count: if keys == 0 { 0 } else { count_min(buckets, keys) } })
     }
 
-    /// Returns size and error rate with `keys` keys.
+    /// Returns the size and the expected error rate of a filter that holds `keys` keys.
     pub(super) fn stats(self, keys: u64) -> FilterStats {
         let bits = self.buckets.fingerprint_bits();
         let error_rate = theory::cuckoo_error_rate(keys, self.count, bits);
         FilterStats { keys, bytes: self.len(), error_rate }
     }
 
-    /// Finds the longest fingerprints with which the keys fit reliably into `len` bytes.
+    /// Returns the shape of `len` bytes with the longest fingerprints; `None` if no shape suffices.
     ///
-    /// The error rate is proportional to 1 / (buckets · 2^f), so it is lowest for these.
+    /// Only shapes into which the keys fit reliably count. With fingerprints of f bits, the error
+    /// rate is proportional to 1 / (buckets · 2^f). One bit more leaves about 4/5 or more of the
+    /// buckets but doubles 2^f, so the longest fingerprints have the lowest error rate.
     fn longest(len: u64, keys: u64) -> Option<Self> {
         let shapes = layouts().rev().map(|buckets| Self::in_bytes(buckets, len));
         shapes.into_iter().find(|shape| shape.count >= count_min(shape.buckets, keys))
@@ -87,14 +104,16 @@ impl Shape {
         Self { buckets: SHORTEST, count: count_min(SHORTEST, keys) }
     }
 
+    /// Returns the shape with as many buckets as fit into `len` bytes.
     fn in_bytes(buckets: Buckets, len: u64) -> Self {
         Self { buckets, count: buckets.count_in(len) }
     }
 
-    /// Finds the smallest shape with an error rate of at most `rate`.
+    /// Returns the smallest shape with an error rate of at most `rate`; `None` if there is none.
     ///
-    /// That has either long fingerprints in full buckets, or shorter fingerprints in emptier
-    /// buckets.
+    /// If the error rate of a width exceeds `rate` at the maximum load, more buckets lower it,
+    /// because a lookup then compares with fewer fingerprints. So the smallest shape has either
+    /// longer fingerprints at the maximum load, or shorter ones at a lower load.
     fn for_error_rate(rate: f64, keys: u64) -> Option<Self> {
         let shapes = layouts().filter_map(|buckets| {
             let errs = theory::cuckoo_bucket_count(keys, buckets.fingerprint_bits(), rate);
@@ -106,26 +125,28 @@ impl Shape {
         shapes.min_by_key(|shape| shape.len())
     }
 
-    /// Returns the bytes of all buckets.
+    /// Returns the size of all buckets in bytes.
     pub(super) fn len(self) -> u64 {
         self.buckets.table_len(self.count)
     }
 
-    /// Returns a shape with `share` more buckets, and one more.
+    /// Returns a shape that has 1 + `share` times the buckets, rounded up, and one more.
     pub(super) fn enlarged(self, share: f64) -> Self {
         let more = libm::ceil(self.count as f64 * share) as u64;
-        // Exact: both counts are below 2^53, or the buckets would not fit into memory.
+        // The conversions are exact for counts below 2^53. More buckets would not fit into memory.
         Self { count: self.count + more + 1, ..self }
     }
 
-    /// Returns a shape that is smaller by `bytes` bytes, if that leaves a bucket.
+    /// Returns a shape that is at least `bytes` bytes smaller; `None` if no bucket would remain.
     pub(super) fn without(self, bytes: u64) -> Option<Self> {
         let len = self.len().checked_sub(bytes)?;
         let count = Some(self.buckets.count_in(len)).filter(|count| *count > 0)?;
         Some(Self { count, ..self })
     }
 
-    /// Returns the shape of `bytes` bytes with the next shorter fingerprints.
+    /// Returns the shape of at most `bytes` bytes with the next shorter fingerprints.
+    ///
+    /// Returns `None` if the fingerprints have the minimum width.
     pub(super) fn shortened(self, bytes: u64) -> Option<Self> {
         let bits = self.buckets.fingerprint_bits();
         let shorter = layouts().rev().find(|buckets| buckets.fingerprint_bits() < bits)?;
@@ -133,16 +154,17 @@ impl Shape {
     }
 }
 
-/// Returns the maximum planned load for `keys` keys.
+/// Returns the load up to which `keys` keys fit reliably.
 ///
-/// Fingerprints of 4 bits have only fifteen other buckets, so inserts fail earlier: measured at a
-/// load of 0.964 with 10^4 to 10^7 slots, where all other widths reach at least 0.969.
+/// It is lower with fingerprints of 4 bits. They have 15 values, so all keys in a bucket share only
+/// 15 alternative buckets, and inserts fail earlier: measured at a load of 0.964 with 10^4 to 10^7
+/// slots, where all other widths reach at least 0.969.
 fn load_max(buckets: Buckets, keys: u64) -> f64 {
     let load = theory::cuckoo_load_max(keys);
     if buckets.fingerprint_bits() == 4 { load * 0.985 } else { load }
 }
 
-/// Returns the minimum number of buckets for `keys` keys.
+/// Returns the minimum number of buckets into which `keys` keys fit reliably.
 fn count_min(buckets: Buckets, keys: u64) -> u64 {
     if keys <= u64::from(SLOTS) {
         return 1;
@@ -150,7 +172,7 @@ fn count_min(buckets: Buckets, keys: u64) -> u64 {
     libm::ceil(keys as f64 / (load_max(buckets, keys) * f64::from(SLOTS))) as u64
 }
 
-/// Returns the layout with fingerprints of `bits` bits, if that is a valid width.
+/// Returns the layout with fingerprints of `bits` bits; `None` if the width is invalid.
 pub(super) fn layout(bits: u64) -> Option<Buckets> {
     layouts().find(|buckets| u64::from(buckets.fingerprint_bits()) == bits)
 }

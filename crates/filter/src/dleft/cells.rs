@@ -1,13 +1,19 @@
 //! The buckets of a d-left filter: eight cells each, searched without a loop over the cells.
 //!
-//! A cell of c = r + y bits has the remainder in its lower r bits, and the counter above. Counter 0
-//! means that the cell is free; its remainder is then 0. Eight cells of c bits are c bytes, so
-//! buckets are byte-aligned. Cell i begins at bit c·i, bytes little-endian.
+//! A cell has r bits of remainder and, above them, y bits of counter: c = r + y bits. If the
+//! counter is 0, the cell is free, and its remainder is also 0. Eight cells of c bits take c bytes,
+//! so buckets are byte-aligned. Cell i begins at bit c·i of the bucket, in little-endian order.
 //!
 //! A bucket is processed in 64-bit words: two words of four cells, or four words of two cells if a
-//! cell has more than 16 bits. All cells of a word are tested for non-zero fields in parallel:
-//! adding the largest value of f bits to a field carries into the bit above exactly if the field is
-//! at least 1. The carry stops there, because the bits between the fields are cleared.
+//! cell has more than 16 bits. One addition tests a field (the counter, or the remainder) of all
+//! cells of a word:
+//!
+//! 1. A mask clears all bits except the f bits of the field in each cell.
+//! 2. The addition of 2^f − 1 to each field carries into the next bit if and only if the field is
+//!    not 0. That bit was cleared, so the carry goes no further.
+//!
+//! A cell is used if its counter is not 0. Its remainder is the wanted one if their exclusive or
+//! is 0.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 #![expect(
     clippy::arithmetic_side_effects,
@@ -21,10 +27,10 @@ use crate::kernel::{CellLanes, CellTarget, InstructionSet};
 /// Maximum number of words of a bucket.
 const WORDS_MAX: usize = 4;
 
-/// The words of a bucket, read from the table.
+/// The words of a bucket, read from the table. Each word has whole cells, from bit 0 on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Bucket {
-    /// Words after the layout's word count are zero.
+    /// A layout with two words leaves the last two words zero.
     words: [u64; WORDS_MAX],
 }
 
@@ -43,16 +49,17 @@ pub(super) struct CellLayout {
     counter_bits: u32,
     /// Words of a bucket: 2 or 4.
     word_count: usize,
-    /// The first byte of each word in the bucket, and the shift after it is read.
+    /// The bit at which each word begins in the bucket: its byte, and the bit in this byte.
     word_offsets: [(usize, u32); WORDS_MAX],
-    /// The lowest bit of each cell of a word.
+    /// A word with the lowest bit of each cell set.
     ones: u64,
-    /// All bits of the cells of a word.
+    /// A word with all bits of all cells set.
     mask: u64,
-    /// The bits of the remainders.
+    /// A word with the remainder bits of each cell set.
     remainder_mask: u64,
-    /// The bits of the counters, shifted right by the bits of a remainder.
+    /// A word with the counter bits of each cell set, shifted right by `remainder_bits`.
     counter_mask: u64,
+    /// The sizes in bits, as the vector code takes them.
     lanes: CellLanes,
     instructions: InstructionSet,
 }
@@ -66,9 +73,9 @@ impl CellLayout {
         } else {
             (1 | 1 << cell_bits, WORDS_MAX)
         };
-        // A word may begin at bit 2, 4 or 6 of a byte, but always ends within eight bytes: words of
-        // 64 bits begin at bit 0, words of 60 bits at most at bit 4, words of 58 bits at most at
-        // bit 6.
+        // A word may begin at bit 2, 4 or 6 of a byte, but one load of eight bytes always has all
+        // of its bits. Words of 64 bits begin at bit 0 of a byte, words of 60 bits at bit 0 or 4,
+        // and words of at most 58 bits at any even bit.
         let word_bits = if word_count == 2 { 4 * cell_bits } else { 2 * cell_bits };
         let mask = if word_bits == u64::BITS { u64::MAX } else { (1 << word_bits) - 1 };
         Self {
@@ -90,7 +97,7 @@ impl CellLayout {
         usize::try_from(self.cell_bits).expect("30 at most")
     }
 
-    /// Reads the bucket at `table[at]`; `None` if the table ends before its end.
+    /// Reads the bucket at `table[at]`; `None` if the table ends before the end of the bucket.
     pub(super) fn read(&self, table: &[u8], at: usize) -> Option<Bucket> {
         let rest = table.get(at..).filter(|rest| rest.len() >= self.bucket_len())?;
         let mut words = [0; WORDS_MAX];
@@ -100,7 +107,9 @@ impl CellLayout {
         Some(Bucket { words })
     }
 
-    /// Reads a word of the bucket at the start of `bucket`; bits of the next bucket are masked out.
+    /// Reads the word that begins at bit `shift` of the byte `bucket[at]`.
+    ///
+    /// `bucket` is the table from the first byte of the bucket on. Bits after the word are cleared.
     #[inline]
     fn word(&self, bucket: &[u8], (at, shift): (usize, u32)) -> u64 {
         let bytes = bucket.get(at..).and_then(|bytes| bytes.first_chunk());
@@ -108,11 +117,13 @@ impl CellLayout {
         word >> shift & self.mask
     }
 
-    /// Writes a cell of the bucket at `table[at]`. Counter 0 frees the cell.
+    /// Writes a cell of the bucket at `table[at]`: the remainder of `position`, and the counter.
+    ///
+    /// Counter 0 frees the cell.
     ///
     /// # Panics
     ///
-    /// If the table ends before the cell.
+    /// If the bucket is not in the table.
     pub(super) fn set(
         &self,
         table: &mut [u8],
@@ -134,16 +145,16 @@ impl CellLayout {
         target.copy_from_slice(word.to_le_bytes().split_at(target.len()).0);
     }
 
-    /// Returns a mask of the lowest bits of the cells in use.
+    /// Returns a mark for each used cell of the word: the lowest bit of the cell is set.
     #[inline]
     const fn used(&self, word: u64) -> u64 {
         ((word >> self.remainder_bits & self.counter_mask) + self.counter_mask) >> self.counter_bits
             & self.ones
     }
 
-    /// Returns a mask of the lowest bits of the cells with a remainder.
+    /// Returns a mark for each used cell that holds a remainder: its lowest bit is set.
     ///
-    /// `repeated` has the remainder in each cell.
+    /// `repeated` is a word with the remainder in each cell.
     #[inline]
     const fn matches(&self, word: u64, repeated: u64) -> u64 {
         let differs =
@@ -153,7 +164,8 @@ impl CellLayout {
 
     /// Returns whether any target's bucket holds the target's remainder.
     ///
-    /// There is no branch per bucket, so that cache misses overlap and no branch is mispredicted.
+    /// There is no branch per bucket. So the cache misses of several buckets overlap, and no branch
+    /// is mispredicted.
     #[inline]
     pub(super) fn contains(&self, table: &[u8], targets: &[CellTarget]) -> bool {
         self.instructions.cells_contain(table, targets, &self.lanes, || {
@@ -165,7 +177,9 @@ impl CellLayout {
         })
     }
 
-    /// Returns the result of [`contains`](Self::contains) for buckets of `WORDS` words.
+    /// Returns the same as [`contains`](Self::contains), without vector instructions.
+    ///
+    /// `WORDS` is the number of words of a bucket.
     fn contains_in<const WORDS: usize>(&self, table: &[u8], targets: &[CellTarget]) -> bool {
         let marks = targets.iter().map(|target| {
             let repeated = self.ones * u64::from(target.remainder);
@@ -177,7 +191,7 @@ impl CellLayout {
         marks.fold(0, |all, marks| all | marks) != 0
     }
 
-    /// Iterates over the cells that hold the remainder.
+    /// Iterates over the cells of the bucket that hold the remainder of `position`.
     pub(super) fn find(&self, bucket: Bucket, position: Position) -> impl Iterator<Item = Cell> {
         let repeated = self.ones * u64::from(position.remainder);
         marked(bucket.words.map(|word| self.matches(word, repeated)))
@@ -188,7 +202,7 @@ impl CellLayout {
         let mut remainders = [None; CELLS];
         let words = bucket.words.iter().take(self.word_count);
         let cells = words.flat_map(|word| {
-            // The length of a bucket in bytes equals that of a cell in bits.
+            // The step is `cell_bits`: a bucket has as many bytes as a cell has bits.
             let bits = (0..).step_by(self.bucket_len());
             let cells = CELLS / self.word_count;
             bits.take(cells).map(move |bit: u32| (*word, bit))
@@ -202,14 +216,15 @@ impl CellLayout {
         remainders
     }
 
-    /// Returns the number of cells in use.
+    /// Returns the number of used cells.
     pub(super) fn used_count(&self, bucket: Bucket) -> u32 {
-        // Marks are at least six bits apart (ten with four words), so all marks fit into one word.
+        // The marks of all words go into one word: those of word i are shifted by i ≤ 3 bits. They
+        // do not overlap, because cells, and so the marks of a word, are at least six bits apart.
         let marks = bucket.words.iter().zip(0_u32..);
         marks.fold(0, |all, (word, index)| all | self.used(*word) << index).count_ones()
     }
 
-    /// Returns the first free cell.
+    /// Returns the first free cell; `None` if all eight are used.
     pub(super) fn free(&self, bucket: Bucket) -> Option<Cell> {
         let mut free = [0; WORDS_MAX];
         for (free, word) in free.iter_mut().zip(bucket.words).take(self.word_count) {
@@ -226,7 +241,7 @@ impl CellLayout {
     }
 }
 
-/// Reads a word that is less than eight bytes before the end of the table.
+/// Reads a word of which the table has fewer than eight bytes; missing bytes count as zero.
 #[cold]
 fn last_word(bucket: &[u8], at: usize) -> u64 {
     let mut word = [0; size_of::<u64>()];
@@ -236,13 +251,13 @@ fn last_word(bucket: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Splits a bit offset into bytes and bits.
+/// Splits a bit offset into a byte offset and the bit in this byte.
 #[expect(clippy::as_conversions, reason = "a bucket has 240 bits at most")]
 const fn byte_and_bit(bit: u32) -> (usize, u32) {
     ((bit / 8) as usize, bit % 8)
 }
 
-/// Iterates over the cells whose lowest bits are marked.
+/// Iterates over the cells whose lowest bit is set in `words`, in the order of the bucket.
 fn marked(words: [u64; WORDS_MAX]) -> impl Iterator<Item = Cell> {
     words.into_iter().enumerate().flat_map(|(word, mut marks)| {
         core::iter::from_fn(move || {
@@ -277,7 +292,7 @@ mod tests {
                     table[at..at + len].fill(0);
                     assert_eq!(cells.read(&table, at), Some(empty));
                     let mut expected = Vec::new();
-                    // Zero, the maximum, and values that differ in one bit.
+                    // Zero, the maximum, values that differ in one bit, alternating bits.
                     let top = (1_u32 << remainder_bits) - 1;
                     let remainders =
                         [0, top, 1, top - 1, 1 << 7 & top, 0x55 & top, 0xaa & top, top];
@@ -310,7 +325,7 @@ mod tests {
                             assert_eq!(cells.contains(&table, &[outside, target]), is_held);
                         }
                     }
-                    // Freed cells are zero.
+                    // A freed cell is zero in all bits: once all are freed, the bucket is empty.
                     let before = table.clone();
                     for (remainder, _) in &expected {
                         let position = Position { bucket: 0, remainder: *remainder };

@@ -1,11 +1,16 @@
 //! Gaussian elimination of banded rows: each new row is reduced until it begins at a free slot.
 //!
+//! A row is the equation of a key: its coefficients, of which the first is 1, and its fingerprint
+//! as the right-hand side. Each slot stores at most one row, which begins there. A new row that
+//! begins at a taken slot is combined with the stored row by exclusive or. This clears the first
+//! coefficient, so the reduced row begins at a later slot.
+//!
 //! ```text
 //! slot          0 1 2 3 4 5 6 7 8 …
-//! row of 1        1 0 1 1 0 1
-//! row of 4              1 1 0 0 1 …
-//! new row         1 1 0 1 0 1           begins at 1: taken; exclusive or with that row
-//!               → . 1 1 0 0 0           begins at 2: free, stored there
+//! row at 1        1 0 1 1 0 1
+//! row at 4              1 1 0 0 1 …
+//! new row         1 1 0 1 0 1           begins at 1, which is taken: exclusive or with row 1
+//!               → . 1 1 0 0 0           begins at 2, which is free: stored there
 //! ```
 
 use alloc::vec::Vec;
@@ -14,15 +19,16 @@ use super::equation::Equation;
 use crate::error::BuildError;
 use crate::memory::allocate;
 
-/// The rows, each at the slot of its first coefficient.
+/// The stored rows, each at the slot of its first coefficient.
 #[derive(Debug)]
 pub(super) struct Banding {
-    /// Bit i belongs to the slot i after the row's own; 0 means no row.
+    /// The coefficients of the row at each slot: bit i belongs to `slot + i`. 0 means no row.
     pub(super) coefficients: Vec<u64>,
+    /// The fingerprint of the row at each slot.
     pub(super) fingerprints: Vec<u32>,
 }
 
-/// A row that is not added yet: bit i of `coefficients` belongs to slot `slot + i`.
+/// A row that is not stored yet. Bit i of `coefficients` belongs to `slot + i`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     slot: usize,
@@ -43,9 +49,9 @@ impl Row {
 pub(super) enum Inserted {
     /// The row is stored at this slot.
     At(usize),
-    /// The row follows from earlier rows, as the second copy of a key does.
+    /// The row follows from stored rows, for example because it is another copy of a key.
     Redundant,
-    /// The row contradicts earlier rows.
+    /// The row contradicts stored rows: they give the same coefficients another fingerprint.
     Failed,
 }
 
@@ -54,7 +60,7 @@ impl Banding {
         Ok(Self { coefficients: allocate(slots, 0)?, fingerprints: allocate(slots, 0)? })
     }
 
-    /// Adds a row.
+    /// Adds the row of an equation.
     #[inline]
     pub(super) fn insert(&mut self, equation: &Equation) -> Inserted {
         let mut row = Row::new(equation);
@@ -67,7 +73,7 @@ impl Banding {
 
     /// Stores the row if its slot is free; otherwise reduces it by the row in that slot.
     ///
-    /// `None`: the reduced row begins at a later slot and needs another step.
+    /// Returns `None` after a reduction: `row` now begins at a later slot and needs another step.
     #[inline]
     pub(super) fn step(&mut self, row: &mut Row) -> Option<Inserted> {
         let existing = &mut self.coefficients[row.slot];
@@ -88,7 +94,10 @@ impl Banding {
         None
     }
 
-    /// Removes a row. Rows that were added after it must have been removed before.
+    /// Removes the row at a slot.
+    ///
+    /// The caller must remove the rows that were added later first, because they may have been
+    /// reduced by this row.
     pub(super) fn remove(&mut self, slot: usize) {
         self.coefficients[slot] = 0;
         self.fingerprints[slot] = 0;

@@ -1,4 +1,8 @@
-//! Finds the files that a damaged store lists: under their names, under other names, or damaged.
+//! Finds the files of a damaged store for a salvage.
+//!
+//! A file that the manifest lists may be intact under its name, intact under another name, damaged
+//! but partly readable, or lost. If the manifest cannot be read, every file with the name of a
+//! store file counts as one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,19 +16,23 @@ use crate::files::manifest::{FileEntry, FileId};
 use crate::files::store_file::checksum_of;
 use crate::vfs::Vfs;
 
-/// The files in a family's directory, by contents.
+/// The files in the directory of a family, which can be found by their contents.
 pub(super) struct FilesThere<'a> {
     vfs: &'a dyn Vfs,
     pub(super) directory: PathBuf,
+    /// The names of the listed files and of the other files in the directory.
     names: Vec<String>,
-    /// Checksums of the files read so far, by name; `None` for files that cannot be read.
+    /// Length and checksum of each file read so far, by name; `None` if it cannot be read.
     checksums: BTreeMap<String, Option<(u64, u32)>>,
 }
 
-/// What exists of a listed file.
+/// What exists of a file, with its entry for the manifest of the new store.
 pub(super) enum Found {
+    /// The file can be copied: its first bytes, up to the length in the entry, are intact.
     Whole(Arc<dyn ReadAt>, FileEntry),
+    /// The file is damaged but can be opened: the cells of its sound blocks can be copied.
     Rest(Box<Reader>, FileEntry),
+    /// The file is missing, has no cells or cannot be used.
     Nothing,
 }
 
@@ -34,6 +42,7 @@ impl<'a> FilesThere<'a> {
         Self { vfs, directory, names: names.cloned().collect(), checksums: BTreeMap::new() }
     }
 
+    /// Finds a file, and reports in `part` what was found or lost.
     pub(super) fn find(&mut self, file: &PlannedFile, part: &mut Part) -> Found {
         match &file.entry {
             Some(entry) => self.find_listed(entry, part),
@@ -41,7 +50,11 @@ impl<'a> FilesThere<'a> {
         }
     }
 
-    /// Finds a listed file: the file, the same bytes under another name, or its damaged remains.
+    /// Finds a file that the manifest lists.
+    ///
+    /// Tries, in this order: the file under its name, if the bytes up to the listed length have the
+    /// listed checksum; a file with another name but the listed length and checksum; the damaged
+    /// file under its name, if it can be opened and is the listed file by its id or its keys.
     fn find_listed(&mut self, entry: &FileEntry, part: &mut Part) -> Found {
         let path = self.directory.join(&entry.name);
         let own = self.vfs.open(&path).ok().filter(|own| own.len() >= entry.length);
@@ -64,6 +77,8 @@ impl<'a> FilesThere<'a> {
                 return Found::Whole(source, entry.clone());
             }
         }
+        // An imported file may have no id. It must then agree with the entry in the number of cells
+        // and in the first and last key.
         let reader = self.reader(&entry.name).filter(|reader| {
             entry.id.map_or_else(
                 || entry.contradiction(reader).is_none(),
@@ -77,9 +92,10 @@ impl<'a> FilesThere<'a> {
         Found::Rest(Box::new(reader), entry.clone())
     }
 
-    /// Describes an existing file of a store whose manifest cannot be read.
+    /// Finds a file of a store whose manifest cannot be read, and makes an entry for it.
     fn take_unlisted(&mut self, name: &str, part: &mut Part) -> Found {
-        // Opened before its checksum is computed: a large sparse file could take hours to read.
+        // The file is opened before its checksum is computed. Opening rejects what is not an HFile,
+        // for example a large sparse file, which could take hours to read.
         let Some(reader) = self.reader(name) else {
             part.lost(0, "no part of it can be used");
             return Found::Nothing;
@@ -110,6 +126,7 @@ impl<'a> FilesThere<'a> {
         Some(self.vfs.open(&self.directory.join(name)).ok()?.len())
     }
 
+    /// Returns the length and the checksum of a file; `None` if it cannot be read.
     fn sums(&mut self, name: &str) -> Option<(u64, u32)> {
         if let Some(known) = self.checksums.get(name) {
             return *known;
@@ -123,6 +140,7 @@ impl<'a> FilesThere<'a> {
         sums
     }
 
+    /// Opens a file as an HFile; `None` if that fails.
     fn reader(&self, name: &str) -> Option<Reader> {
         let path = self.directory.join(name);
         let shown = FileName::new(path.display().to_string());
@@ -131,7 +149,7 @@ impl<'a> FilesThere<'a> {
     }
 }
 
-/// Returns whether the first bytes of a file have the listed checksum.
+/// Returns whether the bytes of a file up to the listed length have the listed checksum.
 fn is_listed(source: &dyn ReadAt, path: &Path, entry: &FileEntry) -> bool {
     let checksum = checksum_of(source, path, entry.length, |_| true);
     matches!(checksum, Ok(Some(checksum)) if checksum == entry.checksum)

@@ -1,10 +1,17 @@
 //! Back pressure: writers wait, for a bounded time, while flushes do not keep up.
 //!
+//! The flush size is a limit for the memstores of all families together.
+//!
 //! ```text
-//! memstores   below the flush size   writes proceed
-//!             above                  the writer requests a flush, or flushes if there is no thread
-//!             four times above       writers wait for a flush; after a timeout they are refused
+//! active memstores   below the flush size     writes proceed
+//!                    at the flush size        after its write, a writer requests a flush from the
+//!                                             flush thread, or flushes if there is no thread
+//! all memstores      over 4 × the flush size  with a flush thread, writers wait for a flush;
+//!                                             a write fails when its wait exceeds a timeout
 //! ```
+//!
+//! Each family has one active memstore, which accepts writes. "All" includes the flushing ones,
+//! which are full and wait until they are written to a file.
 
 use std::time::Instant;
 
@@ -19,7 +26,9 @@ use crate::write::log::Log;
 const STALL_FACTOR: usize = 4;
 
 impl Maintenance {
-    /// Waits while the memstores exceed the flush size by far.
+    /// Waits while the memstores exceed `STALL_FACTOR` times the flush size.
+    ///
+    /// Returns `Error::Busy` if they still do after the option `stall_max`.
     pub(crate) fn wait_for_room(&self, catalog: &Catalog) -> Result<()> {
         let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
         if !self.thread_runs() || catalog.version().memstore_bytes() <= max {
@@ -27,7 +36,8 @@ impl Maintenance {
         }
         let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
-            // Read before the size of the memstores, so that a flush that ends in between is not missed.
+            // The count is read before the size: if a flush ends between the two reads, the wait
+            // below returns immediately.
             let before = self.tasks.flushes();
             let bytes = catalog.version().memstore_bytes();
             if bytes <= max {
@@ -50,7 +60,10 @@ impl Maintenance {
         result
     }
 
-    /// Called after a write: requests a delayed write of the log, and a flush if memstores are full.
+    /// Requests the work that a finished write leads to; every write calls this.
+    ///
+    /// An `AsyncWal` write needs a delayed write of the log. Full active
+    /// memstores need a flush, which this call runs itself if the store has no threads.
     pub(crate) fn after_write(
         &self,
         catalog: &Catalog,
@@ -75,7 +88,7 @@ impl Maintenance {
         if self.options.auto_compaction { self.compact_as_needed(catalog) } else { Ok(()) }
     }
 
-    /// Returns whether memstores are full, or wait for a flush.
+    /// Returns whether the active memstores are full, or flushing memstores are not written yet.
     pub(super) fn wants_flush(&self, catalog: &Catalog) -> bool {
         let version = catalog.version();
         version.active_bytes() >= self.options.memstore_flush_bytes

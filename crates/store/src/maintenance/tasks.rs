@@ -1,4 +1,6 @@
-//! The pending work of a store's threads.
+//! The pending work of a store's background threads, and the waits for it.
+//!
+//! A store has two threads: one writes the log and flushes memstores, the other compacts files.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +10,7 @@ use crate::sync::{Condvar, Mutex, lock, wait, wait_at_most};
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     wanted: Mutex<Wanted>,
-    /// Signalled when work is added or done.
+    /// Notified when work is added, when a flush ends and when the threads are asked to end.
     changed: Condvar,
 }
 
@@ -16,20 +18,29 @@ pub(super) struct Tasks {
 struct Wanted {
     flush: bool,
     compact: bool,
+    /// When the delayed writes of the log must be written; `None` if there are none.
     log_due: Option<Instant>,
+    /// Whether the threads are asked to end.
     stop: bool,
-    /// Flushes that ended, successfully or not.
+    /// The number of flushes that ended, successfully or not.
+    ///
+    /// A failed task and the end of a thread also count, so that writers that wait for a flush
+    /// check whether the store still accepts writes.
     flushes: u64,
 }
 
-/// What a thread does. Flushes have their own thread, so that they do not wait for a compaction.
+/// The kind of tasks that a thread runs.
+///
+/// Flushes have a thread of their own, so that they do not wait for a compaction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Duty {
+    /// Flushes, and delayed writes of the log.
     Flush,
+    /// Compactions.
     Compact,
 }
 
-/// The next work of a thread.
+/// The next task of a thread.
 pub(super) enum Task {
     WriteLog,
     Flush,
@@ -39,7 +50,7 @@ pub(super) enum Task {
 impl Tasks {
     /// Delay until an [`AsyncWal`](crate::Durability::AsyncWal) write is in the log.
     const LOG_DELAY: Duration = Duration::from_millis(100);
-    /// Interval at which a writer that waits for a flush checks its condition.
+    /// Maximum time until a writer that waits for a flush checks again whether to wait.
     const STALL_MAX: Duration = Duration::from_millis(500);
 
     pub(super) fn want_flush(&self) {
@@ -50,6 +61,7 @@ impl Tasks {
         self.want(|wanted| wanted.compact = true);
     }
 
+    /// Requests a write of the log after the delay, unless one is already requested.
     pub(super) fn want_log(&self) {
         let mut wanted = lock(&self.wanted);
         if wanted.log_due.is_none() {
@@ -63,10 +75,12 @@ impl Tasks {
         self.want(|wanted| wanted.stop = true);
     }
 
+    /// Counts a flush, and wakes the writers that wait for one.
     pub(super) fn flush_ended(&self) {
         self.want(|wanted| wanted.flushes += 1);
     }
 
+    /// Changes the pending work and wakes all waiting threads.
     fn want(&self, note: impl FnOnce(&mut Wanted)) {
         note(&mut lock(&self.wanted));
         self.changed.notify_all();
@@ -77,12 +91,15 @@ impl Tasks {
         lock(&self.wanted).stop
     }
 
-    /// Returns the number of flushes that ended.
+    /// Returns the number of flushes that ended, successfully or not.
     pub(super) fn flushes(&self) -> u64 {
         lock(&self.wanted).flushes
     }
 
-    /// Waits until more than `before` flushes have ended, or a timeout of at most `max` has passed.
+    /// Waits until another flush ends, but at most `max`, and at most half a second.
+    ///
+    /// `before` is an earlier result of [`flushes`](Self::flushes). Returns immediately if a flush
+    /// has ended since then. Also returns when the threads are asked to end.
     pub(super) fn wait_for_flush(&self, before: u64, max: Duration) {
         let due = Instant::now() + max.min(Self::STALL_MAX);
         let mut wanted = lock(&self.wanted);
@@ -95,7 +112,9 @@ impl Tasks {
         }
     }
 
-    /// Waits for work. Returns `None` when the thread is to end.
+    /// Waits for the next task of a thread; `None` if the thread must end.
+    ///
+    /// A write of the log that is due comes before a flush.
     pub(super) fn next(&self, duty: Duty) -> Option<Task> {
         let mut wanted = lock(&self.wanted);
         loop {

@@ -1,6 +1,9 @@
 //! Filter blocks that are loaded at their first use.
 //!
-//! A block then stays resident if it is pinned or the cache has room to reserve for it.
+//! A loaded block can become resident: the open file then holds it, and lookups do not search the
+//! block cache for it. Its bytes are reserved in the budget of the cache. Blocks become resident if
+//! the reader pins its filters, or if the cache grants the reservation. Other blocks go to the
+//! cache, which may evict them.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -18,14 +21,14 @@ use crate::file::block_reader::BlockReader;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Result};
 
-/// One block of a filter, loaded at its first use.
+/// A block of a filter, loaded at its first use.
 #[derive(Debug)]
 pub(crate) struct LazyFilterBlock<T> {
     handle: BlockHandle,
-    /// The offset that the block's header must give as `previous`.
+    /// The offset of the previous block of the same type, which the block's header must state.
     previous: Option<BlockOffset>,
     resident: OnceLock<ResidentBlock<T>>,
-    /// The damage that a read found. Set once, so that the block is not read again.
+    /// The damage that a read has found. Once it is set, the block is not read again.
     damage: OnceLock<Damage>,
 }
 
@@ -49,13 +52,14 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
         self.damage.get()
     }
 
-    /// Returns the block from memory, the cache or the file.
+    /// Returns the block: the resident block, or else from the cache or the file.
     ///
-    /// A block that is read must have the expected `previous` offset and pass `check`.
+    /// A block from the file must have the expected `previous` offset and pass `check`.
     ///
     /// # Errors
     ///
-    /// If the block cannot be read or is damaged. Later calls return the damage without a read.
+    /// If the block cannot be read, or is damaged. Later calls return the same damage without a
+    /// read.
     #[inline]
     pub(crate) fn load(
         &self,
@@ -92,13 +96,13 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
         };
         let loaded = blocks.load(self.handle.of_type(block_type), Caching::Use, trace, check);
         if let Err(Error::Corrupt { damage, .. }) = &loaded {
-            // Fails only if another thread was first, which then found the same damage.
+            // Fails only if another thread has already set it. Both read the same damaged block.
             let _ = self.damage.set(damage.clone());
         }
         loaded.map(|block| self.keep(blocks, block))
     }
 
-    /// Makes a block resident if it is pinned or the cache has room.
+    /// Makes a block resident if filters are pinned or the cache grants a reservation.
     fn keep(&self, blocks: &BlockReader, block: Arc<T>) -> FilterBlockRef<'_, T> {
         let cache = blocks.cache.as_ref();
         let room = cache.and_then(|cache| {
@@ -110,7 +114,8 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
             }
         });
         if room.is_some() || blocks.pin_filters {
-            // Fails if another thread was first. Dropping this reservation then returns its room.
+            // Fails if another thread has already set it. Then this reservation is dropped, which
+            // gives its bytes back to the budget.
             let _ = self.resident.set(ResidentBlock { block: Arc::clone(&block), _room: room });
             if let Some(cache) = cache {
                 cache.remove(blocks.cache_key(self.handle));
@@ -120,7 +125,7 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
     }
 }
 
-/// A resident filter block, with its reservation in the cache's budget.
+/// A resident filter block, and the reservation of its bytes in the budget of the cache.
 #[derive(Debug)]
 pub(crate) struct ResidentBlock<T> {
     block: Arc<T>,
@@ -136,7 +141,7 @@ impl<T> ResidentBlock<T> {
     }
 }
 
-/// A reference to a filter block: borrowed if the block is resident, else counted.
+/// A reference to a filter block: borrowed if the block is resident, otherwise reference-counted.
 pub(crate) enum FilterBlockRef<'a, T> {
     Resident(&'a T),
     Loaded(Arc<T>),
@@ -154,7 +159,9 @@ impl<T> Deref for FilterBlockRef<'_, T> {
     }
 }
 
-/// Returns the offset before `at` in a chain of ascending offsets.
+/// Returns the last offset less than `at` in `chain`, which ascends; `None` if there is none.
+///
+/// The chain lists the blocks of one type. The header of each states the offset before its own.
 pub(crate) fn offset_before(chain: &[BlockOffset], at: BlockOffset) -> Option<BlockOffset> {
     let before = chain.partition_point(|offset| *offset < at).checked_sub(1)?;
     Some(chain[before])
