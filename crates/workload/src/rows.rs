@@ -7,7 +7,7 @@ use crate::{KEY_LEN, Random, fill_value, key, mix};
 
 /// Length of every value in bytes.
 pub const VALUE_LEN: usize = 100;
-/// The maximum number of digits after the 16 bytes of [`key`].
+/// The maximum number of decimal digits that follow the 16 bytes of `key`.
 const DIGITS_MAX: usize = 8;
 
 /// The key of a row.
@@ -55,7 +55,7 @@ impl Rows {
         value
     }
 
-    /// Returns the expected [`ScanSum`] of a scan over the rows with these indexes.
+    /// Returns the expected `ScanSum` of a scan over the rows with these indexes.
     pub fn sum(self, indexes: impl IntoIterator<Item = u64>) -> ScanSum {
         let mut sum = ScanSum::default();
         for index in indexes {
@@ -150,8 +150,8 @@ impl Asked {
 
 /// Draws ranks with a probability proportional to `1 / rank^0.99`, as YCSB does.
 ///
-/// The algorithm is from Gray et al., "Quickly generating billion-record synthetic databases", 1994.
-/// `alpha`, `zeta` and `eta` are named as there.
+/// The algorithm and the names of its constants are from Gray et al., "Quickly generating
+/// billion-record synthetic databases", 1994.
 struct Zipf {
     /// The number of ranks.
     ranks: f64,
