@@ -23,7 +23,7 @@ pub(crate) struct FilterBlocks {
     pub(crate) id: Vec<u8>,
 }
 
-/// Returns the value of [`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID).
+/// Returns the filter's id for the file info: the number of keys, then the checksum.
 fn filter_id(keys: u64, checksum: u64) -> Vec<u8> {
     [keys.to_be_bytes(), checksum.to_be_bytes()].concat()
 }
@@ -116,24 +116,24 @@ impl FilterWriter {
     }
 }
 
-/// The minimum of [`keys_max`], even if the filter of a partition then exceeds the block size.
+/// The minimum of `keys_max`, even if the filter of a partition then exceeds the block size.
 ///
 /// The index entry of a smaller partition can take more bytes than the partition's filter.
 const KEYS_MIN: u64 = 256;
 
-/// [`keys_max`] searches for the number of rows with a precision of 1/64.
+/// `keys_max` searches for the number of rows with a precision of 1/64.
 const SEARCH_STEPS: u64 = 64;
 
 /// Returns the minimum length in bytes of a full partition that may have `block_size` bytes.
 ///
 /// A full partition leaves up to 2/64 of the block size unused: 1/64 because the search in
-/// [`keys_max`] is not exact, and 1/64 because the size of a filter grows in steps.
+/// `keys_max` is not exact, and 1/64 because the size of a filter grows in steps.
 fn partition_len_min(block_size: u32) -> u64 {
     u64::from(block_size) / SEARCH_STEPS * (SEARCH_STEPS - 2)
 }
 
 impl FilterOptions {
-    /// Returns an upper bound of the header bytes that partitioning adds to `bytes` bytes of filter.
+    /// Returns an upper bound of the header bytes that partitions add to a filter of `bytes` bytes.
     ///
     /// A writer splits a filter into partitions of at most `block_size` bytes
     /// ([`WriterOptions::filter_block_size`]), each with a header. The first header is not
