@@ -1,4 +1,4 @@
-//! Writes cells as text, in the cells format, or as CSV.
+//! Writes cells as text, as CSV, or as lines of JSON (the format "cells").
 
 use std::io::{self, Write};
 
@@ -23,7 +23,7 @@ pub(crate) struct CellsOutput<W: Write> {
 }
 
 impl<W: Write> CellsOutput<W> {
-    /// Creates an output to `out`, and writes the header line of CSV.
+    /// Creates an output to `out`. Writes the header line if the format is CSV.
     pub(crate) fn new(mut out: W, format: Format) -> io::Result<Self> {
         if format == Format::Csv {
             out.write_all(b"row,family,qualifier,ts,type,value,seq\n")?;
@@ -45,7 +45,7 @@ impl<W: Write> CellsOutput<W> {
         self.out.flush()
     }
 
-    /// Ends the output.
+    /// Flushes and closes the output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()
     }
@@ -60,10 +60,11 @@ impl<W: Write> CellsOutput<W> {
         writeln!(self.out)
     }
 
+    /// Writes a cell as a line of comma-separated values, without its tags.
     fn write_csv(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         let text = |bytes| {
             let shown = sstable::escape(bytes).to_string();
-            // Escaped text is printable ASCII, so only quotes and commas need quoting.
+            // Escaped text has no line breaks, so only commas and quotation marks require quotes.
             let plain = !shown.contains(['"', ',']);
             if plain { shown } else { format!("\"{}\"", shown.replace('"', "\"\"")) }
         };

@@ -1,17 +1,20 @@
-//! A reader over untrusted bytes, and the variable-length integers of the format.
+//! A reader over untrusted bytes, and the two variable-length integers of the format.
 //!
-//! | integer | used for                                    | bytes                                       |
-//! |---------|---------------------------------------------|---------------------------------------------|
-//! | vint    | lengths in encoded cells, protobuf lengths  | 7 bits a byte, least significant first;     |
-//! |         |                                             | the high bit is set if more bytes follow    |
-//! | hvlong  | lengths of index keys, sequence ids         | −112 ..= 127: one byte; otherwise a byte    |
-//! |         |                                             | −112 − n (negative: −120 − n), then `n`     |
-//! |         |                                             | bytes, most significant first, of the       |
-//! |         |                                             | number (negative: of its complement)        |
+//! | integer | used for                        | bytes                                            |
+//! |---------|---------------------------------|--------------------------------------------------|
+//! | vint    | lengths in encoded cells and    | 7 bits per byte, least significant first; the    |
+//! |         | of protobuf messages            | highest bit is set if more bytes follow          |
+//! | hvlong  | lengths of index keys, sequence | −112 ..= 127: one byte, the value as i8          |
+//! |         | ids                             | greater: −112 − n as i8, then the value in n     |
+//! |         |                                 | bytes, big-endian                                |
+//! |         |                                 | less: −120 − n as i8, then the bitwise           |
+//! |         |                                 | complement of the value in n bytes, big-endian   |
 //!
-//! The vint is protobuf's, the hvlong is Hadoop's (`WritableUtils.writeVLong`).
+//! The vint is protobuf's varint. The hvlong is written by Hadoop's `WritableUtils.writeVLong`.
 
-/// The unread rest of some bytes. Methods return `None`, and consume nothing, if bytes are missing.
+/// The unread rest of a byte slice.
+///
+/// Methods that read return `None` if bytes are missing, and then consume nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a>(&'a [u8]);
 
@@ -28,11 +31,12 @@ impl<'a> Input<'a> {
         self.0.is_empty()
     }
 
-    /// The unread bytes.
+    /// Returns the unread bytes.
     pub(crate) const fn rest(&self) -> &'a [u8] {
         self.0
     }
 
+    /// Reads `len` bytes.
     #[inline]
     pub(crate) const fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         match self.0.split_at_checked(len) {
@@ -44,6 +48,7 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Reads `N` bytes.
     #[inline]
     pub(crate) const fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         match self.0.split_first_chunk() {
@@ -55,13 +60,13 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Takes `len` bytes, at most 8; the rest of the array is arbitrary.
+    /// Reads `len` bytes, at most 8, to the front of an array, whose other bytes are arbitrary.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(crate) fn up_to_eight(&mut self, len: usize) -> Option<[u8; 8]> {
         let rest = self.0;
         let own = self.take(len)?;
-        // Usually 8 bytes can be loaded at once; callers mask the surplus.
+        // Fast path: one load of 8 bytes, of which callers ignore the bytes after `len`.
         Some(rest.first_chunk().copied().unwrap_or_else(|| {
             let mut bytes = [0; 8];
             for (to, from) in bytes.iter_mut().zip(own) {
@@ -76,28 +81,29 @@ impl<'a> Input<'a> {
         self.array().map(|[byte]| byte)
     }
 
+    /// Reads a big-endian number.
     #[inline]
     pub(crate) fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_be_bytes)
     }
 
-    /// Reads a length or count: a non-negative i32.
+    /// Reads a length or count: a big-endian i32 that is not negative.
     #[inline]
     pub(crate) fn len_i32(&mut self) -> Option<usize> {
         usize::try_from(i32::from_be_bytes(self.array()?)).ok()
     }
 
-    /// Reads a vint that is a length: at most five bytes, at most `i32::MAX`.
+    /// Reads a vint of at most five bytes and at most `i32::MAX`, as all lengths are.
     #[inline]
     pub(crate) fn vint(&mut self) -> Option<usize> {
-        // Lengths in encoded cells are usually less than 128.
+        // Most lengths in encoded cells are less than 128, which takes one byte.
         self.short_or(Self::long_vint)
     }
 
-    /// Reads a vint or an hvlong.
+    /// Reads a vint or an hvlong: a value of 0 to 127 here, any other value by `long`.
     ///
-    /// In both, a byte below 0x80 is the value; `long` reads all other values. `long` takes the
-    /// input by value, so that the caller can keep the input in registers.
+    /// Both integers store 0 to 127 as a byte with that value. `long` takes the input by value, so
+    /// that the caller can keep the input in registers.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn short_or<T: From<u8>>(&mut self, long: fn(Self) -> Option<(T, Self)>) -> Option<T> {
@@ -110,6 +116,7 @@ impl<'a> Input<'a> {
         Some(value)
     }
 
+    /// Reads a vint of any value, and returns the value and the rest of the input.
     #[inline(never)]
     fn long_vint(mut self) -> Option<(usize, Self)> {
         let mut value = 0_u64;
@@ -124,12 +131,14 @@ impl<'a> Input<'a> {
         None
     }
 
+    /// Reads an hvlong.
     #[inline]
     pub(crate) fn hvlong(&mut self) -> Option<i64> {
-        // In most files all sequence ids are 0.
+        // In most files all sequence ids are 0, which takes one byte.
         self.short_or(Self::long_hvlong)
     }
 
+    /// Reads an hvlong of any value, and returns the value and the rest of the input.
     #[inline(never)]
     fn long_hvlong(mut self) -> Option<(i64, Self)> {
         let first = self.u8()?.cast_signed();
@@ -172,7 +181,7 @@ pub(crate) fn write_hvlong(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(significant);
 }
 
-/// Bytes that [`write_hvlong`] appends.
+/// Returns the number of bytes that [`write_hvlong`] appends.
 pub(crate) fn hvlong_len(value: i64) -> usize {
     match value {
         -112..=127 => 1,
@@ -180,7 +189,7 @@ pub(crate) fn hvlong_len(value: i64) -> usize {
     }
 }
 
-/// The number of leading zero bytes of a non-negative number.
+/// Returns the number of leading zero bytes of a non-negative number.
 fn hvlong_leading_zeros(magnitude: i64) -> usize {
     magnitude.to_be_bytes().iter().take_while(|byte| **byte == 0).count()
 }

@@ -1,11 +1,13 @@
-//! Rows for comparing stores, and the sequences of gets that benchmarks ask.
+//! Rows for benchmarks that compare stores, and the row sequences of their gets.
 //!
-//! Keys have 16 to 24 bytes and are in no order. Values have 100 bytes, half of them compressible.
+//! Keys have 16 to 24 bytes and are pseudo-random, so row indexes say nothing about the key order.
+//! Values have 100 bytes, half of them compressible.
 
 use crate::{KEY_LEN, Random, fill_value, key, mix};
 
 /// Length of every value in bytes.
 pub const VALUE_LEN: usize = 100;
+/// The maximum number of decimal digits that follow the 16 bytes of `key`.
 const DIGITS_MAX: usize = 8;
 
 /// The key of a row.
@@ -21,22 +23,22 @@ impl AsRef<[u8]> for RowKey {
     }
 }
 
-/// All rows of a seed, by index.
+/// The rows that a seed generates, by index.
 ///
-/// A store holds the rows below some index. The rows from that index on are absent; their keys lie
-/// between those of the store, because keys are in no order.
+/// A benchmark writes the rows below some index to a store. The rows from that index on are absent.
+/// Their keys lie between the keys in the store, because keys are pseudo-random.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
     seed: u64,
 }
 
 impl Rows {
-    /// Creates the rows of a seed.
+    /// Returns the rows of a seed.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// Returns the `index`th key: [`key`](crate::key), followed by up to eight digits.
+    /// Returns the key of row `index`: [`key`](crate::key), then zero to eight decimal digits.
     pub fn key(self, index: u64) -> RowKey {
         let mut digits = Random::new(mix(self.seed ^ mix(index)));
         let more = digits.below(DIGITS_MAX + 1);
@@ -46,14 +48,14 @@ impl Rows {
         RowKey { bytes, len: (KEY_LEN + more) as u8 }
     }
 
-    /// Returns the `index`th value.
+    /// Returns the value of row `index`.
     pub fn value(self, index: u64) -> [u8; VALUE_LEN] {
         let mut value = [0; VALUE_LEN];
         fill_value(self.seed, index, &mut value);
         value
     }
 
-    /// Returns the checksum that a scan of these rows must have.
+    /// Returns the expected `ScanSum` of a scan over the rows with these indexes.
     pub fn sum(self, indexes: impl IntoIterator<Item = u64>) -> ScanSum {
         let mut sum = ScanSum::default();
         for index in indexes {
@@ -65,8 +67,8 @@ impl Rows {
 
 /// The number of rows that a scan returned, and a checksum over them.
 ///
-/// The checksum covers every byte of keys and values with its position. It does not depend on the
-/// order of the rows.
+/// The checksum depends on each byte of the keys and values and on the byte's position, but not on
+/// the order of the rows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ScanSum {
     rows: u64,
@@ -87,6 +89,7 @@ impl ScanSum {
     }
 }
 
+/// Returns a checksum of a key or value: the sum of its 8-byte words, each rotated by its position.
 fn words(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
@@ -98,24 +101,24 @@ fn words(bytes: &[u8]) -> u64 {
     sum
 }
 
-/// Which rows a sequence of gets asks.
+/// The choice of rows in a sequence of gets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Asked {
-    /// Rows that the store holds, uniformly distributed.
+    /// Present rows, uniformly distributed.
     Present,
-    /// Rows that the store does not hold, with keys between those that it holds.
+    /// Absent rows, uniformly distributed, with keys between the keys in the store.
     Absent,
-    /// An absent row and a present row in turn.
+    /// Absent and present rows, alternating.
     Mixed,
-    /// Rows that the store holds, with YCSB's Zipf distribution (0.99).
+    /// Present rows, with the Zipf distribution of YCSB (exponent 0.99).
     Zipf,
 }
 
 impl Asked {
-    /// Every kind.
+    /// All choices.
     pub const ALL: [Self; 4] = [Self::Present, Self::Absent, Self::Mixed, Self::Zipf];
 
-    /// Returns the name that tables show.
+    /// Returns the name in result tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Present => "present",
@@ -125,11 +128,11 @@ impl Asked {
         }
     }
 
-    /// Returns `count` row indexes to ask of a store that holds the first `rows` rows.
+    /// Returns the row indexes of `count` gets from a store that holds the first `rows` rows.
     ///
     /// # Panics
     ///
-    /// If there are no rows.
+    /// If `rows` is zero.
     pub fn questions(self, rows: u64, count: usize, seed: u64) -> Vec<u64> {
         let mut random = Random::new(seed);
         let zipf = Zipf::new(if self == Self::Zipf { rows } else { 1 });
@@ -138,6 +141,7 @@ impl Asked {
                 Self::Mixed if at % 2 == 0 => rows + random.below(rows as usize) as u64,
                 Self::Present | Self::Mixed => random.below(rows as usize) as u64,
                 Self::Absent => rows + random.below(rows as usize) as u64,
+                // Mixing spreads the frequent rows over all indexes.
                 Self::Zipf => mix(zipf.rank(&mut random)) % rows,
             })
             .collect()
@@ -146,8 +150,10 @@ impl Asked {
 
 /// Draws ranks with a probability proportional to `1 / rank^0.99`, as YCSB does.
 ///
-/// The algorithm is from Gray et al., "Quickly generating billion-record synthetic databases", 1994.
+/// The algorithm and the names of its constants are from Gray et al., "Quickly generating
+/// billion-record synthetic databases", 1994.
 struct Zipf {
+    /// The number of ranks.
     ranks: f64,
     alpha: f64,
     zeta: f64,
@@ -219,7 +225,7 @@ mod tests {
             assert!(row < rows);
             *counts.entry(row).or_insert(0) += 1;
         }
-        // The first of a thousand ranks has a probability of 1 in 7.7.
+        // The most frequent of 1000 ranks has a probability of 1/7.7: about 1300 of 10,000 gets.
         let most = *counts.values().max().unwrap_or(&0);
         assert!((1100..1500).contains(&most), "{most}");
     }

@@ -1,4 +1,7 @@
-//! Writes a file's cells with one encoding and codec, times that, and reads them back.
+//! Measures one variant of a file: its cells, written with one encoding and one codec.
+//!
+//! A measurement writes the variant, scans it, gets sample rows from it, and compares it with the
+//! original. Writing, scanning and gets are timed.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -19,31 +22,34 @@ use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan, scan_without_read_ahead};
 use crate::sorted::cell_bytes;
 
-/// Bytes of cells to read before writing them, so that only writing is timed.
+/// Reads and writes take turns with batches of about this many bytes: only the writes are timed.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// Rows to look up.
+/// The maximum number of sample rows, which are looked up in each variant.
 const ROWS_MAX: u64 = 100;
 
-/// The size of a file's cells, and rows to look up in each variant.
+/// The size of a file's cells, and a sample of its rows.
 pub(super) struct Sample {
     /// Bytes of all keys, values and tags.
     pub(super) cell_bytes: u64,
-    /// Rows from the whole file, in random order.
+    /// Sample rows, evenly distributed over the file, in random order.
     rows: Vec<Vec<u8>>,
 }
 
 /// The measurement of one variant.
 pub(super) struct Measured {
+    /// The length of the written file in bytes.
     pub(super) size: u64,
+    /// The time of writing all cells.
     pub(super) writing: Duration,
+    /// The time of scanning all cells.
     pub(super) scanning: Duration,
     /// The median time of a get; `None` for a file without cells.
     pub(super) get: Option<Duration>,
 }
 
 impl Sample {
-    /// Scans a file.
+    /// Scans a file for the size of its cells and for sample rows.
     pub(super) fn read(reader: &Reader) -> anyhow::Result<Self> {
         let stride = reader.trailer().entry_count.div_ceil(ROWS_MAX).max(1);
         let (mut cell_bytes, mut rows) = (0, Vec::new());
@@ -51,7 +57,7 @@ impl Sample {
         let mut number = 0;
         while let Some(cell) = scanner.cell() {
             cell_bytes += (cell.key().flat_len() + cell.value.len() + cell.tags.len()) as u64;
-            // Checked again here, because the trailer's entry count may be wrong.
+            // Limits the sample even if the trailer's entry count, and so the stride, is wrong.
             if number % stride == 0 && (rows.len() as u64) < ROWS_MAX {
                 rows.push(cell.row.to_vec());
             }
@@ -62,7 +68,7 @@ impl Sample {
         Ok(Self { cell_bytes, rows })
     }
 
-    /// Writes the cells of `reader` to `destination`, measures that file, and removes it.
+    /// Writes the cells of `reader` to the file `destination`, measures the file, and removes it.
     pub(super) fn measure(
         &self,
         reader: &Reader,
@@ -98,9 +104,9 @@ impl Sample {
         Ok(Measured { size: summary.len, writing, scanning, get })
     }
 
-    /// Returns the median time of gets without block cache and filters.
+    /// Returns the median time of gets of the sample rows; `None` without rows.
     ///
-    /// Filters are not queried, because they are the same in all variants.
+    /// Gets use no block cache. They query no filter, because all variants have the same filters.
     fn time_gets(&self, destination: &Path) -> anyhow::Result<Option<Duration>> {
         let written = Reader::open_file(destination, reader_options().filter_use(FilterUse::None))?;
         let mut times = Vec::new();
@@ -119,7 +125,7 @@ impl Sample {
     }
 }
 
-/// Reads the next cells; returns false at the end.
+/// Replaces `batch` by the next cells. Returns false at the end of the file.
 fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<bool> {
     batch.clear();
     let mut bytes = 0;
@@ -134,6 +140,7 @@ fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<b
     Ok(!batch.is_empty())
 }
 
+/// Returns the time of a scan over all cells.
 fn time_scan(written: &Reader) -> sstable::Result<Duration> {
     let started = Instant::now();
     let mut scanner = scan_without_read_ahead(written)?;

@@ -1,21 +1,24 @@
-//! Cache lines of bits or counters: where the fields of a key are, and how they change.
+//! A cache line of a blocked filter: the positions of a key's fields, and their updates.
+//!
+//! A blocked filter keeps each key in one cache line. A field is a bit of a Bloom filter or a 4-bit
+//! counter of a counting filter. Each probe of a key selects a field.
 
 use crate::hash::KeyHash;
 
 /// A cache line: 512 bits, or 128 counters of 4 bits.
 pub(crate) type Line = [u8; 64];
 
-/// The most fields that a key can have in a line.
+/// The maximum number of probes of a key in a line.
 pub(crate) const LINE_PROBES_MAX: u32 = 32;
 
-/// The number of fields that a key has in a line, 1 to 32.
+/// The number of probes of a key in a line, 1 to 32.
 ///
-/// Stored as a bit for each probe, the lowest for the first, as the vector code takes it.
+/// Stored as a mask for the vector code: bit `n` is set if there is a probe `n`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Probes(u32);
 
 impl Probes {
-    /// Takes a count.
+    /// Creates the mask of `count` probes.
     ///
     /// # Panics
     ///
@@ -25,12 +28,12 @@ impl Probes {
         Self(u32::MAX >> (LINE_PROBES_MAX - count))
     }
 
-    /// Returns the count.
+    /// Returns the number of probes.
     pub(crate) const fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Returns a bit for each probe, the lowest for the first.
+    /// Returns the mask, whose bit `n` is set if there is a probe `n`.
     #[inline]
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     pub(super) const fn mask(self) -> u32 {
@@ -38,7 +41,7 @@ impl Probes {
     }
 }
 
-/// The powers 1 to 32 of 2^32 divided by the golden ratio, whose multiples are evenly spread.
+/// The first 32 powers of M = 2^32 / golden ratio, modulo 2^32. Multiples of M are evenly spread.
 pub(crate) const LINE_MULTIPLIERS: [u32; LINE_PROBES_MAX as usize] = {
     let mut powers = [0x9e37_79b9_u32; LINE_PROBES_MAX as usize];
     let mut index = 1;
@@ -49,19 +52,22 @@ pub(crate) const LINE_MULTIPLIERS: [u32; LINE_PROBES_MAX as usize] = {
     powers
 };
 
-/// Returns the line of a key, out of `count`, from the upper bits of its hash.
+/// Returns the index of a key's line among `count` lines, from the upper bits of the key's hash.
 #[inline]
 pub(crate) const fn line_index(hash: KeyHash, count: usize) -> usize {
-    // A slot is below the count, which is a `usize`.
+    // The cast is exact: the slot is below `count`, a `usize`.
     hash.slot(count as u64) as usize
 }
 
-/// Returns the first bit of each field of a key in a line of fields of `field_bits` bits, 1 or 4.
+/// Returns, for each probe of a key, the bit offset of the field in the line.
 ///
-/// `RocksDB`'s `FastLocalBloom` multiplies 32 bits of the hash by a power of the golden ratio for
-/// each probe, and takes the upper nine bits of the product for one of 512 places. Here even and
-/// odd probes start from different 32 bits, so that the whole hash counts, which matters below an
-/// error rate of 1e-7. Both are odd numbers, whose products do not run out of bits.
+/// A field has `field_bits` bits, 1 or 4. Several probes can select the same field.
+///
+/// `RocksDB`'s `FastLocalBloom` multiplies, for each probe, 32 bits of the hash by a power of the
+/// golden ratio. The upper nine bits of the product are one of 512 positions. Here even and odd
+/// probes multiply different 32-bit seeds, so that the positions depend on all 64 bits of the hash,
+/// which matters for error rates below 1e-7. Both seeds are odd, because a product modulo 2^32
+/// loses a bit of the seed for each factor of two.
 pub(crate) fn line_positions(
     field_bits: u32,
     hash: u64,
@@ -76,13 +82,13 @@ pub(crate) fn line_positions(
     })
 }
 
-/// Returns the seed of even probes in the lower half, and that of odd probes in the upper half.
+/// Returns the 32-bit seed of even probes in the lower half, and of odd probes in the upper half.
 ///
-/// Multiplies the hash once more, since its upper bits have already selected the line.
+/// The hash is multiplied, because keys of the same line have similar upper bits in their hashes.
 pub(crate) const fn line_seeds(hash: u64) -> u64 {
     /// 2^64 divided by the golden ratio.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    /// The lowest bit of both halves.
+    /// A mask of the lowest bit of each half, which makes both seeds odd.
     const ODD: u64 = 0x1_0000_0001;
     hash.wrapping_mul(FACTOR) | ODD
 }
@@ -96,20 +102,23 @@ pub(crate) fn line_insert(line: &mut Line, hash: u64, probes: Probes) {
 
 /// Adds one to each counter of a key in a line of counters of 4 bits.
 ///
-/// A counter of two probes is raised once, and a counter at 15 stays.
+/// A counter that several probes select is raised once. A counter at 15 is saturated: it stays.
 pub(crate) fn counters_raise(line: &mut Line, hash: u64, probes: Probes) {
     change_counters(line, hash, probes, |word, open| word + open);
 }
 
-/// Subtracts one from each counter of a key, as [`counters_raise`] added it; none may be zero.
+/// Subtracts one from each counter of a key, none of which may be zero.
+///
+/// Reverses [`counters_raise`], except for saturated counters.
 pub(crate) fn counters_lower(line: &mut Line, hash: u64, probes: Probes) {
     change_counters(line, hash, probes, |word, open| word - open);
 }
 
-/// Changes the counters of a key, sixteen counters a word.
+/// Changes the counters of a key, in words of sixteen counters.
 ///
-/// `open` has a 1 in each counter to change. A counter at 15 stays and zero is not lowered, so no
-/// carry leaves its counter.
+/// Calls `change` with each word and a word that has a 1 in each counter to change. Saturated
+/// counters are not changed, and callers lower no counter at zero. So a carry or borrow never
+/// reaches the next counter.
 #[inline]
 fn change_counters(line: &mut Line, hash: u64, probes: Probes, change: impl Fn(u64, u64) -> u64) {
     let mut ones = [0_u64; 8];
@@ -145,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// One addition to a word changes the same counters as one addition to each of them.
+        /// Adding to a word of 16 counters has the same result as adding to each of the counters.
         #[test]
         fn a_word_of_counters_changes_as_its_counters_one_by_one(
             bytes in vec(any::<u8>(), 64),

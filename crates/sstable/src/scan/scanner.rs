@@ -1,4 +1,4 @@
-//! The scanner: iterates over the cells of a file.
+//! The scanner: a cursor over the cells of a file, which reads the file block by block.
 #![allow(clippy::arithmetic_side_effects, reason = "a counter")]
 
 use std::sync::Arc;
@@ -17,35 +17,38 @@ use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
 
 /// A cursor over the cells of a file.
 ///
-/// [`cell`](Self::cell) borrows the current cell from its block, without a copy. The scanner counts
-/// its reads in [`trace`](Self::trace).
+/// [`cell`](Self::cell) borrows the current cell from its block, without a copy.
+/// [`trace`](Self::trace) returns the counters of the scanner's reads.
 #[derive(Debug)]
 pub struct Scanner {
     file: Arc<OpenFile>,
     caching: Caching,
     trace: ReadTrace,
-    /// Free buffers of blocks that bypassed the cache.
+    /// Reusable buffers for blocks that bypass the cache.
     buffers: Buffers,
-    /// The prefetching, if the scanner reads ahead.
+    /// The state of prefetching; `None` if the scanner does not read ahead.
     read_ahead: Option<Box<ReadAhead>>,
-    /// `None` before the first seek and after the last cell.
+    /// The current cell; `None` before the first seek, after the last cell, and after an error.
     position: Option<ScanPosition>,
-    /// At the index entry of the current block, once that was looked up.
+    /// The index entry of the current block; `None` if it was not looked up yet.
     cursor: Option<IndexCursor>,
-    /// Offsets of cells before the current one, in its row or in the row before it.
+    /// The offsets of the cells to which `retreat` moves next, the nearest one last.
     ///
-    /// Block cursors only move forwards, so backward steps take these offsets.
+    /// A block cursor only moves forwards. So `retreat` iterates over the cells of a row, collects
+    /// their offsets here, and takes one offset for each step.
     previous_cells: Vec<usize>,
-    /// Cells passed since the scan began at the first cell, to check the count in the trailer.
+    /// The number of cells passed, to compare it with the count in the trailer.
+    ///
+    /// `None` unless the scan began at the first cell and has only advanced since.
     cells_passed: Option<u64>,
 }
 
 /// A position at a cell of a data block.
 #[derive(Clone, Debug)]
 pub(crate) enum ScanPosition {
-    /// All cells of the block were checked.
+    /// In a decoded block. All its cells have been checked.
     Decoded { block: Arc<DecodedBlock>, cursor: PlainCursor },
-    /// The cells up to the current one were checked.
+    /// In an encoded block. Its cells have been checked up to the current one.
     Encoded { block: Arc<EncodedBlock>, cursor: EncodedCursor },
 }
 
@@ -75,7 +78,7 @@ impl ScanPosition {
         }
     }
 
-    /// Moves to the next cell. Stays at the last cell of the block, and then returns `false`.
+    /// Moves to the next cell of the block. At the last cell, stays there and returns `false`.
     #[inline]
     fn advance(&mut self) -> Result<bool, DamageReason> {
         match self {
@@ -84,7 +87,7 @@ impl ScanPosition {
         }
     }
 
-    /// Returns the offset of the cell in the block or, if encoded, in the block's plain form.
+    /// Returns the cell's offset in the decoded block, even if the block is still encoded.
     const fn cell_offset(&self) -> usize {
         match self {
             Self::Decoded { cursor, .. } => cursor.position(),
@@ -112,7 +115,7 @@ impl Scanner {
         Self::with_position(file, caching, None)
     }
 
-    /// The only constructor expression, inlined, so that a get constructs the scanner in place.
+    /// All constructors use this one. Inlined, so that a get builds its scanner without a copy.
     #[inline]
     fn with_position(
         file: Arc<OpenFile>,
@@ -138,7 +141,7 @@ impl Scanner {
         Self { read_ahead: Some(Box::default()), buffers: ReadAhead::buffers(), ..scanner }
     }
 
-    /// Returns a scanner at the first cell of a row, as a get does.
+    /// Returns the scanner of a get, at the position that the get has found.
     #[inline]
     pub(crate) fn at(file: Arc<OpenFile>, position: ScanPosition) -> Self {
         Self::with_position(file, Caching::Use, Some(position))
@@ -255,7 +258,7 @@ impl Scanner {
         }
     }
 
-    /// Leaves a block whose next cell is damaged. Returns the error.
+    /// Clears the position, because the next cell of the block is damaged. Returns the error.
     #[cold]
     fn fail(&mut self, what: DamageReason) -> Error {
         let position =
@@ -263,21 +266,21 @@ impl Scanner {
         self.file.damage_in(position.block().origin(), what)
     }
 
-    /// Returns the position.
+    /// Returns the position of the current cell.
     #[cfg(test)]
     pub(crate) fn position(&self) -> Option<&ScanPosition> {
         self.position.as_ref()
     }
 
-    /// Checks the key of the current cell against the next index key.
+    /// Checks that the key of the current cell does not exceed the next index key.
     ///
-    /// Call it when a scan that bypasses the cache ([`Caching::Bypass`]) stops before the end of
-    /// the file. Such a scan checks the first key of a block when it enters the block, and the last
-    /// key when it leaves the block.
+    /// A scan that bypasses the cache ([`Caching::Bypass`]) checks the first key of a block when it
+    /// enters the block, and the last key when it leaves the block. If such a scan stops before the
+    /// end of the file, call this function for the last block.
     ///
     /// # Errors
     ///
-    /// If the key is greater than the block's range allows.
+    /// If the key is greater than the index allows, or if the index cannot be read.
     pub fn check_place(&mut self) -> Result<()> {
         let Some(position) = &self.position else { return Ok(()) };
         let block = position.block();
@@ -292,12 +295,12 @@ impl Scanner {
         checked
     }
 
-    /// Returns the reads since the scanner was made or [`take_trace`](Self::take_trace) was called.
+    /// Returns the reads since the scanner was created or since [`take_trace`](Self::take_trace).
     pub fn trace(&self) -> &ReadTrace {
         &self.trace
     }
 
-    /// Returns the reads counted so far, and resets the counters.
+    /// Returns the same counters as `trace`, and resets them.
     pub fn take_trace(&mut self) -> ReadTrace {
         std::mem::take(&mut self.trace)
     }
@@ -308,7 +311,7 @@ impl Scanner {
         (file, ReadContext { caching: *caching, buffers, trace })
     }
 
-    /// Leaves the current position, and loads the block in which `key` would be.
+    /// Clears the position, and returns the block in which `key` is or would be.
     fn seek_block(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
         self.clear_position_state();
         let held = self.position.take().map(ScanPosition::into_block);
@@ -324,7 +327,7 @@ impl Scanner {
         self.stop_read_ahead();
     }
 
-    /// Stops reading ahead until the scan has entered some further blocks.
+    /// Stops prefetching. It restarts once the scan has entered some further blocks.
     fn stop_read_ahead(&mut self) {
         if let Some(read_ahead) = &mut self.read_ahead {
             read_ahead.stop(&mut self.trace);
@@ -333,7 +336,7 @@ impl Scanner {
 
     /// Moves to the first cell of the next block.
     ///
-    /// Cold, so that the step to the next cell of the same block stays small.
+    /// Cold, so that `advance`, which is inlined, stays small.
     #[cold]
     fn move_to_next_block(&mut self) -> Result<()> {
         let Some(position) = self.position.take() else { return Ok(()) };
@@ -349,7 +352,10 @@ impl Scanner {
         }
     }
 
-    /// Returns the data block after `block`, whose last key is `last`.
+    /// Returns the data block after `block`; `None` after the last block of the file.
+    ///
+    /// Also checks `last`, the last key of `block`, against the next index key or the file's last
+    /// key.
     fn next_block(&mut self, block: DataRef<'_>, last: &KeyRef<'_>) -> Result<Option<DataBlock>> {
         let cursor = self.take_index_cursor(block)?;
         let Self { file, caching, buffers, trace, read_ahead, .. } = self;
@@ -375,7 +381,7 @@ impl Scanner {
         Ok(Some(next))
     }
 
-    /// Takes the index cursor, or looks up the entry of `block`, the current block.
+    /// Takes the scanner's index cursor; looks it up if there is none. `block` is the current block.
     fn take_index_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
         if let Some(cursor) = self.cursor.take() {
             return Ok(cursor);
@@ -393,6 +399,7 @@ impl Scanner {
         Ok(())
     }
 
+    /// Moves to the last cell of the block before `block`.
     fn move_to_previous_block(&mut self, block: &DecodedBlock) -> Result<()> {
         let cursor = self.take_index_cursor(DataRef::Decoded(block))?;
         let (file, mut context) = self.file_and_context();

@@ -1,13 +1,13 @@
-//! Salvages a damaged file: reads the cells of all sound data blocks.
+//! Salvage: reads the cells of all sound data blocks of a damaged file.
 //!
 //! ```text
 //! [data][da▒▒][data][▒▒▒▒▒▒▒▒▒▒▒[data]
-//!        └ lost: its header says where the next block begins
-//!                    └ lost up to the next sound block
+//!        │           └ damaged header: everything up to the next sound block is lost
+//!        └ sound header: only this block is lost, because its header gives its length
 //! ```
 //!
-//! The index is not used, so damage to it loses no cells. The load-on-open section must be sound,
-//! because trailer and file info say how to read the blocks.
+//! Salvage does not use the index, so a damaged index loses no cells. The load-on-open section and
+//! the trailer must be sound, because they give compression, encoding and comparator.
 
 use std::borrow::Cow;
 
@@ -22,27 +22,28 @@ use crate::{
     BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result, RowsBetween,
 };
 
-/// The first and the greatest length of a read in the search for the next block.
+/// The first and the maximum length in bytes of a read in the search for the next block.
 const WINDOW_LENS: (u64, u64) = (1 << 14, 1 << 20);
-/// False candidates for the next block before the rest of the file is given up.
+/// The number of false candidates after which the search for the next block gives up.
 ///
-/// Each candidate may cost a block read, and a hostile file can be full of them.
+/// A false candidate is a block magic at which no sound block begins. Each one may cost a block
+/// read, and a malicious file can be full of them.
 const CANDIDATES_MAX: u32 = 1000;
 
-/// A range of a file without a readable block.
+/// A range of a file that could not be read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LostRange {
     /// The offset of the range, the block type if known, and the damage.
     pub damage: Damage,
     /// The length of the range in bytes.
     pub len: u64,
-    /// The rows whose cells may be lost; `None` if it was a block without cells.
+    /// The rows that may have lost cells; `None` for a block that holds no cells.
     pub rows: Option<RowsBetween>,
 }
 
 /// Calls `each` with the cells of all sound data blocks, in file order. Returns the lost ranges.
 ///
-/// Uses no cell of a damaged block.
+/// If a block is damaged, all its cells are lost, even those before the damage.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -75,12 +76,14 @@ pub fn salvage<E: From<Error>>(
     let blocks = &reader.file().blocks;
     let end = reader.file().trailer.load_on_open_data_offset.get();
     let mut lost: Vec<LostRange> = Vec::new();
-    // Index of the first lost range without a sound cell after it.
+    // From this index on, the lost ranges still lack `rows.last`: no sound cell has followed them.
     let mut first_open = 0;
+    // The last sound cell.
     let mut before: Option<Cell> = None;
     let mut at = BlockOffset::default();
     while at.get() < end {
         let (header, damage) = match read_block(blocks, at, end)? {
+            // The blocks after the data blocks, such as META blocks, hold no cells.
             Ok(raw) if !is_of_data(raw.header.block_type) => break,
             Ok(raw) => match emit_cells(reader, at, &raw, &mut before, &mut each)? {
                 Ok(first_row) => {
@@ -94,6 +97,7 @@ pub fn salvage<E: From<Error>>(
             },
             Err((header, damage)) => (header, Some(damage)),
         };
+        // Trusts the length in the header of a damaged block only if a sound block follows.
         let next = match (header, &damage) {
             (Some(header), None) => at.plus(header.len()),
             (Some(header), Some(_)) if is_block_boundary(blocks, at.plus(header.len()), end)? => {
@@ -114,23 +118,23 @@ pub fn salvage<E: From<Error>>(
     Ok(lost)
 }
 
-/// Sets the first sound row after the lost ranges.
+/// Sets `row` as the first sound row after each of the lost ranges.
 fn set_last_rows(lost: &mut [LostRange], row: &[u8]) {
     for rows in lost.iter_mut().filter_map(|lost| lost.rows.as_mut()) {
         rows.last = Some(row.to_vec());
     }
 }
 
-/// Returns whether blocks of this type are among the data blocks.
+/// Returns whether HBase writes blocks of this type in the data section: data, index and Bloom.
 const fn is_of_data(block_type: BlockType) -> bool {
     use BlockType::{BloomChunk, Data, EncodedData, LeafIndex};
     matches!(block_type, Data | EncodedData | LeafIndex | BloomChunk)
 }
 
-/// A sound block; else its header, if that is readable, and the damage.
+/// A sound block; or the damage, with the header if that is readable.
 type BlockResult = Result<RawBlock, (Option<Header>, Damage)>;
 
-/// Reads the block at `at`. Damage is returned in the result.
+/// Reads the block at `at`. The outer error is an I/O error, the inner error is damage.
 fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockResult> {
     let header = match blocks.read_header(at, end) {
         Ok(header) => header,
@@ -141,7 +145,7 @@ fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockRe
     Ok(blocks.parse(&bytes, at).map_err(|damage| (Some(header), damage)))
 }
 
-/// Returns whether the blocks end or a sound block begins at `at`.
+/// Returns whether a sound block begins at `at`, or `at` is the end of the blocks.
 fn is_block_boundary(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<bool> {
     Ok(at.get() == end || at.get() < end && read_block(blocks, at, end)?.is_ok())
 }
@@ -175,15 +179,16 @@ pub(super) fn find_next_block(
             break;
         }
         len_max = len_max.saturating_mul(4).min(window_len_max);
-        // A magic may cross the end of the window.
+        // Overlaps by 7 bytes, because a magic of 8 bytes may cross the end of the window.
         from = from.plus(len.saturating_sub(7));
     }
     Ok(BlockOffset::new(end))
 }
 
-/// Calls `each` with the cells of a data block, if all of them are sound.
+/// Calls `each` with the cells of a block, if all of them are sound and follow `last`.
 ///
-/// Returns the row of the first cell, or the damage.
+/// Sets `last` to the last of them. Returns the row of the first cell; `None` if the block is no
+/// data block. The outer error is that of `each`, the inner error is damage.
 fn emit_cells<E: From<Error>>(
     reader: &Reader,
     at: BlockOffset,
@@ -218,7 +223,7 @@ fn emit_cells<E: From<Error>>(
     Ok(Ok(first_row))
 }
 
-/// Returns the cells of a data block, all checked.
+/// Decodes and checks all cells of a data block.
 fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell>, DamageReason> {
     let blocks = &reader.file().blocks;
     let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);

@@ -1,7 +1,8 @@
-//! The writer of our row filter: one block, or partitions that are built as soon as they are full.
+//! The writer of our row filter, which holds the rows of a file.
 //!
-//! META blocks are written at the end of the file. Until then the built partitions are in memory,
-//! and eight bytes for each row of the current partition.
+//! The filter is one META block or, if it exceeds the block size, several partitions and an index
+//! of them. META blocks follow the data blocks, so all finished partitions stay in memory until
+//! the end of the file. The current partition takes eight bytes of memory per row, for the hashes.
 
 use bytes::Bytes;
 use filter::{HEADER_LEN, KeyHash, Membership, Sizing, StoredFilter};
@@ -13,15 +14,16 @@ use crate::block::filter_index::{
 use crate::block::meta::ROW_FILTER_NAME;
 use crate::{FilterOptions, WriterOptions};
 
-/// The finished filter of a file.
+/// The finished row filter of a file.
 #[derive(Debug)]
 pub(crate) struct FilterBlocks {
-    /// The META blocks with their names.
+    /// The names and contents of the META blocks.
     pub(crate) metas: Vec<(String, Vec<u8>)>,
     /// The value of [`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID).
     pub(crate) id: Vec<u8>,
 }
 
+/// Returns the filter's id for the file info: the number of keys, then the checksum.
 fn filter_id(keys: u64, checksum: u64) -> Vec<u8> {
     [keys.to_be_bytes(), checksum.to_be_bytes()].concat()
 }
@@ -30,19 +32,24 @@ fn filter_id(keys: u64, checksum: u64) -> Vec<u8> {
 #[derive(Debug)]
 pub(crate) struct FilterWriter {
     options: FilterOptions,
-    /// The number of rows of a full partition.
+    /// The maximum number of rows in a partition.
     keys_max: usize,
     /// The first row of the current partition.
     first_row: Vec<u8>,
+    /// The hashes of the rows of the current partition.
     hashes: Vec<KeyHash>,
+    /// The index entries of the finished partitions.
     partitions: Vec<Partition>,
+    /// The filters of the finished partitions.
     filters: Vec<Vec<u8>>,
-    /// The sum over all rows of their partitions' error rates.
+    /// The sum of error rate × number of rows over the finished partitions.
+    ///
+    /// Divided by the number of all rows, the sum is the error rate of the whole filter.
     expected_errors: f64,
 }
 
 impl FilterWriter {
-    /// Returns a writer of the filter, if the options have one.
+    /// Returns a filter writer; `None` if the options ask for no filter.
     pub(crate) fn new(options: &WriterOptions) -> Option<Self> {
         options.filter.map(|filter| Self {
             options: filter,
@@ -55,7 +62,7 @@ impl FilterWriter {
         })
     }
 
-    /// Adds a row, which must be greater than all rows before it.
+    /// Adds a row. Rows must be added in ascending order, each once.
     pub(crate) fn insert(&mut self, row: &[u8]) -> Result<(), String> {
         if self.hashes.len() >= self.keys_max {
             self.build()?;
@@ -68,7 +75,7 @@ impl FilterWriter {
         Ok(())
     }
 
-    /// Returns the META blocks, and the filter's id for the file info.
+    /// Builds the last partition, and returns the META blocks and the filter's id.
     pub(crate) fn finish(mut self) -> Result<FilterBlocks, String> {
         if self.partitions.is_empty() || !self.hashes.is_empty() {
             self.build()?;
@@ -90,7 +97,7 @@ impl FilterWriter {
         Ok(FilterBlocks { metas, id })
     }
 
-    /// Builds the filter of the current partition.
+    /// Builds the filter of the current partition, and begins a new partition.
     fn build(&mut self) -> Result<(), String> {
         let FilterOptions { kind, sizing, seed } = self.options;
         let filter =
@@ -109,47 +116,48 @@ impl FilterWriter {
     }
 }
 
-/// The least rows of a full partition, even if its filter then exceeds the block size.
+/// The minimum of `keys_max`, even if the filter of a partition then exceeds the block size.
 ///
-/// Smaller partitions would take more bytes in the index than in themselves.
+/// The index entry of a smaller partition can take more bytes than the partition's filter.
 const KEYS_MIN: u64 = 256;
 
-/// The precision of the search for the rows of a partition: 1/64.
+/// `keys_max` searches for the number of rows with a precision of 1/64.
 const SEARCH_STEPS: u64 = 64;
 
-/// Returns the least bytes of a full partition of at most `block_size` bytes.
+/// Returns the minimum length in bytes of a full partition that may have `block_size` bytes.
 ///
-/// Up to 2/64 stay free: one for the precision of the search, one for the steps of the filter's
-/// size.
+/// A full partition leaves up to 2/64 of the block size unused: 1/64 because the search in
+/// `keys_max` is not exact, and 1/64 because the size of a filter grows in steps.
 fn partition_len_min(block_size: u32) -> u64 {
     u64::from(block_size) / SEARCH_STEPS * (SEARCH_STEPS - 2)
 }
 
 impl FilterOptions {
-    /// Returns the header bytes of all partitions but the first, for `bytes` bytes of filters.
+    /// Returns an upper bound of the header bytes that partitions add to a filter of `bytes` bytes.
     ///
-    /// A writer cuts a filter into partitions of at most `block_size` bytes
+    /// A writer splits a filter into partitions of at most `block_size` bytes
     /// ([`WriterOptions::filter_block_size`]), each with a header. The first header is not
-    /// included, because a filter in one block has it too.
+    /// counted, because a filter in one block has it too.
     pub fn further_header_bytes(bytes: u64, block_size: u32) -> u64 {
         bytes / partition_len_min(block_size).max(1) * HEADER_LEN as u64
     }
 }
 
-/// Returns the most rows whose filter fits into `block_size` bytes, but at least [`KEYS_MIN`].
+/// Returns the maximum number of rows of a partition: their filter fits into `block_size` bytes.
 ///
-/// A filter with a budget in bytes stays one block, because its number of rows is known only at the
-/// end.
+/// At least [`KEYS_MIN`]. A filter with a fixed size (`Sizing::Bytes`) stays one block: splitting
+/// its bytes among partitions would require the number of all rows, known only at the end of the
+/// file.
 fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
     let plan = |keys| filter::plan(options.kind, options.sizing, keys);
-    // A filter that cannot be built at all is reported when it is built.
+    // If the kind cannot have this sizing, `FilterWriter::build` returns the error.
     if matches!(options.sizing, Sizing::Bytes(_)) || plan(KEYS_MIN).is_err() {
         return usize::MAX;
     }
     let fits = |keys: u64| {
         plan(keys).is_ok_and(|plan| plan.bytes + HEADER_LEN as u64 <= block_size.into())
     };
-    // Doubles the number of rows until they do not fit, then searches by bisection.
+    // Doubles the number of rows until their filter does not fit, then bisects.
     let (mut enough, mut too_many) = (KEYS_MIN, 2 * KEYS_MIN);
     while fits(too_many) && too_many < u64::MAX / 4 {
         (enough, too_many) = (too_many, too_many * 2);
@@ -158,7 +166,7 @@ fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
         let middle = enough.midpoint(too_many);
         if fits(middle) { enough = middle } else { too_many = middle }
     }
-    // On a 32-bit target the hashes of more rows do not fit in memory.
+    // On a 32-bit target the memory cannot hold the hashes of `usize::MAX` rows anyway.
     usize::try_from(enough).unwrap_or(usize::MAX)
 }
 
@@ -176,7 +184,7 @@ mod tests {
                 let sizing = Sizing::BitsPerKey(bits);
                 let options = FilterOptions { kind, sizing, seed: Seed::new(0) };
                 let keys = keys_max(&options, block_size) as u64;
-                // Some kinds cannot be built with so few bits.
+                // Some kinds need more bits per key.
                 let Ok(plan) = filter::plan(kind, sizing, keys) else { continue };
                 let bytes = plan.bytes + HEADER_LEN as u64;
                 assert!(bytes <= block_size.into(), "{kind:?} {bits}: {bytes}");

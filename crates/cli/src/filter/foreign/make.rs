@@ -1,4 +1,4 @@
-//! `hfile filter foreign make`: a new filter of keys, or an existing filter with more keys.
+//! `hfile filter foreign make`: builds a filter in another library's format, or adds keys to one.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -64,7 +64,7 @@ pub(super) struct Make {
     report_format: ReportFormat,
 }
 
-/// The options that size a new filter.
+/// The options that size a new filter. They conflict with --extend.
 const SIZING: [&str; 6] = ["expected", "error_rate", "bits", "hash_count", "hash", "row_keys"];
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -73,7 +73,10 @@ enum HashName {
     Murmur,
 }
 
-/// Returns the slots for `keys` keys: smaller tables reach a lower load before an insert fails.
+/// Returns the number of slots of a go-cuckoo filter for `keys` keys.
+///
+/// Plans for a load of 96 %. The 16 extra keys give small tables more room, because their inserts
+/// begin to fail at a lower load.
 fn go_slots(keys: u32) -> u64 {
     (u64::from(keys) + 16) * 100 / 96 + 1
 }
@@ -81,6 +84,7 @@ fn go_slots(keys: u32) -> u64 {
 impl Make {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.check()?;
+        // Stays empty unless the filter is sized for the number of keys in the input.
         let mut keys = Vec::new();
         let mut filter = match &self.extend {
             Some(path) => read(path, self.format)?,
@@ -114,7 +118,7 @@ impl Make {
         Ok(Answer::Positive)
     }
 
-    /// Refuses options that the format does not support.
+    /// Rejects options that the format does not have.
     fn check(&self) -> Result<(), UsageError> {
         use ForeignFormat::{GoCuckoo, HadoopBloom, HadoopCounting, HadoopDynamic, SimpleBloom};
         let is_hadoop = matches!(self.format, HadoopBloom | HadoopCounting | HadoopDynamic);
@@ -133,6 +137,7 @@ impl Make {
         Ok(())
     }
 
+    /// Creates an empty filter for `expected` keys.
     fn empty(&self, expected: u32) -> anyhow::Result<Foreign> {
         Ok(match self.format {
             ForeignFormat::Guava => {
@@ -160,6 +165,7 @@ impl Make {
         self.error_rate.map_or(Ok(ErrorRate::HBASE), error_rate)
     }
 
+    /// Returns the number of bits and of hash functions of a Hadoop filter, and its hash type.
     fn shape(&self, keys: u32) -> anyhow::Result<Shape> {
         let hash = match self.hash {
             Some(HashName::Jenkins) => Hash::Jenkins,

@@ -1,12 +1,16 @@
-//! The filters of an open file. A lookup asks them before it reads any other block.
+//! The filters of an open file. A lookup queries a filter before it reads any other block.
 //!
-//! ```text
-//! our filter   META blocks `filter.row…`                one block per row, one hash for all files
-//! HBase Bloom  meta (in memory) ──first keys──→ chunk    the hash pair of HBase
-//! ```
+//! | filter         | stored in                                        | hash of a row          |
+//! |----------------|--------------------------------------------------|------------------------|
+//! | our row filter | META blocks `filter.row…`                        | one hash for all files |
+//! | HBase's Bloom  | chunks, found by their first keys in the Bloom   | HBase's pair of hashes |
+//! |                | meta block, which is in memory                   |                        |
 //!
-//! An unreadable filter never hides a row. If ours is unreadable, HBase's filter is asked, else the
-//! file is searched. The trace counts both cases in `filters_unreadable`.
+//! A lookup queries one block of the filter: the partition or chunk that covers the row.
+//!
+//! An unreadable filter never hides a row. If our filter is unreadable, the lookup queries HBase's
+//! filter; if that is unreadable too, the lookup searches the file. The trace counts unreadable
+//! filters in `filters_unreadable`.
 #![allow(clippy::arithmetic_side_effects, reason = "counters")]
 
 use bytes::Bytes;
@@ -18,19 +22,21 @@ use crate::file::block_reader::BlockReader;
 use crate::file::options::FilterUse;
 use crate::{BlockKind, BlockSource, BloomType, ReadTrace, Result, RowProbe};
 
-/// What a filter says about a row.
+/// The answer of a file's filter about a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FilterAnswer {
-    /// The file does not hold it.
+    /// The file does not hold the row.
     No,
-    /// The file may hold it.
+    /// The file may hold the row.
     Maybe,
-    /// No filter answered: none covers the question, or the filter is unreadable.
+    /// No filter answered: the file has none that covers such rows, or the filter is unreadable.
     NotAsked,
 }
 
 impl FilterAnswer {
-    /// Converts a filter's answer, and counts the question.
+    /// Converts a filter's answer, and counts the check or the unreadable filter.
+    ///
+    /// `None` means that no filter covers the row.
     fn of(answer: &Result<Option<bool>>, trace: &mut ReadTrace) -> Self {
         match answer {
             Ok(None) => Self::NotAsked,
@@ -42,6 +48,7 @@ impl FilterAnswer {
         }
     }
 
+    /// Converts a filter's answer, and counts the check and, if the answer is no, the skipped file.
     #[inline]
     fn counted(may_contain: bool, trace: &mut ReadTrace) -> Self {
         trace.filter_checks += 1;
@@ -50,11 +57,11 @@ impl FilterAnswer {
     }
 }
 
-/// A filter of ours, or a partition of one, that is in memory for as long as its file is open.
+/// Our row filter, or one of its partitions, that stays in memory while its file is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResidentFilter<'a> {
     pub(crate) filter: &'a StoredFilter<Bytes>,
-    /// Bytes of its block, for the trace.
+    /// The length in bytes of the filter's block, for the trace.
     pub(crate) bytes: usize,
 }
 
@@ -65,7 +72,7 @@ impl ResidentFilter<'_> {
         self.filter.prefetch(probe.key_hash(self.filter.seed()));
     }
 
-    /// Asks about a row; counts the question and the filter's block.
+    /// Queries the filter for a row. Counts the check and the access to the filter's block.
     #[inline]
     pub(crate) fn ask(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
         trace.touch(BlockKind::Meta, BlockSource::Cache, self.bytes);
@@ -74,7 +81,7 @@ impl ResidentFilter<'_> {
     }
 }
 
-/// The filters of a file, and which of them is asked.
+/// The filters of a file, and the choice of the one that lookups query.
 #[derive(Debug, Default)]
 pub(crate) struct Filters {
     pub(crate) filter_use: FilterUse,
@@ -106,7 +113,7 @@ impl Filters {
         matches!(self.filter_use, FilterUse::Best | FilterUse::HBaseBloom)
     }
 
-    /// Loads the filter that lookups ask first, so that its blocks are pinned.
+    /// Loads the blocks of the filter that lookups query first. Blocks that are pinned stay loaded.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         if let Some(filter) = self.row_filter() {
             filter.load(blocks);
@@ -115,18 +122,18 @@ impl Filters {
         }
     }
 
-    /// Returns our filter, or its partition for a row, if it is resident.
+    /// Returns our filter, or its partition that covers the row, if it is resident.
     #[inline]
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         self.row_filter()?.resident(probe)
     }
 
-    /// Returns our filter, if it is one block and resident.
+    /// Returns our filter, if it is not partitioned and is resident.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
         self.row_filter()?.resident_whole()
     }
 
-    /// Asks the filter that `filter_use` selects. Falls back to HBase's if ours is unreadable.
+    /// Queries the filter that `filter_use` selects; HBase's filter if ours is unreadable.
     #[inline]
     pub(crate) fn ask(
         &self,
@@ -143,7 +150,7 @@ impl Filters {
         self.ask_and_load(blocks, probe, trace)
     }
 
-    /// Does the same, and loads filter blocks that are not in memory.
+    /// The slow path of `ask`: loads filter blocks that are not in memory.
     #[inline(never)]
     fn ask_and_load(
         &self,
@@ -164,14 +171,15 @@ impl Filters {
         FilterAnswer::of(&answer, trace)
     }
 
-    /// Returns whether the filter that `filter_use` selects is over columns, not rows.
+    /// Returns whether the filter that `filter_use` selects holds columns, not rows.
     pub(crate) fn is_over_columns(&self) -> bool {
         self.row_filter().is_none() && self.bloom().is_some_and(ChunkedBloom::is_over_columns)
     }
 
-    /// Asks about all rows that begin with `prefix`.
+    /// Queries the filter for the rows that begin with `prefix`.
     ///
-    /// Only a Bloom filter over prefixes that are at most as long as `prefix` can answer.
+    /// Only HBase's Bloom filter over row prefixes of a fixed length can answer, and only if that
+    /// length is at most the length of `prefix`.
     pub(crate) fn ask_prefix(
         &self,
         blocks: &BlockReader,
