@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A call of the operating system failed; a retry may help.
+    /// An operating system call failed; a retry may help.
     #[error("{}: cannot {action}", path.display())]
     Io {
         /// The file or directory.
@@ -38,7 +38,7 @@ pub enum Error {
         what: Cow<'static, str>,
     },
 
-    /// A store file could not be read or written.
+    /// An error of a store file: a failed read or write, damage, or an unsupported feature.
     #[error(transparent)]
     StoreFile(#[from] sstable::Error),
 
@@ -49,14 +49,16 @@ pub enum Error {
         what: String,
     },
 
-    /// The directory has no store, and the options do not allow to create one.
+    /// The directory has no store, and the operation may not create one.
     #[error("{}: there is no store here", path.display())]
     Missing {
         /// The directory.
         path: PathBuf,
     },
 
-    /// A salvage into the directory is not complete, so any part of the store may be missing.
+    /// A salvage into the directory is running or was interrupted.
+    ///
+    /// Any part of the store may be missing.
     #[error("{}: the store is the incomplete output of a running or interrupted salvage", path.display())]
     Unfinished {
         /// The directory.
@@ -68,19 +70,22 @@ pub enum Error {
     Locked {
         /// The store's directory.
         path: PathBuf,
-        /// The id of the process that has the store open, if the file `LOCK` has it.
+        /// The id of the process that has the store open, if the file `LOCK` names it.
         process: Option<u32>,
     },
 
-    /// A writer changed the files during each attempt to open the store for reading only; a retry
-    /// may help.
+    /// A writer changed the files during each attempt to open the store for reading only.
+    ///
+    /// A retry may help.
     #[error("{}: a writer changes the store faster than it can be opened; try again", path.display())]
     Changing {
         /// The store's directory.
         path: PathBuf,
     },
 
-    /// The store was opened with [`Store::open_read_only`](crate::Store::open_read_only).
+    /// A change was refused: the store is open for reading only.
+    ///
+    /// See [`Store::open_read_only`](crate::Store::open_read_only).
     #[error("{}: the store is open for reading only", path.display())]
     ReadOnly {
         /// The store's directory.
@@ -89,8 +94,8 @@ pub enum Error {
 
     /// Flushes do not keep up with writes, and the write waited too long for memory.
     ///
-    /// The wait is [`stall_max`](crate::StoreOptions::stall_max). Nothing was written; a later
-    /// retry helps if the disk works.
+    /// The maximum wait is [`stall_max`](crate::StoreOptions::stall_max). Nothing was written. A
+    /// retry helps once flushes catch up.
     #[error("the memstores take {bytes} bytes and were not flushed for {seconds:.1} s")]
     Busy {
         /// Memory of all memstores in bytes.
@@ -110,7 +115,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Adds the path and the action to an error of the operating system.
+    /// Returns a function for `map_err` that adds the path and the failed action to an I/O error.
     pub(crate) fn io(
         path: &Path,
         action: impl Into<Cow<'static, str>>,

@@ -1,19 +1,20 @@
 //! Error rates and sizes of the static filters: ribbon and binary fuse.
 //!
-//! In both, the exclusive or of a key's slots is its fingerprint. For an absent key the exclusive or is
-//! random, so that the error rate is 2^−r. The two differ in the number of slots per key.
+//! In both, the exclusive or of a key's slots is the key's fingerprint of r bits. For an absent
+//! key, the exclusive or is random and equals the fingerprint with probability 2^−r, which is the
+//! error rate. The two filters differ in the number of slots per key.
 
 /// The number of slots that a lookup in a binary fuse filter reads.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FuseArity {
-    /// Three: 1.13 slots per key in the table.
+    /// Three slots; the table of a large filter has 1.13 slots per key.
     Three,
-    /// Four: 1.08 slots per key in the table.
+    /// Four slots; the table of a large filter has 1.08 slots per key.
     Four,
 }
 
 impl FuseArity {
-    /// Returns the number of slots.
+    /// Returns the number of slots that a lookup reads.
     pub const fn slots(self) -> usize {
         match self {
             Self::Three => 3,
@@ -22,8 +23,10 @@ impl FuseArity {
     }
 }
 
-/// Returns the error rate of one comparison of fingerprints of r bits, 2^−r, plus n·2^−64 for collisions
-/// of 64-bit hashes.
+/// Returns the error rate of a filter of n keys that compares fingerprints of r bits.
+///
+/// The error rate is 2^−r + n·2^−64. The second term is the probability that an absent key has the
+/// same 64-bit hash as a key of the filter.
 pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
     if keys == 0 {
         return 0.0;
@@ -35,9 +38,11 @@ pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
 /// Returns the bits per key of a large [`Ribbon`](crate::Ribbon).
 ///
 /// A share x of the blocks has r = ⌊log2(1/ε)⌋ columns and the others have r + 1, so that
-/// ε = x·2^−r + (1 − x)·2^−(r+1). This is a straight line above the curve of the lower bound, by at most
-/// 0.0861 bits. Each column has 0.16 % of empty slots, as measured. The thresholds take 2/128 bits per
-/// key.
+/// ε = x·2^−r + (1 − x)·2^−(r+1). Between two powers of two, the size is linear in ε, and exceeds
+/// the lower bound log2(1/ε) by at most 0.0861 bits per key.
+///
+/// Empty slots add 0.16 % to the size of the columns, as measured. The thresholds, which record
+/// which keys a layer bumped, take 2/128 bits per key.
 ///
 /// ```
 /// use filter::theory::{bits_per_key_floor, ribbon_bits_per_key};
@@ -54,8 +59,9 @@ pub fn ribbon_bits_per_key(error_rate: f64) -> f64 {
     (columns + 1.0 - narrow) * (1.0 + EMPTY) + THRESHOLDS
 }
 
-/// Returns the slots per key in the table of a [`BinaryFuse`](crate::BinaryFuse), before rounding to whole
-/// segments.
+/// Returns the slots per key in the table of a [`BinaryFuse`](crate::BinaryFuse).
+///
+/// The filter rounds the number of slots up to whole segments.
 ///
 /// ```
 /// use filter::FuseArity;

@@ -1,9 +1,11 @@
 //! Writes that depend on stored cells: increments, appends, and conditional writes.
 //!
-//! Each of them reads its row and writes it under the lock of the log's writer, so concurrent
-//! changes are serialized. (HBase locks the row; here every write takes the writer's lock anyway,
-//! so plain puts pay nothing.) An unlocked read comes first and loads the blocks into the cache,
-//! which keeps the locked read short.
+//! Each operation reads its row and writes the new cells while it holds the lock of the log's
+//! writer, so no other write comes between. HBase locks the row instead. Every write of this store
+//! takes the writer's lock anyway, so row locks would only make plain puts slower.
+//!
+//! Before it takes the lock, an operation reads the row once to load its blocks into the cache.
+//! That keeps the read under the lock short.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +90,9 @@ impl Append {
     }
 }
 
-/// How the value of a condition is compared with the stored value, bytewise.
+/// The comparison of a condition's value with the stored value.
+///
+/// Values are compared byte by byte, as unsigned numbers.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum CompareOperator {
     /// The condition's value is less than the stored value.
@@ -121,7 +125,12 @@ impl CompareOperator {
 /// A write to one row under a condition on one of the row's columns.
 ///
 /// As in HBase, the condition's value is the left operand: `if_matches(…, CompareOperator::Less,
-/// "5")` holds if 5 is less than the stored value. A missing column matches the empty value only.
+/// "5")` holds if "5" is less than the stored value.
+///
+/// An empty value in the condition asks whether a value is stored: `NotEqual` holds if the stored
+/// value is not empty; every other operator holds if the column is missing or its value is empty.
+/// Any other value in the condition is compared with the stored value; if the column is missing,
+/// the condition does not hold, not even with `NotEqual`.
 ///
 /// ```
 /// use store::{CheckAndMutate, CompareOperator, Put};
@@ -149,7 +158,7 @@ struct Condition {
 }
 
 impl CheckAndMutate {
-    /// Creates a conditional write to `row` without condition and mutations.
+    /// Creates a conditional write to `row`, with neither a condition nor mutations.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self {
             row: row.as_ref().into(),
@@ -177,13 +186,15 @@ impl CheckAndMutate {
         self
     }
 
-    /// Checks only versions whose timestamp is in `min..max`. Default: all.
+    /// Applies the condition to the newest version with a timestamp in `min..max`.
+    ///
+    /// Default: to the newest version.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
         self.time_range = TimeRange { min, max };
         self
     }
 
-    /// Adds a put of the same row.
+    /// Adds a put to the same row.
     pub fn put(mut self, put: Put) -> Self {
         self.mutations.put(put);
         self
@@ -197,7 +208,7 @@ impl CheckAndMutate {
 }
 
 impl Increment {
-    /// Returns the get of the current numbers; `None` if there is no column.
+    /// Returns the get that reads the current numbers; `None` if the increment has no columns.
     pub(crate) fn read_query(&self) -> Option<Get> {
         get_of_columns(&self.row, self.amounts.keys())
     }
@@ -226,7 +237,7 @@ impl Increment {
 }
 
 impl Append {
-    /// Returns the get of the current values; `None` if there is no column.
+    /// Returns the get that reads the current values; `None` if the append has no columns.
     pub(crate) fn read_query(&self) -> Option<Get> {
         get_of_columns(&self.row, self.suffixes.keys())
     }
@@ -246,14 +257,19 @@ impl Append {
     }
 }
 
-/// Returns a get of columns; `None` if there are none, because a get without columns reads all.
+/// Returns a get of the given columns; `None` if none are given.
+///
+/// A get without columns would read the whole row.
 fn get_of_columns<'c>(row: &[u8], columns: impl Iterator<Item = &'c Column>) -> Option<Get> {
     let mut columns = columns.peekable();
     columns.peek()?;
     Some(columns.fold(Get::row(row), |get, (family, column)| get.column(family, column)))
 }
 
-/// Computes new cells for columns; `compute` makes each value from the column's current cell.
+/// Computes a new cell for each column of `columns`, with the tags of the current cell.
+///
+/// `compute` returns the new value. Its arguments are the column, the amount or suffix for the
+/// column, and the current cell; `None` if the column is missing.
 fn compute_columns<A>(
     read_view: &ReadView,
     get: Option<Get>,
@@ -283,7 +299,9 @@ fn compute_columns<A>(
     columns.iter().map(replace).collect()
 }
 
-/// Returns the timestamp of a cell that replaces one of time `current`: always a newer one.
+/// Returns the timestamp of a cell that replaces a cell with timestamp `current`.
+///
+/// It is `now`, or `current` + 1 if that is later, so that the new cell hides the old one.
 fn timestamp_after(current: Timestamp, now: Timestamp) -> Timestamp {
     Timestamp::new(current.get().saturating_add(1)).max(now)
 }
@@ -291,7 +309,7 @@ fn timestamp_after(current: Timestamp, now: Timestamp) -> Timestamp {
 impl Condition {
     /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal` does.
     ///
-    /// An empty value counts as missing.
+    /// If the condition's value is empty, a stored empty value counts as a missing column.
     fn holds(&self, current: Option<&Cell>) -> bool {
         match current {
             _ if self.value.is_empty() => {
@@ -305,19 +323,20 @@ impl Condition {
 }
 
 impl CheckAndMutate {
-    /// Returns the get of the column in the condition.
+    /// Returns the get that reads the column of the condition.
     ///
     /// # Errors
     ///
-    /// If there is no condition or no mutation, or a mutation of another row.
+    /// If there is no condition or no mutation, or if a mutation is for another row.
     pub(crate) fn read_query(&self) -> Result<Get> {
         let (family, qualifier) = &self.validated_condition()?.column;
         let TimeRange { min, max } = self.time_range;
         Ok(Get::row(&self.row).column(family, qualifier).time_range(min, max))
     }
 
-    /// Returns the condition; an error if the condition or the mutations are missing or of another
-    /// row.
+    /// Checks the conditional write, and returns its condition.
+    ///
+    /// It must have a condition and at least one mutation, and all mutations must be in its row.
     fn validated_condition(&self) -> Result<&Condition> {
         let Some(condition) = &self.condition else {
             return Err(Error::invalid("the conditional write has no condition"));
@@ -334,9 +353,10 @@ impl CheckAndMutate {
         Ok(condition)
     }
 
-    /// Computes the cells to write; none if the condition does not hold.
+    /// Returns the cells to write; no cells if the condition does not hold.
     ///
-    /// A put without a timestamp gets one that is not older than the checked cell.
+    /// A put without a timestamp gets the current time, or the checked cell's timestamp if that is
+    /// later.
     pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
         let current_cells = read_view.get(&self.read_query()?)?;
         let current = current_cells.first();

@@ -1,4 +1,4 @@
-//! One type for the filters of all formats.
+//! A filter in any of the supported formats of other libraries, and its properties.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub(super) enum ForeignFormat {
 }
 
 impl ForeignFormat {
-    /// The name on the command line and in reports.
+    /// Returns the name on the command line and in reports.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Guava => "guava",
@@ -41,7 +41,7 @@ impl ForeignFormat {
     }
 }
 
-/// A filter of one of the formats.
+/// A filter, with one variant for each format.
 pub(super) enum Foreign {
     Guava(GuavaBloom),
     SimpleBloom(SimpleBloom),
@@ -51,27 +51,33 @@ pub(super) enum Foreign {
     GoCuckoo(GoCuckoo),
 }
 
-/// The properties of a filter; `null` if the format does not store one.
+/// The properties of a filter, as reported in text and JSON.
+///
+/// A property that is unknown for the format is `None`; JSON reports show `null`.
 #[derive(Debug, Serialize)]
 pub(super) struct Description {
-    /// The size of the serialised filter.
+    /// The size of the serialised filter in bytes.
     pub(super) bytes: u64,
-    /// Inserted keys, including copies.
+    /// The number of insertions, including those of duplicate keys.
     pub(super) keys: Option<u64>,
-    /// Bits, counters, or slots of a cuckoo filter; in a dynamic filter, per row.
+    /// The number of bits, counters, or slots of a cuckoo filter.
+    ///
+    /// In a dynamic filter, the number of bits per row.
     pub(super) positions: u64,
-    /// Probes per key.
+    /// The number of probes per key.
     pub(super) hash_count: Option<u32>,
-    /// The library's name of the hash, if it supports several.
+    /// The library's name for the hash function, if it supports several.
     pub(super) hash: Option<String>,
-    /// Rows of a dynamic filter.
+    /// The number of rows of a dynamic filter.
+    ///
+    /// Each row is a Bloom filter. A new row is added when the last one is full.
     pub(super) rows: Option<u64>,
-    /// The error rate that follows from the filter's fill.
+    /// The error rate, computed from how full the filter is.
     pub(super) error_rate: Option<f64>,
 }
 
 impl Foreign {
-    /// Reads the serialised form.
+    /// Reads a filter in its serialised form.
     pub(super) fn from_bytes(format: ForeignFormat, bytes: &[u8]) -> anyhow::Result<Self> {
         Ok(match format {
             ForeignFormat::Guava => Self::Guava(GuavaBloom::from_bytes(bytes)?),
@@ -89,7 +95,7 @@ impl Foreign {
         })
     }
 
-    /// The serialised form.
+    /// Returns the serialised form.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Guava(filter) => filter.to_bytes(),
@@ -120,7 +126,7 @@ impl Foreign {
         Ok(())
     }
 
-    /// Whether a key may have been added.
+    /// Returns whether a key may have been added.
     pub(super) fn may_contain(&self, key: &[u8]) -> anyhow::Result<bool> {
         Ok(match self {
             Self::Guava(filter) => filter.may_contain(key),
@@ -203,7 +209,9 @@ impl Description {
     }
 }
 
-/// Returns a key as text, because the Java class hashes characters.
+/// Returns a key as text.
+///
+/// The Java class `SimpleBloomFilter` hashes the characters of a string, not bytes.
 fn text(key: &[u8]) -> anyhow::Result<&str> {
     std::str::from_utf8(key)
         .context("a simple-bloom filter takes UTF-8 text, and this key is not UTF-8")

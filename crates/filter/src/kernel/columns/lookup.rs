@@ -1,32 +1,34 @@
-//! The lookup of a key whose filter compares columns, compiled as a whole for each instruction set.
+//! Lookups in filters that compare columns, compiled as a whole for each instruction set.
 //!
-//! Where filters miss L1 and L2, a processor executes the lookups of later keys while
-//! it waits for a cache miss, up to the size of its reorder buffer, some three hundred
-//! instructions. With half the instructions a lookup, twice as many misses overlap. The fast path
-//! is therefore one function without calls and stores, and rare cases are out of line.
+//! A column holds one bit of each of the 64 slots of a block.
+//!
+//! In a filter that exceeds L1 and L2, most lookups have a cache miss. During a miss, a processor
+//! executes the lookups of the next keys as far as they fit into its reorder buffer, about 300
+//! instructions. If a lookup has half the instructions, twice as many cache misses overlap. The
+//! fast path is therefore one function without calls and stores; rare cases are out of line.
 
 use super::compare::{ColumnWindow, Columns, all_match};
 use crate::hash::KeyHash;
 use crate::kernel::batch::CACHED_LEN;
 use crate::kernel::operations::Operations;
 
-/// What the first steps of a lookup in a layer find.
+/// The result of the fast path in one layer of a filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FastPath<'a> {
     /// The columns to compare.
     Columns(ColumnWindow<'a>),
     /// The layer bumped the key to the next layer.
     Bumped,
-    /// A key that only [`ColumnLookup::look_up`] can answer.
+    /// The fast path cannot handle the key; [`ColumnLookup::look_up`] can.
     Slow,
 }
 
 /// A filter whose lookups compare columns.
 pub(crate) trait ColumnLookup {
-    /// Finds the columns of a key in a layer, without a loop; must be inlined into its caller.
+    /// Finds the columns of a key in a layer, without a loop.
     ///
-    /// `MIXED` says whether blocks differ in their number of columns, which takes more
-    /// instructions.
+    /// Implementations must be inlined into their callers. `MIXED` may be `false` only if all
+    /// blocks have the same number of columns, which saves instructions.
     fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -37,14 +39,14 @@ pub(crate) trait ColumnLookup {
     /// Returns whether blocks differ in their number of columns.
     fn is_mixed(&self) -> bool;
 
-    /// Looks up any key, also those of the fast path.
+    /// Looks up any key, including keys of the fast path; `matches` compares the columns.
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool;
 }
 
-/// Keys of which a batch finds the columns before it compares them.
+/// Number of keys in a batch: the columns of all keys are prefetched before any are compared.
 const BATCH: usize = 32;
 
-/// Looks up many keys.
+/// Looks up many keys, in batches with prefetching if the filter exceeds `CACHED_LEN`.
 #[inline(always)]
 pub(in crate::kernel) fn look_up_all(
     filter: &impl ColumnLookup,
@@ -60,7 +62,7 @@ pub(in crate::kernel) fn look_up_all(
         }
         return;
     }
-    // The columns of a key are found once, and kept until their cache lines have arrived.
+    // Keeps the results of a batch between prefetching and comparing.
     let mut found = [FastPath::Slow; BATCH];
     for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
         for (found, hash) in found.iter_mut().zip(hashes) {
@@ -75,9 +77,10 @@ pub(in crate::kernel) fn look_up_all(
     }
 }
 
-/// Looks up a key, inlined into the caller as far as that is short.
+/// Looks up a key; the caller contains the fast path, and calls functions for rare cases.
 ///
-/// The two branches are apart: joined, the short one would take some instructions of the long one.
+/// Each branch calls `answer` itself. With one shared call, the short branch, for blocks of equal
+/// length, would execute some instructions of the long one.
 #[inline(always)]
 pub(in crate::kernel) fn look_up(
     filter: &impl ColumnLookup,
@@ -92,7 +95,7 @@ pub(in crate::kernel) fn look_up(
     }
 }
 
-/// Answers from the fast path in the first layer.
+/// Answers from the result of the fast path in the first layer.
 #[inline(always)]
 fn answer(
     filter: &impl ColumnLookup,
@@ -111,9 +114,10 @@ fn answer(
     }
 }
 
-/// Compares the other columns of a key whose first columns match.
+/// Compares the columns after the first vector, for a key that matches in the first vector.
 ///
-/// Finds the columns again: to pass them, every lookup would have to keep them in registers.
+/// Finds the columns again. If they were passed as arguments, every lookup would have to keep them
+/// in registers.
 #[inline(always)]
 fn look_up_others<F: ColumnLookup>(
     filter: &F,
@@ -142,7 +146,7 @@ fn look_up_others<F: ColumnLookup>(
     )
 }
 
-/// Returns whether the columns of a key after its first ones match.
+/// Returns whether the columns after the first vector match.
 #[inline(always)]
 fn others_match(
     columns: &ColumnWindow<'_>,
@@ -155,7 +159,7 @@ fn others_match(
         && (!columns.has_third() || look_up_any(filter, body, hash, operations))
 }
 
-/// Looks up a key that the first layer bumped.
+/// Looks up a key that the first layer bumped, with the fast path in the second layer.
 #[inline(always)]
 fn look_up_bumped<F: ColumnLookup>(
     filter: &F,
@@ -179,7 +183,7 @@ fn look_up_bumped<F: ColumnLookup>(
     )
 }
 
-/// Looks up any key.
+/// Looks up any key on the slow path.
 #[inline(always)]
 fn look_up_any<F: ColumnLookup>(
     filter: &F,

@@ -1,4 +1,6 @@
-//! Reads the meta block of a Bloom filter or of a ribbon.
+//! Reads a Bloom meta block, which describes the chunks of a Bloom filter or of a ribbon filter.
+//!
+//! The version at its start says which of the two it is. See `meta` and `ribbon` for the layouts.
 
 use bytes::Bytes;
 
@@ -8,7 +10,10 @@ use crate::encoding::DamageReason;
 use crate::input::Input;
 
 impl BloomMeta {
-    /// Reads the body of the block, in a file that can hold at most `chunks_max` chunks.
+    /// Reads the body of the block.
+    ///
+    /// `chunks_max` is the number of chunks that the file has room for. A greater chunk count is
+    /// damage, which is detected before memory is allocated for the chunks.
     pub(crate) fn read(body: &Bytes, chunks_max: usize) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
         let truncated = "ends in the filter parameters";
@@ -45,7 +50,7 @@ impl BloomMeta {
 mod tests {
     use super::*;
 
-    /// The body of the Bloom meta block of an HBase file.
+    /// Returns the body of the first Bloom meta block in an HBase file, after the 33-byte header.
     fn hbase_body(file: &[u8]) -> Bytes {
         let at = file.windows(8).position(|magic| magic == b"BLMFMET2").unwrap();
         let len = u32::from_be_bytes(file[at + 29..at + 33].try_into().unwrap()) as usize;
@@ -89,6 +94,8 @@ mod tests {
 
     #[test]
     fn out_of_range_fields_are_damage() {
+        // The fields: version, total byte size, hash count (twice), key count, max keys, chunk
+        // count (twice) and the length of the comparator.
         for (at, bytes) in [
             (0, &[0, 0, 0, 4][..]),
             (4, &[0x80]),
