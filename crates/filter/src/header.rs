@@ -4,20 +4,20 @@
 //! 64 bytes, the 64-byte lines and blocks of the body are aligned as well, and a lookup in one of
 //! them reads a single cache line. Unaligned buffers are read correctly too.
 //!
-//! | at | bytes | field          | meaning                                                          |
-//! |---:|------:|----------------|------------------------------------------------------------------|
-//! |  0 |     8 | `magic`        | `89` `FILTER` `1a`                                               |
-//! |  8 |     1 | `version`      | 1                                                                |
-//! |  9 |     1 | `kind`         | the code of the kind, see [`kinds`](crate::kinds)                |
-//! | 10 |     1 | `hash`         | 1: XXH3-64 with `seed`                                           |
-//! | 11 |     1 | (reserved)     | 0                                                                |
-//! | 12 |     4 | `parameter_0`  | defined by the kind, see the kind's module                       |
-//! | 16 |     8 | `seed`         | the [`Seed`] of the key hashes                                   |
-//! | 24 |     8 | `keys`         | keys inserted, duplicates counted                                |
-//! | 32 |     8 | `body_len`     | bytes after the header                                           |
-//! | 40 |     8 | `parameter_1`  | defined by the kind                                              |
-//! | 48 |     8 | `parameter_2`  | defined by the kind                                              |
-//! | 56 |     8 | `checksum`     | XXH3-64 of bytes 0 to 55, seeded with the XXH3-64 of the body    |
+//! | at | bytes | field          | meaning                                                        |
+//! |---:|------:|----------------|----------------------------------------------------------------|
+//! |  0 |     8 | `magic`        | `89` `FILTER` `1a`                                             |
+//! |  8 |     1 | `version`      | 1                                                              |
+//! |  9 |     1 | `kind`         | the code of the kind, see [`kinds`](crate::kinds)              |
+//! | 10 |     1 | `hash`         | 1: XXH3-64 with `seed`                                         |
+//! | 11 |     1 | (reserved)     | 0                                                              |
+//! | 12 |     4 | `parameter_0`  | defined by the kind, see the kind's module                     |
+//! | 16 |     8 | `seed`         | the [`Seed`] of the key hashes                                 |
+//! | 24 |     8 | `keys`         | keys inserted, duplicates counted                              |
+//! | 32 |     8 | `body_len`     | bytes after the header                                         |
+//! | 40 |     8 | `parameter_1`  | defined by the kind                                            |
+//! | 48 |     8 | `parameter_2`  | defined by the kind                                            |
+//! | 56 |     8 | `checksum`     | XXH3-64 of bytes 0 to 55, seeded with the XXH3-64 of the body  |
 //!
 //! Parsing verifies the checksum, which covers header and body, and returns a reference to the
 //! body. It allocates nothing.
