@@ -16,7 +16,7 @@ const BITS_PER_KEY_STEP: f64 = 0.25;
 /// More bits gain next to nothing: at this size the error rate of a classic Bloom filter is 10^−5,
 /// and that of a ribbon filter is below 10^−7.
 const BITS_PER_KEY_MAX: f64 = 24.0;
-/// The number of keys from which on the error rate depends on the bits per key only.
+/// From this number of keys on, the error rate depends on the bits per key only.
 const LARGE_SET_KEYS: u64 = 1 << 20;
 
 /// Returns the bits per key of each set's filter that minimise the sum of the error rates.
@@ -28,7 +28,7 @@ const LARGE_SET_KEYS: u64 = 1 << 20;
 /// Halving the error rate of a set costs a fixed number of bits per key, so it costs less in a
 /// small set, but reduces the sum as much as in a large one. Small sets therefore get lower error
 /// rates. For filters that need a fixed multiple of log2(1/p) bits per key, the sum is minimal if
-/// the error rate p_i of each set is proportional to its number of keys n_i:
+/// the error rate `p_i` of each set is proportional to its number of keys `n_i`:
 ///
 /// ```text
 /// p_i  =  c · n_i,  at most 1          (at 1, the set has no filter)
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Checks the formula p_i = c · n_i for a filter that needs a fixed multiple of log2(1/p) bits.
+    /// Checks `p_i = c · n_i` for a filter that needs a fixed multiple of log2(1/p) bits.
     #[test]
     fn error_rates_are_proportional_to_the_sizes_of_the_sets() {
         let kind = FilterKind::ClassicBloom;

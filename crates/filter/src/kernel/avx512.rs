@@ -46,8 +46,8 @@ pub(crate) struct Avx512(());
 
 /// Returns whether the processor has all features.
 ///
-/// Without `std` the processor cannot be asked: only features that every processor of the target
-/// has count.
+/// Without `std` there is no detection at run time: only the features that every processor of the
+/// target has are known.
 macro_rules! have_all {
     ($($feature:tt)*) => {{
         #[cfg(feature = "std")]

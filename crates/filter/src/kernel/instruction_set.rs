@@ -1,7 +1,7 @@
 //! The instruction sets for which the kernel has code, and the choice between them at run time.
 //!
 //! A filter stores the best set of the processor when it is created ([`InstructionSet::detect`]).
-//! A lookup branches on the stored set, which is the same each time and thus predicted correctly.
+//! A lookup branches on the stored set. The set does not change, so the branch is predictable.
 
 use super::block::Block;
 use super::cells::{CellLanes, CellTarget};

@@ -31,7 +31,7 @@ pub(crate) struct Columns<'a> {
 pub(crate) struct BlockEquation {
     /// The slot at which the equation starts. Modulo 64 it is the position in the block.
     pub(crate) shift: u32,
-    /// Bit i is set if the parity includes the i-th slot from the start on.
+    /// Bit i is set if the parity includes slot `shift + i`.
     pub(crate) coefficients: u64,
     /// Bit j is the expected parity of column j. Bits without a column are ignored.
     pub(crate) fingerprint: u32,
@@ -42,8 +42,8 @@ impl BlockEquation {
     #[inline]
     pub(in crate::kernel) const fn slots(self) -> (u64, u64) {
         let low = self.coefficients.wrapping_shl(self.shift);
-        // The bits shifted out of `low`. A shift by `64 - shift` would wrap if `shift` is 0, so it
-        // is done in two steps, by 1 and by `63 - shift`.
+        // The bits shifted out of `low`. A shift by `64 - shift` would wrap for a `shift` of 0, so
+        // it is split into a shift by 1 and a shift by `63 - shift`.
         let high = (self.coefficients >> 1).wrapping_shr(!self.shift);
         (low, high)
     }
