@@ -1,4 +1,4 @@
-//! Distribution of a memory budget over the filters of many sets.
+//! Distributes a memory budget over the filters of several key sets, such as the files of a store.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -9,33 +9,39 @@ use crate::kinds::{FilterKind, plan};
 use crate::membership::FilterStats;
 use crate::sizing::Sizing;
 
-/// The sizes tried are multiples of this many bits per key, up to [`BITS_PER_KEY_MAX`].
+/// The sizes tried are the multiples of this number of bits per key, up to [`BITS_PER_KEY_MAX`].
 const BITS_PER_KEY_STEP: f64 = 0.25;
-/// The most bits per key of a set: at an error rate below 10^−7, more bits gain next to nothing.
+/// The largest size that is tried, in bits per key.
+///
+/// More bits gain next to nothing: at this size the error rate of a classic Bloom filter is 10^−5,
+/// and that of a ribbon filter is below 10^−7.
 const BITS_PER_KEY_MAX: f64 = 24.0;
-/// From this many keys on, the error rate depends on the bits per key alone.
+/// From this number of keys on, the error rate depends on the bits per key only.
 const LARGE_SET_KEYS: u64 = 1 << 20;
 
 /// Returns the bits per key of each set's filter that minimise the sum of the error rates.
 ///
-/// The sum of the rates is the expected number of false positives when an absent key is looked up
-/// in all sets. All filters together, headers included, take at most `budget_bits`. Zero means that
-/// the set gets no filter.
+/// That sum is the expected number of false positives when an absent key is looked up in all sets.
+/// `key_counts` has the number of keys of each set. All filters together, headers included, take at
+/// most `budget_bits`. A set whose result is zero gets no filter.
 ///
-/// Halving the error rate of a set costs one bit for each of its keys, and gains the same in a
-/// small set as in a large one. So small sets get lower error rates: with filters that need a fixed
-/// multiple of log2(1/p) bits, the sum of the rates is least when
+/// Halving the error rate of a set costs a fixed number of bits per key, so it costs less in a
+/// small set, but reduces the sum as much as in a large one. Small sets therefore get lower error
+/// rates. For filters that need a fixed multiple of log2(1/p) bits per key, the sum is minimal if
+/// the error rate `p_i` of each set is proportional to its number of keys `n_i`:
 ///
 /// ```text
 /// p_i  =  c · n_i,  at most 1          (at 1, the set has no filter)
 /// ```
 ///
-/// (Dayan, Athanassoulis, Idreos: "Monkey: Optimal Navigable Key-Value Store", SIGMOD 2017.) Small
-/// sets, and kinds whose sizes are whole bits, do not follow that formula. So the allocation is
-/// greedy: for each set take the sizes on the lower convex hull of error rate over bits; of all
-/// steps from one size to the next, apply those with the largest gain per bit until the budget is
-/// used up. For sizes without gaps this is the optimum (Fox: "Discrete optimization via marginal
-/// analysis", 1966); with gaps, less of the budget is left than the next step costs.
+/// (Dayan, Athanassoulis, Idreos: "Monkey: Optimal Navigable Key-Value Store", SIGMOD 2017.)
+///
+/// Small sets do not follow this formula, nor do kinds of filters that have only whole numbers of
+/// bits per key. The allocation is therefore greedy. For each set it considers the sizes on the
+/// lower convex hull of error rate over bits. Of all steps from one size to the next, it applies
+/// those with the largest gain per bit first, until the budget is used up. If the sizes have no
+/// gaps, the result is optimal (Fox: "Discrete optimization via marginal analysis", 1966). If they
+/// have gaps, the unused part of the budget is less than the cost of the next step.
 ///
 /// ```
 /// use filter::{FilterKind, allocate_bits};
@@ -48,7 +54,7 @@ pub fn allocate_bits(key_counts: &[u64], budget_bits: u64, kind: FilterKind) -> 
     let mut hulls = BTreeMap::new();
     let mut steps = Vec::new();
     for (set, &keys) in key_counts.iter().enumerate().filter(|(_, keys)| **keys > 0) {
-        // One hull for all sets of about the same number of keys.
+        // Sets share a hull if their numbers of keys round up to the same power of two.
         let modelled_keys = keys.checked_next_power_of_two().unwrap_or(keys).min(LARGE_SET_KEYS);
         let hull: &Vec<Size> =
             hulls.entry(modelled_keys).or_insert_with(|| hull(kind, modelled_keys));
@@ -59,7 +65,7 @@ pub fn allocate_bits(key_counts: &[u64], budget_bits: u64, kind: FilterKind) -> 
                 / ((pair[1].cost - pair[0].cost) * keys as f64),
         }));
     }
-    // The steps of one set stay in their order: on a hull the gain falls with each step.
+    // Keeps the steps of each set in order: on a convex hull the gain falls from step to step.
     steps.sort_by(|one, other| other.gain_per_bit.total_cmp(&one.gain_per_bit));
 
     let mut bits_per_key = vec![0.0; key_counts.len()];
@@ -99,16 +105,16 @@ struct Size {
     rate: f64,
 }
 
-/// The step to a larger filter of one set.
+/// A step from one size to the next larger size of a set's filter.
 struct Step {
     set: usize,
     /// The bits per key after the step.
     bits: f64,
-    /// By how much the error rate falls, per bit of memory.
+    /// The decrease of the error rate per bit of memory.
     gain_per_bit: f64,
 }
 
-/// Returns the sizes on the lower convex hull of error rate over bits, from no filter on.
+/// Returns the sizes on the lower convex hull of error rate over bits, starting with no filter.
 fn hull(kind: FilterKind, keys: u64) -> Vec<Size> {
     let mut hull = vec![Size { bits: 0.0, cost: 0.0, rate: 1.0 }];
     let mut bits = BITS_PER_KEY_STEP;
@@ -134,15 +140,16 @@ fn hull(kind: FilterKind, keys: u64) -> Vec<Size> {
     hull
 }
 
-/// Returns by how much the error rate falls from one size to a larger one, per bit.
+/// Returns the decrease of the error rate per bit, from a smaller size to a larger one.
 fn slope(smaller: Size, larger: Size) -> f64 {
     (smaller.rate - larger.rate) / (larger.cost - smaller.cost)
 }
 
-/// Returns the bits that a filter of this sizing takes, header included.
+/// Returns the bits that a filter takes, header included; `None` if the filter is not possible.
 fn cost_bits(kind: FilterKind, bits_per_key: f64, keys: u64) -> Option<u64> {
     let planned = plan(kind, Sizing::BitsPerKey(bits_per_key), keys).ok()?.bytes;
-    // How many keys a ribbon bumps depends on the keys: it may exceed its plan, but not its limit.
+    // The size of a ribbon filter also depends on how many of the keys it bumps. It can exceed the
+    // planned size, but not the requested bits per key.
     let limit =
         if kind == FilterKind::Ribbon { (bits_per_key * keys as f64 / 8.0) as u64 } else { 0 };
     planned.max(limit).checked_add(HEADER_LEN as u64)?.checked_mul(8)
@@ -165,8 +172,7 @@ mod tests {
         filters.map(|(bits, keys)| cost_bits(kind, *bits, *keys).expect("possible")).sum()
     }
 
-    /// Returns the least sum of error rates over all allocations of whole bits per key to three
-    /// sets.
+    /// Returns the minimum sum of error rates over all allocations of whole bits per key.
     fn brute_force(kind: FilterKind, keys: [u64; 3], budget: u64) -> f64 {
         let options = keys.map(|keys| {
             let sizes = (1..=24).filter_map(|bits| {
@@ -212,7 +218,7 @@ mod tests {
         }
     }
 
-    /// The paper's result for a filter that needs a fixed multiple of log2(1/p) bits.
+    /// Checks `p_i = c · n_i` for a filter that needs a fixed multiple of log2(1/p) bits.
     #[test]
     fn error_rates_are_proportional_to_the_sizes_of_the_sets() {
         let kind = FilterKind::ClassicBloom;

@@ -1,25 +1,26 @@
-//! The stored form of every filter: a header of 64 bytes, then the body of its kind.
+//! The stored form of every filter: a 64-byte header, then a body whose format depends on the kind.
 //!
-//! All numbers are little-endian. The header is as long as a cache line, so that in an aligned
-//! buffer the lines of the body are aligned too. That is an optimisation; unaligned bytes are read
-//! correctly.
+//! All numbers are little-endian. The header is one cache line long: in a buffer that is aligned to
+//! 64 bytes, the 64-byte lines and blocks of the body are aligned as well, and a lookup in one of
+//! them reads a single cache line. Unaligned buffers are read correctly too.
 //!
-//! | at | bytes | field          | meaning                                                          |
-//! |---:|------:|----------------|------------------------------------------------------------------|
-//! |  0 |     8 | `magic`        | `89` `FILTER` `1a`                                               |
-//! |  8 |     1 | `version`      | 1                                                                |
-//! |  9 |     1 | `kind`         | the code of the kind, see [`kinds`](crate::kinds)                |
-//! | 10 |     1 | `hash`         | 1: XXH3-64 with `seed`                                           |
-//! | 11 |     1 | (reserved)     | 0                                                                |
-//! | 12 |     4 | `parameter_0`  | defined by the kind, as are the other two; see its module        |
-//! | 16 |     8 | `seed`         | the [`Seed`] of the key hashes                                   |
-//! | 24 |     8 | `keys`         | keys inserted, duplicates counted                                |
-//! | 32 |     8 | `body_len`     | bytes after the header                                           |
-//! | 40 |     8 | `parameter_1`  |                                                                  |
-//! | 48 |     8 | `parameter_2`  |                                                                  |
-//! | 56 |     8 | `checksum`     | XXH3-64 of bytes 0 to 55, seeded with the XXH3-64 of the body    |
+//! | at | bytes | field          | meaning                                                        |
+//! |---:|------:|----------------|----------------------------------------------------------------|
+//! |  0 |     8 | `magic`        | `89` `FILTER` `1a`                                             |
+//! |  8 |     1 | `version`      | 1                                                              |
+//! |  9 |     1 | `kind`         | the code of the kind, see [`kinds`](crate::kinds)              |
+//! | 10 |     1 | `hash`         | 1: XXH3-64 with `seed`                                         |
+//! | 11 |     1 | (reserved)     | 0                                                              |
+//! | 12 |     4 | `parameter_0`  | defined by the kind, see the kind's module                     |
+//! | 16 |     8 | `seed`         | the [`Seed`] of the key hashes                                 |
+//! | 24 |     8 | `keys`         | keys inserted, duplicates counted                              |
+//! | 32 |     8 | `body_len`     | bytes after the header                                         |
+//! | 40 |     8 | `parameter_1`  | defined by the kind                                            |
+//! | 48 |     8 | `parameter_2`  | defined by the kind                                            |
+//! | 56 |     8 | `checksum`     | XXH3-64 of bytes 0 to 55, seeded with the XXH3-64 of the body  |
 //!
-//! Parsing allocates nothing: it checks the header once and borrows the body.
+//! Parsing verifies the checksum, which covers header and body, and returns a reference to the
+//! body. It allocates nothing.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::vec::Vec;
@@ -29,32 +30,32 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::error::FormatError;
 use crate::hash::Seed;
 
-/// Bytes of the header of a stored filter.
+/// The length of the header of a stored filter, in bytes.
 pub const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"\x89FILTER\x1a";
 const VERSION: u8 = 1;
 const HASH_XXH3: u8 = 1;
-/// Offset of the checksum, which covers the bytes before it.
+/// The offset of the checksum, which covers the bytes before it and the body.
 const CHECKSUM_AT: usize = 56;
 
-/// A parsed header. Its checksum and the length of the body have been checked.
+/// The fields of a header that differ between filters; the others are constant or computed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Header {
-    /// The code of the kind, which may be unknown.
+    /// The code of the kind. After parsing it may be a code that no kind has.
     pub(crate) kind: u8,
     pub(crate) seed: Seed,
     pub(crate) keys: u64,
-    /// The first is stored in 32 bits.
+    /// `parameter_0` to `parameter_2`, of which the first must fit into 32 bits.
     pub(crate) parameters: [u64; 3],
 }
 
 impl Header {
-    /// Returns a stored filter: this header, then the pieces of the body.
+    /// Returns the stored form of a filter: this header, then the pieces of the body in order.
     ///
     /// # Panics
     ///
-    /// If the first parameter takes more than 32 bits.
+    /// If the first parameter does not fit into 32 bits.
     pub(crate) fn write(&self, body: &[&[u8]]) -> Vec<u8> {
         let [parameter_0, ref other_parameters @ ..] = self.parameters;
         let parameter_0 =
@@ -87,7 +88,8 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`FormatError`]. The kind and its parameters are not checked here.
+    /// [`FormatError`] if a length, the checksum or a field is wrong. The kind and its parameters
+    /// are left to the caller to check.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), FormatError> {
         let found = widened(bytes.len());
         let header_len = widened(HEADER_LEN);
@@ -100,7 +102,7 @@ impl Header {
         if fields.take()? != MAGIC {
             return Err(FormatError::Magic);
         }
-        // The version is checked before everything else: other versions may move the other fields.
+        // Checked before the fields after it, because other versions may arrange those differently.
         let [version, kind, hash, reserved] = fields.take()?;
         if version != VERSION {
             return Err(FormatError::Version(version));
@@ -109,7 +111,7 @@ impl Header {
         let (seed, keys, body_len) = (fields.u64()?, fields.u64()?, fields.u64()?);
         let parameters = [parameter_0.into(), fields.u64()?, fields.u64()?];
         if widened(body.len()) != body_len {
-            // A length near 2^64 is reported as `u64::MAX`.
+            // Saturates, because `body_len` can have any value in damaged bytes.
             let expected = body_len.saturating_add(header_len);
             return Err(FormatError::Length { expected, found });
         }
@@ -126,13 +128,12 @@ impl Header {
     }
 }
 
-/// Returns the checksum in the header of a stored filter; `None` if the bytes are shorter than a
-/// header.
+/// Returns the stored checksum of a filter; `None` if the bytes are shorter than a header.
 pub(crate) fn stored_checksum(bytes: &[u8]) -> Option<u64> {
     bytes.get(CHECKSUM_AT..)?.first_chunk().map(|stored| u64::from_le_bytes(*stored))
 }
 
-/// Returns a length or count in memory as a `u64`.
+/// Converts a length or a count to a `u64`, which loses nothing on any target.
 #[expect(clippy::as_conversions, reason = "no target has a `usize` of more than 64 bits")]
 pub(crate) const fn widened(len: usize) -> u64 {
     const { assert!(usize::BITS <= u64::BITS) };

@@ -26,7 +26,7 @@ pub(super) struct Stats {
 }
 
 impl Stats {
-    /// Opens the store and reports.
+    /// Opens the store read-only and prints the report.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let stats = self.directory.open_read_only()?.stats();
         let families = stats.families.into_iter().map(|family| FamilyReport {
@@ -62,7 +62,7 @@ struct StatsReport {
     filter_problems: Vec<ProblemReport>,
 }
 
-/// An unusable filter.
+/// A filter that cannot be used, with the reason.
 #[derive(Serialize)]
 struct ProblemReport {
     family: String,
@@ -78,7 +78,7 @@ struct FamilyReport {
     file_cells: u64,
     memstore_bytes: u64,
     memstore_cells: u64,
-    /// Reads since this process opened the store; recovery does not count.
+    /// The counters of reads since this process opened the store, except those of the recovery.
     reads: Counters,
 }
 

@@ -13,7 +13,7 @@ use crate::failure::OutputExists;
 /// The paths of unfinished outputs and scratch directories, which Ctrl-C removes.
 static TEMPORARY_PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The output of a verb: a file that appears when it is complete, or stdout for `-`.
+/// The output of a command: a file that appears only when it is complete, or stdout for `-`.
 pub(crate) enum Output {
     /// A temporary file in the directory of its destination.
     File(OutputFile),
@@ -30,7 +30,7 @@ pub(crate) struct OutputFile {
 }
 
 impl Output {
-    /// Creates the output for `destination`; with `force` it may replace an existing file.
+    /// Creates the output for `destination`, which must not exist yet unless `force` is set.
     pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
         if destination == Path::new("-") {
             return Ok(Self::Stdout(crate::output::stdout()));
@@ -110,13 +110,14 @@ impl OutputFile {
     }
 }
 
-/// The registration of a temporary path, which Ctrl-C removes until this value is dropped.
+/// A registered temporary path: until this value is dropped, Ctrl-C removes the path.
 pub(crate) struct TemporaryPath(PathBuf);
 
 impl TemporaryPath {
     /// Creates a file or directory with `create` and registers its path.
     ///
-    /// The list stays locked meanwhile, so that Ctrl-C cannot miss a path that already exists.
+    /// The list is locked during the call. The Ctrl-C handler locks it too, and therefore cannot
+    /// run while a path exists but is not registered.
     pub(crate) fn register<T>(
         create: impl FnOnce() -> io::Result<(PathBuf, T)>,
     ) -> io::Result<(Self, T)> {
@@ -141,14 +142,15 @@ pub(super) fn temporary_paths() -> MutexGuard<'static, Vec<PathBuf>> {
 fn handle_ctrl_c() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Without a handler Ctrl-C still ends the process, but leaves temporary outputs behind.
+        // If setting the handler fails, Ctrl-C still ends the process, but leaves temporary outputs
+        // behind.
         let _ = ctrlc::set_handler(|| {
-            // Locked until the process exits, so that no new output is registered.
+            // Holds the lock until the process exits, so that no further output is created.
             let list = temporary_paths();
             for path in list.iter() {
                 remove(path);
             }
-            // 128 + SIGINT, as in shells.
+            // The exit status of shells for SIGINT: 128 + 2.
             std::process::exit(130);
         });
     });
@@ -156,7 +158,7 @@ fn handle_ctrl_c() {
 
 fn remove(path: &Path) {
     if path.is_dir() {
-        // The main thread may still add files, which makes the removal fail: retry.
+        // Removal fails if the main thread adds a file meanwhile, so it is retried.
         for _ in 0..100 {
             if fs::remove_dir_all(path).is_ok() {
                 break;
@@ -180,8 +182,8 @@ pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
 
 /// Returns a builder of temporary files and directories with the permissions `mode & !umask`.
 ///
-/// The default of `tempfile` is 0600. That is too strict here, because the temporary file becomes
-/// the output.
+/// By default only the owner may read files of `tempfile` (mode 0600). That is too strict here,
+/// because the temporary file becomes the output.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has these modes"))]
 pub(super) fn temporary_builder(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();

@@ -1,13 +1,15 @@
 //! `MurmurHash2` as HBase computes it, which differs from the published hash.
 //!
-//! HBase adds the one to three bytes after the last whole word as Java `byte`s. These are signed,
-//! so a tail byte of 0x80 or more sets all higher bits. The bits in HBase's files depend on this.
+//! `MurmurHash2` reads a key in words of four bytes. HBase mixes the one to three bytes after the
+//! last whole word (the tail) into the hash as Java `byte`s. These are signed: a tail byte of 0x80
+//! or more is sign-extended to 32 bits, so that it flips all higher bits of the hash as well. The
+//! Bloom filters in HBase's files are built with this hash.
 //!
 //! HBase: `org.apache.hadoop.hbase.util.MurmurHash`.
 
 const MULTIPLIER: u32 = 0x5bd1_e995;
 
-/// Keys of up to this many words are mixed once for both hashes.
+/// The maximum number of words in a key for which `murmur2_twice` keeps the mixed words.
 const WORDS_MIXED_ONCE: usize = 16;
 
 /// Hashes a key.
@@ -19,8 +21,8 @@ pub(crate) fn murmur2(key: &[u8], seed: u32) -> u32 {
 
 /// Hashes a key as Hadoop's `org.apache.hadoop.util.hash.MurmurHash` does.
 ///
-/// It reads the one to three bytes after the last whole word in the reverse order of HBase's hash:
-/// the last byte is the lowest.
+/// Hadoop reads the tail in the other order: its last byte goes into the lowest 8 bits. In HBase's
+/// hash the first byte of the tail does.
 pub(crate) fn hadoop_murmur(key: &[u8], seed: u32) -> u32 {
     let (words, tail) = key.as_chunks();
     let hash = words.iter().fold(begin(key, seed), |hash, word| add(hash, mix(*word)));
@@ -31,7 +33,10 @@ pub(crate) fn hadoop_murmur(key: &[u8], seed: u32) -> u32 {
     finish(hash, &reversed[..tail.len()])
 }
 
-/// Hashes a key with seed 0, and then with the first hash as the seed.
+/// Hashes a key with seed 0, and then again with the first hash as the seed.
+///
+/// The seed does not affect the mixing of words. The words of a short key are therefore mixed once,
+/// kept, and used for both hashes.
 #[inline]
 pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     let (words, tail) = key.as_chunks();
@@ -52,7 +57,8 @@ pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
 
 /// Returns the initial state of the hash.
 ///
-/// HBase hashes Java arrays, which have fewer than 2^31 bytes.
+/// Truncating the length to 32 bits loses nothing: HBase hashes Java arrays, which have fewer than
+/// 2^31 bytes.
 #[inline]
 fn begin(key: &[u8], seed: u32) -> u32 {
     seed ^ key.len() as u32

@@ -1,19 +1,22 @@
-//! The operations in AVX-512: a whole cache line, or eight columns, in one register.
+//! The operations in AVX-512, where one register holds a cache line or eight ribbon columns.
+//!
+//! The lookup in a cache line tests sixteen probes of a key together, one in each 32-bit lane:
 //!
 //! ```text
 //! seeds       even  odd   even  odd   …       32 bits each of the mixed hash
 //! × powers    ─────────────────────────       one multiplication for sixteen probes
 //! products    wwww bbbbb …                    w: which word of the line, b: which bit of the word
-//! permute     the word of each probe, out of the sixteen of the line
-//! rotate      1 << b, or 15 << the counter at b
-//! test        no field is zero
+//! permute     word w of the line              the word that the probe tests
+//! rotate      1 << b, or 15 << b              the mask of the bit, or of the counter at bit b
+//! test        word & mask                     zero in no lane: the line may contain the key
 //! ```
 //!
-//! An operation first computes all that does not depend on the filter's memory: instructions that
-//! wait for a cache miss fill the reorder buffer, and the fewer of them, the more misses overlap.
+//! An operation first computes everything that does not depend on the filter's memory. Instructions
+//! that depend on it wait for a cache miss in the processor's reorder buffer. The fewer they are,
+//! the more lookups fit into that buffer, and the more cache misses overlap.
 //!
-//! Loops are `for` loops: the compiler does not inline a closure with these instructions into an
-//! iterator's or an option's method, which is compiled without them.
+//! Loops are `for` loops: the methods of iterators and options are compiled without AVX-512, so the
+//! compiler does not inline a closure with AVX-512 instructions into them.
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
@@ -36,14 +39,15 @@ use super::substitution::Slots;
 
 /// Proof that the processor has the features of AVX-512 that the operations use.
 ///
-/// Only [`Avx512::detect`] makes one. Intel's processors have all of these features since Ice Lake,
-/// AMD's since Zen 4.
+/// Only [`Avx512::detect`] creates a value. Intel's server processors have these features since Ice
+/// Lake, AMD's processors since Zen 4.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Avx512(());
 
 /// Returns whether the processor has all features.
 ///
-/// Without std, only what every processor of the target has is known.
+/// Without `std` there is no detection at run time: only the features that every processor of the
+/// target has are known.
 macro_rules! have_all {
     ($($feature:tt)*) => {{
         #[cfg(feature = "std")]
@@ -55,7 +59,7 @@ macro_rules! have_all {
 }
 
 impl Avx512 {
-    /// Returns the proof if the processor has all these features.
+    /// Returns the proof if the processor has all features that the operations use.
     pub(super) fn detect() -> Option<Self> {
         have_all!(
             "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2"
@@ -135,11 +139,11 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
     let field = _mm512_set1_epi32((1 << FIELD_BITS) - 1);
     let bit_in_word = _mm512_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 
-    // Returns a bit for each of sixteen probes that is wanted and whose field is zero.
+    // Tests sixteen probes. Returns a set bit for each probe in `wanted` whose field is zero.
     let missing = |multipliers, wanted: u32| {
         let products = _mm512_mullo_epi32(seeds, load_words(multipliers));
-        // The highest four bits are the word's index, the next ones the bit in the word. A rotation
-        // takes its count modulo 32, so the index need not be masked off.
+        // The highest four bits of a product select the word, the next five the bit in the word. A
+        // rotation takes its count modulo 32, so the four bits need not be masked off.
         let mut bit = _mm512_srli_epi32::<23>(products);
         if FIELD_BITS > 1 {
             bit = _mm512_and_si512(bit, bit_in_word);
@@ -150,7 +154,7 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
     };
     let ([first, second], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
     let mask = probes.mask();
-    // Hardly any filter has more than sixteen probes.
+    // Skipped for nearly all filters, which have at most sixteen probes.
     if mask > 0xffff && missing(second, mask >> 16) != 0 {
         return false;
     }
@@ -165,24 +169,24 @@ fn block_contains(block: &Block, hash: u64) -> bool {
     _mm256_testc_si256(load_block(block), masks) != 0
 }
 
-/// Compares eight columns, both blocks' slots as one number of 128 bits in each lane.
+/// Compares eight columns; each lane shifts the slots of both blocks as one 128-bit number.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi2,avx512vpopcntdq")]
 fn columns_match(columns: ColumnVectors<'_>, mask: &ColumnMask, equation: BlockEquation) -> bool {
     let shift = _mm512_set1_epi64(equation.shift.into());
     let coefficients = _mm512_set1_epi64(equation.coefficients.cast_signed());
-    // Bit 0 of each lane is then the slot at which the equation starts.
+    // Bit 0 of each lane is now the slot at which the equation starts.
     let slots = _mm512_shrdv_epi64(load(columns.low), load(columns.high), shift);
     let counts = _mm512_popcnt_epi64(_mm512_and_si512(slots, coefficients));
     let odd = _mm512_test_epi64_mask(counts, _mm512_set1_epi64(1));
     (odd ^ equation.fingerprint as u8) & mask.bits == 0
 }
 
-/// Moves each of a bucket's eight cells to a lane: a permutation of bytes, then a shift.
+/// Moves each of a bucket's eight cells to a lane with a byte permutation and a shift.
 ///
-/// A bucket is loaded as its first and its last bytes, which overlap. One masked load would wait
-/// for the next cache line too where the vector reaches into it, even if no byte of the bucket
-/// does.
+/// A bucket is loaded in two parts, its first and its last bytes, which may overlap. A single
+/// masked load can extend into the next cache line although the bucket does not. It would then wait
+/// for that line too.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx512vbmi")]
 fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
@@ -207,23 +211,23 @@ fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> boo
 
 /// Where the cells of a bucket are in a register that [`load_bucket`] filled.
 struct LanePlaces {
-    /// For each cell's lane, the indices of the eight bytes from the cell's first on.
+    /// For each lane, the indices in the register of eight bytes, from the cell's first byte on.
     bytes: [u64; 8],
-    /// The bit of its first byte at which each cell begins.
+    /// For each lane, the bit of the cell's first byte at which the cell begins.
     shifts: [u64; 8],
 }
 
-/// The places of cells of 0 to [`CELL_BITS_MAX`] bits.
+/// The places of the cells, indexed by the size of a cell: 0 to [`CELL_BITS_MAX`] bits.
 ///
-/// Cell i of c bits begins at bit c·i of its bucket. With the bits before it in its first byte it
-/// takes at most 37 bits of its lane of 64.
+/// Cell i of c bits begins at bit c·i of its bucket. Its lane of 64 bits starts with the cell's
+/// first byte, so that at most 7 bits of other cells and at most 30 bits of the cell must fit.
 static LANE_PLACES: [LanePlaces; CELL_BITS_MAX + 1] = {
     let mut table = [const { LanePlaces { bytes: [0; 8], shifts: [0; 8] } }; CELL_BITS_MAX + 1];
     let mut cell_bits = 0;
     while cell_bits <= CELL_BITS_MAX {
         let mut lane = 0;
         while lane < 8 {
-            // A bucket has as many bytes as a cell has bits.
+            // A bucket has eight cells, so its length in bytes equals the number of bits of a cell.
             let (half, bit) = (half_len(cell_bits), cell_bits * lane);
             let (mut places, mut byte) = ([0; 8], 0);
             while byte < 8 {
@@ -241,16 +245,16 @@ static LANE_PLACES: [LanePlaces; CELL_BITS_MAX + 1] = {
     table
 };
 
-/// Returns how many of a bucket's first bytes, and of its last bytes, are loaded.
+/// Returns the length of each of the two parts in which a bucket is loaded.
 #[inline]
 const fn half_len(bucket_len: usize) -> usize {
     if bucket_len <= 16 { 8 } else { 16 }
 }
 
-/// Loads a bucket's first bytes and then its last ones into a vector's lowest bytes.
+/// Loads a bucket's first bytes, and after them its last bytes, into the low end of a register.
 ///
-/// Both halves of a bucket shorter than a half are the bucket and zeros. The vector's other bytes
-/// are undefined.
+/// Both parts of a bucket of fewer than eight bytes are the whole bucket, padded with zeros. The
+/// other bytes of the register are undefined.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
@@ -268,7 +272,7 @@ fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
     Some(_mm512_castsi256_si512(_mm256_set_m128i(last, first)))
 }
 
-/// Returns a bucket of fewer than eight bytes: cells of 6 or 7 bits.
+/// Returns a bucket of fewer than eight bytes, padded with zeros; its cells have 6 or 7 bits.
 #[cold]
 fn short_word(bucket: &[u8]) -> i64 {
     let mut bytes = [0; 8];
@@ -278,9 +282,10 @@ fn short_word(bucket: &[u8]) -> i64 {
     i64::from_le_bytes(bytes)
 }
 
-/// Takes six cycles from slot to slot.
+/// Computes the slots one after another, with a latency of six cycles each.
 ///
-/// These are a shift, an and, a count of bits, and the insertion of the count's lowest bit.
+/// The next slot waits for a shift, an and, a population count, and the insertion of the count's
+/// lowest bit.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
 fn substitute(slots: &mut Slots, coefficients: &[u64], fingerprints: &[u32], first_column: u32) {

@@ -1,7 +1,7 @@
-//! The instruction sets that filters have code for, and the choice of one.
+//! The instruction sets for which the kernel has code, and the choice between them at run time.
 //!
-//! A filter chooses the best set of the processor when it is made ([`InstructionSet::detect`]); a
-//! lookup then takes one predictable branch.
+//! A filter stores the best set of the processor when it is created ([`InstructionSet::detect`]).
+//! A lookup branches on the stored set. The set does not change, so the branch is predictable.
 
 use super::block::Block;
 use super::cells::{CellLanes, CellTarget};
@@ -35,17 +35,17 @@ macro_rules! dispatch {
 }
 
 impl InstructionSet {
-    /// Returns the best set that every processor of this target has.
+    /// Returns the best set that all processors of the compilation target have.
     pub(crate) fn baseline() -> Self {
         Sse2::detect().map_or(Self::Portable(Portable), Self::Sse2)
     }
 
-    /// Returns the best set of this processor.
+    /// Returns the best set that this processor has.
     pub(crate) fn detect() -> Self {
         Self::available().last().expect("every processor runs portable code")
     }
 
-    /// Iterates over the sets of this processor, the best last.
+    /// Iterates over the sets that this processor has, from the simplest to the best.
     pub(crate) fn available() -> impl Iterator<Item = Self> {
         let sets = [
             Some(Self::Portable(Portable)),
@@ -56,9 +56,11 @@ impl InstructionSet {
         sets.into_iter().flatten()
     }
 
-    /// Returns whether no field of a key is zero in a line of fields of `FIELD_BITS` bits, 1 or 4.
+    /// Returns whether all fields of a key in a line are nonzero.
     ///
-    /// SSE2 has no code of this operation. Three calls take two branches, four take a jump table.
+    /// A line consists of bits (`FIELD_BITS` = 1) or of counters of 4 bits (`FIELD_BITS` = 4). SSE2
+    /// uses the portable code. The `match` therefore has only three arms, which compile to two
+    /// branches; four arms compile to a jump table.
     #[inline]
     pub(crate) fn line_contains<const FIELD_BITS: u32>(
         self,
@@ -91,7 +93,9 @@ impl InstructionSet {
         }
     }
 
-    /// Answers for many keys as [`line_contains`](Self::line_contains); without lines, with no.
+    /// Looks up many keys, each in its line; without lines the answer is no for all keys.
+    ///
+    /// [`line_contains`](Self::line_contains) describes the lookup of a key.
     pub(crate) fn lines_contain<const FIELD_BITS: u32>(
         self,
         lines: &[Line],
@@ -104,8 +108,9 @@ impl InstructionSet {
         });
     }
 
-    /// Returns whether a split block has all eight bits of a key; dispatches as
-    /// [`line_contains`](Self::line_contains).
+    /// Returns whether all eight bits of a key are set in a block of a split-block Bloom filter.
+    ///
+    /// Has three arms for the same reason as [`line_contains`](Self::line_contains).
     #[inline]
     pub(crate) fn block_contains(self, block: &Block, hash: u64) -> bool {
         match self {
@@ -133,14 +138,16 @@ impl InstructionSet {
         }
     }
 
-    /// Answers for many keys as [`block_contains`](Self::block_contains); without blocks, with no.
+    /// Looks up many keys, each in its block; without blocks the answer is no for all keys.
+    ///
+    /// [`block_contains`](Self::block_contains) describes the lookup of a key.
     pub(crate) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
         dispatch!(self, operations => operations.blocks_contain(blocks, hashes, answers));
     }
 
-    /// Returns whether any of the buckets has a cell in use with its target's remainder.
+    /// Returns whether the bucket of any target has a used cell with the remainder of that target.
     ///
-    /// Calls `portable` where no vector code is faster.
+    /// Only AVX-512 has faster code than the caller's `portable`; all other sets call `portable`.
     #[inline]
     pub(crate) fn cells_contain(
         self,
@@ -161,10 +168,10 @@ impl InstructionSet {
         }
     }
 
-    /// Looks up a key in a filter of columns.
+    /// Looks up a key in a filter that compares columns.
     ///
-    /// The code of the target's baseline is inlined into the caller, and that of another set is
-    /// called.
+    /// The code of the target's baseline is inlined into the caller; AVX2 uses that code too. Code
+    /// of any other set is called.
     #[inline(always)]
     pub(crate) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
         match (self, Self::baseline()) {
@@ -187,7 +194,7 @@ impl InstructionSet {
         }
     }
 
-    /// Looks up many keys in a filter of columns.
+    /// Looks up many keys in a filter that compares columns.
     pub(crate) fn look_up_all(
         self,
         filter: &impl ColumnLookup,
@@ -198,10 +205,10 @@ impl InstructionSet {
         dispatch!(self, operations => operations.look_up_all(filter, body, hashes, answers));
     }
 
-    /// Substitutes back through rows, the last first, for groups of [`LANES`] columns.
+    /// Computes slots by back substitution, from the last row to the first.
     ///
-    /// A slot without a row, which may have any value, has neither coefficients nor a fingerprint,
-    /// and becomes zero.
+    /// Each element of `columns` has the slots of [`LANES`] columns. A slot without a row may have
+    /// any value; it becomes zero, because its coefficients and its fingerprint are zero.
     pub(crate) fn substitute(
         self,
         columns: &mut [Slots],

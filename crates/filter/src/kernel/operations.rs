@@ -1,4 +1,4 @@
-//! The operations of the filters' inner loops: a trait that each instruction set implements.
+//! The trait of the operations in the filters' inner loops, which each instruction set implements.
 
 use super::batch::contains_batch;
 use super::block::{Block, block_index};
@@ -11,34 +11,38 @@ use crate::hash::KeyHash;
 
 /// The operations of the filters' inner loops in one instruction set.
 ///
-/// A value is a proof that the processor has the set. The provided methods are the portable code; a
-/// set overrides those for which its instructions pay.
+/// A value of a type with this trait proves that the processor has the instruction set. The
+/// provided methods are the portable code. A type overrides those that its instructions make
+/// faster.
 pub(super) trait Operations: Copy {
-    /// Calls `function` out of line, in a function compiled for this set.
+    /// Calls `function` within an out-of-line function that is compiled for this instruction set.
     ///
-    /// The compiler inlines an operation of the set only into such a function. A loop over
-    /// operations must therefore run in one call. The three arguments are passed in registers,
-    /// which the captures of a closure are not.
+    /// The compiler inlines an operation of the set only into such a function, so a loop over
+    /// operations must run within one call. The three arguments are passed in registers, whereas
+    /// captures of the closure would be passed in memory.
     #[inline(never)]
     fn call<A, B, C, R>(self, a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
         function(a, b, c)
     }
 
-    /// Returns whether no field of a key is zero in a line of fields of `FIELD_BITS` bits, 1 or 4.
+    /// Returns whether all fields of a key in a line are nonzero.
+    ///
+    /// A line consists of bits (`FIELD_BITS` = 1) or of counters of 4 bits (`FIELD_BITS` = 4).
     #[inline]
     fn line_contains<const FIELD_BITS: u32>(self, line: &Line, hash: u64, probes: Probes) -> bool {
         portable::line_contains::<FIELD_BITS>(line, hash, probes)
     }
 
-    /// Returns whether a split block has all eight bits of a key.
+    /// Returns whether all eight bits of a key are set in a block of a split-block Bloom filter.
     #[inline]
     fn block_contains(self, block: &Block, hash: u64) -> bool {
         portable::block_contains(block, hash)
     }
 
-    /// Returns whether any of the buckets has a cell in use with its target's remainder.
+    /// Returns whether the bucket of any target has a used cell with the remainder of that target.
     ///
-    /// The portable code is the caller's `portable`, which knows how cells are stored.
+    /// The caller passes the portable code as `portable`, because only the caller knows how cells
+    /// are stored.
     #[inline]
     fn cells_contain(
         self,
@@ -50,7 +54,7 @@ pub(super) trait Operations: Copy {
         portable()
     }
 
-    /// Returns whether the columns in `mask` give their bits of the fingerprint.
+    /// Returns whether the parity of each column in `mask` equals its bit of the fingerprint.
     #[inline]
     fn columns_match(
         self,
@@ -61,9 +65,10 @@ pub(super) trait Operations: Copy {
         portable::columns_match(columns, mask, equation)
     }
 
-    /// Substitutes back through rows, the last first, for the columns from `first_column` on.
+    /// Computes slots of a group of columns by back substitution, from the last row to the first.
     ///
-    /// A slot without a row has neither coefficients nor a fingerprint, and becomes zero.
+    /// The group starts with `first_column`. A slot without a row becomes zero, because its
+    /// coefficients and its fingerprint are zero.
     fn substitute(
         self,
         slots: &mut Slots,
@@ -74,7 +79,9 @@ pub(super) trait Operations: Copy {
         portable::substitute(slots, coefficients, fingerprints, first_column);
     }
 
-    /// Answers for many keys as [`line_contains`](Self::line_contains); without lines, with no.
+    /// Looks up many keys, each in its line; without lines the answer is no for all keys.
+    ///
+    /// [`line_contains`](Self::line_contains) describes the lookup of a key.
     fn lines_contain<const FIELD_BITS: u32>(
         self,
         lines: &[Line],
@@ -100,7 +107,9 @@ pub(super) trait Operations: Copy {
         );
     }
 
-    /// Answers for many keys as [`block_contains`](Self::block_contains); without blocks, with no.
+    /// Looks up many keys, each in its block; without blocks the answer is no for all keys.
+    ///
+    /// [`block_contains`](Self::block_contains) describes the lookup of a key.
     fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
         self.call(
             blocks,
@@ -120,7 +129,7 @@ pub(super) trait Operations: Copy {
         );
     }
 
-    /// Looks up many keys in a filter of columns.
+    /// Looks up many keys in a filter that compares columns.
     fn look_up_all(
         self,
         filter: &impl ColumnLookup,

@@ -1,5 +1,6 @@
-//! The operations in plain Rust, which run on every processor; the vector code must agree with
-//! them.
+//! The operations in plain Rust, which run on every processor.
+//!
+//! The vector code must return the same results.
 
 use super::block::{Block, block_masks};
 use super::columns::{BlockEquation, COLUMN_LEN, ColumnMask, ColumnVectors, LANES};
@@ -7,11 +8,11 @@ use super::line::{Line, Probes, line_positions};
 use super::operations::Operations;
 use super::substitution::Slots;
 
-/// Plain Rust, for whatever vectors the compiler may use on every processor of its target.
+/// The plain Rust code, which the compiler vectorises with the instructions of the target.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Portable;
 
-/// The provided methods of the trait call the functions below.
+/// Overrides nothing: the provided methods of the trait call the functions below.
 impl Operations for Portable {}
 
 #[inline]
@@ -27,11 +28,13 @@ pub(super) fn block_contains(block: &Block, hash: u64) -> bool {
     missing == 0
 }
 
-/// Folds each column's word to a lane of 16 bits.
+/// Computes each column's parity by folding its word to a lane of 16 bits, then to one bit.
 ///
-/// The top four bits of the product of a lane with 0x1111 are the sum of four of its bits, which
-/// saves the last two folds. Each step is an array operation over all columns, so that the compiler
-/// uses the vectors of its target.
+/// After the shifts by 1 and 2, bits 3, 7, 11 and 15 of a lane are the parities of its four groups
+/// of four bits. The product with 0x1111 adds these four bits, and bit 15 is the lowest bit of the
+/// sum: the parity of the lane. This replaces two further shifts.
+///
+/// Each step is applied to the array of all columns, so that the compiler vectorises it.
 #[inline]
 pub(super) fn columns_match(
     columns: ColumnVectors<'_>,
@@ -40,10 +43,10 @@ pub(super) fn columns_match(
 ) -> bool {
     let words = words(columns, equation);
     let halves = words.map(|word| (word ^ word >> 32) as u32);
-    // Signed: the instruction that packs two vectors of four lanes into one of eight is signed.
+    // Signed, because SSE2 can only narrow lanes from 32 to 16 bits as signed numbers.
     let mut lanes = halves.map(|half| ((half ^ half << 16).cast_signed() >> 16) as u16);
     for (column, lane) in lanes.iter_mut().enumerate() {
-        // Flips one bit where the fingerprint has a one: then every parity must be even.
+        // Flips one bit if the fingerprint has a 1, so that the parity of a match is always even.
         *lane ^= equation.fingerprint as u16 & 1 << column;
     }
     let lanes = lanes.map(|lane| lane ^ lane << 1);
@@ -55,7 +58,7 @@ pub(super) fn columns_match(
     lanes.into_iter().fold(0, |all, lane| all | lane) == 0
 }
 
-/// Returns each column's slots in the equation, in any order.
+/// Returns for each column the slots that have a coefficient, in a word whose order is irrelevant.
 #[inline]
 fn words(columns: ColumnVectors<'_>, equation: BlockEquation) -> [u64; LANES] {
     let (low_slots, high_slots) = equation.slots();
@@ -84,19 +87,19 @@ pub(super) fn substitute(
 
 /// Returns the parity of each word, the first in bit 0.
 ///
-/// Not every processor counts bits. Instead, pairs of words are folded into one, so that eight
-/// words take little longer than one: two words of 64 bits become one word of two halves, four
-/// become one of four quarters, and so on.
+/// Not every processor has a population count. Instead, a step folds two words to half their width
+/// with exclusive or, and packs the results into one word. Three such steps turn eight words into
+/// the eight bytes of one word. The last steps then fold all bytes together.
 #[inline]
 fn parities(words: [u64; LANES]) -> u8 {
-    /// Folds both words: the first into the bits of `mask`, the second into the others.
+    /// Folds two words by `bits`: the first into the bits of `mask`, the second into the others.
     const fn fold(first: u64, second: u64, bits: u32, mask: u64) -> u64 {
         ((first ^ first >> bits) & mask) | ((second ^ second << bits) & !mask)
     }
     let half = |first: usize| fold(words[first], words[first + 4], 32, 0x0000_0000_ffff_ffff);
     let quarter = |first: usize| fold(half(first), half(first + 2), 16, 0x0000_ffff_0000_ffff);
     let bytes = fold(quarter(0), quarter(1), 8, 0x00ff_00ff_00ff_00ff);
-    // A byte for each word, in order.
+    // `bytes` has a byte for each word, in order.
     let bits = bytes ^ bytes >> 4;
     let bits = bits ^ bits >> 2;
     let bits = (bits ^ bits >> 1) & 0x0101_0101_0101_0101;

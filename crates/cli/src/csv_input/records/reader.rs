@@ -1,4 +1,4 @@
-//! Reads records, and finds the next record after a bad line.
+//! Reads CSV records, and continues after a bad line.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -11,23 +11,23 @@ use super::record::{BadLine, Field, ParsedRecord, Problem, Record};
 /// The initial size of the buffer.
 const BUFFER_LEN: usize = 1 << 18;
 
-/// A reader of records, which buffers one record and the input read after it.
+/// A reader of CSV records. Its buffer holds the current record and the input read after it.
 pub(crate) struct Records<R> {
     input: R,
     dialect: Dialect,
     field_size_max: usize,
     buffer: Vec<u8>,
-    /// The range of the buffer with unread input, starting at the current record.
+    /// The range of the buffer that holds input, from the start of the current record on.
     filled: Range<usize>,
-    /// The line on which the current record begins, from 1.
+    /// The line on which the current record begins; the first line is 1.
     line: u64,
-    /// Bytes and lines of the last returned record, to skip on the next read.
+    /// The bytes and lines of the record returned last, which the next read skips.
     consumed: (usize, u64),
     fields: Vec<Field>,
-    /// The texts of fields with doubled quotes, unescaped.
+    /// The texts of the fields with doubled quotes, each pair replaced with one quote.
     unescaped: Vec<u8>,
     has_started: bool,
-    /// Whether the next read must not consume its record.
+    /// Set by `peek`: the next record is returned without being consumed.
     is_peeking: bool,
 }
 
@@ -49,13 +49,13 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Like [`read`](Self::read), but does not consume the record.
+    /// Reads the next record like [`read`](Self::read), but does not consume it.
     pub(crate) fn peek(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
         self.is_peeking = true;
         self.read()
     }
 
-    /// Reads the next record, skipping empty lines; returns `None` at the end.
+    /// Reads the next record, skipping empty lines; returns `None` at the end of the input.
     pub(crate) fn read(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
         if !std::mem::replace(&mut self.has_started, true) {
             self.skip_byte_order_mark()?;
@@ -101,7 +101,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Skips the byte order mark that some programs write before UTF-8.
+    /// Skips the byte order mark with which some programs begin UTF-8 files.
     fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         const MARK: [u8; 3] = *b"\xef\xbb\xbf";
         loop {
@@ -116,7 +116,9 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Skips the first line of an invalid record.
+    /// Skips the first line of an invalid record whose end is unknown, and returns that line.
+    ///
+    /// The next read parses from the following line, so that an unclosed quote costs only one line.
     fn skip_line(&mut self, problem: &Problem) -> io::Result<BadLine> {
         let what = problem.message(self.line, self.field_size_max);
         let unread = &self.buffer[self.filled.clone()];
@@ -128,7 +130,7 @@ impl<R: Read> Records<R> {
             self.filled.start += end + 1;
             return Ok(bad);
         }
-        // The rest of the line is not buffered.
+        // The line is longer than the buffered input: read and discard the rest of the line.
         loop {
             self.filled.start = self.filled.end;
             if !self.fill()? {
@@ -141,7 +143,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads more input into the buffer; returns `false` at the end.
+    /// Reads more input into the buffer; returns `false` at the end of the input.
     fn fill(&mut self) -> io::Result<bool> {
         if self.filled.is_empty() {
             self.filled = 0..0;
@@ -173,7 +175,7 @@ mod tests {
 
     const COMMAS: Dialect = Dialect { separator: b',', quote: Some(b'"') };
 
-    /// A reader of one to three bytes at a time, so that reads end in every parser state.
+    /// A reader that returns one to three bytes per call, so that input ends in each parser state.
     struct ShortReads<'b>(&'b [u8], usize);
 
     impl Read for ShortReads<'_> {
@@ -186,7 +188,9 @@ mod tests {
         }
     }
 
-    /// Reads all records, as joined fields or messages with their lines; checks that short reads give the same.
+    /// Reads all records: the line of each, and its fields joined by `|` or its error message.
+    ///
+    /// Checks that short reads give the same records.
     fn read_all(
         text: &[u8],
         dialect: Dialect,
@@ -277,7 +281,8 @@ mod tests {
             assert_eq!(all[0].1.is_ok(), is_sound, "{all:?}");
             assert_eq!(all[1], (2, Ok("c".to_owned())), "{all:?}");
         }
-        // Quotes and line ends do not count for the size of a field.
+        // Enclosing quotes and line ends do not count towards the size of a field, and a doubled
+        // quote counts as one byte.
         for text in ["1234567890\r\n", "\"12345678\"\"9\"\n", "a,1234567890\r\n"] {
             assert!(read_all(text.as_bytes(), COMMAS, 10)[0].1.is_ok(), "{text}");
         }

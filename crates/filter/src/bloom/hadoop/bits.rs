@@ -1,4 +1,4 @@
-//! `BloomFilter`: one bit per position.
+//! Hadoop's `BloomFilter`: an array of bits.
 
 #![expect(clippy::missing_panics_doc, reason = "positions are below the number of bits")]
 
@@ -8,7 +8,7 @@ use super::shape::{EmptyKey, NotHadoop, Shape, ShapesDiffer, expect_end, take_sl
 use crate::error::BuildError;
 use crate::memory::allocate;
 
-/// Hadoop's `BloomFilter`: the same bits and serialised form.
+/// A Bloom filter with the bits and the serialised form of Hadoop's `BloomFilter`.
 ///
 /// ```
 /// use filter::ErrorRate;
@@ -26,7 +26,7 @@ use crate::memory::allocate;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BloomFilter {
     shape: Shape,
-    /// ⌈bits / 8⌉ bytes.
+    /// ⌈bits / 8⌉ bytes; bit `p` of the filter is bit `p mod 8` of byte `p / 8`.
     bytes: Vec<u8>,
 }
 
@@ -35,16 +35,16 @@ impl BloomFilter {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Memory`] if its bits do not fit into memory.
+    /// [`BuildError::Memory`] if the memory for the bits cannot be allocated.
     pub fn new(shape: Shape) -> Result<Self, BuildError> {
         Ok(Self { shape, bytes: allocate(shape.bits().div_ceil(8).into(), 0)? })
     }
 
-    /// Inserts a key (`add`).
+    /// Inserts a key, as Hadoop's `add` does.
     ///
     /// # Errors
     ///
-    /// [`EmptyKey`], as in Hadoop.
+    /// [`EmptyKey`] if the key is empty, which Hadoop refuses too.
     pub fn insert(&mut self, key: &[u8]) -> Result<(), EmptyKey> {
         if key.is_empty() {
             return Err(EmptyKey);
@@ -58,7 +58,7 @@ impl BloomFilter {
 
     /// Returns false if the key was certainly never inserted, true if it may have been.
     ///
-    /// This is `membershipTest`. False for the empty key.
+    /// This is Hadoop's `membershipTest`. The empty key cannot be inserted; the answer is false.
     pub fn may_contain(&self, key: &[u8]) -> bool {
         !key.is_empty()
             && self.shape.probes(key).all(|position| {
@@ -67,7 +67,7 @@ impl BloomFilter {
             })
     }
 
-    /// Adds all keys of a filter of the same shape (`or`).
+    /// Adds all keys of another filter of the same shape, as Hadoop's `or` does.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl BloomFilter {
         Ok(())
     }
 
-    /// Returns the parameters.
+    /// Returns the number of bits, the number of probes per key, and the hash.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
@@ -98,14 +98,14 @@ impl BloomFilter {
         error_rate_from_fill(self.ones(), self.shape)
     }
 
-    /// Returns the serialised form, as `write` does.
+    /// Returns the serialised form that Hadoop's `write` produces.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
         bytes
     }
 
-    /// Parses the serialised form as `readFields` does, including the old form without a version.
+    /// Parses what Hadoop's `readFields` reads, including the old form without a version.
     ///
     /// # Errors
     ///
@@ -136,13 +136,13 @@ impl BloomFilter {
     }
 }
 
-/// Returns the index of the byte of a bit, and the mask of the bit in the byte.
+/// Returns the index of the byte that contains a bit, and the mask of the bit in that byte.
 #[expect(clippy::as_conversions, reason = "below eight")]
 const fn byte_and_mask(position: usize) -> (usize, u8) {
     (position >> 3, 1_u8.rotate_left((position & 7) as u32))
 }
 
-/// Returns the error rate of a filter in which `used` bits are set, or `used` counters above 0.
+/// Returns the error rate of a filter in which `used` bits are set, or `used` counters are nonzero.
 pub(super) fn error_rate_from_fill(used: u64, shape: Shape) -> f64 {
     let used = f64::from(u32::try_from(used).expect("at most 2^31"));
     libm::pow(used / f64::from(shape.bits()), f64::from(shape.hash_count()))

@@ -1,101 +1,107 @@
-//! Columns and what a key asks of them.
+//! Compares columns of a ribbon filter with the equation of a key.
+//!
+//! A block is 64 slots, stored column by column: column j holds bit j of each slot. The equation of
+//! a key covers 64 slots from any slot on. It can therefore extend from the block in which it
+//! starts (`low`) into the next block (`high`). A key matches if for each column j:
 //!
 //! ```text
-//! slots of column j    64 from the key's start on: (high[j] : low[j]) >> shift
-//! for each column j    parity(slots & coefficients) == bit j of the fingerprint
+//! slots  =  lower 64 bits of (high[j] : low[j]) >> shift
+//! parity(slots & coefficients)  ==  bit j of the fingerprint
 //! ```
 //!
-//! An absent key fails at the second column on average. A loop that stops there is mispredicted for
-//! every key, which costs more than all columns together. Columns are therefore compared eight by
-//! eight.
+//! A column matches an absent key with probability 1/2, so the key fails at the second column on
+//! average. A loop that stops at the first mismatch would be mispredicted for nearly every key,
+//! which costs more than comparing all columns. Columns are therefore compared in groups of eight.
 
 use crate::kernel::operations::Operations;
 use crate::kernel::prefetch::prefetch_at;
 
-/// Columns of a block and of the next one, and the equation of a key in them.
+/// The columns of two adjacent blocks, and the equation of a key to compare them with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns<'a> {
-    /// The columns of the block in which the key starts, 64 bits LE each.
+    /// The columns of the block in which the equation starts, 64 bits each, little-endian.
     pub(crate) low: &'a [u8],
-    /// As many columns of the next block; any bytes where the equation has no slot in that block.
+    /// The same number of columns of the next block; any bytes if the equation has no slot in it.
     pub(crate) high: &'a [u8],
     pub(crate) equation: BlockEquation,
 }
 
-/// The equation of a key, from the first slot of a block on.
+/// The equation of a key: the coefficients of 64 slots, and the parities that they must give.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockEquation {
-    /// The slot of the block at which the equation starts, modulo 64.
+    /// The slot at which the equation starts. Modulo 64 it is the position in the block.
     pub(crate) shift: u32,
-    /// The slots that count, of 64 from the start on.
+    /// Bit i is set if the parity includes slot `shift + i`.
     pub(crate) coefficients: u64,
-    /// The expected parity of each column; bits without a column are ignored.
+    /// Bit j is the expected parity of column j. Bits without a column are ignored.
     pub(crate) fingerprint: u32,
 }
 
 impl BlockEquation {
-    /// Returns the slots that count in the block of the start, and those in the next block.
+    /// Returns the coefficients as masks of the slots of the first block and of the next block.
     #[inline]
     pub(in crate::kernel) const fn slots(self) -> (u64, u64) {
         let low = self.coefficients.wrapping_shl(self.shift);
-        // The bits shifted out: a shift by `64 - shift` in two, of which none is by 64.
+        // The bits shifted out of `low`. A shift by `64 - shift` would wrap for a `shift` of 0, so
+        // it is split into a shift by 1 and a shift by `63 - shift`.
         let high = (self.coefficients >> 1).wrapping_shr(!self.shift);
         (low, high)
     }
 }
 
-/// The columns of the fast path: at least two vectors of bytes follow each block.
+/// The columns of the fast path: two adjacent blocks, followed by enough bytes for whole vectors.
 ///
-/// The instructions of a lookup decide its cost, so none handles the end of a block: whole vectors
-/// are read, and a mask ignores the lanes without a column. An absent key rarely reaches the
-/// columns after the first [`LANES`].
+/// The number of instructions decides the cost of a lookup, so the fast path does not test where a
+/// block ends. It reads whole vectors, which can extend past the end of the block, and a mask
+/// ignores the lanes that are not columns. The first [`LANES`] columns reject nearly all absent
+/// keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnWindow<'a> {
-    /// The block in which the key starts, and the bytes after it.
+    /// The block in which the equation starts, and the bytes after it.
     pub(crate) window: &'a Window,
-    /// The length of the block in bytes.
+    /// The offset of the next block in the window: the length of the first block in bytes.
     pub(crate) next: u8,
-    /// The columns in the first vector and in the second.
+    /// The lanes that are columns, in the first and in the second vector of a block.
     pub(crate) masks: &'a [ColumnMask; 2],
     pub(crate) equation: BlockEquation,
 }
 
-/// A vector of columns of both blocks.
+/// One vector of columns from each of the two blocks.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::kernel) struct ColumnVectors<'a> {
     pub(in crate::kernel) low: &'a [u8; VECTOR_LEN],
     pub(in crate::kernel) high: &'a [u8; VECTOR_LEN],
 }
 
-/// Bytes of a vector of columns.
+/// The length of a vector of columns in bytes.
 const VECTOR_LEN: usize = LANES * COLUMN_LEN;
 
-/// The lanes of a vector that are columns, in the forms that the operations take.
+/// The lanes of a vector that are columns, in a form for each instruction set.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(all(target_arch = "x86_64", target_feature = "sse2")),
     expect(dead_code, reason = "vector code takes bits, portable code lanes")
 )]
 pub(crate) struct ColumnMask {
-    /// A bit for each column.
+    /// A set bit for each lane that is a column.
     pub(in crate::kernel) bits: u8,
-    /// The bits of the first four columns.
+    /// The first four of `bits`, for vectors of four columns.
     pub(in crate::kernel) first_bits: u8,
-    /// The bits of the second four columns.
+    /// The last four of `bits`, in the same positions.
     pub(in crate::kernel) second_bits: u8,
-    /// Whether columns follow after this vector.
+    /// Whether the block has columns after this vector.
     has_more: bool,
-    /// The highest bit of a lane for each column.
+    /// 0x8000 for each lane that is a column, 0 for the others.
     pub(in crate::kernel) lanes: [u16; LANES],
 }
 
 impl ColumnMask {
-    /// Returns the masks of the first vector and of the second, for `count` columns.
+    /// Returns the masks of the first two vectors of a block of `count` columns.
     pub(crate) fn of(count: u32) -> [Self; 2] {
         [Self::new(count), Self::new(count.saturating_sub(LANES as u32))]
     }
 
-    /// Returns the mask of a vector from which on there are `count` columns.
+    /// Returns the mask of a vector; `count` columns remain, this vector included.
     fn new(count: u32) -> Self {
         let bits = !u32::MAX.checked_shl(count).unwrap_or(0) as u8;
         let lanes = core::array::from_fn(|lane| u16::from(bits >> lane) << 15);
@@ -104,19 +110,21 @@ impl ColumnMask {
     }
 }
 
-/// Two vectors of columns after the longest block that [`ColumnWindow::next`] can express.
+/// The bytes that the fast path may read, from the start of the first block on.
+///
+/// This is the longest block that [`ColumnWindow::next`] can express, and two vectors after it.
 pub(super) type Window = [u8; 256 + 2 * VECTOR_LEN];
 
-/// Returns the window that begins at a byte.
+/// Returns the window that begins at byte `begin`; `None` if the body ends before the window does.
 ///
-/// Where the compiler knows that `begin` is not near `usize::MAX`, this takes one comparison.
+/// If the compiler knows that `begin` is far below `usize::MAX`, this is a single comparison.
 #[inline]
 pub(crate) fn window(body: &[u8], begin: usize) -> Option<&Window> {
     body.get(begin..begin.wrapping_add(size_of::<Window>()))?.first_chunk()
 }
 
 impl<'a> ColumnWindow<'a> {
-    /// Returns whether the first columns match.
+    /// Returns whether the columns of the first vector match.
     #[inline(always)]
     pub(super) fn first_match(&self, operations: impl Operations) -> bool {
         let [mask, _] = self.masks;
@@ -130,7 +138,7 @@ impl<'a> ColumnWindow<'a> {
         mask.has_more
     }
 
-    /// Returns whether the second columns match.
+    /// Returns whether the columns of the second vector match.
     #[inline(always)]
     pub(super) fn second_match(&self, operations: impl Operations) -> bool {
         let ([_, mask], equation) = (self.masks, self.equation);
@@ -146,7 +154,9 @@ impl<'a> ColumnWindow<'a> {
         mask.has_more
     }
 
-    /// Returns the columns of both blocks from a byte on, at most one vector after their first.
+    /// Returns a vector of each block, `at` bytes after the start of the block.
+    ///
+    /// `at` must not exceed the length of one vector.
     #[inline]
     fn vectors(&self, at: usize) -> ColumnVectors<'a> {
         let from = |at: usize| {
@@ -156,14 +166,16 @@ impl<'a> ColumnWindow<'a> {
         ColumnVectors { low: from(at), high: from(at + usize::from(self.next)) }
     }
 
-    /// Prefetches all columns.
+    /// Prefetches the columns of both blocks.
     #[inline]
     pub(super) fn prefetch(&self) {
         prefetch_columns(self.window, 0, self.next.into());
     }
 }
 
-/// Prefetches a block of `len` bytes and what a lookup reads of the next, at least one vector.
+/// Prefetches a block of `len` bytes at `begin`, and the bytes of the next block to be compared.
+///
+/// A lookup compares `len` bytes of the next block, but reads at least one vector of it.
 #[inline]
 pub(crate) fn prefetch_columns(bytes: &[u8], begin: usize, len: usize) {
     const LINE_LEN: usize = 64;
@@ -174,13 +186,13 @@ pub(crate) fn prefetch_columns(bytes: &[u8], begin: usize, len: usize) {
     prefetch_at(bytes, begin.wrapping_add(last));
 }
 
-/// Columns of a vector, which are compared together.
+/// The number of columns in a vector, which are compared together.
 pub(crate) const LANES: usize = 8;
 
-/// Bytes of a column of a block.
+/// The length of a block's column in bytes: one bit for each of 64 slots.
 pub(in crate::kernel) const COLUMN_LEN: usize = 8;
 
-/// Returns whether all columns match, however many there are.
+/// Returns whether all columns match; unlike the fast path, takes any number of columns.
 pub(super) fn all_match(columns: &Columns<'_>, operations: impl Operations) -> bool {
     let Columns { low, high, mut equation } = *columns;
     for (low, high) in low.chunks(VECTOR_LEN).zip(high.chunks(VECTOR_LEN)) {
@@ -192,7 +204,7 @@ pub(super) fn all_match(columns: &Columns<'_>, operations: impl Operations) -> b
     true
 }
 
-/// Returns whether up to one vector of columns matches.
+/// Returns whether the columns match, which are at most one vector.
 fn vector_matches(
     low: &[u8],
     high: &[u8],
