@@ -123,7 +123,7 @@ struct DiffReport {
     only_right: u64,
     /// Cells with equal key and sequence id whose value or tags differ.
     differing: u64,
-    /// The number of differences beyond `--limit`, which are counted but not printed.
+    /// Differences beyond `--limit`, which are counted but not printed.
     #[serde(skip)]
     unshown: u64,
 }

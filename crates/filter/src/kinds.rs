@@ -131,8 +131,7 @@ macro_rules! filter_kind {
             /// Calls the method of `visitor` that fits the kind, with the constructor of its
             /// filter.
             ///
-            /// The method is [`inserts`](KindVisitor::inserts), [`removes`](KindVisitor::removes)
-            /// or [`builds`](KindVisitor::builds).
+            /// The method is `inserts`, `removes` or `builds` of [`KindVisitor`].
             ///
             /// ```
             /// use filter::{BuildError, FilterKind, Insert, KindVisitor, Membership, Remove, Sizing};

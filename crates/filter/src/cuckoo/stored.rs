@@ -175,8 +175,8 @@ impl Cuckoo {
 
     /// Copies the body of a stored filter into memory.
     ///
-    /// Checks more than [`parse`](StoredView::parse): the number of keys in the header must be the
-    /// sum of the slots in use and the copies in the overflow.
+    /// Checks more than the view does: the number of keys in the header must be the sum of the
+    /// slots in use and the copies in the overflow.
     pub(crate) fn from_body(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         if header.kind != CuckooView::CODE {
             return Err(FormatError::Parameters("the filter is not a cuckoo filter"));
