@@ -18,12 +18,12 @@ pub trait Membership {
     /// cache misses overlap.
     fn prefetch(&self, _hash: KeyHash) {}
 
-    /// Reads the lines that [`prefetch`](Self::prefetch) loaded, and prefetches the others.
+    /// Reads the lines that [`prefetch`](Self::prefetch) loaded, and prefetches further lines.
     ///
     /// Returns false, without a prefetch, if the first lines already deny the key. Otherwise
-    /// prefetches the remaining lines that [`may_contain`](Self::may_contain) reads. For a batch of
-    /// filters, call `prefetch` on all of them, then this method on all, then `may_contain`, as
-    /// [`probe_many`](crate::probe_many) does.
+    /// prefetches the lines that [`may_contain`](Self::may_contain) reads next. For a batch of
+    /// filters, call `prefetch` on all of them, then this method on all, then `may_contain` where
+    /// this method returned true, as [`probe_many`](crate::probe_many) does.
     ///
     /// The default returns true, for filters whose `prefetch` loads all lines.
     fn prefetch_next(&self, _hash: KeyHash) -> bool {
@@ -47,8 +47,7 @@ pub trait Membership {
 
     /// Returns the fraction of cells or slots in use, from 0 to 1.
     ///
-    /// `None`, the default, for filters whose keys do not take cells or slots, such as Bloom
-    /// filters.
+    /// The default is `None`, for filters that do not count them, such as Bloom filters.
     fn occupancy(&self) -> Option<f64> {
         None
     }
