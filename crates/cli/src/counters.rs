@@ -1,4 +1,4 @@
-//! Read counters as JSON and as text.
+//! The counters of a read (files, filters, blocks, bytes), as JSON and as text.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use sstable::{BlockKind, BlockSource, ReadTrace};
 
 use crate::size_text::show_count;
 
-/// The counters of a [`ReadTrace`] under stable names.
+/// The counters of a [`ReadTrace`]; the field names are those of the JSON output and stay stable.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Counters {
     pub(crate) files_considered: u64,
@@ -52,7 +52,7 @@ impl From<&ReadTrace> for Counters {
 }
 
 impl Counters {
-    /// Writes the counters as text, one line per group.
+    /// Writes the counters as text: one line each for files, filters, blocks and block sources.
     pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let count = show_count;
         let mut line = |name: &str, text: String| writeln!(out, "{name:<18}{text}");

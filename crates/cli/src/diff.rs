@@ -42,7 +42,7 @@ pub(crate) struct Diff {
 }
 
 impl Diff {
-    /// Iterates over both files in key order and reports differences.
+    /// Iterates over both files together, in the order of their cells, and reports differences.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let open = |file: &Path| Reader::open_file(file, reader_options());
         let (left, right) = (open(&self.left)?, open(&self.right)?);
@@ -105,13 +105,13 @@ impl Diff {
         Ok(Answer::from_bool(same))
     }
 
-    /// Returns the sequence id to compare, which is 0 with `--ignore-sequence-ids`.
+    /// Returns the sequence id that the comparison uses: 0 with `--ignore-sequence-ids`.
     fn counted_id(&self, cell: &CellRef<'_>) -> SequenceId {
         if self.ignore_sequence_ids { SequenceId::default() } else { cell.sequence_id }
     }
 }
 
-/// The result of the comparison.
+/// The result of the comparison, with the numbers of cells by outcome.
 #[derive(Serialize)]
 struct DiffReport {
     schema: u32,
@@ -123,6 +123,7 @@ struct DiffReport {
     only_right: u64,
     /// Cells with equal key and sequence id whose value or tags differ.
     differing: u64,
+    /// Differences beyond `--limit`, which are counted but not printed.
     #[serde(skip)]
     unshown: u64,
 }

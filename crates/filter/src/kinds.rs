@@ -1,7 +1,8 @@
 //! The table of filter kinds, and the code generated from it: names, codes, building, planning.
 //!
-//! A new kind adds its folder and one row to the table. Three modules expand the table: this one,
-//! `stored` (the view of a stored filter) and `sliced::group` (bit-sliced filters).
+//! To add a kind, write its module and add one row to the table. Three modules generate code from
+//! the table: this one, `stored` (lookups in a stored filter) and `sliced::group` (bit-sliced
+//! filters).
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,24 +13,27 @@ use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
 
-/// Passes the table to the macro `$expand`.
+/// Calls the macro `$expand` with the table as its input.
 ///
-/// | column    | meaning                                                                             |
-/// |-----------|-------------------------------------------------------------------------------------|
-/// | `code`    | number in the header of the stored form, [`StoredView::CODE`]; never reused         |
-/// | `name`    | name on the command line, in manifests, documents and figures                       |
-/// | `updates` | method of [`KindVisitor`]. `inserts`: keys are inserted one by one; `removes`: they |
-/// |           | can also be removed; `builds`: static, built from all keys                          |
-/// | `filter`  | the type in memory, with `from_keys`, `plan` and `to_stored`; for `inserts` also    |
-/// |           | `new`; for `removes` also `new` and `from_body`                                     |
-/// | `stored`  | the [`StoredView`]                                                                  |
-/// | `sliced`  | the [`SlicedForm`](crate::slices::SlicedForm)                                       |
+/// | column    | meaning                                                                          |
+/// |-----------|----------------------------------------------------------------------------------|
+/// | `code`    | number in the header of the stored form, [`StoredView::CODE`]; the code of a     |
+/// |           | removed kind is not reused                                                       |
+/// | `name`    | name on the command line, in manifests, documents and figures                    |
+/// | `updates` | method of [`KindVisitor`]. `inserts`: keys are inserted one by one; `removes`:   |
+/// |           | they can also be removed; `builds`: static, built from all keys in one step      |
+/// | `filter`  | the type in memory, with `from_keys`, `plan` and `to_stored`; for `inserts` also |
+/// |           | `new`; for `removes` also `new` and `from_body`                                  |
+/// | `stored`  | the [`StoredView`]                                                               |
+/// | `sliced`  | the [`SlicedForm`](crate::slices::SlicedForm)                                    |
 ///
-/// Code 7 is retired: it was a ribbon that derived its equations from the hash in another way.
+/// Code 7 must stay unused: it marks stored filters of a retired ribbon format, which derives its
+/// equations from the hash in another way.
 macro_rules! kinds {
     ($expand:ident) => {
         $expand! {
-            /// [`bloom::Classic`](crate::bloom::Classic): bits anywhere.
+            /// [`bloom::Classic`](crate::bloom::Classic): the bits of a key are anywhere in the
+            /// filter.
             ClassicBloom {
                 code: 3, name: "classic-bloom", updates: inserts,
                 filter: crate::bloom::Classic,
@@ -59,29 +63,32 @@ macro_rules! kinds {
                 stored: crate::counting::CountingView,
                 sliced: crate::slices::BitSlices<crate::counting::CountingView>,
             }
-            /// [`DLeft`](crate::DLeft): remainders in buckets of eight; keys can be removed and
-            /// counted.
+            /// [`DLeft`](crate::DLeft): remainders (parts of a key's hash) in buckets of eight;
+            /// keys can be removed and counted.
             DLeft {
                 code: 5, name: "d-left", updates: removes,
                 filter: crate::dleft::DLeft,
                 stored: crate::dleft::DLeftView,
                 sliced: crate::dleft::DLeftSlices,
             }
-            /// [`Cuckoo`](crate::Cuckoo): fingerprints in buckets of four; keys can be removed.
+            /// [`Cuckoo`](crate::Cuckoo): fingerprints (parts of a key's hash) in buckets of four;
+            /// keys can be removed.
             Cuckoo {
                 code: 6, name: "cuckoo", updates: removes,
                 filter: crate::cuckoo::Cuckoo,
                 stored: crate::cuckoo::CuckooView,
                 sliced: crate::cuckoo::CuckooSlices,
             }
-            /// [`Ribbon`](crate::Ribbon): linear equations; static.
+            /// [`Ribbon`](crate::Ribbon): the solution of one linear equation per key; static:
+            /// built from all keys in one step.
             Ribbon {
                 code: 9, name: "ribbon", updates: builds,
                 filter: crate::ribbon::Ribbon,
                 stored: crate::ribbon::RibbonView,
                 sliced: crate::ribbon::RibbonSlices,
             }
-            /// [`BinaryFuse`](crate::BinaryFuse): three or four fingerprint slots per key; static.
+            /// [`BinaryFuse`](crate::BinaryFuse): three or four slots per key, whose exclusive or
+            /// is the key's fingerprint; static: built from all keys in one step.
             BinaryFuse {
                 code: 8, name: "binary-fuse", updates: builds,
                 filter: crate::fuse::BinaryFuse,
@@ -124,6 +131,8 @@ macro_rules! filter_kind {
             /// Calls the method of `visitor` that fits the kind, with the constructor of its
             /// filter.
             ///
+            /// The method is `inserts`, `removes` or `builds` of [`KindVisitor`].
+            ///
             /// ```
             /// use filter::{BuildError, FilterKind, Insert, KindVisitor, Membership, Remove, Sizing};
             /// use filter::KeyHash;
@@ -165,7 +174,7 @@ macro_rules! filter_kind {
         ///
         /// # Errors
         ///
-        /// [`BuildError`] if the kind has no filter of that sizing.
+        /// [`BuildError`] if no filter of this kind has the requested size or error rate.
         pub fn build(
             kind: FilterKind,
             sizing: Sizing,
@@ -191,14 +200,15 @@ macro_rules! filter_kind {
         ///
         /// # Errors
         ///
-        /// [`BuildError`] if the kind has no filter of that sizing.
+        /// [`BuildError`] if no filter of this kind has the requested size or error rate.
         pub fn plan(kind: FilterKind, sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
             match kind {
                 $(FilterKind::$kind => <$filter>::plan(sizing, keys),)*
             }
         }
 
-        // A stored form has its code as a constant, so that no kind depends on this table.
+        // Each kind states its own code as well, so that its module does not depend on this table.
+        // Compilation fails if the two differ.
         $(const _: () = assert!(<$stored as StoredView>::CODE == $code);)*
     };
     (@constructor builds $filter:ty) => { <$filter>::from_keys };
@@ -226,8 +236,8 @@ impl fmt::Display for FilterKind {
 
 /// Code that is generic over the filter type of a kind known only at run time.
 ///
-/// [`FilterKind::visit`] calls the method that fits the kind. The methods are generic, so that
-/// lookups are inlined.
+/// [`FilterKind::visit`] calls the method that fits the kind. The methods are generic over the
+/// filter type, so that the compiler can inline lookups.
 pub trait KindVisitor {
     /// The result of the visit.
     type Output;
@@ -261,7 +271,8 @@ mod tests {
             let built = build(kind, sizing, Seed::new(1), &keys).expect("possible");
             let built = StoredFilter::parse(built).expect("our own bytes").stats();
             assert_eq!(planned.keys, built.keys, "{kind}");
-            // The stash of a d-left filter may hold a few keys, which are not planned for.
+            // A plan does not include the stash of a d-left filter: the few keys whose buckets
+            // are full.
             assert!(built.bytes.abs_diff(planned.bytes) <= planned.bytes / 100, "{kind}");
             assert!((planned.error_rate / built.error_rate - 1.0).abs() < 0.01, "{kind}");
             assert!(planned.error_rate <= 0.01, "{kind}");

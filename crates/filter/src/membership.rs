@@ -6,32 +6,34 @@ use crate::kernel::PREFETCH_DISTANCE;
 
 /// A filter: an approximate set of keys.
 ///
-/// An inserted key is never denied. An absent key gets "maybe" at the rate
-/// [`FilterStats::error_rate`].
+/// The answer for an inserted key is always "maybe". The answer for an absent key is "no", except
+/// with the probability [`FilterStats::error_rate`].
 pub trait Membership {
     /// Returns false if the key was certainly never inserted, true if it may have been.
     fn may_contain(&self, hash: KeyHash) -> bool;
 
     /// Prefetches the cache lines that [`may_contain`](Self::may_contain) reads first.
     ///
-    /// Useful if other filters are prefetched before this one is probed.
+    /// Useful if the caller prefetches several filters before it probes the first, so that their
+    /// cache misses overlap.
     fn prefetch(&self, _hash: KeyHash) {}
 
-    /// Reads the lines that [`prefetch`](Self::prefetch) loaded, and prefetches the others.
+    /// Reads the lines that [`prefetch`](Self::prefetch) loaded, and prefetches further lines.
     ///
-    /// Returns false if the first lines deny the key. Otherwise prefetches the remaining lines that
-    /// [`may_contain`](Self::may_contain) reads. Call it between the two, for all filters of a
-    /// batch: see [`probe_many`](crate::probe_many).
+    /// Returns false, without a prefetch, if the first lines already deny the key. Otherwise
+    /// prefetches the lines that [`may_contain`](Self::may_contain) reads next. For a batch of
+    /// filters, call `prefetch` on all of them, then this method on all, then `may_contain` where
+    /// this method returned true, as [`probe_many`](crate::probe_many) does.
     ///
-    /// Default: true, for filters whose `prefetch` loads all lines.
+    /// The default returns true, for filters whose `prefetch` loads all lines.
     fn prefetch_next(&self, _hash: KeyHash) -> bool {
         true
     }
 
     /// Looks up a batch of keys: sets `answers[i]` to `may_contain(hashes[i])`.
     ///
-    /// Faster than single lookups if the filter is larger than the caches, because the loads
-    /// overlap.
+    /// Faster than single lookups if the filter is larger than the processor's caches, because the
+    /// cache misses of different keys overlap.
     ///
     /// # Panics
     ///
@@ -43,16 +45,15 @@ pub trait Membership {
     /// Returns the filter's size and expected error rate.
     fn stats(&self) -> FilterStats;
 
-    /// Returns the fraction of cells or slots in use, from 0 to 1; `None` for a filter without
-    /// cells.
+    /// Returns the fraction of cells or slots in use, from 0 to 1.
     ///
-    /// Default: `None`.
+    /// The default is `None`, for filters that do not count them, such as Bloom filters.
     fn occupancy(&self) -> Option<f64> {
         None
     }
 }
 
-/// Looks up the keys in order and prefetches for later keys meanwhile.
+/// Looks up the keys in order, and prefetches the lines of a later key before each lookup.
 pub(crate) fn answer_batch(
     hashes: &[KeyHash],
     answers: &mut [bool],
@@ -68,7 +69,7 @@ pub(crate) fn answer_batch(
     }
 }
 
-/// Inserts all keys and prefetches for later keys meanwhile.
+/// Inserts the keys in order, and prefetches the lines of a later key before each insert.
 pub(crate) fn insert_all(filter: &mut impl Insert, keys: &[KeyHash]) -> Result<(), BuildError> {
     for (index, key) in keys.iter().enumerate() {
         if let Some(later) = keys.get(index + PREFETCH_DISTANCE) {
@@ -119,8 +120,8 @@ pub trait Insert: Membership {
 pub trait Remove: Insert {
     /// Removes one copy of a key.
     ///
-    /// Remove only keys that were inserted. The filter may take an absent key for a member, and
-    /// removing it can make the filter deny that member later.
+    /// Remove only keys that were inserted. An absent key may look like a member to the filter. If
+    /// the absent key is removed, the filter may deny that member later.
     ///
     /// # Errors
     ///
@@ -131,7 +132,7 @@ pub trait Remove: Insert {
 /// The size and the expected error rate of a filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterStats {
-    /// Keys inserted, duplicates counted.
+    /// The number of inserted keys; each copy of a key counts.
     pub keys: u64,
     /// Bytes of the filter, without the header of its stored form.
     pub bytes: u64,

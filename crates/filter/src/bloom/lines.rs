@@ -1,5 +1,6 @@
-//! Filters in which all fields of a key (bits or counters) are in one cache line: sizing and
-//! lookup.
+//! Filters in which each key uses one cache line: sizing and lookup.
+//!
+//! A line consists of fields: bits in a blocked Bloom filter, counters in a counting one.
 //!
 //! ```text
 //! hash ──upper bits──▶ line of 512 bits     hash × odd constant ──▶ k fields of that line
@@ -8,9 +9,9 @@
 //!                                 ▲ one load
 //! ```
 //!
-//! A line has 512 fields of 1 bit, or 128 of 4 bits. The body of the stored form is the lines, 64
-//! bytes each; bit b of a line is byte b / 8, mask 1 << (b % 8), and a field has its lowest bit
-//! first. Header parameter 0 is the number of fields per key (probes).
+//! A line has 512 fields of 1 bit, or 128 of 4 bits. The body of the stored form consists of the
+//! lines, 64 bytes each. Bit b of a line is in byte b / 8, with mask 1 << (b % 8). A counter starts
+//! at its lowest bit. Header parameter 0 is k, the number of fields per key (probes).
 
 use core::fmt::Debug;
 
@@ -25,7 +26,7 @@ use crate::stored_view::StoredView;
 /// Bytes of a line.
 pub(crate) const LINE_LEN: u64 = size_of::<Line>() as u64;
 
-/// The number of lines, and the number of fields that a key has in its line.
+/// The number of lines, and the number of fields (probes) that a key has in its line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) lines: u64,
@@ -33,10 +34,11 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Returns the best shape for a number of keys; no lines for no keys.
+    /// Returns the smallest shape for an error rate, or the shape of lowest error rate for a size.
     ///
-    /// `smallest` returns the smallest shape that reaches an error rate, and `best_probes` the
-    /// number of probes with the lowest error rate for a number of lines.
+    /// A filter without keys has no lines. `smallest` returns the smallest shape that reaches an
+    /// error rate. `best_probes` returns the number of probes with the lowest error rate for a
+    /// number of lines.
     pub(crate) fn new(
         sizing: Sizing,
         keys: u64,
@@ -73,7 +75,7 @@ impl Shape {
     }
 }
 
-/// The properties in which the filters of lines differ.
+/// The code and the error rate of a kind of filter that consists of lines.
 pub(crate) trait LineFilter: Copy + Debug {
     /// The code of the kind in the header.
     const KIND: u8;
@@ -87,7 +89,7 @@ pub(crate) trait LineFilter: Copy + Debug {
     }
 }
 
-/// A view of lines with fields of `FIELD_BITS` bits.
+/// A view of a filter whose lines have fields of `FIELD_BITS` bits: 1 for bits, 4 for counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineView<const FIELD_BITS: u32> {
     probes: Probes,
@@ -121,7 +123,7 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
         self.probes.count()
     }
 
-    /// Returns the number of fields of a key as the kernels take it.
+    /// Returns the number of fields of a key, in the form that the kernels take.
     pub(crate) const fn probes(self) -> Probes {
         self.probes
     }
@@ -162,7 +164,7 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
         })
     }
 
-    /// Returns whether no field of a key is zero.
+    /// Returns whether all fields of a key are nonzero, as they are for every member.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     pub(crate) fn contains(self, body: &[u8], hash: KeyHash) -> bool {

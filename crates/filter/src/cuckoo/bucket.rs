@@ -1,18 +1,20 @@
 //! Buckets of packed fingerprints, and the computation of a key's two buckets.
 //!
-//! A bucket is one little-endian word of at most 64 bits; slot s holds bits s·f to s·f + f − 1.
-//! An empty slot holds 0. Arithmetic on the word compares all slots in parallel.
+//! A bucket is one little-endian word of at most 64 bits. With fingerprints of f bits, slot s has
+//! bits s·f to s·f + f − 1. An empty slot holds 0. Arithmetic on the word compares all slots in
+//! parallel.
 //!
-//! Buckets are stored without gaps. Four slots of an odd number of bits end in the middle of a
-//! byte, so every second bucket begins in the upper half of the byte in which the previous bucket
-//! ends.
+//! Buckets are stored without gaps. If f is odd, a bucket of four slots has a whole number of bytes
+//! and four bits. Every second bucket then begins in the upper half of the byte in which the
+//! previous bucket ends.
 
 use crate::hash::KeyHash;
 use crate::kernel::{self, PREFETCH_DISTANCE};
 
 /// Evaluates the first expression for layouts of four slots, the second for others.
 ///
-/// In the first, the bits of a fingerprint and the bytes that a bucket touches are constants.
+/// The first expression may use two constants: `$BITS`, the bits of a fingerprint, and `$SPAN`, the
+/// number of bytes that a bucket touches. The list has these two numbers for each width.
 macro_rules! for_width {
     ($layout:expr, $BITS:ident, $SPAN:ident => $with:expr, $else:expr) => {
         for_width!(@widths $layout, $BITS, $SPAN, $with, $else,
@@ -40,9 +42,9 @@ pub(super) struct Buckets {
     bits: u32,
     /// Fingerprints of a bucket.
     slots: u32,
-    /// The lowest bit of each slot.
+    /// A mask of the lowest bit of each slot.
     low: u64,
-    /// The highest bit of each slot.
+    /// A mask of the highest bit of each slot.
     high: u64,
 }
 
@@ -73,12 +75,12 @@ impl Buckets {
         self.slots
     }
 
-    /// Returns the bits of a bucket: a multiple of four.
+    /// Returns the number of bits of a bucket, a multiple of four.
     pub(super) const fn bucket_bits(self) -> u32 {
         self.bits * self.slots
     }
 
-    /// Returns the bytes of `count` buckets, rounded up; `u64::MAX` on overflow.
+    /// Returns the number of bytes of `count` buckets, rounded up; `u64::MAX` on overflow.
     pub(super) const fn table_len(self, count: u64) -> u64 {
         match count.checked_mul(self.bucket_bits() as u64) {
             Some(bits) => bits.div_ceil(8),
@@ -98,7 +100,7 @@ impl Buckets {
         (1 << self.bits) - 1
     }
 
-    /// Reads a bucket; 0 after the end of the table.
+    /// Reads a bucket; returns 0 if the bucket is after the end of the table.
     pub(super) fn word(self, table: &[u8], bucket: usize) -> u64 {
         match self.span() {
             1 => self.load::<1>(table, bucket),
@@ -129,7 +131,7 @@ impl Buckets {
         !ends_within || table.last().is_none_or(|last| last >> 4 == 0)
     }
 
-    /// Returns the bytes that a bucket touches: the same for odd and even buckets.
+    /// Returns the number of bytes that a bucket touches, the same for odd and even buckets.
     #[inline]
     const fn span(self) -> usize {
         (self.bucket_bits() as usize).div_ceil(8)
@@ -141,18 +143,18 @@ impl Buckets {
         u64::MAX >> (u64::BITS - self.bucket_bits())
     }
 
-    /// Returns the first byte of a bucket, and the first bit in that byte: 0 or 4.
+    /// Returns the index of a bucket's first byte, and the bucket's first bit in it: 0 or 4.
     #[inline]
     const fn position(self, bucket: usize) -> (usize, u32) {
         if self.bucket_bits().is_multiple_of(8) {
             return (bucket * self.span(), 0);
         }
-        // Two buckets of four slots take as many bytes as a fingerprint has bits.
+        // Two buckets have eight slots of `bits` bits, which is `bits` bytes.
         let odd = bucket & 1;
         (bucket / 2 * self.bits as usize + odd * (self.bits / 2) as usize, 4 * odd as u32)
     }
 
-    /// Reads a bucket that touches `SPAN` bytes; 0 after the end of the table.
+    /// Reads a bucket that touches `SPAN` bytes; returns 0 after the end of the table.
     #[inline]
     fn load<const SPAN: usize>(self, table: &[u8], bucket: usize) -> u64 {
         if self.bucket_bits().is_multiple_of(8) {
@@ -180,16 +182,17 @@ impl Buckets {
 
     /// Returns a mask of the highest bits of the slots that hold the fingerprint.
     ///
-    /// A slot equals the fingerprint if their xor is 0. Adding 2^(f−1) − 1 to the lower f − 1 bits
-    /// of the xor carries into its highest bit unless these bits are all 0, and never further. So
-    /// the slot differs if that bit of the sum or of the xor is set.
+    /// A slot of f bits equals the fingerprint if their xor is 0. The addition of 2^(f−1) − 1 to
+    /// the lower f − 1 bits of the xor sets the highest bit of the slot unless these lower bits are
+    /// all 0. The sum does not carry into the next slot. So the slot differs from the fingerprint
+    /// if the highest bit of the sum or of the xor is set.
     const fn matches(self, word: u64, fingerprint: u64) -> u64 {
         let difference = word ^ (self.low * fingerprint);
         let lower = self.high - self.low;
         !(((difference & lower) + lower) | difference) & self.high
     }
 
-    /// Returns the first slot that holds the fingerprint; fingerprint 0 finds an empty slot.
+    /// Returns the first slot that holds the fingerprint; for 0, the first empty slot.
     pub(super) const fn find(self, word: u64, fingerprint: u64) -> Option<u32> {
         let matches = self.matches(word, fingerprint);
         if matches == 0 { None } else { Some(matches.trailing_zeros() / self.bits) }
@@ -202,7 +205,7 @@ impl Buckets {
 
     /// Returns whether a table of `count` buckets may contain a key.
     ///
-    /// For the layouts of real filters, everything but the hash and the count is a constant.
+    /// For the common widths 8, 12 and 16, the layout is a constant, which gives faster code.
     #[inline]
     pub(super) fn contains(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
         match (self.bits, self.slots) {
@@ -215,7 +218,7 @@ impl Buckets {
 
     /// Returns the result of [`contains`](Self::contains) for the other widths.
     ///
-    /// Not inlined, to keep the code of the common widths small.
+    /// Not inlined, so that a lookup with a common width stays small.
     #[inline(never)]
     fn contains_other_width(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
         for_width!(
@@ -234,10 +237,11 @@ impl Buckets {
     ///
     /// Both buckets are loaded before they are compared, so that their cache misses overlap.
     ///
-    /// The question whether any slot matches is cheaper than which. Subtracting 1 from each slot of
-    /// the xor sets the highest bit of slots that were 0 (slots that had the bit before are masked
-    /// out). A borrow can also set the bit of the next slot, but only after a slot that was 0.
-    /// (Mycroft, 1987.)
+    /// To test whether any slot matches is cheaper than to find out which. A slot matches if its
+    /// xor with the fingerprint is 0. Subtracting 1 from each slot sets the highest bit of the
+    /// slots that were 0; `& !first` masks out the slots whose highest bit was set before. A borrow
+    /// can also set the highest bit of the next slot, but only if a lower slot was 0, that is,
+    /// matches. (Mycroft, 1987.)
     #[inline]
     fn compare<const SPAN: usize>(self, table: &[u8], key: KeyBuckets) -> bool {
         let pattern = self.low.wrapping_mul(key.fingerprint);
@@ -265,7 +269,7 @@ impl Buckets {
         );
     }
 
-    /// Prefetches the buckets of [`PREFETCH_DISTANCE`] keys, then compares them, and so on.
+    /// Looks up the keys in batches: prefetches [`PREFETCH_DISTANCE`] keys, then compares them.
     fn batch_in<const BITS: u32, const SPAN: usize>(
         table: &[u8],
         count: usize,
@@ -315,7 +319,7 @@ impl Buckets {
     }
 }
 
-/// Reads a bucket of `LEN` whole bytes; 0 after the end of the table.
+/// Reads a bucket of `LEN` whole bytes; returns 0 after the end of the table.
 #[inline]
 fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
     let (buckets, _) = table.as_chunks::<LEN>();
@@ -328,7 +332,7 @@ fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
 
 /// The fingerprint and the two buckets of a key.
 ///
-/// The filter cannot distinguish keys that agree in these.
+/// The filter cannot distinguish two keys that have the same fingerprint and the same buckets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct KeyBuckets {
     pub(super) fingerprint: u64,
@@ -340,8 +344,8 @@ impl KeyBuckets {
     /// Computes the fingerprint and the two buckets, out of `count`, of a key.
     ///
     /// The upper bits of the hash give the first bucket, the lower 32 bits the fingerprint.
-    /// Fingerprints are uniform over 1 to 2^f − 1; the common mapping of 0 to 1 would double the
-    /// share of 1.
+    /// Fingerprints of f bits are uniform over 1 to 2^f − 1. The common alternative, to replace 0
+    /// by 1, would make the fingerprint 1 twice as frequent as the others.
     #[inline]
     pub(super) fn new(hash: KeyHash, buckets: Buckets, count: usize) -> Self {
         let lower = hash.get() & u64::from(u32::MAX);
@@ -353,13 +357,14 @@ impl KeyBuckets {
 
     /// Returns a number that identifies the fingerprint and the unordered pair of buckets.
     pub(super) fn identity(self) -> u64 {
-        // 48 bits are enough for a bucket index: no machine addresses more than 2^57 bytes.
+        // 48 bits are enough for a bucket index: 2^48 buckets of two bytes exceed any memory.
         ((self.first.min(self.second) as u64) << 16) | self.fingerprint
     }
 
-    /// Returns the fingerprint and buckets of an identity.
+    /// Returns the fingerprint and the two buckets of an identity.
     ///
-    /// `None` if the fingerprint or the bucket is out of range, or the bucket is not the lower one.
+    /// `None` if the fingerprint or the bucket is out of range, or if the bucket in the identity is
+    /// not the lower of the two.
     pub(super) fn from_identity(identity: u64, buckets: Buckets, count: usize) -> Option<Self> {
         let fingerprint = identity & 0xffff;
         let first = usize::try_from(identity >> 16).ok().filter(|first| *first < count)?;
@@ -373,15 +378,16 @@ impl KeyBuckets {
 
 /// Returns the other bucket of a fingerprint; this function is its own inverse.
 ///
-/// The other bucket is (H(φ) − bucket) mod count. H must look random, not only be uniform: two
-/// kicks shift a key by H(φ) − H(ψ). If H(φ) were a multiple of φ, there would be few such
-/// differences, and kicks would run in circles.
+/// The other bucket is (H(φ) − bucket) mod count. H must look random, not only be uniform: if an
+/// insert kicks fingerprint φ from bucket i and then ψ from φ's other bucket, ψ moves to bucket
+/// i + H(ψ) − H(φ). If H(φ) were a multiple of φ, few such differences would exist, and a chain of
+/// kicks would soon return to the buckets where it has been.
 #[inline]
 pub(super) fn other_bucket(fingerprint: u64, bucket: usize, count: usize) -> usize {
     let mixed = fingerprint.wrapping_mul(0x9e37_79b9_7f4a_7c15); // 2^64 over the golden ratio.
     let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let mirror = KeyHash::from_u64(mixed).slot(count as u64) as usize;
-    // Both are below `count`, so one addition brings the difference back into range.
+    // `mirror` and `bucket` are below `count`, so one addition makes a negative difference valid.
     let (difference, borrowed) = mirror.overflowing_sub(bucket);
     if borrowed { difference.wrapping_add(count) } else { difference }
 }
@@ -393,7 +399,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares the parallel comparison with one slot at a time.
+        /// The parallel comparison gives the same result as the comparison of one slot at a time.
         #[test]
         fn slots_are_compared_independently(
             (bits, slots) in prop_oneof![
@@ -438,7 +444,7 @@ mod tests {
             }
         }
 
-        /// Lookups with constants, in batches, and of any layout give the same answers.
+        /// The lookup with constant widths, the batched one and the general one agree.
         #[test]
         fn all_lookups_agree(
             bits in 4_u32..=16,

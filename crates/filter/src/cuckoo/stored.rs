@@ -1,17 +1,17 @@
 //! The stored form of a cuckoo filter.
 //!
-//! Header parameter 0 is the bits of a fingerprint (4 to 16), parameter 1 the number of
-//! buckets, parameter 2 the number of keys with overflow. The body:
+//! Header parameter 0 is f, the number of bits of a fingerprint (4 to 16). Parameter 1 is the
+//! number of buckets. Parameter 2 is the number of overflow entries. The body:
 //!
 //! | bytes            | content                                                                  |
 //! |-----------------:|--------------------------------------------------------------------------|
-//! | buckets · f / 2  | the buckets: four fingerprints of f bits, the first in the lowest bits   |
-//! |                  | of a little-endian word; 0 is an empty slot. If f is odd, every second   |
-//! |                  | bucket begins at bit 4 of a byte; the upper half of the last byte is     |
-//! |                  | then 0 if the number of buckets is odd                                   |
-//! | overflow · 16    | by `identity`, ascending: `identity` (u64 LE), the lower of the two      |
-//! |                  | buckets times 2^16, plus the fingerprint; `copies` (u64 LE) beyond those |
-//! |                  | in slots, at least 1                                                     |
+//! | buckets · f / 2, | the buckets: four fingerprints of f bits, the first in the lowest bits   |
+//! | rounded up       | of a little-endian word; 0 is an empty slot. If f is odd, every second   |
+//! |                  | bucket begins at bit 4 of a byte. If the number of buckets is odd, too,  |
+//! |                  | the upper half of the last byte is 0                                     |
+//! | overflow · 16    | the entries, in ascending order of `identity`. An entry has two u64 LE:  |
+//! |                  | `identity`, the lower of the key's two buckets times 2^16, plus the      |
+//! |                  | fingerprint; `copies`, the copies beyond those in slots, at least 1      |
 //!
 //! The computation of the fingerprint and of the two buckets is part of the format, see
 //! [`KeyBuckets`].
@@ -38,14 +38,16 @@ pub(crate) struct CuckooView {
     count: usize,
     /// Bytes of all buckets.
     table_len: usize,
-    /// Copies of keys that are not in slots.
+    /// The number of copies that the overflow counts, over all its entries.
     overflow_keys: u64,
 }
 
 impl StoredView for CuckooView {
     const CODE: u8 = 6;
 
-    /// Checks the header against the body, and the overflow against the buckets.
+    /// Checks the parameters against the body, and the overflow entries against the buckets.
+    ///
+    /// The key of an overflow entry must also be in a bucket: lookups read only the buckets.
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         let invalid = FormatError::Parameters;
         let [bits, count, overflow] = header.parameters;
@@ -87,7 +89,7 @@ impl StoredView for CuckooView {
     }
 
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        // The body may include the overflow: both buckets of a key are inside the table.
+        // The overflow after the table is not read: both buckets of a key are inside the table.
         self.buckets.contains(body, self.count, hash)
     }
 
@@ -131,14 +133,14 @@ impl CuckooView {
         self.buckets.get(self.buckets.word(body, bucket), slot)
     }
 
-    /// Returns the fingerprint and the two buckets of a key. Keys with overflow are in slots, too.
+    /// Returns the fingerprint and the two buckets of a key.
     #[inline]
     pub(super) fn key_buckets(self, hash: KeyHash) -> KeyBuckets {
         KeyBuckets::new(hash, self.buckets, self.count)
     }
 }
 
-/// Iterates over the overflow entries: identity and copies.
+/// Iterates over the overflow entries, as pairs of identity and copies.
 fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     let (entries, _) = overflow.as_chunks::<OVERFLOW_ENTRY_LEN>();
     entries.iter().map(|entry| {
@@ -171,7 +173,10 @@ impl Cuckoo {
         header.write(&[&self.table, &overflow])
     }
 
-    /// Copies the body of a stored filter into memory, and checks the number of keys in the header.
+    /// Copies the body of a stored filter into memory.
+    ///
+    /// Checks more than the view does: the number of keys in the header must be the sum of the
+    /// slots in use and the copies in the overflow.
     pub(crate) fn from_body(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         if header.kind != CuckooView::CODE {
             return Err(FormatError::Parameters("the filter is not a cuckoo filter"));

@@ -1,10 +1,13 @@
-//! The operations in SSE2: vectors of 128 bits, which every x86-64 processor with vectors has.
+//! The comparison of a ribbon filter's columns in SSE2, the 128-bit vectors of x86-64.
+//!
+//! A key matches a column if the parity of the equation's slots in that column is the column's bit
+//! of the fingerprint. These steps compute the parities of four columns:
 //!
 //! ```text
-//! and, or     the slots of the equation, of both blocks: a word for each of four columns
-//! fold        each word into 32 bits
-//! add         bit 15 of the sum of products by 0x1111 is the sum of eight bits of a word
-//! compare     with the fingerprint; then the same for the other four columns
+//! and, or     selects the slots of the equation from both blocks: one 64-bit word per column
+//! fold        halves each word by exclusive or, then reduces each 4 bits to one: 8 bits remain
+//! add         multiplies by 0x1111 and adds, so that bit 15 is the parity of the 8 bits
+//! compare     with the fingerprint; if the columns match, the same for the other four columns
 //! ```
 //!
 //! The other operations gain nothing from 128-bit vectors.
@@ -31,8 +34,9 @@ impl Sse2 {
 }
 
 impl Operations for Sse2 {
-    /// The second four columns come after a branch, which saves their instructions for 15 absent
-    /// keys of 16.
+    /// Compares four columns, and the other four only if these match.
+    ///
+    /// For 15 of 16 absent keys the branch skips the second half.
     #[inline(always)]
     fn columns_match(
         self,
@@ -60,7 +64,10 @@ fn broadcast(word: u64) -> __m128i {
     unsafe { _mm_set1_epi64x(word.cast_signed()) }
 }
 
-/// Returns the parities of the slots in four columns of both blocks, the first in bit 0.
+/// Returns the parities of an equation's slots in four columns, the first column in bit 0.
+///
+/// `low` and `high` are the columns of the two adjacent blocks. `low_slots` and `high_slots` mark
+/// the slots of the equation in each block.
 #[inline(always)]
 fn parities(low: &[u8; 32], high: &[u8; 32], [low_slots, high_slots]: [__m128i; 2]) -> u8 {
     // SAFETY: the processor has SSE2, as all processors of this target have. The loads are of 16
@@ -76,12 +83,12 @@ fn parities(low: &[u8; 32], high: &[u8; 32], [low_slots, high_slots]: [__m128i; 
         let (first, second) = (words(0), words(16));
         let low_halves = _mm_castps_si128(_mm_shuffle_ps::<0x88>(first, second));
         let high_halves = _mm_castps_si128(_mm_shuffle_ps::<0xdd>(first, second));
-        // Folds each four bits into the highest of them.
+        // Stores the parity of each four bits in the highest of them.
         let folded = _mm_xor_si128(low_halves, high_halves);
         let folded = _mm_xor_si128(folded, _mm_add_epi32(folded, folded));
         let folded = _mm_xor_si128(folded, _mm_slli_epi32::<2>(folded));
         let folded = _mm_and_si128(folded, _mm_set1_epi32(0x8888_8888_u32.cast_signed()));
-        // Bit 15 is the sum of the eight remaining bits.
+        // Bit 15 of each sum is the parity of the eight remaining bits.
         let sums = _mm_slli_epi32::<16>(_mm_madd_epi16(folded, _mm_set1_epi16(0x1111)));
         _mm_movemask_ps(_mm_castsi128_ps(sums)) as u8
     }

@@ -1,13 +1,16 @@
-//! The base: a ribbon that bumps no key. It holds the keys that all three layers bumped, and all
-//! keys of a small filter.
+//! The base: the last part of a ribbon filter, which accepts every key that reaches it.
 //!
-//! The base has no thresholds. If the equations have no solution, the next seed is tried; after
-//! [`SEEDS_PER_SIZE`] failed seeds the number of slots grows. Up to 64 slots are one dense system
-//! of equations, which needs hardly more slots than keys; some hundred keys need 1 to 2 % more. The
-//! solution is stored column by column, packed to the bit:
+//! A layer moves (*bumps*) the keys that do not fit to the next layer. The base holds the keys that
+//! all three layers bumped, and all keys of a small filter. The base itself bumps no key, so it has
+//! no thresholds.
+//!
+//! If the equations of the keys have no solution, the next seed is tried. After [`SEEDS_PER_SIZE`]
+//! failed seeds, the number of slots grows. With at most 64 slots, each equation covers all slots;
+//! then hardly more slots than keys are needed. Some hundred keys need 1 to 2 % more slots than
+//! keys. The solution is stored column by column, without padding between the columns:
 //!
 //! ```text
-//! | column 0: one bit a slot | column 1 | … | column r−1 | up to 7 bits of padding |
+//! | column 0: one bit per slot | column 1 | … | column r−1 | up to 7 bits of padding |
 //! ```
 //!
 //! If no seed works, for example because an attacker chose the hashes, the base is a sorted list of
@@ -21,11 +24,12 @@ use super::solution;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 
-/// Seeds that are tried for one number of slots.
+/// The number of seeds that are tried before the number of slots grows.
 ///
-/// Each succeeds with a probability of at least 1/4, so trying seeds is cheaper than adding slots.
+/// A seed succeeds with a probability of at least 1/4, so one of the eight usually succeeds and
+/// saves the memory of further slots.
 const SEEDS_PER_SIZE: u8 = 8;
-/// Number of seeds; as a stored seed, this number marks a list.
+/// The number of seeds, which are 0 to 62. A stored seed of 63 marks a list.
 pub(super) const SEEDS: u8 = 63;
 /// Maximum number of slots, or of hashes in a list: 20 bits in the header.
 pub(super) const SLOTS_MAX: u64 = (1 << 20) - 1;
@@ -33,19 +37,21 @@ pub(super) const SLOTS_MAX: u64 = (1 << 20) - 1;
 /// The keys of the base, as equations or as a list.
 #[derive(Debug)]
 pub(super) enum Base {
-    /// Equations that can be solved.
+    /// Equations that have a solution.
     Solvable {
-        /// Seed of the [`Shuffle`].
+        /// The seed of the [`Shuffle`], which gives the equations.
         seed: u8,
-        /// The rows.
+        /// The equations after Gaussian elimination.
         banding: Banding,
     },
-    /// Hashes, ascending.
+    /// The hashes of the keys, in ascending order.
     List(Vec<KeyHash>),
 }
 
 impl Base {
-    /// Finds a seed and a number of slots with which the equations of all keys can be solved.
+    /// Finds a seed and a number of slots for which the equations of all keys have a solution.
+    ///
+    /// If no attempt succeeds, keeps a list of the hashes.
     pub(super) fn new(mut keys: Vec<KeyHash>) -> Result<Self, BuildError> {
         keys.sort_unstable();
         keys.dedup();
@@ -89,7 +95,7 @@ impl Base {
                 let slots = self.slots();
                 let mut bytes = alloc::vec![0; len(slots, columns, 0) as usize];
                 for (slot, values) in solution::slots(banding).enumerate() {
-                    // The solution comes from the last slot to the first.
+                    // The iterator returns the last slot first.
                     let slot = slots - 1 - slot as u64;
                     for column in 0..columns {
                         let bit = u64::from(column) * slots + slot;
@@ -105,14 +111,15 @@ impl Base {
 
 /// Returns the number of slots for `keys` keys after `failed` smaller numbers of slots have failed.
 ///
-/// The slots exceed the keys by 1/80, 2/80, 4/80 and so on. The first number is mostly enough for
-/// up to some hundred keys: measured, one random system in four has a solution.
+/// The slots exceed the keys by 1/80, 2/80, 4/80 and so on; fewer than 80 keys get `failed` more
+/// slots. The first number is usually enough for up to some hundred keys: one seed in four gives a
+/// system with a solution (measured).
 pub(super) const fn slots(keys: u64, failed: u8) -> u64 {
     let more = (keys / 80) << failed;
     keys + if more == 0 { failed as u64 } else { more }
 }
 
-/// Returns the stored bytes of `slots` slots, or of as many hashes if `seed` marks a list.
+/// Returns the number of bytes of a stored base: of `slots` slots, or of a list of `slots` hashes.
 pub(super) const fn len(slots: u64, columns: u32, seed: u8) -> u64 {
     if seed >= SEEDS {
         slots.saturating_mul(8)
@@ -121,7 +128,9 @@ pub(super) const fn len(slots: u64, columns: u32, seed: u8) -> u64 {
     }
 }
 
-/// Returns the equation of a key. With fewer than 64 slots, all equations start at slot 0.
+/// Returns the equation of a key.
+///
+/// With at most 64 slots, all equations start at slot 0.
 fn equation(shuffle: Shuffle, key: KeyHash, slots: u64) -> Equation {
     let starts = slots.saturating_sub(u64::BITS.into()) + 1;
     shuffle.equation(key, starts).within(slots)
@@ -129,7 +138,7 @@ fn equation(shuffle: Shuffle, key: KeyHash, slots: u64) -> Equation {
 
 /// Returns whether the base may hold a key.
 ///
-/// Not inlined: few lookups in a large filter reach the base.
+/// Not inlined, because few lookups in a large filter reach the base.
 #[inline(never)]
 pub(super) fn may_contain(bytes: &[u8], seed: u8, slots: u64, columns: u32, key: KeyHash) -> bool {
     if slots == 0 {

@@ -19,10 +19,12 @@ use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
 
-/// A bumped ribbon filter: an immutable filter that is built from all keys.
+/// A bumped ribbon filter: an immutable filter that is built from all keys in one step.
 ///
-/// Its size exceeds log2(1/ε) bits a key by 0.5 % where that is a whole number, and by up to 1.5 %
-/// elsewhere. No other filter of this crate is smaller. A lookup reads two adjacent cache lines.
+/// The minimum size of any filter is log2(1/ε) bits per key, where ε is the error rate. A ribbon
+/// filter exceeds the minimum by 0.5 % if that is a whole number of bits, and by up to 1.5 %
+/// otherwise. No other filter of this crate is smaller. Most lookups read two adjacent blocks of
+/// slots; up to 8 bits per key, a block is at most as long as a cache line.
 ///
 /// ```
 /// use filter::{ErrorRate, KeyHash, Membership, Ribbon, Seed, Sizing, StoredFilter};
@@ -49,14 +51,16 @@ pub struct Ribbon {
 impl Ribbon {
     /// Builds a filter of the keys. A key may occur more than once; each copy counts as a key.
     ///
-    /// Building needs less than 160 bits a key of memory, beside the keys and the filter.
+    /// Building needs less than 160 bits (20 bytes) of memory per key, besides the keys and the
+    /// filter.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter can have that size.
+    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
     pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let count = keys.len() as u64;
-        // `Full` is only an estimate here: the layout below decides with the real slots.
+        // `plan` knows only the expected number of slots, so its `Full` may be wrong. The layout
+        // below is computed from the actual number and decides.
         match Self::plan(sizing, count) {
             Ok(_) | Err(BuildError::Full) => {}
             Err(error) => return Err(error),
@@ -72,7 +76,7 @@ impl Ribbon {
         Self::solve(count, &layers, &base, layout)
     }
 
-    /// Solves the equations for the columns of `layout`.
+    /// Solves the equations, for as many columns as `layout` has, and writes the body.
     fn solve(keys: u64, layers: &[Layer], base: &Base, layout: Layout) -> Result<Self, BuildError> {
         let mut parameters = Parameters {
             layout,
@@ -101,7 +105,7 @@ impl Ribbon {
         Ok(Self { keys, body, parameters, view })
     }
 
-    /// Estimates size and error rate of a filter of `keys` distinct keys.
+    /// Estimates the size and the error rate of a filter of `keys` distinct keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         if keys == 0 {
             return Ok(FilterStats { keys, bytes: 0, error_rate: 0.0 });
@@ -110,7 +114,9 @@ impl Ribbon {
         Ok(plan.stats(plan.layout(sizing, keys)?, keys))
     }
 
-    /// Disables AVX-512 for lookups, for benchmarks. The answers stay the same.
+    /// Disables AVX-512 in lookups, so that benchmarks can measure the code without it.
+    ///
+    /// The answers stay the same.
     #[must_use]
     pub fn without_vectors(self) -> Self {
         Self { view: self.view.with(InstructionSet::baseline()), ..self }
@@ -128,7 +134,9 @@ impl Ribbon {
     }
 }
 
-/// Puts each key into a layer or the base.
+/// Puts each key into a layer or into the base.
+///
+/// The first layer gets all keys, and each later layer the keys that the one before bumped.
 fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
     let (mut layers, mut bumped) = (Vec::new(), None::<Vec<KeyHash>>);
     for index in 0..LAYERS {

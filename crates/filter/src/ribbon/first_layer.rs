@@ -1,9 +1,11 @@
 //! Splits a ribbon filter into its first layer and its later layers, for the bit-sliced form.
 //!
-//! 95 % of the keys are in the first layer. The position of a key there depends only on the number
-//! of blocks, so first layers of equal size can be bit-sliced ([`sliced`](crate::sliced)). The
-//! sizes of the later layers depend on which keys were bumped, so each filter keeps its own later
-//! layers.
+//! The bit-sliced form interleaves filters of the same shape, so that one lookup probes them all
+//! ([`sliced`](crate::sliced)). It can contain the first layers of filters, which have 95 % of the
+//! keys: the equation of a key in the first layer depends only on the number of blocks, so filters
+//! with equally many blocks have the same shape there. The sizes of the later layers depend on
+//! which keys were bumped (moved to the next layer because they did not fit). Each filter therefore
+//! keeps its own later layers.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use super::equation::{Equation, Shuffle};
@@ -16,18 +18,18 @@ use crate::kernel::{ColumnLookup, Columns, FastPath};
 use crate::memory::AlignedBytes;
 use crate::stored_view::StoredView;
 
-/// The equation of a key in the first layer, and its block and class.
+/// The equation of a key in the first layer, and the block and the class of its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FirstLayerQuery {
     /// The first of the 64 slots of the equation.
     pub(super) start: usize,
     /// The block of the start.
     pub(super) block: usize,
-    /// The class of the start, below [`RibbonView::CLASSES`].
+    /// The class of the start in its bucket, below [`RibbonView::CLASSES`].
     pub(super) class: usize,
     /// Bit i is set if slot `start + i` is part of the equation.
     pub(super) coefficients: u64,
-    /// The exclusive or of these slots, if the key is a member.
+    /// If the key is a member, the exclusive or of the slots in `coefficients`.
     pub(super) fingerprint: u32,
 }
 
@@ -35,10 +37,12 @@ impl RibbonView {
     /// Slots of a block.
     #[expect(clippy::as_conversions, reason = "sixty-four")]
     pub(super) const BLOCK_SLOTS: usize = BLOCK_SLOTS as usize;
-    /// Classes of starts in a bucket. The keys of a class are bumped together.
+    /// The number of classes into which the starts of a bucket are divided.
+    ///
+    /// All keys of a class are bumped, or none of them.
     pub(super) const CLASSES: usize = CLASSES;
 
-    /// Returns the number of blocks of the first layer; 0 in a small filter.
+    /// Returns the number of blocks of the first layer; 0 in a small filter, which is only a base.
     pub(super) const fn first_layer_blocks(&self) -> u64 {
         let [_, second, _] = self.layers;
         second.first_block
@@ -49,7 +53,7 @@ impl RibbonView {
         self.layout.base_columns()
     }
 
-    /// Returns whether a block has the last of [`columns`](Self::columns).
+    /// Returns whether a block has all [`columns`](Self::columns): other blocks lack the last one.
     pub(super) const fn has_last_column(&self, block: u64) -> bool {
         self.layout.columns_of(block) == self.columns()
     }
@@ -66,7 +70,9 @@ impl RibbonView {
         FirstLayerQuery { start, block, class, coefficients, fingerprint }
     }
 
-    /// Returns a mask of the bumped classes of a block of the first layer.
+    /// Returns a mask of the bumped classes in a block's bucket, for a block of the first layer.
+    ///
+    /// Bit i is class i.
     pub(super) fn bumped_classes(&self, body: &[u8], block: u64) -> u8 {
         let [first, ..] = self.layers;
         let first_start = block.wrapping_mul(BLOCK_SLOTS);
@@ -78,14 +84,16 @@ impl RibbonView {
         })
     }
 
-    /// Returns the `eighth` group of eight slots in a column of a block; 0 if the block lacks it.
+    /// Returns eight slots of a column of a block, from slot 8 · `eighth` on.
+    ///
+    /// Returns 0 if the block does not have the column.
     pub(super) fn slots_of(&self, body: &[u8], block: u64, column: usize, eighth: usize) -> u8 {
         let (columns, _) = self.block(body, block).expect("the body has all blocks");
         let (columns, _) = columns.as_chunks::<{ size_of::<u64>() }>();
         columns.get(column).and_then(|slots| slots.get(eighth)).copied().unwrap_or(0)
     }
 
-    /// Copies the later layers and the base.
+    /// Copies the later layers and the base out of the body.
     pub(super) fn later_layers(&self, body: &[u8]) -> Result<LaterLayers, BuildError> {
         let blocks = self.layout.column_at(self.first_layer_blocks());
         let omitted_len = blocks.checked_mul(COLUMN_LEN).expect("checked when it was parsed");
@@ -120,7 +128,7 @@ impl LaterLayers {
     }
 }
 
-/// Lookups that begin at the second layer: layer 0 of the lookup is layer 1 of the view.
+/// Lookups begin at the second layer: layer 0 of a lookup is layer 1 of the view.
 impl ColumnLookup for LaterLayers {
     #[inline(always)]
     #[expect(
