@@ -18,9 +18,11 @@
 //! filter therefore has 5 to 10 % more slots than keys. The first layer of a **bumped** ribbon
 //! filter has 5.5 % fewer slots than keys, so that nearly all slots are used. Keys that do not fit
 //! are bumped to a small second layer, from there to a third, and from there to a [`base`] that
-//! takes all remaining keys. The filter stores no list of the bumped keys. Instead, starts are
-//! grouped into buckets of 128, and a bucket is filled from right to left. Two bits per bucket store
-//! its threshold: the keys that start on the left of the threshold were bumped ([`thresholds`]).
+//! takes all remaining keys.
+//!
+//! The filter stores no list of the bumped keys. Instead, starts are grouped into buckets of 128,
+//! and a bucket is filled from right to left. Two bits per bucket store its threshold: the keys
+//! that start on the left of the threshold were bumped ([`thresholds`]).
 //!
 //! | file         | idea                                                                         |
 //! |--------------|------------------------------------------------------------------------------|
