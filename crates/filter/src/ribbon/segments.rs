@@ -82,7 +82,7 @@ pub(super) fn fill(
 
 /// Fills all buckets, moves the bumped keys to the front, and returns their number.
 ///
-/// The keys are partitioned into windows. The keys of a window end at the window's index in `ends`.
+/// The keys are partitioned into windows, and `ends` has the end of each window's keys.
 fn fill_segments<const N: usize>(
     parameters: LayerParameters,
     layer: &mut Layer,
