@@ -1,22 +1,24 @@
 //! Encodes values as HBase's `Bytes.toBytes` does.
 //!
-//! | type         | text                                    | bytes                                      |
-//! |--------------|-----------------------------------------|--------------------------------------------|
-//! | `string`     | anything                                | the text's bytes, unchanged                |
-//! | `int16`      | −32768 … 32767                          | 2, big-endian (`Bytes.toBytes(short)`)     |
-//! | `int32`      | −2147483648 … 2147483647                | 4, big-endian (`Bytes.toBytes(int)`)       |
-//! | `int64`      | −9223372036854775808 … 9223372036854775807 | 8, big-endian (`Bytes.toBytes(long)`)   |
-//! | `float32`    | `1.5`, `-2e10`, `NaN`, `inf`            | 4, IEEE 754, big-endian (`Bytes.toBytes(float)`) |
-//! | `float64`    | the same                                | 8, IEEE 754, big-endian (`Bytes.toBytes(double)`) |
-//! | `bool`       | `true`, `false`, `1`, `0`; any case     | 1: −1 for true, 0 for false (`Bytes.toBytes(boolean)`) |
-//! | `binary-hex` | pairs of hex digits                     | the bytes                                  |
+//! | type         | text                                | bytes; all numbers are big-endian       |
+//! |--------------|-------------------------------------|-----------------------------------------|
+//! | `string`     | anything                            | the text's bytes, unchanged             |
+//! | `int16`      | −32768 … 32767                      | 2, as `Bytes.toBytes(short)`            |
+//! | `int32`      | −2147483648 … 2147483647            | 4, as `Bytes.toBytes(int)`              |
+//! | `int64`      | −2^63 … 2^63 − 1                    | 8, as `Bytes.toBytes(long)`             |
+//! | `float32`    | `1.5`, `-2e10`, `NaN`, `inf`        | 4, IEEE 754, as `Bytes.toBytes(float)`  |
+//! | `float64`    | the same                            | 8, IEEE 754, as `Bytes.toBytes(double)` |
+//! | `bool`       | `true`, `false`, `1`, `0`; any case | 1, as `Bytes.toBytes(boolean)`: −1 for  |
+//! |              |                                     | true, 0 for false                       |
+//! | `binary-hex` | pairs of hex digits                 | the bytes that the digits stand for     |
 //!
-//! Spaces around numbers and booleans are ignored. A number that is too large for its type is refused; only
-//! the texts `inf` and `infinity` give infinite values.
+//! ASCII white space around the text is ignored, except in a `string`. A number that is too large
+//! for its type is refused: a float is infinite only if its text is `inf` or `infinity`, in any
+//! case, with or without a sign.
 
 use crate::key_text::parse_hex;
 
-/// The encoding of a value.
+/// The type of the values of a CSV column, which determines how they are encoded.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum ValueType {
     #[default]
@@ -42,7 +44,7 @@ impl ValueType {
         ("binary-hex", Self::BinaryHex),
     ];
 
-    /// Returns the type with this name.
+    /// Returns the type with this name; if there is none, an error that lists all names.
     pub(super) fn from_name(name: &str) -> Result<Self, String> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, found)| *found).ok_or_else(
             || {
@@ -103,7 +105,7 @@ impl ValueType {
     }
 }
 
-/// Whether a number's text is an explicit infinity.
+/// Returns whether a number's text is `inf` or `infinity`, in any case, with or without a sign.
 fn is_infinity(word: &str) -> bool {
     let word = word.trim_start_matches(['+', '-']);
     word.eq_ignore_ascii_case("inf") || word.eq_ignore_ascii_case("infinity")
@@ -118,7 +120,7 @@ mod tests {
         ValueType::from_name(name)?.encode(text.as_bytes(), &mut out).map(|()| out)
     }
 
-    /// The bytes are those of `org.apache.hadoop.hbase.util.Bytes`.
+    /// The expected bytes come from HBase's `org.apache.hadoop.hbase.util.Bytes`.
     #[test]
     fn values_are_encoded_as_hbase_encodes_them() {
         for (name, text, bytes) in [

@@ -1,4 +1,6 @@
-//! The positions of keys in a table, and lookups, for filters in memory and stored filters.
+//! The cells of keys in a table: finding, searching and prefetching them.
+//!
+//! Filters in memory and stored filters share this code.
 
 use super::cells::{Bucket, Cell, CellLayout};
 use super::options::SUBTABLES;
@@ -9,12 +11,13 @@ use crate::kernel::{self, CACHED_LEN, CellTarget};
 
 pub(super) use super::shape::CELLS;
 
-/// Keys that a batch lookup prefetches together.
+/// Number of keys whose buckets a batch lookup prefetches together.
 ///
-/// With four buckets each, they use all line fill buffers of a core.
+/// With four buckets per key, this is enough to use all line fill buffers of a core, which limit
+/// the number of concurrent cache misses.
 const BATCH: usize = 8;
 
-/// The byte offset and remainder of a key, by subtable.
+/// For each subtable, the byte offset of a key's bucket, and the key's remainder.
 type Targets = [CellTarget; *SUBTABLES.end() as usize];
 
 /// The shape, permutations and cell layout of a table.
@@ -29,6 +32,7 @@ pub(super) struct Layout {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocatedCell {
     pub(super) subtable: usize,
+    /// The byte offset of the bucket in the table.
     pub(super) at: usize,
     pub(super) bucket: Bucket,
     pub(super) cell: Cell,
@@ -38,9 +42,9 @@ pub(super) struct LocatedCell {
 /// The result of searching the table for a key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SearchResult {
-    /// Number of copies in cells.
+    /// Number of copies of the key in the table, without the stash.
     pub(super) copies: u32,
-    /// A cell of the key, if possible one whose counter is not full.
+    /// A cell of the key; one whose counter is not full, if there is one.
     pub(super) cell: Option<LocatedCell>,
     /// The free cell that a new key would get.
     pub(super) free: Option<LocatedCell>,
@@ -63,7 +67,9 @@ impl Layout {
         subtable * self.shape.buckets as usize + bucket as usize
     }
 
-    /// Iterates over the positions of a number, one per subtable: bucket index and remainder.
+    /// Iterates over the positions of a key's number, one per subtable: bucket index and remainder.
+    ///
+    /// The index counts the buckets of all subtables.
     #[inline]
     pub(super) fn positions(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
         (0..self.shape.subtables as usize).map(move |subtable| {
@@ -77,12 +83,14 @@ impl Layout {
         self.cells.read(table, at).expect("the table has all buckets of its shape")
     }
 
-    /// Returns the remainder of each cell of a bucket, by index among all subtables.
+    /// Returns the remainder of each cell of a bucket; `None` for free cells.
+    ///
+    /// `index` counts the buckets of all subtables.
     pub(super) fn remainders(&self, table: &[u8], index: usize) -> [Option<u32>; CELLS] {
         self.cells.remainders(self.bucket(table, index * self.shape.cell_bits() as usize))
     }
 
-    /// Returns whether any bucket of a key holds its remainder.
+    /// Returns whether the key's bucket in any subtable holds the key's remainder.
     #[inline]
     pub(super) fn contains(&self, table: &[u8], number: u64) -> bool {
         let mut targets = Targets::default();
@@ -101,7 +109,8 @@ impl Layout {
 
     /// Writes the result of [`contains`](Self::contains) for each key.
     ///
-    /// Prefetches the buckets of [`BATCH`] keys, then searches them, and so on.
+    /// A table that exceeds `CACHED_LEN` is searched in batches of [`BATCH`] keys: all buckets of a
+    /// batch are prefetched before the first of them is searched.
     pub(super) fn contains_batch(&self, table: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
         if table.len() <= CACHED_LEN {
@@ -158,7 +167,7 @@ impl Layout {
                     search.cell = Some(LocatedCell { subtable, at, bucket, cell, position });
                 }
             }
-            // Ties go to the left: only a lower load replaces an earlier bucket.
+            // A tie goes to the leftmost bucket: only a lower load replaces an earlier bucket.
             let used = cells.used_count(bucket);
             if used < least {
                 least = used;

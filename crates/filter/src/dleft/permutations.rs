@@ -11,7 +11,9 @@ pub(super) struct Position {
     pub(super) remainder: u32,
 }
 
-/// The permutations `P_i(x) = a_i·x mod M`.
+/// The permutations `P_i(x) = a_i·x mod M` of the numbers below M, one per subtable.
+///
+/// M is the number of buckets of a subtable times 2^r, for remainders of r bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Permutations {
     modulus: u64,
@@ -19,14 +21,17 @@ pub(super) struct Permutations {
     multipliers: [Multiplier; *SUBTABLES.end() as usize],
 }
 
-/// A multiplier a below M, and the integer part of a·2^64 / M, for fast modular multiplication.
+/// A multiplier a below M, prepared for fast modular multiplication.
 #[derive(Clone, Copy, Debug)]
 struct Multiplier {
     a: u64,
+    /// The integer part of a·2^64 / M.
     quotient: u64,
 }
 
-/// The source of the multipliers: fractional parts of square roots of primes, as in SHA-512.
+/// For each subtable, the fraction of M at which the search for its multiplier begins, times 2^64.
+///
+/// The numbers are the fractional parts of square roots of primes, as in SHA-512.
 const FRACTIONS: [u64; *SUBTABLES.end() as usize] = [
     0x6a09_e667_f3bc_c908,
     0xbb67_ae85_84ca_a73b,
@@ -39,12 +44,15 @@ const FRACTIONS: [u64; *SUBTABLES.end() as usize] = [
 ];
 
 impl Permutations {
-    /// Computes the permutations of a shape. They depend on the shape only, so they are not stored.
+    /// Computes the permutations of a shape.
+    ///
+    /// The permutations are not stored with a filter, because they depend only on its shape.
     pub(super) fn new(shape: Shape) -> Self {
         let modulus = shape.buckets.clamp(1, BUCKETS_MAX) << shape.remainder_bits;
         let multipliers = FRACTIONS.map(|fraction| {
-            // This fraction of M, or the next number that is coprime to M, or 1. On average, one
-            // number in two or three is coprime.
+            // The multiplier is the first odd number coprime to M, from this fraction of M on. On
+            // average, four of five odd numbers are coprime to M. If no such number is below M, the
+            // multiplier is 1.
             let start = KeyHash::from_u64(fraction).slot(modulus) | 1;
             let a = (start..modulus).step_by(2).find(|a| are_coprime(*a, modulus)).unwrap_or(1);
             Multiplier::new(a, modulus)
@@ -77,8 +85,8 @@ impl Multiplier {
     /// Returns a·x mod M for x below M.
     ///
     /// The integer part of a·x / M is `(quotient·x) >> 64` or one more, because the rounding error
-    /// is less than x/2^64 + 1. (Shoup's multiplication, from NTL; Harvey: "Faster arithmetic for
-    /// number-theoretic transforms", 2014.)
+    /// is less than x/2^64 + 1, and so less than 2. (Shoup's multiplication, from NTL; Harvey:
+    /// "Faster arithmetic for number-theoretic transforms", 2014.)
     #[inline]
     const fn times(self, x: u64, modulus: u64) -> u64 {
         let quotient = ((self.quotient as u128 * x as u128) >> 64) as u64;

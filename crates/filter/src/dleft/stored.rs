@@ -2,13 +2,13 @@
 //!
 //! | header parameter | meaning                                                                   |
 //! |------------------|---------------------------------------------------------------------------|
-//! | 0                | subtables; bits of a remainder × 2^8; bits of a counter × 2^16            |
+//! | 0                | subtables + bits of a remainder × 2^8 + bits of a counter × 2^16          |
 //! | 1                | buckets of a subtable                                                     |
-//! | 2                | sum of the cells in use and the keys in the stash                         |
+//! | 2                | entries: cells in use + keys in the stash                                 |
 //!
 //! Body: the subtables, with buckets as in [`super::cells`]; then the stash, as in
-//! [`super::stash`]. The multipliers of the permutations are computed from the buckets and the bits
-//! of a remainder.
+//! [`super::stash`]. The multipliers of the permutations are not stored: they follow from the
+//! number of buckets and the bits of a remainder.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::vec::Vec;
@@ -59,6 +59,7 @@ pub(crate) struct DLeftView {
     layout: Layout,
     /// Bytes of the subtables; the stash follows.
     table_len: usize,
+    /// Number of cells in use and of keys in the stash.
     entries: u64,
 }
 
@@ -132,6 +133,7 @@ impl StoredView for DLeftView {
 }
 
 impl DLeftView {
+    /// Returns whether the stash is sorted, without duplicates and with valid numbers and copies.
     fn stash_is_sound(&self, body: &[u8]) -> bool {
         let shape = self.layout.shape;
         let (_, stash) = self.split(body);
@@ -140,7 +142,7 @@ impl DLeftView {
         let mut next = 0; // The lowest valid number of the next key.
         stash.all(|stashed| {
             let is_next = stashed.number >= next;
-            next = stashed.number.wrapping_add(1); // A number has 58 bits.
+            next = stashed.number.wrapping_add(1); // Never wraps: a number has 58 bits.
             is_next
                 && copies.contains(&stashed.copies)
                 && stashed.number >> shape.remainder_bits < shape.buckets
@@ -170,13 +172,13 @@ impl DLeftView {
         self.layout.remainders(body, bucket)
     }
 
-    /// Returns the number of a key.
+    /// Returns the number of a key, which determines the key's positions.
     #[inline]
     pub(super) const fn number(&self, hash: KeyHash) -> u64 {
         self.layout.permutations.number(hash)
     }
 
-    /// Iterates over the positions of a number: bucket index and remainder.
+    /// Iterates over the positions of a number: bucket index among all subtables, and remainder.
     #[inline]
     pub(super) fn positions(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
         self.layout.positions(number)

@@ -1,4 +1,4 @@
-//! The number of slots, and the slots of a key.
+//! The number and length of the segments of a binary fuse filter, and the slots of a key.
 
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -18,7 +18,7 @@ pub enum FuseBits {
 }
 
 impl FuseBits {
-    /// Returns the number of bytes.
+    /// Returns the number of bytes of a fingerprint.
     pub(super) const fn len(self) -> u64 {
         match self {
             Self::Eight => 1,
@@ -26,7 +26,7 @@ impl FuseBits {
         }
     }
 
-    /// Returns the number of bits.
+    /// Returns the number of bits of a fingerprint.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Eight => 8,
@@ -42,25 +42,26 @@ impl FuseBits {
 
 /// The binary logarithm of the maximum length of a segment.
 ///
-/// The limit is 18 because the offsets of three slots are taken from one 64-bit number.
+/// With 18 bits per offset, the offsets of three slots fit into one 64-bit number.
 pub(super) const SEGMENT_BITS_MAX: u32 = 18;
 
-/// The number and length of the segments, and of the fingerprints.
+/// The number and length of the segments, the slots per key, and the length of a fingerprint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Shape {
     pub(super) arity: FuseArity,
     pub(super) bits: FuseBits,
     /// The binary logarithm of the slots of a segment.
     pub(super) segment_bits: u32,
-    /// Segments in which the first slot of a key can be, 0 without keys. The segments of the other
-    /// slots follow: one less than a key has slots.
+    /// Number of segments that can hold the first slot of a key; 0 without keys.
+    ///
+    /// One segment follows for each further slot of a key: two or three segments.
     pub(super) first_segments: u64,
 }
 
 impl Shape {
-    /// Returns a shape in which `keys` keys can be peeled, nearly always with the first seed.
+    /// Returns a shape for `keys` keys. Peeling nearly always succeeds with the first seed.
     ///
-    /// The paper found the lengths by experiment.
+    /// The authors of the paper found the formulas for the segment length by experiment.
     pub(super) fn new(arity: FuseArity, bits: FuseBits, keys: u64) -> Self {
         if keys == 0 {
             return Self { arity, bits, segment_bits: 0, first_segments: 0 };
@@ -96,8 +97,8 @@ impl Shape {
                 .find(|shape| shape.bits.error_rate() <= rate.get())
                 .ok_or(BuildError::ErrorRate(rate.get())),
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                // A small set takes more slots per key. It may exceed a limit that suffices for
-                // large sets.
+                // A small set of keys needs more slots per key than a large set. If `bits` is
+                // enough for a large set, a small set may exceed `bits`.
                 let large_set = Self::smallest(FuseBits::Eight, 1 << 40);
                 let bits_min = large_set.len() as f64 * 8.0 / libm::exp2(40.0);
                 let fallback = (bits >= bits_min).then_some(eight);
@@ -114,7 +115,7 @@ impl Shape {
         }
     }
 
-    /// Returns a shape with a sixteenth more segments.
+    /// Returns a shape with about a sixteenth more segments, for keys that could not be peeled.
     pub(super) fn enlarged(self) -> Self {
         let more = self.first_segments.div_ceil(16);
         Self { first_segments: self.first_segments + more, ..self }
@@ -155,10 +156,11 @@ pub(super) struct KeySlots<const ARITY: usize> {
 }
 
 impl<const ARITY: usize> KeySlots<ARITY> {
-    /// Computes the slots of a key from its hash and a seed. `segment_len` is a power of two.
+    /// Computes the slots of a key from its hash and a seed.
     ///
-    /// The upper bits of the shuffled hash choose the first slot. The slot in each following
-    /// segment has the same offset, changed by an exclusive or with other bits.
+    /// `segment_len` is a power of two, and `first_slots` the number of slots that can be a first
+    /// slot. The upper bits of the shuffled hash choose the first slot. The slot in each following
+    /// segment has the same offset, changed by an exclusive or with other bits of the hash.
     #[inline]
     pub(super) const fn new(hash: KeyHash, seed: u64, segment_len: u64, first_slots: u64) -> Self {
         let shuffled = (hash.get() ^ seed).wrapping_mul(0x3f84_d5b5_b547_0917);

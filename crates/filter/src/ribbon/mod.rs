@@ -9,21 +9,24 @@
 //!                 └── their exclusive or is f? ──▶ maybe; else no
 //! ```
 //!
-//! Building finds a solution that satisfies the equations of all keys, by Gaussian elimination.
-//! Each row is a band of 64 bits, so elimination takes linear time and is cache-friendly. An absent
-//! key passes if r bits agree by chance, with probability 2^−r. A slot costs r bits.
+//! The equations of all keys are the rows of a matrix, and building solves the system by Gaussian
+//! elimination. The coefficients of a row are within a band of 64 adjacent slots, so elimination
+//! takes linear time and is cache-friendly. An absent key passes if r bits agree by chance, with
+//! probability 2^−r.
 //!
 //! A system with as many random equations as slots usually has no solution. A standard ribbon
-//! filter therefore has 5 to 10 % more slots than keys. **Bumped** ribbon retrieval has 5.5 % fewer
-//! slots than keys, so that nearly all slots are used. Keys that do not fit are bumped to a small
-//! second layer, from there to a third, and from there to a [`base`] that takes all keys. The
-//! filter stores no list of the bumped keys: starts are grouped into buckets of 128, a bucket is
-//! filled from right to left, and two bits a bucket give the start from which its keys were bumped
-//! ([`thresholds`]).
+//! filter therefore has 5 to 10 % more slots than keys. The first layer of a **bumped** ribbon
+//! filter has 5.5 % fewer slots than keys, so that nearly all slots are used. Keys that do not fit
+//! are bumped to a small second layer, from there to a third, and from there to a [`base`] that
+//! takes all remaining keys.
+//!
+//! The filter stores no list of the bumped keys. Instead, starts are grouped into buckets of 128,
+//! and a bucket is filled from right to left. Two bits per bucket store its threshold: the keys
+//! that start on the left of the threshold were bumped ([`thresholds`]).
 //!
 //! | file         | idea                                                                         |
 //! |--------------|------------------------------------------------------------------------------|
-//! | `equation`   | from a hash to start, coefficients and fingerprint                           |
+//! | `equation`   | the start, coefficients and fingerprint of a hash                            |
 //! | `thresholds` | which keys of a bucket were bumped                                           |
 //! | `banding`    | elimination, row by row                                                      |
 //! | `layer`      | rows and thresholds of a layer                                               |
@@ -32,7 +35,7 @@
 //! | `base`       | the keys that no layer holds, and all keys of a small filter                 |
 //! | `layout`     | blocks of 64 slots, column by column; wide blocks have one column more       |
 //! | `shape`      | the number of columns for a size or an error rate                            |
-//! | `solution`   | back substitution                                                            |
+//! | `solution`   | back substitution, from the rows to the slots                                |
 //! | `filter`     | building, and lookups in memory                                              |
 //! | `stored`     | the stored form, and lookups in it                                           |
 //! | `first_layer` | the first layer and the later layers as two parts, for the sliced form      |

@@ -1,20 +1,23 @@
 //! Filling a layer: bucket after bucket, in up to four interleaved segments.
 //!
 //! Elimination is a chain of dependent loads: each reduced row determines which row is loaded next.
-//! A processor overlaps several such chains, so a layer is cut into segments that take steps in
-//! turn.
+//! A processor can overlap several independent chains. So a layer is cut into segments, each of
+//! which reduces one row at a time, and the segments take turns after every step.
 //!
 //! ```text
 //! layer       [ bucket bucket … bucket ▏bucket bucket … bucket ▏bucket bucket … ]
 //! segments     ──▶              held    ──▶              held    ──▶
 //! ```
 //!
-//! Rows reach less than 64 slots into the next bucket. While the last bucket of each segment
-//! (except the last segment) is held back, no segment touches the slots of another, and their
-//! relative progress does not matter. The held buckets are filled one by one after all others. A
-//! bucket has more keys than slots and so needs slots after its right end. Therefore the next
-//! bucket, the first of the next segment, bumps the keys at its left end from the outset. Otherwise
-//! the held bucket would soon have a key that does not fit, and would bump a whole class.
+//! The rows of a bucket reach less than 64 slots into the next bucket. So each segment except the
+//! last holds back its last bucket: then no segment touches the slots of another, and the result
+//! does not depend on their relative progress. The held buckets are filled one by one after all
+//! other buckets.
+//!
+//! A bucket has more keys than slots, so it needs slots after its right end. For a held bucket, the
+//! next segment could already have used these slots. The first bucket of the next segment therefore
+//! bumps the keys at its left end without trying them. Otherwise a key of the held bucket would
+//! soon find no slot, and the held bucket would bump a whole class of keys (see `thresholds`).
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -28,19 +31,20 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::partition::partition;
 
-/// Minimum number of windows for two segments, and for four.
+/// Minimum number of windows for two segments.
 ///
-/// A cut leaves about thirty slots unused, too many for a small layer. More than four segments need
-/// too many registers.
+/// A cut leaves about thirty slots unused, too many for a small layer.
 const WINDOWS_FOR_TWO: u64 = 8;
+/// Minimum number of windows for four segments. More than four would need too many registers.
 const WINDOWS_FOR_FOUR: u64 = 12;
 
-/// The threshold of a bucket after a held bucket: it bumps the keys of this class and above.
+/// The threshold of a bucket after a held bucket: the bucket bumps classes 1 and 2.
 ///
-/// This frees 36 starts, about as many slots as the held bucket needs after its right end.
+/// Then no key starts at the first 36 slots of the bucket, about the number of slots that the held
+/// bucket needs after its right end.
 const CLASS_OF_ROOM: u8 = 1;
 
-/// Maximum number of rows of one bucket: the slots that its starts reach.
+/// Maximum number of rows of one bucket: the number of slots that its keys can reach.
 const ROWS_MAX: usize = BUCKET_STARTS as usize + u64::BITS as usize - 1;
 
 /// The parameters of a layer, shared by its segments.
@@ -54,8 +58,8 @@ pub(super) struct LayerParameters {
 
 /// Fills a layer of `blocks` blocks, and returns the layer and the keys that it bumped.
 ///
-/// Bumped keys overwrite the keys of earlier windows: beside the rows and one copy of the hashes,
-/// no memory grows with the keys.
+/// The bumped keys overwrite the keys of windows that are sorted already. So memory use grows with
+/// the keys only by the rows and by one copy of the hashes.
 pub(super) fn fill(
     shuffle: Shuffle,
     blocks: u64,
@@ -76,9 +80,9 @@ pub(super) fn fill(
     Ok((layer, sorted))
 }
 
-/// Fills all buckets with keys that are partitioned into windows, which end at `ends`.
+/// Fills all buckets, moves the bumped keys to the front, and returns their number.
 ///
-/// Moves the bumped keys to the front, and returns their number.
+/// The keys are partitioned into windows, and `ends` has the end of each window's keys.
 fn fill_segments<const N: usize>(
     parameters: LayerParameters,
     layer: &mut Layer,
@@ -118,7 +122,7 @@ fn fill_segments<const N: usize>(
     count
 }
 
-/// Advances the segments in turn, until the first of them is filled.
+/// Advances the segments in turn, one step each, until one of the segments is filled.
 fn fill_together<const N: usize>(layer: &mut Layer, segments: &mut [Segment<'_>; N]) {
     for segment in segments.iter_mut() {
         segment.row = segment.next_row(layer);
@@ -147,25 +151,32 @@ fn fill_together<const N: usize>(layer: &mut Layer, segments: &mut [Segment<'_>;
 struct Segment<'a> {
     parameters: LayerParameters,
     sorter: Sorter,
-    /// The keys, window by window; bumped keys overwrite the front, which is sorted already.
+    /// The keys, window by window. Bumped keys overwrite the first keys, which are sorted already.
     partitioned: &'a mut [KeyHash],
+    /// Number of keys that the sorter has read.
     sorted: usize,
+    /// Number of bumped keys, which are at the start of `partitioned`.
     bumped: usize,
     /// Index of the first key of this segment among the keys of all segments.
     first_key: usize,
     first_window: u64,
+    /// For each window, the end of its keys among the keys of all segments.
     ends: &'a [usize],
-    /// Buckets that are not begun.
+    /// Buckets that are not begun yet, without a held bucket.
     buckets: Range<u64>,
-    /// The current bucket, and its keys that are not added yet.
+    /// The current bucket.
     bucket: u64,
+    /// The keys of the current bucket that are not added yet, as indexes into the sorter's keys.
     keys: Range<usize>,
-    /// The class of the current key, the first key of that class, and the slots of its rows.
+    /// The class of the current key.
     class: u8,
+    /// The index of the first key of this class.
     class_begin: usize,
+    /// Number of rows that were stored for this class.
     class_rows: usize,
+    /// The slots of these rows.
     class_slots: [usize; ROWS_MAX],
-    /// The row that is being reduced.
+    /// The row that is being reduced; `None` if the next key has no row yet.
     row: Option<Row>,
 }
 
@@ -197,7 +208,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Excludes the last bucket until [`release_last`](Self::release_last).
+    /// Holds back the last bucket until [`release_last`](Self::release_last).
     fn hold_last(&mut self) {
         self.buckets.end -= 1;
     }
@@ -229,7 +240,7 @@ impl<'a> Segment<'a> {
             }
             Inserted::Redundant => self.keys.start += 1,
             Inserted::Failed => {
-                // The rows of this class were added last, so they can be removed.
+                // The rows of this class can be removed, because no rows were added after them.
                 for slot in &self.class_slots[..self.class_rows] {
                     layer.banding.remove(*slot);
                 }
@@ -240,7 +251,9 @@ impl<'a> Segment<'a> {
         self.next_row(layer)
     }
 
-    /// Bumps the keys of the current bucket from `class` on, which begins at key `begin`.
+    /// Bumps the keys of `class` and of higher classes in the current bucket.
+    ///
+    /// The first of these keys is at index `begin` of the sorted keys.
     fn bump_from(&mut self, begin: usize, class: u8, layer: &mut Layer) {
         thresholds::set(&mut layer.thresholds, self.bucket, class);
         let rest = &self.sorter.sorted[begin..self.keys.end];
@@ -249,7 +262,7 @@ impl<'a> Segment<'a> {
         self.keys.end = begin;
     }
 
-    /// Returns the row of the next key.
+    /// Returns the row of the next key; `None` if no bucket is left.
     fn next_row(&mut self, layer: &mut Layer) -> Option<Row> {
         while self.keys.is_empty() {
             let bucket = self.buckets.next()?;
@@ -265,6 +278,7 @@ impl<'a> Segment<'a> {
         Some(Row::new(&equation))
     }
 
+    /// Makes a bucket the current one, and sorts its window if the bucket is the window's first.
     fn begin_bucket(&mut self, bucket: u64, layer: &mut Layer) {
         let LayerParameters { shuffle, starts, windows, .. } = self.parameters;
         let (window, within) = (bucket / windows.buckets(), bucket % windows.buckets());
@@ -275,7 +289,7 @@ impl<'a> Segment<'a> {
         }
         (self.bucket, self.keys) = (bucket, self.sorter.bucket(within));
         (self.class, self.class_begin, self.class_rows) = (0, self.keys.start, 0);
-        // The bucket after a held bucket.
+        // The bucket follows a held bucket, for which it leaves room.
         if within == 0 && window == self.first_window && window != 0 {
             let is_kept =
                 |key: &KeyHash| thresholds::class(shuffle.start(*key, starts)) < CLASS_OF_ROOM;

@@ -1,13 +1,15 @@
 //! Bit-sliced ribbon filters: a row is a slot of the first layer, with a field for each column.
 //!
+//! A field has one bit of each filter.
+//!
 //! ```text
 //! slots    64 rows from the key's start: is the exclusive or of the key's slots the fingerprint?
 //! blocks   a row for each block: which filters bumped its starts, and which have the last column
-//! later    the later layers of each filter, for the one or two of 32 filters that bumped the key
+//! later    the later layers of each filter; of 32 filters, one or two have bumped the key
 //! ```
 //!
-//! The number of columns of a block differs by at most one between filters. A slot has fields for
-//! the maximum; the last field is ignored for filters that lack the last column.
+//! The filters have the same maximum number of columns, and a slot has a field for each of them. In
+//! some filters a block may have one column less. Lookups ignore the last field of these filters.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -26,12 +28,12 @@ const HAS_LAST: usize = RibbonView::CLASSES;
 /// Fields of a block's row.
 const BLOCK_FIELDS: usize = HAS_LAST + 1;
 
-/// Ribbon filters whose first layers have equally many blocks.
+/// Ribbon filters with the same number of first-layer blocks and of columns, bit-sliced.
 #[derive(Clone, Debug)]
 pub(crate) struct RibbonSlices {
-    /// The view of one filter; all first layers have the same layout.
+    /// The view of the first filter. A key has the same query in the first layer of each filter.
     ///
-    /// Boxed: the views of other kinds are much smaller.
+    /// Boxed: one enum has a variant for each kind, and the views of other kinds are much smaller.
     view: Box<RibbonView>,
     slots: Rows,
     blocks: Box<Rows>,
@@ -42,7 +44,7 @@ impl SlicedForm for RibbonSlices {
     type View = RibbonView;
 
     fn shape(view: &RibbonView, _: &Header, _: &[u8]) -> Option<[u64; 3]> {
-        // A small filter has no first layer, and a foreign filter may have no columns.
+        // A small filter has no first layer, and the format allows filters without columns.
         let can_be_sliced = view.first_layer_blocks() > 0 && view.columns() > 0;
         can_be_sliced.then(|| [view.first_layer_blocks(), view.columns().into(), 0])
     }
@@ -51,7 +53,7 @@ impl SlicedForm for RibbonSlices {
         let [(ref view, _), ..] = *members else { panic!("a group has members") };
         let count = usize::try_from(view.first_layer_blocks()).map_err(|_| BuildError::Memory)?;
         let columns = view.columns() as usize;
-        // 64 extra zero slots after the last block: a key that starts there reads 64 slots, too.
+        // 64 zero slots follow the last block, because lookups read 64 slots from any start on.
         let slots =
             count.checked_add(1).and_then(|count| count.checked_mul(RibbonView::BLOCK_SLOTS));
         let slots = slots.ok_or(BuildError::Memory)?;
@@ -69,6 +71,7 @@ impl SlicedForm for RibbonSlices {
                 }
             }
         }
+        // Each write takes eight bits per filter: the four fields of two blocks.
         for pair in (0..count).step_by(2) {
             let read = |filter: usize| {
                 let (view, body) = members[filter];
@@ -94,7 +97,7 @@ impl SlicedForm for RibbonSlices {
         self.slots.memory_bytes() + self.blocks.memory_bytes() + later as u64
     }
 
-    /// Prefetches all slots of a key in the first layer.
+    /// Prefetches the row of the key's block, and all slots of the key in the first layer.
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
         let query = self.view.first_layer_query(hash);
@@ -109,7 +112,9 @@ impl SlicedForm for RibbonSlices {
 }
 
 impl RibbonSlices {
-    /// Sums the slots while the later layers are prefetched.
+    /// Returns a word with a bit for each filter of a stripe that may hold the key.
+    ///
+    /// Prefetches the later layers of filters that bumped the key, and meanwhile sums the slots.
     #[inline]
     fn matching<const FIELD_LEN: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
         let query = self.view.first_layer_query(hash);

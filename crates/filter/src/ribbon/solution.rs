@@ -1,17 +1,20 @@
-//! Back substitution: from the rows to a solution, slot by slot from the last to the first.
+//! Back substitution: computes the solution from the rows, from the last slot to the first.
 //!
-//! A row determines its slot from the 63 slots after it. These slots are kept in one word per
-//! column, so that a column of a slot takes a shift, an and, and a parity.
+//! A slot has one bit per column. A row determines its own slot from the 63 slots after it. For
+//! each column, one 64-bit word holds the bits of these slots. So computing one bit of a slot takes
+//! a shift, an AND with the row's coefficients, and a parity.
 
 use super::banding::Banding;
 use super::layer::Layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use crate::kernel::{InstructionSet, LANES, Slots};
 
-/// The 64 slots from the current one on, per column, in groups of the kernel's lanes.
+/// For each column, the bits of 64 slots from the current one on, in groups of the kernel's lanes.
 type State = [Slots; COLUMNS_MAX as usize / LANES];
 
-/// Writes the solution of a layer whose first block is number `first_block`.
+/// Writes the solution of a layer into `blocks`, the bytes of all layers.
+///
+/// The layer's blocks begin at index `first_block`.
 pub(super) fn write(layer: &Layer, layout: Layout, first_block: u64, blocks: &mut [u8]) {
     let (mut state, instructions) = (State::default(), InstructionSet::detect());
     let Banding { coefficients, fingerprints } = &layer.banding;
@@ -31,7 +34,7 @@ pub(super) fn write(layer: &Layer, layout: Layout, first_block: u64, blocks: &mu
     }
 }
 
-/// Returns all columns of each slot, from the last slot to the first.
+/// Iterates over the slots from the last to the first; bit i of a value belongs to column i.
 pub(super) fn slots(banding: &Banding) -> impl Iterator<Item = u32> {
     let (mut state, instructions) = (State::default(), InstructionSet::detect());
     let rows = banding.coefficients.chunks(1).zip(banding.fingerprints.chunks(1)).rev();

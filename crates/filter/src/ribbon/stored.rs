@@ -8,21 +8,21 @@
 //! |           |    6 | seed of the base; 63: the base is a list of hashes                        |
 //! |           |   20 | slots of the base, or hashes in the list                                  |
 //! |         1 |   32 | blocks of the first layer                                                 |
-//! |           |   32 | blocks of the second                                                      |
-//! |         2 |   32 | blocks of the third                                                       |
-//! |           |   32 | narrow blocks, of those of all layers; the others have one column more    |
+//! |           |   32 | blocks of the second layer                                                |
+//! |         2 |   32 | blocks of the third layer                                                 |
+//! |           |   32 | narrow blocks in all layers; all other blocks have one column more        |
 //!
 //! The body:
 //!
 //! | bytes                        | content                                                      |
 //! |-----------------------------:|--------------------------------------------------------------|
 //! | 8 · columns, for each block  | the blocks of all layers, see `layout`                       |
-//! | starts / 512, rounded up,    | the thresholds, see `thresholds`; b blocks have 64·b − 24    |
-//! | for each layer               | starts                                                       |
-//! | slots · columns / 8, rounded | the base, see `base`; its columns are those of the widest    |
-//! | up; or 8 · hashes            | blocks                                                       |
+//! | starts / 512, rounded up,    | the thresholds, see `thresholds`; a layer of b blocks has    |
+//! | for each layer               | 64·b − 24 starts                                             |
+//! | slots · columns / 8, rounded | the base, see `base`; it has as many columns as the widest   |
+//! | up; or 8 · hashes            | block                                                        |
 //!
-//! The computation of starts, coefficients and fingerprints from a hash is part of the format, see
+//! The format also fixes how starts, coefficients and fingerprints are computed from a hash, see
 //! `equation`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
@@ -55,7 +55,7 @@ impl Parameters {
     ///
     /// # Panics
     ///
-    /// If a number of blocks exceeds 32 bits, which no builder makes.
+    /// If a number of blocks exceeds 32 bits. Filters that were built have fewer blocks.
     pub(super) fn to_header(self) -> [u64; 3] {
         let [first, second, third] = self.blocks;
         let base = u64::from(self.base_seed) << 6 | self.base_slots << 12;
@@ -97,23 +97,25 @@ pub(crate) struct RibbonView {
     pub(super) layers: [LayerView; LAYERS],
     /// Index of the first layer in the body; 1 if the sliced form holds layer 0.
     first_layer: usize,
-    /// Bytes of the layers before `first_layer`, which are not in the body.
+    /// Bytes of the blocks of the layers before `first_layer`, which are not in the body.
     omitted_len: usize,
     base_seed: u8,
     base_slots: u64,
     base_at: usize,
-    /// The first wide block if there are both kinds of blocks; otherwise `u64::MAX`.
+    /// The first wide block if there are narrow and wide blocks; otherwise `u64::MAX`.
     wide_from: u64,
-    /// Bytes of a narrow block, or of all blocks if they are equal; unused without a fast path.
+    /// Bytes of a narrow block, or of each block if all are equally long. Only for the fast path.
     narrow_len: u8,
     narrow_masks: [ColumnMask; 2],
     wide_masks: [ColumnMask; 2],
-    /// Without the chance that two keys have the same hash.
+    /// The expected error rate, without the probability that two keys have the same hash.
     error_rate: f64,
     pub(super) instructions: InstructionSet,
 }
 
-/// The position of a layer. A layer without starts does not exist, and neither do later ones.
+/// The position of a layer.
+///
+/// If a layer has no starts, the filter has neither this layer nor later layers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LayerView {
     pub(super) starts: u64,
@@ -121,7 +123,8 @@ pub(super) struct LayerView {
     pub(super) thresholds_at: usize,
     /// Starts below this number have the [fast path](ColumnLookup::fast_path).
     ///
-    /// All starts before the last block; 0 if a block exceeds 255 bytes.
+    /// The number of starts before the last block; 0 if this number exceeds 32 bits, or if a block
+    /// exceeds 255 bytes.
     fast_starts: u32,
 }
 
@@ -148,9 +151,10 @@ impl StoredView for RibbonView {
         self.instructions.look_up_all(self, body, hashes, answers);
     }
 
-    /// Prefetches the key's blocks in the first layer, and in the second if the key was bumped.
+    /// Prefetches the key's blocks in the body's first layer, and in the next for a bumped key.
     ///
-    /// Among several filters that are probed together, one has nearly always bumped the key.
+    /// The next layer matters if several filters are probed for one key: each first layer bumps
+    /// about 5 % of all keys, so one or two of 32 filters have bumped the key.
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer).take(2) {
@@ -184,7 +188,7 @@ impl RibbonView {
             FormatError::Parameters("the length of the body does not match its layers and base");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
         let add = |end: u64, len: u64| end.checked_add(len).ok_or(invalid);
-        // At most 264.
+        // Cannot wrap: a block has at most 32 columns of 8 bytes.
         let column_bytes = |columns: u32| u64::from(columns).wrapping_mul(COLUMN_LEN);
         let widest = column_bytes(layout.base_columns());
         let is_fast = widest <= u8::MAX.into();
@@ -193,7 +197,7 @@ impl RibbonView {
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| invalid)?;
-            // A layer whose starts exceed 32 bits has no fast path.
+            // A layer has no fast path if the number of its starts exceeds 32 bits.
             let fast_starts = if is_fast { before_last(starts) } else { 0 };
             let fast_starts = u32::try_from(fast_starts).unwrap_or(0);
             *view = LayerView { starts, first_block, thresholds_at, fast_starts };
@@ -255,7 +259,7 @@ impl RibbonView {
         self
     }
 
-    /// Returns a block, and the bytes after the block.
+    /// Returns a block and the bytes after it; `None` if the body ends before the block does.
     #[inline]
     pub(super) fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
@@ -264,10 +268,10 @@ impl RibbonView {
         body.get(begin..)?.split_at_checked(usize::try_from(len).ok()?)
     }
 
-    /// Returns a block, and as many columns of the next block.
+    /// Returns a block, and the same number of columns of the next block.
     ///
-    /// A wide block after a narrow one has one column more, which is cut; a narrow block never
-    /// follows a wide one.
+    /// If a wide block follows a narrow one, this cuts the wide block's last column. No narrow
+    /// block follows a wide one.
     #[inline]
     fn blocks<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let (low, rest) = self.block(body, block)?;
@@ -276,7 +280,8 @@ impl RibbonView {
 
     /// Returns offset, length and column masks of a block of at most 255 bytes.
     ///
-    /// Equals [`Layout`], with less work if all blocks have equal lengths.
+    /// The values agree with [`Layout`]. `MIXED` may be false if all blocks are equally long, which
+    /// takes fewer instructions.
     #[inline]
     fn block_range<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
         let begin = block.wrapping_mul(self.narrow_len.into());
@@ -315,7 +320,8 @@ impl ColumnLookup for RibbonView {
             Some(true) => return FastPath::Bumped,
             None => return FastPath::Slow,
         }
-        // A constant for layer 0, in which nearly all lookups end.
+        // The first layer begins at block 0. The constant shortens nearly all lookups, because they
+        // end in this layer.
         let first_block = if layer == 0 { 0 } else { view.first_block };
         let block = first_block.wrapping_add(start / BLOCK_SLOTS);
         let (begin, next, masks) = self.block_range::<MIXED>(block);
@@ -352,6 +358,8 @@ impl ColumnLookup for RibbonView {
             let blocks = if start < before_last(layer.starts) {
                 self.blocks(body, block)
             } else {
+                // The next block belongs to another layer, so the coefficients past the end of this
+                // layer are cleared.
                 coefficients &= u64::MAX >> shift;
                 self.block(body, block).map(|(last, _)| (last, last))
             };

@@ -1,4 +1,4 @@
-//! Filters of one shape, of any kind: finding the shape, bit-slicing, probing.
+//! A group of bit-sliced filters of one shape, which dispatches to the sliced form of their kind.
 
 use alloc::vec::Vec;
 
@@ -8,9 +8,9 @@ use crate::kinds::kinds;
 use crate::slices::{Rows, SlicedForm};
 use crate::stored::{StoredFilter, View};
 
-/// The code of a kind, and the parameters that determine a key's fields in a filter of that kind.
+/// A filter's shape: the code of its kind, and the parameters that determine the fields of a key.
 ///
-/// Filters of equal shapes can be sliced together.
+/// Filters of equal shapes can be bit-sliced together.
 pub(super) type Shape = (u8, [u64; 3]);
 
 /// Generates [`Group`], which dispatches to the sliced form by kind.
@@ -34,14 +34,18 @@ macro_rules! group {
             Some((header.kind, parameters))
         }
 
-        /// Filters of one shape, bit-sliced.
+        /// Filters of one shape, and so of one kind, bit-sliced.
         #[derive(Clone, Debug)]
         pub(super) enum Group {
             $($kind($sliced),)*
         }
 
         impl Group {
-            /// Slices filters of one shape.
+            /// Bit-slices filters of one shape.
+            ///
+            /// # Panics
+            ///
+            /// If there are no filters, or if their kinds differ.
             pub(super) fn new<B: AsRef<[u8]>>(
                 filters: &[&StoredFilter<B>],
             ) -> Result<Self, BuildError> {
@@ -57,7 +61,7 @@ macro_rules! group {
                 })
             }
 
-            /// Returns the table.
+            /// Returns the table of the sliced form.
             #[inline]
             fn rows(&self) -> &Rows {
                 match self {
@@ -93,8 +97,9 @@ macro_rules! group {
 kinds!(group);
 
 impl Group {
-    /// Calls `on_candidate` with the index of each filter that may hold the key, in ascending
-    /// order.
+    /// Calls `on_candidate` for each filter that may hold the key.
+    ///
+    /// The argument is the filter's index in the group. Indexes are in ascending order.
     #[inline]
     pub(super) fn probe(&self, hash: KeyHash, mut on_candidate: impl FnMut(usize)) {
         let rows = self.rows();

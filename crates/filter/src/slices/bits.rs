@@ -4,8 +4,8 @@
 //! hash ──▶ k positions ──▶ k rows ──and──▶ the filters that have all k bits
 //! ```
 //!
-//! Of a counting filter the rows have one bit per counter, "above zero", which takes a quarter of
-//! the memory.
+//! For counting filters, a bit says whether a counter of four bits is above zero. So the sliced
+//! form takes a quarter of their memory.
 
 use core::fmt::Debug;
 
@@ -15,8 +15,10 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
 
-/// The number of rows read per batch: all rows of a key at 1 %, and mostly enough to deny an absent
-/// key at lower rates.
+/// The number of rows read per batch.
+///
+/// At an error rate of 1 %, this is all rows of a key. Filters with lower rates have more rows per
+/// key, but one batch is mostly enough to find that no filter holds an absent key.
 const BATCH: usize = 8;
 
 /// A view of a Bloom filter that computes the positions of a key's bits.
@@ -24,19 +26,22 @@ pub(crate) trait BitPositions: Copy + Debug {
     /// Returns the positions of a key's bits (or counters) in a body of `body_len` bytes.
     fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize>;
 
-    /// Returns the bytes of a bitmap with one bit per position.
+    /// Returns the bytes of the filter's bitmap, which has one bit per position.
+    ///
+    /// By default, the body is this bitmap.
     fn bits_len(body_len: usize) -> usize {
         body_len
     }
 
-    /// Returns byte `index` of that bitmap: positions 8 · `index` and up, the first in the lowest
-    /// bit.
+    /// Returns byte `index` of the bitmap.
+    ///
+    /// The lowest bit belongs to position 8 · `index`, the next bit to the next position.
     fn bits(body: &[u8], index: usize) -> u8 {
         body[index]
     }
 }
 
-/// Bit-sliced Bloom filters of one kind, size and number of probes.
+/// Bit-sliced Bloom filters of the same kind, size and number of probes.
 #[derive(Clone, Debug)]
 pub(crate) struct BitSlices<V> {
     view: V,
@@ -85,11 +90,11 @@ impl<V: BitPositions> SlicedForm for BitSlices<V> {
 }
 
 impl<V> BitSlices<V> {
-    /// Returns the filters in which all positions are set.
+    /// Returns a word with a bit for each filter of a stripe in which all positions are set.
     ///
     /// Stops after the batch that rules out the last filter. There is no branch within a batch: the
-    /// loads are independent, and a branch per row would cost more mispredictions than it saves
-    /// loads.
+    /// loads are independent, and the mispredictions of a branch per row would cost more than the
+    /// loads that it saves.
     #[inline]
     fn all_set<const FIELD_LEN: usize>(
         &self,
