@@ -145,7 +145,7 @@ impl DecodedBlock {
         (row_at(self.cells.body(), at) == row).then_some(at)
     }
 
-    /// Returns the offset of the first cell of `row`, which has this hash, if the block has the row.
+    /// Returns the offset of the first cell of a row with this hash, if the block has the row.
     pub(crate) fn row_start(&self, row: &[u8], hash: KeyHash) -> Option<usize> {
         let Some(table) = &self.index.table else {
             return match self.find_row(row) {

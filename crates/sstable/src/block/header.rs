@@ -10,9 +10,9 @@
 //! | 25 |     4 | `bytes_per_checksum`            | i32 BE; 16,384 unless configured              |
 //! | 29 |     4 | `on_disk_data_size_with_header` | i32 BE; header and stored data                |
 //!
-//! All sizes are in bytes. The header is followed by the stored data, which is compressed unless
-//! the file has no codec, and by the [checksums](crate::checksum): four bytes for every
-//! `bytes_per_checksum` bytes of header and stored data. HBase: `HFileBlock.Header`.
+//! All sizes are in bytes. The header is followed by the stored data, which may be compressed, and
+//! by the [checksums](crate::checksum): four bytes for every `bytes_per_checksum` bytes of header
+//! and stored data. HBase: `HFileBlock.Header`.
 
 use std::io::Read;
 

@@ -1,7 +1,7 @@
 //! Index entries: for each block, its handle and a lower bound of its keys.
 //!
-//! The key of a data block is at most the block's first key and at least the last key of the block
-//! before; the writer chooses a short key in between. The entry of a META block has its name as key.
+//! The key of a data block is at most the block's first key and at least the last key of the
+//! previous block; the writer chooses a short key in between. The key of a META block is its name.
 //!
 //! The root of an index (of data blocks, META blocks or Bloom chunks) is a plain sequence of
 //! entries. Their number is not in the root, but in the trailer or the Bloom meta block.
