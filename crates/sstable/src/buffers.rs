@@ -26,7 +26,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Makes a body of a range of a buffer.
+    /// Creates a body from a range of a buffer.
     ///
     /// # Panics
     ///

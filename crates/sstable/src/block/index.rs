@@ -17,7 +17,7 @@
 //! splits a region (mid-key): offset of its leaf block (i64), on-disk size of the leaf (i32), index
 //! of the entry in the leaf (i32).
 //!
-//! Leaf and intermediate blocks start with an array of offsets, for binary search without decoding:
+//! Leaf and intermediate blocks start with an offset array, for binary search without decoding:
 //!
 //! | bytes     | field                  | meaning                                                 |
 //! |----------:|------------------------|---------------------------------------------------------|

@@ -93,7 +93,7 @@ impl RowTable {
         self.address().prefetch(hash);
     }
 
-    /// Returns the offset in the first slot with the fingerprint of this hash, in its first line.
+    /// Returns the first offset with the fingerprint of this hash, from the first probed line only.
     ///
     /// The offset may belong to another row with the same fingerprint.
     pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
@@ -143,7 +143,7 @@ impl TableAddress {
 }
 
 impl Line {
-    /// Returns the index of the first free slot, after `line`, the index of this line.
+    /// Returns `line` (this line's index, passed through) and the index of the first free slot.
     fn free_slot(&self, line: usize) -> Option<(usize, usize)> {
         self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
     }
