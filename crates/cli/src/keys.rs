@@ -1,8 +1,8 @@
 //! Present and absent keys for benchmarks.
 //!
-//! Keys are loaded in random order and divided among files, so that the files' key ranges overlap almost
-//! completely, as in a store with unordered writes. Absent keys lie inside the key range of every file: a
-//! get cannot skip a file by its range, only by its filter.
+//! Keys are in random order, and each file gets a section of the list. The key ranges of the files
+//! therefore overlap almost completely, as in a store with unordered writes. Absent keys lie inside
+//! the key range of every file, so that a get can skip a file only by its filter.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -11,10 +11,12 @@ use std::ops::Range;
 use anyhow::{Context, bail};
 use workload::Random;
 
-/// A list of keys in one allocation.
+/// A list of keys whose bytes share one allocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyList {
+    /// All keys, concatenated.
     bytes: Vec<u8>,
+    /// The end of each key in `bytes`.
     ends: Vec<usize>,
 }
 
@@ -47,7 +49,7 @@ impl KeyList {
     }
 }
 
-/// The relative sizes of files, by which keys are divided among them.
+/// The relative sizes of files: a file with twice the weight gets twice as many keys.
 #[derive(Clone, Debug)]
 pub(crate) struct FileWeights {
     /// Prefix sums of the weights, starting at 0; the last is the total.
@@ -55,7 +57,7 @@ pub(crate) struct FileWeights {
 }
 
 impl FileWeights {
-    /// The weights of `files` files: `ratios`, repeated.
+    /// Returns weights for `files` files: the ratios in turn, from the first again after the last.
     pub(crate) fn from_ratios(files: usize, ratios: &[u64]) -> Self {
         let mut sums = vec![0];
         let mut sum = 0;
@@ -72,7 +74,7 @@ impl FileWeights {
 }
 
 impl From<usize> for FileWeights {
-    /// Equal weights for this many files.
+    /// Returns equal weights for `files` files.
     fn from(files: usize) -> Self {
         Self::from_ratios(files, &[1])
     }
@@ -88,7 +90,7 @@ pub(crate) struct KeySet {
 }
 
 impl KeySet {
-    /// Generates `rows` keys and `absent_count` absent keys from a seed.
+    /// Generates `rows` present keys and `absent_count` absent keys from a seed.
     pub(crate) fn generate(
         rows: usize,
         files: impl Into<FileWeights>,
@@ -103,7 +105,7 @@ impl KeySet {
         let mut set = Self { present, absent: KeyList::default(), weights };
         let (first, last) = set.common_range();
         let mut absent = KeyList::default();
-        // Different indexes give different keys, so none of these is loaded.
+        // Different indexes give different keys, and all present keys have smaller indexes.
         for index in rows as u64.. {
             if absent.len() == absent_count {
                 break;
@@ -117,7 +119,9 @@ impl KeySet {
         set
     }
 
-    /// Reads the first `rows_max` distinct keys of the input, one per line, and derives absent keys.
+    /// Reads up to `rows_max` distinct keys, one per line, and derives `absent_count` absent keys.
+    ///
+    /// Empty lines are skipped. If the keys are dense, there may be fewer absent keys.
     pub(crate) fn read(
         input: impl BufRead,
         rows_max: usize,
@@ -176,7 +180,8 @@ impl KeySet {
 
     /// Returns the first and last key of the intersection of all files' key ranges.
     ///
-    /// If the intersection is empty, which tiny files can cause, returns the range of all keys.
+    /// If the intersection has fewer than two keys, as with tiny files, returns the range of all
+    /// keys.
     fn common_range(&self) -> (Vec<u8>, Vec<u8>) {
         let ranges: Vec<(&[u8], &[u8])> = (0..self.files())
             .filter_map(|file| {
@@ -191,7 +196,9 @@ impl KeySet {
         if shared.0 < shared.1 { shared } else { (owned(firsts().min()), owned(lasts().max())) }
     }
 
-    /// Derives absent keys that resemble the keys: see [`mutate`].
+    /// Derives up to `count` keys in the common range, not in `members`, with [`mutate`].
+    ///
+    /// Fails if no such key is found.
     fn derive_absent_keys(
         &self,
         members: &HashSet<Vec<u8>>,
@@ -202,7 +209,7 @@ impl KeySet {
         let mut random = Random::new(!seed);
         let mut derived = HashSet::new();
         let mut absent = KeyList::default();
-        // If a thousand attempts per key fail, the keys are too few or too dense.
+        // At most 1000 attempts per absent key: between few or dense keys there is little room.
         for _ in 0..count.saturating_mul(1000) {
             if absent.len() == count {
                 return Ok(absent);
@@ -220,12 +227,14 @@ impl KeySet {
     }
 }
 
-/// Returns the weights, or equal weights for `keys` files if there are more files than keys.
+/// Returns the weights, or `keys` equal weights if there are more files than keys.
 fn at_least_one_key_per_file(weights: FileWeights, keys: usize) -> FileWeights {
     if weights.files() > keys { FileWeights::from(keys) } else { weights }
 }
 
-/// Returns a random key with one byte of another key inserted, or replacing one of its bytes.
+/// Returns a copy of a random key with one byte inserted or replaced, at a random position.
+///
+/// The new byte is a random byte of a random key, so that the result resembles the keys.
 pub(crate) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
     let mut pick = || keys.key(random.below(keys.len()));
     let (mut key, donor) = (pick().to_owned(), pick());

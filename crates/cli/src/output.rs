@@ -1,4 +1,4 @@
-//! Results on stdout: text, or with `--json` one JSON object per line, from the same struct.
+//! Reports of verbs (subcommands) on stdout: as text, or with `--json` as one JSON object per line.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::stderr::print_message;
 
-/// A result of a verb: JSON through [`Serialize`], text through `write_text`.
+/// The result of a verb. Its JSON form comes from [`Serialize`], its text form from `write_text`.
 pub(crate) trait Report: Serialize {
     /// Writes the text form.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
@@ -22,7 +22,7 @@ pub(crate) struct ReportFormat {
 }
 
 impl ReportFormat {
-    /// Whether reports are JSON.
+    /// Whether to print reports as JSON.
     pub(crate) const fn is_json(self) -> bool {
         self.json
     }
@@ -54,20 +54,22 @@ impl ReportFormat {
     }
 }
 
-/// The error context of a failed write to stdout. [`crate::failure`] recognizes it.
+/// The error context of a failed write to stdout, by which [`crate::failure`] recognizes it.
 pub(crate) const STDOUT: &str = "cannot write to stdout";
 
-/// Stdout with a large buffer.
+/// Stdout, locked, with a buffer of 64 KiB.
 pub(crate) type Stdout = BufWriter<StdoutLock<'static>>;
 
-/// Returns stdout with a large buffer, which the caller must flush.
+/// Returns buffered stdout.
+///
+/// The caller must flush it: dropping the buffer flushes too, but ignores errors.
 pub(crate) fn stdout() -> Stdout {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
 /// Writes a table whose columns are as wide as their longest entry.
 ///
-/// Columns that contain only numbers are aligned right, all others left.
+/// Columns that contain only numbers (or `-` for no number) are aligned right, all others left.
 pub(crate) fn write_table(
     out: &mut dyn Write,
     heading: &[&str],

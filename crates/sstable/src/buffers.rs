@@ -4,8 +4,9 @@
 //! buffer  header | body ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪ | checksums | bytes of an earlier block
 //! ```
 //!
-//! A scan that bypasses the block cache drops each block before it reads the next one, and reuses
-//! its buffers: recently used memory is still in the CPU cache and need not be zeroed again.
+//! A scan that bypasses the block cache drops each block before it reads the next one, and reads
+//! the next block into the same buffers. Their memory is still in the CPU cache, and need not be
+//! allocated and zeroed again.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -25,7 +26,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Takes a range of a buffer.
+    /// Creates a body from a range of a buffer.
     ///
     /// # Panics
     ///
@@ -50,6 +51,8 @@ impl Body {
     }
 
     /// Returns the bytes from `at` to `end`; `end` must be at most the length.
+    ///
+    /// Only debug builds check this; release builds check that the range lies within the buffer.
     #[inline]
     pub(crate) fn range(&self, at: usize, end: usize) -> &[u8] {
         debug_assert!(end <= self.len(), "{at}..{end} of {}", self.len());
@@ -64,22 +67,22 @@ impl Body {
         self.end - self.start
     }
 
-    /// The whole buffer.
+    /// The whole buffer, including the bytes before and after the body.
     pub(crate) const fn buffer(&self) -> &[u8] {
         self.buffer.as_slice()
     }
 
-    /// The buffer; the bytes outside the body are arbitrary.
+    /// Returns the whole buffer; the bytes outside the body are arbitrary.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.buffer
     }
 
-    /// The buffer, and the range of the body in it.
+    /// Returns the whole buffer, and the range of the body in it.
     pub(crate) fn into_parts(self) -> (Vec<u8>, Range<usize>) {
         (self.buffer, self.start..self.end)
     }
 
-    /// The size in memory, in bytes.
+    /// The size of the buffer in memory, in bytes: its capacity.
     pub(crate) const fn buffer_len(&self) -> usize {
         self.buffer.capacity()
     }
@@ -111,25 +114,26 @@ impl From<Body> for Bytes {
     }
 }
 
-/// Free buffers for reuse.
+/// A pool of buffers for reuse.
 #[derive(Debug)]
 pub(crate) struct Buffers {
+    /// Buffers that were recycled: initialized up to their capacity, with arbitrary bytes.
     free: Vec<Vec<u8>>,
     count_max: usize,
 }
 
 impl Default for Buffers {
-    /// Keeps as many buffers as one block needs: stored, decompressed, decoded.
+    /// Returns an empty pool of three buffers, for the stored, decompressed and decoded block.
     fn default() -> Self {
         Self::at_most(3)
     }
 }
 
 impl Buffers {
-    /// Larger buffers are freed, not kept.
+    /// The maximum capacity of a buffer in the pool, in bytes; larger ones are freed.
     const LEN_MAX: usize = 4 << 20;
 
-    /// Keeps at most `count_max` buffers.
+    /// Returns an empty pool that keeps at most `count_max` buffers.
     pub(crate) const fn at_most(count_max: usize) -> Self {
         Self { free: Vec::new(), count_max }
     }
@@ -138,7 +142,7 @@ impl Buffers {
     pub(crate) fn take(&mut self, len: usize) -> Vec<u8> {
         match self.free.pop() {
             Some(buffer) if buffer.len() >= len => buffer,
-            // Block lengths vary a little; the spare room lets later blocks reuse this buffer.
+            // Blocks differ a little in length; the extra eighth makes the buffer fit later blocks.
             Some(_) => vec![0; len + len / 8],
             None => vec![0; len],
         }
@@ -152,7 +156,7 @@ impl Buffers {
         buffer
     }
 
-    /// Keeps a buffer for reuse.
+    /// Puts a buffer into the pool, unless the pool is full or the buffer is too large.
     pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.free.len() < self.count_max && buffer.capacity() <= Self::LEN_MAX {
             buffer.resize(buffer.capacity(), 0);
@@ -160,7 +164,7 @@ impl Buffers {
         }
     }
 
-    /// Moves a free buffer from `others`, if there is one and this has room.
+    /// Moves one buffer from `others` to this pool, unless `others` is empty or this pool is full.
     pub(crate) fn take_from(&mut self, others: &mut Self) {
         if self.free.len() < self.count_max {
             self.free.extend(others.free.pop());

@@ -1,7 +1,7 @@
 //! A cell: a [key](KeyRef), a value, tags and a sequence id.
 //!
-//! Among equal keys, the cell written last sorts first. [`CellRef`] borrows its bytes; [`Cell`]
-//! owns them, in one allocation:
+//! Cells are ordered by key; of cells with equal keys, the last one written comes first.
+//! [`CellRef`] borrows its bytes; [`Cell`] owns them, in one allocation:
 //!
 //! ```text
 //! row │ family │ qualifier │ value │ tags
@@ -19,14 +19,14 @@ use std::fmt;
 use crate::key::{CellType, KeyRef};
 use crate::units::{SequenceId, Timestamp};
 
-/// A borrowed cell: in a block, a memstore or a [`Cell`].
+/// A cell whose bytes are borrowed from a block, a memstore or a [`Cell`].
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct CellRef<'a> {
     /// The row.
     pub row: &'a [u8],
     /// The column family.
     pub family: &'a [u8],
-    /// The qualifier; family and qualifier name the column.
+    /// The qualifier; family and qualifier together name the column.
     pub qualifier: &'a [u8],
     /// The timestamp of this version.
     pub timestamp: Timestamp,
@@ -36,7 +36,7 @@ pub struct CellRef<'a> {
     pub value: &'a [u8],
     /// The tags: each `u16 BE length || u8 type || data`, where the length counts type and data.
     pub tags: &'a [u8],
-    /// The sequence id of the write (mvcc); 0 if the file has none.
+    /// The sequence id of the write (HBase: mvcc); 0 if the file stores no sequence ids.
     pub sequence_id: SequenceId,
 }
 
@@ -72,22 +72,22 @@ impl<'a> CellRef<'a> {
         }
     }
 
-    /// Compares in HBase's order: by key, then by sequence id, descending.
+    /// Compares in HBase's order: by key, and equal keys by descending sequence id.
     pub fn compare(&self, other: &CellRef<'_>) -> Ordering {
         self.key().cmp(&other.key()).then_with(|| other.sequence_id.cmp(&self.sequence_id))
     }
 
-    /// Whether both cells are versions of the same column.
+    /// Whether both cells are versions of the same column of the same row.
     pub fn same_column(&self, other: &CellRef<'_>) -> bool {
         self.row == other.row && self.family == other.family && self.qualifier == other.qualifier
     }
 
-    /// Copies the cell into an owned one.
+    /// Copies the cell into a [`Cell`], which owns its bytes.
     pub fn to_cell(&self) -> Cell {
         Cell::from(*self)
     }
 
-    /// Iterates over the tags as type and data; stops at malformed bytes.
+    /// Iterates over the tags, each as its type and data; ends at the first malformed tag.
     pub fn tags(&self) -> impl Iterator<Item = (u8, &'a [u8])> {
         let mut rest = self.tags;
         std::iter::from_fn(move || {
@@ -120,7 +120,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Borrows the cell.
+    /// Returns the cell in borrowed form.
     pub fn as_ref(&self) -> CellRef<'_> {
         let at = |start: u32, end: u32| &self.bytes[start as usize..end as usize];
         CellRef {
@@ -155,7 +155,7 @@ impl Cell {
         self.as_ref().value
     }
 
-    /// Returns the value, in the memory of the cell.
+    /// Returns the value. Reuses the cell's allocation, and moves the value to its front.
     pub fn into_value(self) -> Vec<u8> {
         let mut bytes = self.bytes.into_vec();
         bytes.truncate(self.value_end as usize);
@@ -190,9 +190,11 @@ impl Cell {
 }
 
 impl From<CellRef<'_>> for Cell {
+    /// Copies the fields into one allocation.
+    ///
     /// # Panics
     ///
-    /// If the fields together exceed 4 GiB, which no block can hold.
+    /// If the fields together are 4 GiB or longer, which no block can hold.
     fn from(cell: CellRef<'_>) -> Self {
         let parts = [cell.row, cell.family, cell.qualifier, cell.value, cell.tags];
         let bytes = parts.concat().into_boxed_slice();

@@ -2,7 +2,7 @@
 //!
 //! The data of a block is followed by `n` checksums, u32 BE each. With `b` = `bytes_per_checksum`
 //! from the header, checksum `i` covers bytes `i · b .. (i + 1) · b` of header and data; the last
-//! one may cover fewer. Without an algorithm, the `n` checksums are zeros.
+//! one may cover fewer. With [`ChecksumType::Null`], the `n` checksums are zeros.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum ChecksumType {
 }
 
 impl ChecksumType {
-    /// Every algorithm, by code.
+    /// Every algorithm, by ascending code.
     pub const ALL: [Self; 3] = [Self::Null, Self::Crc32, Self::Crc32c];
 
     /// The algorithm's code in the block header.
@@ -36,7 +36,7 @@ impl ChecksumType {
         Self::ALL.into_iter().find(|known| known.code() == code)
     }
 
-    /// HBase's name of the algorithm, as in `CRC32C`.
+    /// HBase's name of the algorithm, such as `CRC32C`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Null => "NULL",
@@ -45,7 +45,7 @@ impl ChecksumType {
         }
     }
 
-    /// Returns the algorithm with this name.
+    /// Returns the algorithm with this HBase name, in upper case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
@@ -66,7 +66,7 @@ impl ChecksumType {
         }
     }
 
-    /// Appends the checksums of header and data, which start at `start` in `out`.
+    /// Appends the checksums of the bytes of `out` from `start` on, a block's header and data.
     ///
     /// # Panics
     ///
@@ -83,7 +83,7 @@ impl ChecksumType {
     ///
     /// # Errors
     ///
-    /// The index of the first checksum that does not match.
+    /// The index of the first checksum that does not match; 0 if there are too few or too many.
     pub(crate) fn verify(
         self,
         covered: &[u8],

@@ -10,28 +10,30 @@ use super::measure::{Measured, Mix};
 use crate::output::{Report, write_table};
 use crate::size_text::{show_count, show_size};
 
-/// A whole run.
+/// The report of a whole run.
 #[derive(Debug, Serialize)]
 pub(super) struct BenchReport {
+    /// The version of the JSON format.
     pub(super) schema: u32,
-    /// Rows loaded, or found in the files given.
+    /// Rows loaded into each store; with `--hfiles`, the sum of the rows of each file.
     pub(super) rows: u64,
     /// Files that each get may have to search.
     pub(super) files: u64,
-    /// Mean bytes of a cell's key and value.
+    /// Mean bytes of a cell that is not delta-encoded: lengths, key and value.
     pub(super) cell_bytes: f64,
-    /// Bytes of the block cache.
+    /// The capacity of the block cache in bytes.
     pub(super) cache_bytes: u64,
     pub(super) seed: u64,
-    /// The file of `--input`.
+    /// The file of keys that `--input` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<String>,
-    /// The cost of reading the clock, which every time below includes.
+    /// Nanoseconds that reading the clock takes; every measured time includes them.
     pub(super) clock_ns: u64,
     /// How each store was loaded; empty with `--hfiles`.
     pub(super) loads: Vec<Load>,
+    /// One row per filter and mix of gets, over all files together.
     pub(super) results: Vec<Row>,
-    /// Each file of `--hfiles` alone.
+    /// The measurements of each file of `--hfiles` alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) each_file: Vec<FileRow>,
     /// Files that could not be measured, and why.
@@ -42,22 +44,27 @@ pub(super) struct BenchReport {
 /// How one store was loaded.
 #[derive(Debug, Serialize)]
 pub(super) struct Load {
+    /// The name of the filter that the store's files have.
     pub(super) filter: &'static str,
-    /// Rows per second through log and memstore into files, including building filters.
+    /// Rows written to the log and the memstore, and flushed to files with filters, per second.
     pub(super) rows_per_second: f64,
-    /// Bytes of the store files.
+    /// Bytes of all store files.
     pub(super) file_bytes: u64,
 }
 
-/// One filter under one mix of gets.
+/// The measurements of one filter under one mix of gets.
+///
+/// The fields that end in `per_get` are means over all gets of the mix.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     pub(super) filter: &'static str,
+    /// The name of the mix: gets of absent keys, of present keys, or of both.
     pub(super) gets: &'static str,
     /// Filter bits per key, over all files.
     pub(super) bits_per_key: Option<f64>,
+    /// The error rate that the filters were sized for, or that follows from their sizes.
     pub(super) error_rate_promised: Option<f64>,
-    /// The share of false positives in the queries of filters for absent keys.
+    /// The share of false positives among filter queries for keys that the file lacks.
     pub(super) error_rate_measured: Option<f64>,
     pub(super) files_considered_per_get: f64,
     pub(super) files_skipped_by_range_per_get: f64,
@@ -77,7 +84,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The figures of one mix.
+    /// Combines the figures of a filter with the measurements of a mix of gets.
     pub(super) fn new(filter: &FilterFigures, mix: Mix, measured: &Measured) -> Self {
         let trace = &measured.trace;
         let bytes_from_file: u64 = sstable::BlockKind::ALL
@@ -106,7 +113,9 @@ impl Row {
         }
     }
 
-    /// Returns a line of the table. `by_range` adds the column of files skipped by range.
+    /// Returns the cells of a line of the table.
+    ///
+    /// `by_range` adds the column of files skipped by their key range.
     fn cells(&self, by_range: bool) -> Vec<String> {
         let mut cells = vec![
             self.filter.to_owned(),
@@ -139,21 +148,22 @@ fn heading(by_range: bool) -> Vec<&'static str> {
     heading
 }
 
-/// One existing file alone: gets of absent keys with and without its filter.
+/// The measurements of one existing file: gets of absent keys, with and without its filter.
 #[derive(Debug, Serialize)]
 pub(super) struct FileRow {
     pub(super) file: String,
     pub(super) rows: u64,
     pub(super) filter: &'static str,
-    /// The type of an HBase Bloom filter.
+    /// The HBase type of the filter, such as `ROW`, if it is an HBase Bloom.
     pub(super) bloom_type: Option<&'static str>,
     pub(super) bits_per_key: Option<f64>,
     pub(super) error_rate_promised: Option<f64>,
     pub(super) error_rate_measured: Option<f64>,
     /// Number of gets: one per absent key that could be derived.
     pub(super) asked: u64,
-    /// Mean data blocks per get, without and with the filter.
+    /// Mean data blocks per get without the filter; `None`, like the next fields, without gets.
     pub(super) data_blocks_per_get_without: Option<f64>,
+    /// Mean data blocks per get with the filter.
     pub(super) data_blocks_per_get: Option<f64>,
     pub(super) ns_median_without: Option<f64>,
     pub(super) ns_median: Option<f64>,

@@ -11,30 +11,35 @@ use super::measure::Measured;
 use crate::output::{Report, write_table};
 use crate::size_text::{show_count, show_number, show_size};
 
-/// A file and its variants under other encodings and codecs.
+/// A file, and the measurements of copies of it with other encodings and codecs.
 #[derive(Serialize)]
 pub(super) struct FileReport {
+    /// The version of the JSON format.
     schema: u32,
     file: String,
     size: u64,
     cells: u64,
-    /// Bytes of keys, values and tags.
+    /// Bytes of all keys, values and tags, before encoding and compression.
     cell_bytes: u64,
     encoding: &'static str,
     compression: &'static str,
     variants: Vec<Variant>,
 }
 
+/// The measurements of a copy with one encoding and codec.
 #[derive(Serialize)]
 struct Variant {
     encoding: &'static str,
     compression: &'static str,
     size: u64,
-    /// The size relative to the input file.
+    /// The size divided by the size of the input file.
     ratio: f64,
-    /// In millions of bytes of cells; `None`, like the next fields, for a file without cells.
+    /// The speed of writing, in 10^6 bytes of keys, values and tags per second.
+    ///
+    /// This field and the next two are `None` for a file without cells.
     write_megabytes_per_second: Option<f64>,
     scan_cells_per_second: Option<f64>,
+    /// The median time of a get.
     get_nanoseconds: Option<u64>,
 }
 
@@ -52,7 +57,7 @@ impl FileReport {
         }
     }
 
-    /// Adds the measurement of an encoding and a codec.
+    /// Adds the measurements of the copy with this encoding and codec.
     pub(super) fn add(
         &mut self,
         encoding: DataBlockEncoding,
@@ -106,17 +111,19 @@ impl Report for FileReport {
     }
 }
 
-/// A rewritten file.
+/// The result of rewriting a file with another encoding or codec.
 #[derive(Serialize)]
 pub(super) struct RewriteReport {
+    /// The version of the JSON format.
     schema: u32,
     file: String,
     size: u64,
     cells: u64,
     encoding: &'static str,
     compression: &'static str,
-    /// The size relative to the input file.
+    /// The size divided by the size of the input file.
     ratio: f64,
+    /// The input file.
     #[serde(skip)]
     made_of: String,
 }

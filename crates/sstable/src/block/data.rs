@@ -1,4 +1,4 @@
-//! A data block in either of its two states: encoded, as read from the file, or decoded.
+//! A data block in memory: encoded (as read from the file, not yet checked), or decoded.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::KeyRef;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
 
-/// A data block in either state, shared between the cache and readers.
+/// An encoded or decoded data block, shared between the cache and readers.
 #[derive(Clone, Debug)]
 pub(crate) enum DataBlock {
     Encoded(Arc<EncodedBlock>),
@@ -25,7 +25,10 @@ impl DataBlock {
         }
     }
 
-    /// Decodes the block in place, or into a copy if the block is shared.
+    /// Checks and decodes all cells, unless the block is decoded already.
+    ///
+    /// Plain cells are copied only if the block is shared; delta-encoded cells always are decoded
+    /// into another buffer. `buffers` supplies new buffers, and receives those that become free.
     pub(crate) fn into_decoded(
         self,
         buffers: &mut Buffers,
@@ -41,7 +44,7 @@ impl DataBlock {
         decoded.map(Arc::new)
     }
 
-    /// Returns the block's buffer to `buffers`, unless the block is shared.
+    /// Returns the block's buffer to `buffers`; if the block is shared, drops only this reference.
     pub(crate) fn recycle(self, buffers: &mut Buffers) {
         match self {
             Self::Encoded(block) => {
@@ -58,7 +61,7 @@ impl DataBlock {
     }
 }
 
-/// A borrowed data block in either state.
+/// A borrowed data block, encoded or decoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DataRef<'a> {
     Encoded(&'a EncodedBlock),
@@ -74,7 +77,7 @@ impl<'a> DataRef<'a> {
         }
     }
 
-    /// Checks the first cell and calls `visit` with its key.
+    /// Calls `visit` with the key of the first cell, which is checked first in an encoded block.
     pub(crate) fn with_first_key<R>(
         self,
         visit: impl FnOnce(&KeyRef<'_>) -> R,

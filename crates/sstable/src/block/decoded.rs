@@ -1,9 +1,12 @@
-//! A data block whose cells are all plain and checked, with a row index for searches.
+//! A decoded data block: its cells are checked, in plain form, and indexed by row.
 //!
 //! ```text
 //! row index  table, heads, offsets: see `row_index`
 //! cells      [k|v|row1…][k|v|row1…][k|v|row2…] …
 //! ```
+//!
+//! Each cell starts with the lengths of its key (`k`) and value (`v`); see `encoding::plain`. An
+//! offset of a cell counts from the start of the first cell.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -19,7 +22,7 @@ use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
 use crate::{CellRef, KeyRef};
 
-/// A searchable data block; its cells and its size do not change.
+/// A searchable data block. The cells and the size in memory never change after decoding.
 #[derive(Debug)]
 pub(crate) struct DecodedBlock {
     origin: BlockOrigin,
@@ -29,7 +32,9 @@ pub(crate) struct DecodedBlock {
 }
 
 impl DecodedBlock {
-    /// Takes cells that have all been checked; `starts` is the result of that check.
+    /// Builds the row index of cells that have all been checked.
+    ///
+    /// `starts` is the result of that check.
     pub(super) fn new(
         origin: BlockOrigin,
         cells: PlainCells,
@@ -45,7 +50,7 @@ impl DecodedBlock {
         &self.origin
     }
 
-    /// The size in memory, in bytes, including parts that are built lazily.
+    /// The size in memory, in bytes, including the row heads even if they are not yet built.
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.cells.bytes() + self.index.bytes()
     }
@@ -66,7 +71,9 @@ impl DecodedBlock {
         PlainCursor::at(&self.cells, self.layout, at)
     }
 
-    /// Moves a cursor to the next cell; returns `false` and leaves the cursor if there is none.
+    /// Moves a cursor to the next cell and returns `true`.
+    ///
+    /// At the last cell, returns `false` and does not move the cursor.
     #[inline]
     pub(crate) fn advance(&self, cursor: &mut PlainCursor) -> bool {
         cursor.advance(&self.cells, self.layout)
@@ -96,19 +103,22 @@ impl DecodedBlock {
         self.index.last_cell_at
     }
 
-    /// The address of the row table.
+    /// The address of the row table; `None` for a block without a table.
     pub(super) fn table_address(&self) -> Option<TableAddress> {
         self.index.table.as_ref().map(RowTable::address)
     }
 
-    /// Prefetches the line of the row table for a row with this hash.
+    /// Prefetches the first line of the row table that a lookup of this hash probes.
     pub(crate) fn prefetch_row_start(&self, hash: KeyHash) {
         if let Some(table) = &self.index.table {
             table.prefetch(hash);
         }
     }
 
-    /// Returns a candidate offset for a row with this hash, and prefetches the cell at that offset.
+    /// Prefetches the cell that probably is the first of a row with this hash.
+    ///
+    /// Returns the offset of that cell. The row table compares only a part of the hash, so the cell
+    /// may belong to another row: see [`verify_candidate`](Self::verify_candidate).
     pub(crate) fn prefetch_cell(&self, hash: KeyHash) -> Option<u32> {
         let at = self.index.table.as_ref()?.candidate(hash)?;
         let cells = &**self.cells.body();
@@ -119,23 +129,23 @@ impl DecodedBlock {
 
     /// Prefetches the likely end of the cell at `at`.
     ///
-    /// The lengths of a cell are at its start, the sequence id is at its end, often on another
-    /// cache line. Without the prefetch, the load of that line depends on the load of the lengths.
+    /// Reading a cell needs the lengths at its start and the sequence id at its end, which is often
+    /// on another cache line. The exact end is known only when the lengths are loaded, so the
+    /// average length of a cell serves as an estimate, and both lines are loaded in parallel.
     #[inline]
     fn prefetch_cell_end(&self, at: usize) {
-        // Near the end of the block there may be no such byte.
+        // For a cell near the end of the block, the estimate may be past the end.
         let end = self.cells.body().get(at + self.index.average_cell_len - 1);
         end.into_iter().for_each(filter::prefetch_line);
     }
 
-    /// Returns the candidate from [`prefetch_cell`](Self::prefetch_cell) if its cell belongs to
-    /// `row`.
+    /// Returns the offset from [`prefetch_cell`](Self::prefetch_cell) if its cell belongs to `row`.
     pub(crate) fn verify_candidate(&self, at: u32, row: &[u8]) -> Option<usize> {
         let at = to_usize(at);
         (row_at(self.cells.body(), at) == row).then_some(at)
     }
 
-    /// Returns the offset of a row's first cell, if the row is in the block.
+    /// Returns the offset of the first cell of a row with this hash, if the block has the row.
     pub(crate) fn row_start(&self, row: &[u8], hash: KeyHash) -> Option<usize> {
         let Some(table) = &self.index.table else {
             return match self.find_row(row) {
@@ -150,7 +160,7 @@ impl DecodedBlock {
         })
     }
 
-    /// Returns the position of a row, or of its successor.
+    /// Returns the position of a row, or of the next greater row if the block lacks it.
     pub(super) fn find_row(&self, row: &[u8]) -> RowPosition {
         self.index.find(self.cells.body(), self.layout.order, row)
     }
@@ -178,9 +188,10 @@ impl DecodedBlock {
         before.pop()
     }
 
-    /// Fills `before` with the offsets of the cells before `at` that share the predecessor's row.
+    /// Replaces the contents of `before` with the offsets of the last row's cells before `at`.
     ///
-    /// The predecessor is the last cell before `at`. `before` is empty if there is none.
+    /// That row is the row of the last cell before `at`; it may continue at `at`. `before` becomes
+    /// empty if no cell precedes `at`.
     pub(crate) fn row_cells_before(&self, at: usize, before: &mut Vec<usize>) {
         before.clear();
         let Some(start) = self.index.row_start_before(at) else { return };

@@ -1,17 +1,18 @@
 //! The 33-byte header of every block.
 //!
-//! | at | bytes | field                           | encoding and meaning                           |
-//! |---:|------:|---------------------------------|------------------------------------------------|
-//! |  0 |     8 | `magic`                         | ASCII; names the [`BlockType`]                 |
-//! |  8 |     4 | `on_disk_size_without_header`   | i32 BE; data as stored, then checksums         |
-//! | 12 |     4 | `uncompressed_size`             | i32 BE; data once decompressed                 |
-//! | 16 |     8 | `previous_block`                | i64 BE; last block of this type, or −1         |
-//! | 24 |     1 | `checksum_type`                 | 0 none, 1 CRC-32, 2 CRC-32C                    |
-//! | 25 |     4 | `bytes_per_checksum`            | i32 BE; 16,384 unless configured               |
-//! | 29 |     4 | `on_disk_data_size_with_header` | i32 BE; header and data, without checksums     |
+//! | at | bytes | field                           | encoding and meaning                          |
+//! |---:|------:|---------------------------------|-----------------------------------------------|
+//! |  0 |     8 | `magic`                         | ASCII; determines the [`BlockType`]           |
+//! |  8 |     4 | `on_disk_size_without_header`   | i32 BE; stored data and checksums             |
+//! | 12 |     4 | `uncompressed_size`             | i32 BE; data after decompression              |
+//! | 16 |     8 | `previous_block`                | i64 BE; previous block of this type, or −1    |
+//! | 24 |     1 | `checksum_type`                 | 0 none, 1 CRC-32, 2 CRC-32C                   |
+//! | 25 |     4 | `bytes_per_checksum`            | i32 BE; 16,384 unless configured              |
+//! | 29 |     4 | `on_disk_data_size_with_header` | i32 BE; header and stored data                |
 //!
-//! The stored data and then the [checksums](crate::checksum) follow: four bytes for every
-//! `bytes_per_checksum` bytes of header and data. HBase: `HFileBlock.Header`.
+//! All sizes are in bytes. The header is followed by the stored data, which may be compressed, and
+//! by the [checksums](crate::checksum): four bytes for every `bytes_per_checksum` bytes of header
+//! and stored data. HBase: `HFileBlock.Header`.
 
 use std::io::Read;
 
@@ -29,11 +30,11 @@ pub struct Header {
     pub on_disk_size_without_header: u32,
     /// Bytes of the decompressed data.
     pub uncompressed_size: u32,
-    /// The previous block of this type. `Data` and `EncodedData` count as one type.
+    /// The offset of the previous block of this type; `Data` and `EncodedData` count as one type.
     pub previous_block: Option<BlockOffset>,
     /// The checksum algorithm.
     pub checksum_type: ChecksumType,
-    /// Bytes that one checksum covers.
+    /// Bytes that one checksum covers; the last checksum may cover fewer.
     pub bytes_per_checksum: u32,
     /// Bytes of the header and the stored data.
     pub on_disk_data_size_with_header: u32,
@@ -79,7 +80,8 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`Damage`] if the bytes end, the magic is unknown, or the sizes contradict each other.
+    /// [`Damage`] if the bytes are shorter than a header, or if a field is invalid or contradicts
+    /// another.
     pub(crate) fn read(mut bytes: &[u8], at: BlockOffset) -> Result<Self, Damage> {
         let damage = |what| Damage { at, block: None, what };
         let truncated = |_| damage("ends in a block header".into());
@@ -147,7 +149,7 @@ impl Header {
         u64::from(self.on_disk_size_without_header) + u64::from(Self::LEN)
     }
 
-    /// Whether the block has no data, as the root index of a file without cells.
+    /// Whether the block has no data, like the root index of a file without cells.
     pub fn is_empty(&self) -> bool {
         self.on_disk_data_size_with_header == Self::LEN
     }
@@ -161,7 +163,7 @@ impl Header {
     ///
     /// # Panics
     ///
-    /// If `bytes_per_checksum` is 0; headers read from a file are checked for this.
+    /// If `bytes_per_checksum` is 0, which a header read from a file cannot be.
     #[expect(clippy::arithmetic_side_effects, reason = "four times a number of 32 bits")]
     pub fn checksums_len(&self) -> u64 {
         assert!(self.bytes_per_checksum > 0, "a checksum covers at least one byte");
@@ -173,7 +175,7 @@ impl Header {
 mod tests {
     use super::*;
 
-    /// The first header of the HBase file in appendix A of the format description.
+    /// The first block header of a small HFile that HBase wrote.
     const REAL: &[u8] =
         b"DATABLK*\0\0\0\x96\0\0\0\x92\xff\xff\xff\xff\xff\xff\xff\xff\x02\0\0\x40\0\0\0\0\xb3";
 

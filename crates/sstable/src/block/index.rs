@@ -1,20 +1,23 @@
-//! Index entries: the handle of each block, and its first key.
+//! Index entries: for each block, its handle and a lower bound of its keys.
 //!
-//! In a root (of the data index, the meta index, a Bloom filter) entries follow each other; their
-//! number is stored elsewhere, in the trailer or the Bloom meta block.
+//! The key of a data block is at most the block's first key and at least the last key of the
+//! previous block; the writer chooses a short key in between. The key of a META block is its name.
+//!
+//! The root of an index (of data blocks, META blocks or Bloom chunks) is a plain sequence of
+//! entries. Their number is not in the root, but in the trailer or the Bloom meta block.
 //!
 //! | bytes | field                      | meaning                                                 |
 //! |------:|----------------------------|---------------------------------------------------------|
 //! |     8 | block offset               | i64 BE                                                  |
 //! |     4 | on-disk size               | i32 BE; header, data and checksums                      |
-//! |  1..9 | key length `k`             | hvlong                                                  |
+//! |  1..9 | key length `k`             | hvlong: Hadoop's variable-length integer                |
 //! |   `k` | key                        | flat key of a cell, name of a META block, Bloom key     |
 //!
-//! The root of a multi-level data index ends with the position of the middle entry (HBase:
-//! mid-key): leaf offset (i64), on-disk size of the leaf (i32), index of the entry in that leaf
-//! (i32).
+//! The root of a multi-level data index ends with the position of the middle entry, at which HBase
+//! splits a region (mid-key): offset of its leaf block (i64), on-disk size of the leaf (i32), index
+//! of the entry in the leaf (i32).
 //!
-//! Leaf and intermediate blocks have an offset array, so that they can be searched in place:
+//! Leaf and intermediate blocks start with an offset array, for binary search without decoding:
 //!
 //! | bytes     | field                  | meaning                                                 |
 //! |----------:|------------------------|---------------------------------------------------------|
@@ -29,7 +32,7 @@ use crate::encoding::DamageReason;
 use crate::input::{Input, hvlong_len, write_hvlong};
 use crate::{BlockOffset, BlockType};
 
-/// The handle of a block, and its first key.
+/// The handle of a block, with a key: a lower bound of the block's keys, or a META block's name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IndexEntry<'a> {
     pub(crate) block: BlockHandle,
@@ -51,12 +54,12 @@ pub(crate) struct TypedHandle {
 }
 
 impl BlockHandle {
-    /// Adds the type that the block must have.
+    /// Combines the handle with the type that the block must have.
     pub(crate) const fn of_type(self, block_type: BlockType) -> TypedHandle {
         TypedHandle { handle: self, block_type }
     }
 
-    /// Bytes of a handle in an entry.
+    /// Bytes of a handle in an index entry.
     pub(crate) const LEN: usize = 12;
 
     /// The length on disk as a `usize`.
@@ -78,10 +81,10 @@ impl BlockHandle {
 }
 
 impl<'a> IndexEntry<'a> {
-    /// Bytes of a root entry with an empty key.
+    /// Bytes of the shortest entry of a root: a handle, a length of one byte and an empty key.
     pub(crate) const ROOT_LEN_MIN: usize = BlockHandle::LEN + 1;
 
-    /// Reads an entry of a root.
+    /// Reads the next entry of a root.
     pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, DamageReason> {
         let block = BlockHandle::read(input).ok_or("bad block offset or size in an index entry")?;
         let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
@@ -107,7 +110,7 @@ impl<'a> IndexEntry<'a> {
     }
 }
 
-/// The middle entry of a multi-level data index.
+/// The position of the middle entry of a multi-level data index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct MiddleEntry {
     pub(crate) leaf: BlockHandle,
@@ -147,7 +150,7 @@ pub(crate) fn write_index_entries<'a>(
     }
 }
 
-/// Position of the offset array, after the count.
+/// Position of the offset array in an index block: after the entry count.
 const FIRST_OFFSET_AT: usize = 4;
 
 /// The entries of a leaf or intermediate block, checked once and searched in place.
@@ -159,7 +162,7 @@ pub(crate) struct IndexEntries {
 }
 
 impl IndexEntries {
-    /// Takes the body of a block after checking its offsets and handles.
+    /// Checks the entry offsets and the block handles in the body of a block. Does not check keys.
     pub(crate) fn new(body: Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(&body);
         let count = input.len_i32().ok_or("no count of index entries")?;
@@ -228,7 +231,7 @@ impl IndexEntries {
         IndexEntry { block, key: input.rest() }
     }
 
-    /// All entries in key order.
+    /// Iterates over all entries, in the order of their keys.
     pub(crate) fn entries(&self) -> impl Iterator<Item = IndexEntry<'_>> {
         (0..self.count).map(|index| self.entry_within(index))
     }
@@ -242,7 +245,7 @@ mod tests {
         IndexEntry { block: BlockHandle { offset: BlockOffset::new(offset), len }, key }
     }
 
-    /// The only root entry of the file in appendix A of the format description.
+    /// The only root entry of a small HFile that HBase wrote.
     const ROOT: &[u8] = b"\0\0\0\0\0\0\0\0\0\0\0\xb7\x12\0\x04row1\x01fa\0\0\0\0\0\0\x03\xe8\x04";
 
     #[test]

@@ -1,13 +1,14 @@
 //! A hash table from rows to the offsets of their first cells, for gets.
 //!
 //! ```text
-//! hash of a row   high bits → line, low bits → 12-bit fingerprint
+//! hash of a row   high 32 bits → line, 12 of the low 32 → fingerprint (f)
 //! line            [f|at][f|at][f|at] … 16 slots in a cache line, free slots last
 //! ```
 //!
-//! A lookup usually reads one line, and then only the cells whose fingerprint matches. A binary
-//! search would load one cache line per step, each load dependent on the one before. A row whose
-//! line is full is stored in the next line with a free slot (linear probing).
+//! `at` is the offset of the row's first cell. A lookup usually reads one line, and then only the
+//! cells whose fingerprint matches. A binary search would load one cache line per step, and each
+//! load would depend on the previous one. A row whose line is full is stored in the next line with
+//! a free slot (linear probing).
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -21,32 +22,33 @@ use filter::{KeyHash, PrefetchHint, Seed};
 #[derive(Debug)]
 pub(super) struct RowTable(Box<[Line]>);
 
-/// Slots with the fingerprint in the high bits and the offset in the low bits.
+/// A cache line of slots: each has a fingerprint in its high 12 bits, an offset in its low 20 bits.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line([u32; SLOTS]);
 
 const SLOTS: usize = 16;
 
-/// Average number of rows per line.
+/// The average number of rows per line; the other slots are spare, as some lines get more rows.
 const ROWS_PER_LINE: usize = 12;
 
-/// Maximum number of lines that a lookup probes, even for adversarial keys.
+/// The maximum number of lines that a lookup probes: a bound even for adversarial keys.
 const PROBED_LINES_MAX: usize = 8;
 
-/// Bits of an offset.
+/// Bits of an offset in a slot.
 const OFFSET_BITS: u32 = 20;
 
-/// A slot without a row; no row has this offset.
+/// A slot without a row. Its offset bits, all ones, exceed every offset in a block with a table.
 const FREE: u32 = u32::MAX;
 
 impl RowTable {
-    /// The longest block whose offsets fit; most blocks are far shorter.
+    /// The maximum length of a block with a table, in bytes; most blocks are far shorter.
     const BLOCK_LEN_MAX: usize = (1 << OFFSET_BITS) - 1;
 
-    /// Builds a table of the distinct rows of a block of `block_len` bytes, and their offsets.
+    /// Builds the table of a block of `block_len` bytes from its distinct rows and their offsets.
     ///
-    /// Returns `None` if the rows do not fit a table; then rows are looked up by binary search.
+    /// Returns `None` if the block is too long, or if too many rows hash to neighbouring lines.
+    /// Rows are then looked up by binary search.
     pub(super) fn new<'a>(
         block_len: usize,
         row_count: usize,
@@ -56,11 +58,13 @@ impl RowTable {
             return None;
         }
         let line_count = row_count.div_ceil(ROWS_PER_LINE).max(1);
-        // In about one of 10,000 blocks too many rows hash to neighbouring lines; doubling helps.
+        // In about one of 10,000 blocks, a row finds all probed lines full: use twice the lines.
         Self::in_lines(line_count, rows.clone()).or_else(|| Self::in_lines(2 * line_count, rows))
     }
 
-    /// Builds a table of `line_count` lines; `None` if all probed lines of a row are full.
+    /// Builds a table of `line_count` lines.
+    ///
+    /// Returns `None` if all lines that a lookup of some row would probe are full.
     fn in_lines<'a>(
         line_count: usize,
         rows: impl Iterator<Item = (&'a [u8], u32)>,
@@ -79,7 +83,7 @@ impl RowTable {
         Some(Self(lines.into()))
     }
 
-    /// The address of the table in memory.
+    /// The address of the table in memory, for prefetches.
     pub(super) fn address(&self) -> TableAddress {
         TableAddress(PrefetchHint::of_slice(&self.0))
     }
@@ -89,15 +93,18 @@ impl RowTable {
         self.address().prefetch(hash);
     }
 
-    /// Returns the first candidate offset for this hash in its first line.
+    /// Returns the first offset with the fingerprint of this hash, from the first probed line only.
+    ///
+    /// The offset may belong to another row with the same fingerprint.
     pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
         let (first, fingerprint) = line_and_fingerprint(hash, self.0.len());
         let line = &self.0[first];
+        // Without a matching slot, the index is 32. A fingerprint of all ones matches free slots.
         let slot = line.0.get(to_usize(line.matching(fingerprint).trailing_zeros()))?;
         (*slot != FREE).then_some(slot & OFFSET_MASK)
     }
 
-    /// Returns the first candidate offset for this hash that `has_row` confirms.
+    /// Returns the first offset with the fingerprint of this hash at which `has_row` finds the row.
     pub(super) fn find(&self, hash: KeyHash, has_row: impl Fn(usize) -> bool) -> Option<usize> {
         let (first, fingerprint) = line_and_fingerprint(hash, self.0.len());
         for line in probed_lines(first, self.0.len()).map(|line| &self.0[line]) {
@@ -122,7 +129,7 @@ impl RowTable {
     }
 }
 
-/// The address of a table in memory; the table may have been dropped.
+/// The address of a table in memory, for prefetches only: the table may have been dropped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableAddress(PrefetchHint<Line>);
 
@@ -136,12 +143,12 @@ impl TableAddress {
 }
 
 impl Line {
-    /// Returns `line`, the index of this line, and the first free slot.
+    /// Returns `line` (this line's index, passed through) and the index of the first free slot.
     fn free_slot(&self, line: usize) -> Option<(usize, usize)> {
         self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
     }
 
-    /// Returns a bit mask of the slots with this fingerprint.
+    /// Returns a bit mask of the slots with this fingerprint: bit `i` for slot `i`.
     ///
     /// Branch-free, so that the compiler vectorizes the loop.
     #[inline]
@@ -154,10 +161,10 @@ impl Line {
 
 const OFFSET_MASK: u32 = (1 << OFFSET_BITS) - 1;
 
-/// The seed of [`row_hash`].
+/// The seed of [`row_hash`]: fixed, so that one hash of a row serves all blocks.
 pub(crate) const ROW_HASH_SEED: Seed = Seed::new(0);
 
-/// The hash under which a row is stored.
+/// Returns the hash that determines a row's line and fingerprint.
 #[inline]
 pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
     KeyHash::new(ROW_HASH_SEED, row)
@@ -174,13 +181,13 @@ fn line_and_fingerprint(hash: KeyHash, line_count: usize) -> (usize, u32) {
     (line as usize, u32::from_be_bytes(low) & !OFFSET_MASK)
 }
 
-/// Converts a stored offset.
+/// Converts a stored offset to `usize`.
 #[inline]
 pub(super) fn to_usize(at: u32) -> usize {
     usize::try_from(at).expect("a usize has 32 bits or more")
 }
 
-/// The lines to probe for a row: from `first` on, wrapping around.
+/// Iterates over the lines to probe for a row: from `first` on, wrapping around at the end.
 #[inline]
 fn probed_lines(first: usize, line_count: usize) -> impl Iterator<Item = usize> {
     (first..line_count).chain(0..first).take(PROBED_LINES_MAX)
@@ -250,7 +257,7 @@ mod tests {
     fn long_blocks_and_rows_with_one_hash_get_no_table() {
         let long = RowTable::BLOCK_LEN_MAX + 1;
         assert!(RowTable::new(long, 1, [(&b"row"[..], 0)].into_iter()).is_none());
-        // An attacker who knows the seed can make many rows with the same hash.
+        // An attacker who knows the seed can choose many rows with the same hash.
         let same = (0..10_000).map(|at| (&b"row"[..], at));
         assert!(RowTable::new(200_000, 10_000, same).is_none());
     }
