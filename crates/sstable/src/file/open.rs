@@ -251,8 +251,8 @@ fn assemble(
         Comparator::Bytes => {
             read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end))
         }
-        // The filters of hbase:meta are not used: HBase searches the chunks in byte order, but the
-        // rows of hbase:meta have another order.
+        // Bloom filters of hbase:meta are not used: HBase searches their chunks in byte order, but
+        // the rows of hbase:meta have another order.
         Comparator::Meta => Filters::default(),
     };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
