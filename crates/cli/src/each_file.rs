@@ -1,4 +1,4 @@
-//! Runs a verb's work for each of its files, continuing after a file that fails.
+//! Runs the work of a subcommand for each of its files, and continues after a file that fails.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,11 @@ use crate::stderr::print_message;
 /// The combined outcome of the files so far.
 #[derive(Default)]
 pub(crate) struct Outcomes {
+    /// Whether the answer for a file was negative.
     has_no: bool,
+    /// The number of files that failed with another exit status than 1 (a negative answer).
     unread_count: u64,
+    /// The next step of the last printed failure that had one.
     last_next_step: Option<String>,
 }
 
@@ -21,7 +24,7 @@ impl Outcomes {
     ///
     /// # Errors
     ///
-    /// A failure of stdout or of the arguments, which concerns all files.
+    /// If stdout or an argument is the cause, because the other files would fail too.
     pub(crate) fn record(&mut self, outcome: anyhow::Result<Answer>) -> anyhow::Result<()> {
         match outcome {
             Ok(answer) => self.has_no |= answer == Answer::Negative,
@@ -37,7 +40,7 @@ impl Outcomes {
         Ok(())
     }
 
-    /// Prints a failure, without the next step if it repeats the previous one.
+    /// Prints a failure. Omits the next step if the last failure had the same.
     fn print_failure(&mut self, message: &str) {
         match message.split_once("\nnext: ") {
             Some((what, next)) if self.last_next_step.as_deref() == Some(next) => {
@@ -51,11 +54,11 @@ impl Outcomes {
         }
     }
 
-    /// Returns the answer for all `count` files.
+    /// Returns the answer for all `count` files: negative if it is negative for any file.
     ///
     /// # Errors
     ///
-    /// If a file could not be read, which takes precedence over damage.
+    /// If a file could not be read, even if another file has a negative answer.
     pub(crate) fn conclude(self, count: usize) -> anyhow::Result<Answer> {
         if self.unread_count > 0 {
             bail!(
@@ -68,7 +71,9 @@ impl Outcomes {
     }
 }
 
-/// Runs `work` for each file in order. A single file's failure is returned unchanged.
+/// Runs `work` for each file in order, and combines the answers.
+///
+/// If there is only one file, its failure is returned unchanged, without a count of unread files.
 pub(crate) fn for_each_file(
     files: &[PathBuf],
     mut work: impl FnMut(&Path) -> anyhow::Result<Answer>,

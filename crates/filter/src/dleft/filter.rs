@@ -1,4 +1,4 @@
-//! The d-left filter in memory.
+//! [`DLeft`], the filter in memory.
 
 use alloc::vec::Vec;
 
@@ -14,9 +14,9 @@ use crate::sizing::Sizing;
 
 /// A d-left filter in memory; keys can be inserted and removed.
 ///
-/// With the planned number of keys, seven of eight cells are in use. More keys fill the other
-/// cells, then a stash, which may slightly exceed a budget of bytes; then inserts fail with
-/// [`Full`].
+/// With the planned number of keys, seven of eight cells are in use. Further keys fill the
+/// remaining cells, and then a small stash, a list of keys outside the cells. With the stash the
+/// filter may slightly exceed a budget of bytes. If the stash is full, inserts fail with [`Full`].
 ///
 /// ```
 /// use filter::{DLeft, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing};
@@ -35,12 +35,13 @@ use crate::sizing::Sizing;
 #[derive(Clone, Debug)]
 pub struct DLeft {
     pub(super) layout: Layout,
-    /// The subtables.
+    /// The buckets of all subtables, one subtable after the other.
     pub(super) table: Vec<u8>,
-    /// The keys that found no free cell, sorted by number.
+    /// The keys that found no free cell, ascending by number (the hash mapped to 0..M).
     pub(super) stash: Vec<Stashed>,
     /// Cells in use in each subtable.
     pub(super) used: [u64; *SUBTABLES.end() as usize],
+    /// The number of keys, including copies.
     pub(super) keys: u64,
 }
 
@@ -56,7 +57,7 @@ impl DLeft {
         Self::with_options(sizing, keys, DLeftOptions::default())
     }
 
-    /// Creates an empty filter for `keys` keys with this layout.
+    /// Creates an empty filter for `keys` keys, with the layout that `options` describes.
     ///
     /// # Errors
     ///
@@ -69,15 +70,16 @@ impl DLeft {
         Self::with_shape(Shape::new(sizing, keys, options)?)
     }
 
-    /// Builds a filter of the keys, which may contain copies.
+    /// Builds a filter from the keys, which may contain copies of a key.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter can have that size. [`BuildError::Full`] if some keys do not fit
-    /// into a tight budget.
+    /// [`BuildError`] if no filter can have that size. [`BuildError::Full`] if the keys do not fit
+    /// into the cells and the stash, or with a budget of bytes, if they do not fit without a stash.
     pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut shape = Shape::new(sizing, keys.len() as u64, DLeftOptions::default())?;
-        // The first attempt nearly always succeeds. Limited, because hostile hashes always fail.
+        // The first attempt nearly always succeeds. Hashes that an attacker chose can make all
+        // attempts fail, so their number is limited.
         for _ in 0..8 {
             let mut filter = Self::with_shape(shape)?;
             let is_in = keys.iter().all(|key| filter.insert(*key) == Ok(()));
@@ -95,12 +97,12 @@ impl DLeft {
         Err(BuildError::Full)
     }
 
-    /// Estimates size and error rate of a filter with `keys` keys.
+    /// Estimates size and error rate of a filter with `keys` distinct keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         Self::plan_with_options(sizing, keys, DLeftOptions::default())
     }
 
-    /// Estimates size and error rate of a filter with `keys` distinct keys and this layout.
+    /// Estimates size and error rate of a filter with `keys` distinct keys and the given layout.
     ///
     /// ```
     /// use filter::{DLeft, DLeftOptions, ErrorRate, Sizing};
@@ -132,8 +134,8 @@ impl DLeft {
 
     /// Returns the number of copies of a key, up to the counters' maximum.
     ///
-    /// The maximum is [`CounterBits::copies_max`](crate::CounterBits::copies_max). The number is
-    /// never too low, and too high with the probability of a false positive.
+    /// The maximum is [`CounterBits::copies_max`](crate::CounterBits::copies_max). Below it, the
+    /// number is at least the true one, and greater with the probability of a false positive.
     pub fn copies(&self, hash: KeyHash) -> u32 {
         let number = self.layout.permutations.number(hash);
         let stashed = self.stash_position(number).map_or(0, |position| self.stash[position].copies);
@@ -141,10 +143,10 @@ impl DLeft {
         copies.min(self.layout.shape.counter_bits.copies_max())
     }
 
-    /// Iterates over the loads of the subtables, from 0 to 1.
+    /// Iterates over the loads of the subtables: the share of their cells in use, from 0 to 1.
     ///
-    /// The loads should differ by some per cent at most, and are 0.875 with the planned number of
-    /// keys.
+    /// With the planned number of keys, the loads are about 0.875. They should differ by at most a
+    /// few per cent.
     pub fn subtable_loads(&self) -> impl ExactSizeIterator<Item = f64> {
         let cells = self.layout.shape.subtable_cells().max(1) as f64;
         let subtables = self.layout.shape.subtables as usize;
@@ -156,14 +158,14 @@ impl DLeft {
         self.stash.len()
     }
 
-    /// Returns the bits of a remainder, 4 to 26.
+    /// Returns the number of bits of a remainder, 4 to 26.
     pub const fn remainder_bits(&self) -> u32 {
         self.layout.shape.remainder_bits
     }
 
     /// Returns the number of cells in use and keys in the stash.
     ///
-    /// That is the number of distinct keys, or more if keys with many copies have several cells.
+    /// The sum is the number of distinct keys, or more if keys with many copies have several cells.
     pub(super) fn entries(&self) -> u64 {
         self.used.iter().sum::<u64>() + self.stash.len() as u64
     }
@@ -222,7 +224,7 @@ impl Membership for DLeft {
 
 impl Insert for DLeft {
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        // The count may come from a file that claims 2^64 − 1 keys.
+        // The number of keys may come from the header of a file, which can state 2^64 − 1.
         let keys = self.keys.checked_add(1).ok_or(Full)?;
         let number = self.layout.permutations.number(hash);
         let search = self.layout.search(&self.table, number);
@@ -255,8 +257,8 @@ impl Insert for DLeft {
 impl Remove for DLeft {
     /// Removes one copy of a key.
     ///
-    /// A key that was inserted [`CounterBits::copies_max`](crate::CounterBits::copies_max) times
-    /// stays.
+    /// A key with [`CounterBits::copies_max`](crate::CounterBits::copies_max) copies stays in the
+    /// filter, because its number of copies may be greater than the counters show.
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
         let keys = self.keys.checked_sub(1).ok_or(Absent)?;
         let number = self.layout.permutations.number(hash);
@@ -269,7 +271,7 @@ impl Remove for DLeft {
                 (Ok(position), _) if stashed_copies > 1 => self.stash[position].copies -= 1,
                 (Ok(position), _) => drop(self.stash.remove(position)),
                 (Err(_), Some(found)) => {
-                    let counter = self.counter(found) - 1; // A cell in use counts at least one.
+                    let counter = self.counter(found) - 1; // At least 1 in a cell in use.
                     self.set(found, counter);
                     self.used[found.subtable] -= u64::from(counter == 0);
                 }

@@ -1,16 +1,16 @@
 //! Options for the layout of a d-left filter.
 
-/// Bits that a remainder can have.
+/// Numbers of bits that a remainder can have.
 ///
-/// With 4 bits, a full filter of four subtables lets 83 % of the absent keys pass. With 26 bits, an
-/// error rate of 10^−6 needs no more cells than the keys.
+/// The bounds are extremes: at the planned load, a filter of four subtables has an error rate of
+/// 83 % with 4 bits, and less than 10^−6 with 26 bits.
 pub(super) const REMAINDER_BITS: Widths = 4..=26;
-/// A range of bits of a remainder.
+/// A range of numbers of bits of a remainder.
 pub(super) type Widths = core::ops::RangeInclusive<u32>;
 
 /// Numbers of subtables that a filter can have.
 pub(super) const SUBTABLES: core::ops::RangeInclusive<u32> = 2..=8;
-/// Maximum number of cells of a key; then the key saturates.
+/// Maximum number of cells of a key. Once all their counters are full, the key saturates.
 const CELLS_MAX: u32 = 4;
 
 /// The size of a cell's counter.
@@ -24,7 +24,7 @@ pub enum CounterBits {
 }
 
 impl CounterBits {
-    /// Returns the number of bits.
+    /// Returns the number of bits of a counter.
     pub const fn get(self) -> u32 {
         match self {
             Self::Two => 2,
@@ -36,7 +36,9 @@ impl CounterBits {
         (1 << self.get()) - 1
     }
 
-    /// Returns the maximum number of copies of a key. A key with this number cannot be removed.
+    /// Returns the maximum number of copies of a key that can be counted.
+    ///
+    /// A key that reaches it can no longer be removed.
     pub const fn copies_max(self) -> u32 {
         CELLS_MAX * self.counter_max()
     }
@@ -69,7 +71,7 @@ impl Default for DLeftOptions {
 impl DLeftOptions {
     /// Sets the number of subtables, and so of buckets that a lookup reads: 2 to 8, default 4.
     ///
-    /// More subtables fill more evenly, but slow lookups.
+    /// More subtables make the loads of buckets more even, but slow down lookups.
     ///
     /// # Panics
     ///
@@ -87,8 +89,9 @@ impl DLeftOptions {
 
     /// Sets the bits of a remainder, 4 to 26. Default: the best width for the sizing.
     ///
-    /// With r bits and d subtables at the planned load, about 7·d/2^r of the absent keys pass (83 %
-    /// with 4 bits and four subtables). A lower error rate then needs emptier buckets.
+    /// With r bits and d subtables, the error rate at the planned load (seven of eight cells in
+    /// use) is 1 − e^(−7·d/2^r), about 7·d/2^r if that is small. A lower error rate with the same
+    /// width needs more buckets.
     ///
     /// # Panics
     ///
@@ -98,10 +101,10 @@ impl DLeftOptions {
         Self { remainder_bits: Some(bits), ..self }
     }
 
-    /// Returns the widths to choose from.
+    /// Returns the widths of a remainder that the filter can choose from.
     ///
-    /// That is the width that was set, or all widths with an error rate of at most 1/2 at the
-    /// planned load (7·d/2^r).
+    /// These are the width that was set, or else all widths with an error rate of at most 1/2 at
+    /// the planned load, estimated as 7·d/2^r.
     pub(super) fn widths(self) -> Widths {
         let least = (14 * self.subtables).next_power_of_two().ilog2();
         self.remainder_bits.map_or(least..=*REMAINDER_BITS.end(), |bits| bits..=bits)

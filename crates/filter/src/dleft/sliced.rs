@@ -1,7 +1,9 @@
-//! Bit-sliced d-left filters: a row is a bucket, with a field for each bit of each of its cells.
+//! Bit-sliced d-left filters: one table that interleaves the buckets of several filters.
 //!
-//! The bits of a cell are its remainder, and one bit that says that the cell is free. Counters are
-//! left out. All filters share one stash of the numbers that found no cell.
+//! Row b of the table has bucket b of all filters. A row has a field for each bit of each cell, and
+//! a field has one bit per filter. The bits of a cell are the remainder, and one bit that is set if
+//! the cell is free. The table omits the counters, because lookups do not need them. The stashes of
+//! all filters are one sorted list.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,10 +18,12 @@ use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 /// D-left filters with the same number of buckets and the same length of remainders.
 #[derive(Clone, Debug)]
 pub(crate) struct DLeftSlices {
-    /// The view of one filter. Boxed: the views of other kinds are much smaller.
+    /// The view of one filter, which maps keys to buckets and remainders for all of them.
+    ///
+    /// Boxed, because the view is much larger than those of other kinds.
     view: Box<DLeftView>,
     rows: Rows,
-    /// The numbers that found no cell, each with its filter, ascending.
+    /// The numbers in the stashes, each with the index of its filter, ascending.
     stash: Vec<(u64, usize)>,
 }
 
@@ -36,7 +40,7 @@ impl SlicedForm for DLeftSlices {
         let free = 1 << view.remainder_bits();
         let bits = view.remainder_bits() as usize + 1;
         let mut rows = Rows::zeroed(view.buckets(), bits * CELLS, members.len())?;
-        // The cells of one bucket of all filters.
+        // The cells of one bucket of all filters: the remainder, or `free`.
         let mut cells = Vec::with_capacity(members.len() * CELLS);
         for bucket in 0..view.buckets() {
             cells.clear();
@@ -67,7 +71,7 @@ impl SlicedForm for DLeftSlices {
         self.rows.memory_bytes() + size_of_val(self.stash.as_slice()) as u64
     }
 
-    /// Prefetches a key's buckets.
+    /// Prefetches the rows of a key's buckets.
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
         for (bucket, _) in self.view.positions(self.view.number(hash)) {
@@ -80,7 +84,8 @@ impl SlicedForm for DLeftSlices {
         let number = self.view.number(hash);
         let positions = self.view.positions(number);
         let wanted = positions.map(|(row, remainder)| CellQuery { row, value: remainder });
-        // A field has `FIELD_LEN` bytes, so its eight cells are `2 * FIELD_LEN` words.
+        // The same bit of a bucket's eight cells is in eight adjacent fields of `FIELD_LEN` bytes,
+        // which are `2 * FIELD_LEN` words of 32 bits.
         let held = for_field_len!(self.rows.field_len(), FIELD_LEN => {
             self.rows.filters_with_cell::<FIELD_LEN, { 2 * FIELD_LEN }>(wanted, stripe)
         });
@@ -89,7 +94,7 @@ impl SlicedForm for DLeftSlices {
 }
 
 impl DLeftSlices {
-    /// Returns a mask of the filters of a stripe whose stash holds a number.
+    /// Returns a mask of the filters of a stripe (up to 64 filters) whose stash has the number.
     fn stashed(&self, number: u64, stripe: usize) -> u64 {
         let from = self.stash.partition_point(|(stashed, _)| *stashed < number);
         let first = self.rows.first_filter(stripe);

@@ -13,7 +13,9 @@ use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
 
-/// A static filter: a binary fuse filter, built from all keys.
+/// A binary fuse filter in memory.
+///
+/// The filter is static: it is built from all keys, and no key can be added or removed.
 ///
 /// ```
 /// use filter::{BinaryFuse, FuseArity, FuseBits, KeyHash, Membership, Seed};
@@ -39,24 +41,27 @@ impl BinaryFuse {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Full`] if peeling fails with all seeds, which happens only with hashes chosen
-    /// for that purpose. [`BuildError::Memory`] if the filter does not fit into memory.
+    /// [`BuildError::Full`] if no slots can be assigned with any seed that building tries. This
+    /// happens only with hashes chosen for that purpose. [`BuildError::Memory`] if the filter does
+    /// not fit into memory.
     pub fn new(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> Result<Self, BuildError> {
         Self::with_shape(Shape::new(arity, bits, keys.len() as u64), keys)
     }
 
-    /// Builds the filter, with fingerprints of 8 or 16 bits, that fits the sizing best.
+    /// Builds the filter that fits the sizing best, with fingerprints of 8 or 16 bits.
     ///
-    /// For an error rate that is the smallest filter, for a size the one with the lowest error
-    /// rate.
+    /// For an error rate, builds the smallest filter that has at most this rate. For a size, builds
+    /// the filter with the lowest error rate that fits. With few keys, the filter may exceed the
+    /// bits per key.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if there is no filter of that sizing, and as [`new`](Self::new).
+    /// [`BuildError`] if no filter has that size or error rate, and the errors of
+    /// [`new`](Self::new).
     pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let filter = Self::with_shape(Shape::for_sizing(sizing, keys.len() as u64)?, keys)?;
         match sizing {
-            // Building can enlarge the shape, though very rarely.
+            // Building very rarely enlarges the shape: if no seed works for the planned one.
             Sizing::Bytes(budget) if Self::stored_len(filter.shape) > budget => {
                 Err(BuildError::Full)
             }
@@ -74,6 +79,7 @@ impl BinaryFuse {
         Ok(Self { keys: keys.len() as u64, shape, bytes, view })
     }
 
+    /// Returns the bytes of the stored form, including the header.
     fn stored_len(shape: Shape) -> u64 {
         shape.len() + HEADER_LEN as u64
     }
@@ -84,17 +90,19 @@ impl BinaryFuse {
         Ok(shape.stats(keys))
     }
 
-    /// Returns the number of slots of a key.
+    /// Returns the number of slots per key.
     pub const fn arity(&self) -> FuseArity {
         self.shape.arity
     }
 
-    /// Returns the length of a fingerprint.
+    /// Returns the number of bits of a fingerprint.
     pub const fn bits(&self) -> FuseBits {
         self.shape.bits
     }
 
-    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) reads.
+    ///
+    /// `seed` is the seed of the keys' hashes.
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: FuseView::CODE,

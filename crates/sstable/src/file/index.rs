@@ -1,8 +1,12 @@
-//! The data index of an open file: maps a key to the data block that can hold it.
+//! The data index of an open file: maps a key to the data block that can hold the key.
 //!
 //! ```text
 //! root, in memory ──→ intermediate blocks, 0 to 14 levels ──→ leaf ──→ data block
 //! ```
+//!
+//! With one level, the root points to data blocks. A block's checksums do not prove that it is the
+//! block that the index entry means. So the block is checked against the entry: its keys, and the
+//! `previous` offset in its header, which locates the block of the same type before it.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "an index below the number of entries, and levels up to a bound"
@@ -32,28 +36,28 @@ pub(crate) struct DataIndex {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataEntry<'a> {
     pub(crate) block: BlockHandle,
-    /// At most the block's first key.
+    /// The key in the index; at most the block's first key.
     pub(crate) key: &'a [u8],
-    /// At least the block's last key; `None` for the last block of the file.
+    /// The key of the next index entry; at least the block's last key. `None` for the last block.
     pub(crate) next_key: Option<&'a [u8]>,
     pub(crate) predecessor: Predecessor,
     pub(crate) slot: &'a BlockSlot,
 }
 
-/// The block of the same type before another one, according to the index.
+/// The block of the same type that precedes a block in the file, according to the index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Predecessor {
-    /// None: the block is the first of the file.
+    /// No block: the block is the first of its type, or of its index level.
     First,
     At(BlockOffset),
-    /// The entry is in the previous leaf, which was not read.
+    /// A block whose entry is in the previous index block of the level, which was not read.
     InOtherLeaf,
 }
 
 impl Predecessor {
-    /// Returns the block before entry `index`.
+    /// Returns the predecessor of the block to which entry `index` of an index block points.
     ///
-    /// `is_leftmost`: the node is the first of its level.
+    /// `is_leftmost` says that `node` is the first index block of its level.
     pub(crate) fn of_entry(node: &IndexBlock, index: usize, is_leftmost: bool) -> Self {
         match index.checked_sub(1).and_then(|before| node.entry(before)) {
             Some(before) => Self::At(before.block.offset),
@@ -64,16 +68,18 @@ impl Predecessor {
 }
 
 impl DataIndex {
-    /// Returns the root entry for a key; `None` if the root does not point to data blocks.
+    /// Returns the index of the root entry whose data block can hold a key.
+    ///
+    /// `None` if the root points to index blocks.
     pub(crate) fn find_in_root(&self, key: &KeyRef<'_>) -> Option<usize> {
         (self.levels <= 1).then(|| self.root.find(key))
     }
 
-    /// Descends from the root to a data block's entry, and calls `visit` with the entry.
+    /// Descends from the root to the entry of a data block, and calls `visit` with the entry.
     ///
-    /// `choose` selects the entry in each node. Unlike
-    /// [`IndexCursor`](super::index_cursor::IndexCursor), does not allocate a list of the nodes: a
-    /// get needs only the last one.
+    /// `choose` returns the index of the entry to follow in each index block. A get uses this
+    /// instead of an [`IndexCursor`](super::index_cursor::IndexCursor), because the cursor
+    /// allocates a list of the blocks on the path, and a get needs only the last one.
     pub(crate) fn find<R>(
         &self,
         blocks: &BlockReader,
@@ -106,9 +112,9 @@ impl DataIndex {
         }
     }
 
-    /// Loads an index block on a level, and checks the block against the entry that points to it.
+    /// Loads the index block to which `node` points, and checks the block against that entry.
     ///
-    /// The root is level 1.
+    /// `level` is the level of the loaded block; the root is level 1.
     pub(crate) fn load_below(
         &self,
         blocks: &BlockReader,
@@ -120,8 +126,8 @@ impl DataIndex {
         let block_type = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
         let wanted = node.entry.block.of_type(block_type);
         blocks.load(wanted, context.caching, context.trace, |found, header| {
-            // Intermediate blocks of all levels form one chain: the first block of a level follows
-            // the last one of the level below, whose offset is not known here.
+            // The `previous` offsets chain the intermediate blocks of all levels: the first block
+            // of a level names the last one of the level below, whose offset is not known here.
             let is_known = is_leaf || node.predecessor != Predecessor::First;
             if is_known && check_predecessor(header.previous_block, node.predecessor).is_err() {
                 return Err("its `previous` offset is not that of the index block before it");
@@ -131,16 +137,18 @@ impl DataIndex {
     }
 }
 
-/// An index entry of another index block.
+/// An index entry that points to an index block, not to a data block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeEntry<'a> {
     pub(crate) entry: IndexEntry<'a>,
-    /// The key of the next entry.
+    /// The key of the next entry of the level; `None` for the last entry.
     pub(crate) next_key: Option<&'a [u8]>,
     pub(crate) predecessor: Predecessor,
 }
 
-/// Checks that an index block starts with the key of the entry that points to it.
+/// Checks the keys of an index block against the entry that points to the block.
+///
+/// The first key must be `key`, the key of that entry, and the last key at most `next_key`.
 fn check_node_keys(
     found: &IndexBlock,
     key: &[u8],
@@ -156,12 +164,14 @@ fn check_node_keys(
     }
 }
 
-/// Parses a key of the index, or the last key of the file. Both were checked when they were read.
+/// Parses a key of the index, or the last key of the file, which were checked when read.
 fn parse_key(key: &[u8]) -> KeyRef<'_> {
     KeyRef::parse(key).expect("keys of index blocks, and of the file info, are checked when read")
 }
 
-/// Checks the `previous` offset in a data block's header against the index.
+/// Checks the `previous` offset in a block's header against the predecessor in the index.
+///
+/// Accepts any offset if the predecessor is not known.
 pub(crate) fn check_predecessor(
     previous: Option<BlockOffset>,
     predecessor: Predecessor,
@@ -191,9 +201,10 @@ pub(crate) fn check_key_range(
     Ok(())
 }
 
-/// Returns whether the first key alone identifies the block.
+/// Returns whether the first key of a block proves that the block belongs to its index entry.
 ///
-/// It does if it is less than the next entry's key, because the key ranges of blocks are disjoint.
+/// The proof needs a first key less than the key of the next entry. The next block can begin with
+/// an equal key.
 pub(crate) fn first_key_is_unambiguous(
     first: &KeyRef<'_>,
     next_key: Option<&[u8]>,
@@ -202,7 +213,7 @@ pub(crate) fn first_key_is_unambiguous(
     next_key.is_none_or(|next| order.compare(first, &parse_key(next)).is_lt())
 }
 
-/// Checks that the first key of a block is at least its index key.
+/// Checks that the first key of a block is at least `key`, the block's key in the index.
 pub(crate) fn check_lower_bound(
     first: &KeyRef<'_>,
     key: &[u8],
@@ -214,7 +225,7 @@ pub(crate) fn check_lower_bound(
     Err("its first key is less than the index says")
 }
 
-/// Checks that a key of a block is at most the next index key or the file's last key.
+/// Checks that a key of a block is at most `end`: the next index key, or the file's last key.
 pub(crate) fn check_at_most(
     found: &KeyRef<'_>,
     end: &[u8],

@@ -1,6 +1,8 @@
-//! Opens a file: reads the trailer, the roots of the indexes, the file info and the Bloom metas.
+//! Opens a file: reads the trailer and the load-on-open section.
 //!
-//! No checksum covers the trailer, so its fields are checked against the blocks that they point to.
+//! The load-on-open section has the blocks that stay in memory while the file is open: the roots of
+//! the data index and the meta index, the file info and the Bloom metas. No checksum covers the
+//! trailer, so its fields are checked against the blocks to which they point.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,13 +29,15 @@ use crate::{
     FileInfo, FileName, KeyRef, ReadAt, Result, Trailer,
 };
 
-/// Bytes of the first read. Covers the trailer and, in most files, the load-on-open section.
+/// Bytes at the end of a file that the first read fetches.
+///
+/// They include the trailer and, in most files, the load-on-open section, which saves a read.
 const TAIL_LEN: u64 = 32 << 10;
 
-/// The next file id for cache keys. A file that is opened twice gets two ids.
+/// The next file id, for the keys of the block cache. A file that is opened twice gets two ids.
 static NEXT_FILE_ID: AtomicU64 = AtomicU64::new(0);
 
-/// Opens a file.
+/// Reads the trailer and the load-on-open section, and builds the open file.
 pub(crate) fn open(
     source: Arc<dyn ReadAt>,
     name: FileName,
@@ -84,7 +88,9 @@ pub(crate) fn open(
     assemble(blocks, trailer, sections, options.filter_use)
 }
 
-/// Returns the bytes from offset `at` on of a tail that starts at `tail_at`.
+/// Returns the bytes of `tail` from file offset `at` on.
+///
+/// `tail` is the end of the file, from offset `tail_at` on.
 fn tail_from(tail: &Bytes, tail_at: u64, at: u64) -> Bytes {
     let start = usize::try_from(at.saturating_sub(tail_at)).unwrap_or(usize::MAX);
     tail.slice(start.min(tail.len())..)
@@ -103,7 +109,7 @@ struct LoadOnOpen {
     data_root: (BlockOffset, RawBlock),
     meta_root: (BlockOffset, RawBlock),
     file_info: (BlockOffset, RawBlock),
-    /// Bloom metas. A damaged one does not prevent the file from being read.
+    /// The Bloom metas, or their damage: a file can be read without its Bloom filters.
     blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
 }
 
@@ -167,7 +173,9 @@ impl LoadOnOpen {
     }
 }
 
-/// Checks a block of the load-on-open section, and the sum so far, against the limits.
+/// Checks a block of the load-on-open section, and the section so far, against the limits.
+///
+/// `inflated` is the sum of the uncompressed sizes of the section's blocks up to this block.
 fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<(), &'static str> {
     let limits = &blocks.limits;
     if header.block_type == BlockType::FileInfo
@@ -183,12 +191,14 @@ fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<
     Ok(())
 }
 
-/// Returns an upper bound of the number of blocks before `end`, to bound index allocations.
+/// Returns the maximum number of blocks before offset `end`: each has at least a header.
+///
+/// Limits what is allocated for the entries that a damaged index claims to have.
 pub(crate) fn blocks_max(end: u64) -> usize {
     usize::try_from(end.div_ceil(Header::LEN.into())).unwrap_or(usize::MAX)
 }
 
-/// Builds the open file from the decoded blocks.
+/// Builds the open file from the trailer and the blocks of the load-on-open section.
 fn assemble(
     mut blocks: BlockReader,
     trailer: Trailer,
@@ -241,7 +251,8 @@ fn assemble(
         Comparator::Bytes => {
             read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end))
         }
-        // HBase searches chunks in byte order, but the rows of hbase:meta have another order.
+        // Bloom filters of hbase:meta are not used: HBase searches their chunks in byte order, but
+        // the rows of hbase:meta have another order.
         Comparator::Meta => Filters::default(),
     };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
@@ -264,7 +275,9 @@ fn assemble(
     })
 }
 
-/// Reads the root of the data index; `None` in a file without cells.
+/// Parses the root of the data index and, in an index of several levels, its middle entry.
+///
+/// The middle entry locates the middle of the file. The index is `None` in a file without cells.
 fn read_data_root(
     body: &Bytes,
     trailer: &Trailer,
@@ -290,14 +303,15 @@ fn read_data_root(
     {
         return Err("the first index entry does not point to the first data block".into());
     }
-    // The root in memory has the format of the lower levels, so that one search serves all levels.
+    // The root is stored in another format than the lower levels. Here it is converted to theirs,
+    // so that one search serves all levels.
     let mut branch = Vec::with_capacity(body.len());
     write_index_entries(&mut branch, entries.into_iter());
     let root = IndexBlock::new(IndexEntries::new(branch.into())?, trailer.comparator)?;
     Ok((Some(DataIndex { root, levels: trailer.num_data_index_levels }), middle))
 }
 
-/// Reads the root of the meta index: sorted names and block locations.
+/// Parses the meta index, which has only a root: names and locations of META blocks, by name.
 fn read_meta_root(
     body: &Bytes,
     trailer: &Trailer,
@@ -329,7 +343,10 @@ fn read_root_entries<'a>(
     (0..count).map(|_| IndexEntry::read_root(input)).collect()
 }
 
-/// Reads the Bloom metas. A damaged filter is recorded and not used; the file stays readable.
+/// Parses the Bloom metas, and creates the filters.
+///
+/// Damage is recorded, and does not prevent the file from being read. A damaged filter is not used.
+/// If a Bloom meta cannot be decoded, neither filter is used.
 fn read_blooms(
     blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
     file_info: &FileInfo,
@@ -347,7 +364,8 @@ fn read_blooms(
             Err(damage) => filters.problem = filters.problem.take().or(Some(damage)),
         }
     }
-    // Chunks of both filters form one chain of `previous` offsets, which needs both metas.
+    // The header of a chunk gives the offset of the chunk before it, of either filter. So chunks
+    // can be checked only if both metas are known.
     if filters.problem.is_some() {
         return filters;
     }
@@ -355,7 +373,7 @@ fn read_blooms(
     for (at, block_type, meta) in metas {
         let bloom = match block_type {
             BlockType::GeneralBloomMeta => match file_info.bloom_type() {
-                // HBase ignores a filter whose type the file does not state.
+                // HBase ignores a filter if the file info does not state its type.
                 Ok(BloomType::None) => Ok(None),
                 Ok(bloom_type) => ChunkedBloom::new(meta, bloom_type, file_info, &chain).map(Some),
                 Err(name) => Err(format!("unknown Bloom filter type {name}")),

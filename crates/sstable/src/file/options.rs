@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::{BlockCache, Limits};
 
-/// Options of a reader. By default there is no cache, and every block is read from the file.
+/// Options of a reader.
+///
+/// By default there is no block cache, so lookups read blocks from the file.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ReaderOptions {
@@ -16,13 +18,13 @@ pub struct ReaderOptions {
 }
 
 impl ReaderOptions {
-    /// Sets the cache for blocks, which files may share. Default: none.
+    /// Sets the block cache, which the readers of several files may share. Default: none.
     pub fn cache(mut self, cache: Arc<BlockCache>) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Sets which filter is asked before blocks are read. Default: [`FilterUse::Best`].
+    /// Sets which filter lookups ask before they read blocks. Default: [`FilterUse::Best`].
     pub const fn filter_use(mut self, filter_use: FilterUse) -> Self {
         self.filter_use = filter_use;
         self
@@ -30,49 +32,53 @@ impl ReaderOptions {
 
     /// Sets whether filter blocks are loaded at open and stay in memory until the file is closed.
     ///
-    /// They count against the cache's budget, but stay even if they exceed it. Default: no. Filter
-    /// blocks are then loaded at their first use, and stay while the filters of all files take at
-    /// most half of the cache.
+    /// Default: no. Pinned blocks count against the cache's budget, but stay even if they exceed
+    /// the budget. Filter blocks that are not pinned are loaded at their first use; they stay in
+    /// memory if the filters of all files then take at most half of the cache.
     pub const fn pin_filters(mut self, pin: bool) -> Self {
         self.pin_filters = pin;
         self
     }
 
-    /// Sets whether the cache prefers this file's blocks, in a quarter of its budget. Default: no.
+    /// Sets whether the cache keeps this file's blocks apart from ordinary blocks. Default: no.
+    ///
+    /// Such blocks take at most a quarter of the cache's budget, and ordinary blocks do not evict
+    /// them. HBase has the family attribute `IN_MEMORY` for this.
     pub const fn in_memory(mut self, in_memory: bool) -> Self {
         self.in_memory = in_memory;
         self
     }
 
-    /// Sets the sizes that are accepted. Default: those of [`Limits`].
+    /// Sets the maximum sizes of blocks and cells that are accepted. Default: those of [`Limits`].
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 }
 
-/// Which filter of a file is asked before its blocks are read.
+/// The filter of a file that lookups ask before they read blocks.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum FilterUse {
-    /// Our filter in META blocks if it can be read, else HBase's Bloom filter.
+    /// This project's filter in META blocks if the file has one that can be read, else HBase's.
     #[default]
     Best,
     /// HBase's Bloom filter only.
     HBaseBloom,
-    /// Our filter in META blocks only.
+    /// This project's filter in META blocks only.
     MetaFilter,
-    /// None: every file whose row range has the row is searched.
+    /// No filter: a lookup searches every file whose row range includes the row.
     None,
 }
 
 /// Whether a read uses the block cache.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Caching {
-    /// Blocks are looked up in the cache and inserted into it.
+    /// The read looks up blocks in the cache, and inserts those that it reads from the file.
     #[default]
     Use,
-    /// The cache is not used, so that compactions and bulk reads evict no blocks of point reads.
+    /// The read does not use the cache.
     ///
+    /// So compactions and bulk reads do not evict the blocks that point reads need.
     /// See [`Reader::bulk_scanner`](crate::Reader::bulk_scanner) for long scans.
     Bypass,
 }

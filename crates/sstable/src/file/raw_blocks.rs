@@ -1,8 +1,8 @@
 //! Reads, verifies and decompresses blocks, without parsing their bodies.
 //!
 //! ```text
-//! header | data as stored | checksums
-//!           └─ verified ─┘ └─ decompressed, or the body unchanged
+//! header | data as stored | checksums        the checksums cover the header and the data
+//!               └─ decompressed, or unchanged without a codec ──→ body
 //! ```
 
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(crate) struct RawBlock {
     pub(crate) body: Bytes,
 }
 
-/// A verified and decompressed data block, in reusable buffers.
+/// A verified and decompressed data block, whose body is in a buffer that can be reused.
 #[derive(Debug)]
 pub(crate) struct RawDataBlock {
     pub(crate) handle: BlockHandle,
@@ -37,7 +37,7 @@ impl BlockReader {
         self.parse(&bytes, handle.offset).map_err(|damage| damage.in_file(&self.name))
     }
 
-    /// Reads, verifies and decompresses the data block at `handle`, in reusable buffers.
+    /// Reads, verifies and decompresses the data block at `handle`, into one of `buffers`.
     pub(crate) fn read_data_block(
         &self,
         handle: BlockHandle,
@@ -47,7 +47,9 @@ impl BlockReader {
         Ok(raw.expect("the length of a block is a u32"))
     }
 
-    /// Does the same for a block of at most `len_max` decompressed bytes; `None` for a larger one.
+    /// Reads a data block like `read_data_block`, if it has at most `len_max` decompressed bytes.
+    ///
+    /// Returns `None` for a larger block, which is read and verified, but not decompressed.
     pub(crate) fn read_data_block_up_to(
         &self,
         len_max: u32,
@@ -77,7 +79,7 @@ impl BlockReader {
         Ok(Some(RawDataBlock { handle, header, body }))
     }
 
-    /// Checks that `handle` is within the file and the limits.
+    /// Checks that a block is among the blocks of the file and is not longer than the limits allow.
     fn check_block_range(&self, handle: BlockHandle) -> Result<()> {
         let damaged = |what| Damage { at: handle.offset, block: None, what }.in_file(&self.name);
         let end = handle.offset.plus(handle.len.into());
@@ -91,7 +93,7 @@ impl BlockReader {
         Ok(())
     }
 
-    /// Verifies and decompresses the block in `bytes`, whose length must be that of the block.
+    /// Verifies and decompresses the block in `bytes`, which must be exactly one block.
     pub(crate) fn parse(&self, bytes: &Bytes, at: BlockOffset) -> Result<RawBlock, Damage> {
         let (header, stored) = self.check_block(bytes, at)?;
         let body = bytes.get(stored).unwrap_or_default();
@@ -101,7 +103,9 @@ impl BlockReader {
         Ok(RawBlock { header, body })
     }
 
-    /// Verifies the block in `bytes`. Returns its header and the range of its data.
+    /// Verifies the block in `bytes`: sizes, checksum type and checksums.
+    ///
+    /// Returns the header, and the range of the data as stored.
     fn check_block(&self, bytes: &[u8], at: BlockOffset) -> Result<(Header, Range<usize>), Damage> {
         let header = Header::read(bytes, at)?;
         let damaged = |what| Damage { at, block: Some(header.block_type), what };
@@ -130,7 +134,7 @@ impl BlockReader {
         Ok((header, header_len.min(data_len)..data_len))
     }
 
-    /// Decompresses the data of a block; `None` if the data is stored uncompressed.
+    /// Returns the decompressed data of a block; `None` if the data is stored uncompressed.
     fn inflate(
         &self,
         header: &Header,
@@ -158,7 +162,9 @@ impl BlockReader {
         Ok(header)
     }
 
-    /// Reads bytes of the file. The caller must have checked `len`.
+    /// Reads `len` bytes of the file from offset `at` on.
+    ///
+    /// The caller must have checked `len`, because as many bytes are allocated before the read.
     pub(crate) fn read_bytes(&self, at: BlockOffset, len: u64) -> Result<Bytes> {
         let action = || format!("read {len} bytes at {at}").into();
         let failed = |source| Error::Io { file: self.name.clone(), action: action(), source };

@@ -1,4 +1,4 @@
-//! The trailer: the last 4,096 bytes of a file (212 in version 2). Readers begin with it.
+//! The trailer: the last 4,096 bytes of a file (212 in version 2). Readers read it first.
 //!
 //! | at       | bytes  | field                                                                   |
 //! |---------:|-------:|-------------------------------------------------------------------------|
@@ -7,8 +7,8 @@
 //! |          |        | zeros                                                                   |
 //! | size − 4 |      4 | version, i32 BE: major + minor · 2^24                                   |
 //!
-//! No checksum covers the trailer, so readers check it against the rest of the file.
-//! HBase: `FixedFileTrailer`.
+//! A vint is HBase's variable-length integer, here of n message bytes. No checksum covers the
+//! trailer, so readers check it against the rest of the file. HBase: `FixedFileTrailer`.
 
 use prost::Message;
 
@@ -21,39 +21,41 @@ use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Trailer {
-    /// 3, or 2 in files of old HBase versions.
+    /// The major version of the format: 3, or 2 in files of old HBase versions.
     pub major_version: u32,
-    /// 3 in files of HBase 2.
+    /// The minor version of the format: 3 in files of HBase 2.
     pub minor_version: u32,
-    /// The file info block.
+    /// The offset of the file info block.
     pub file_info_offset: BlockOffset,
-    /// The start of the load-on-open section, whose first block is the root of the data index.
+    /// The start of the load-on-open section: the blocks that are read when a file is opened.
+    ///
+    /// Its first block is the root of the data index.
     pub load_on_open_data_offset: BlockOffset,
     /// Uncompressed bytes of all blocks of the data index.
     pub uncompressed_data_index_size: u64,
-    /// Uncompressed bytes of the trailer and of all blocks with their headers.
+    /// Uncompressed bytes of the trailer and the blocks, including the headers of blocks.
     ///
     /// Excludes the root and the intermediate blocks of the data index.
     pub total_uncompressed_bytes: u64,
-    /// Entries of the data index's root.
+    /// The number of entries in the root of the data index.
     pub data_index_count: u32,
-    /// Entries of the meta index.
+    /// The number of entries of the meta index.
     pub meta_index_count: u32,
-    /// Cells in the file.
+    /// The number of cells in the file.
     pub entry_count: u64,
-    /// Levels of the data index; 1 if its root points at data blocks.
+    /// The number of levels of the data index; 1 if the root points to data blocks.
     pub num_data_index_levels: u32,
-    /// The first data block, if there is one.
+    /// The offset of the first data block; `None` in a file without cells.
     pub first_data_block_offset: Option<BlockOffset>,
-    /// The last data block, if there is one.
+    /// The offset of the last data block; `None` in a file without cells.
     pub last_data_block_offset: Option<BlockOffset>,
-    /// The order of rows.
+    /// The order of the rows; those of `hbase:meta` have their own.
     pub comparator: Comparator,
     /// The codec of all blocks.
     pub compression: Compression,
 }
 
-/// `FileTrailerProto` of HBase's `HFile.proto`.
+/// The message `FileTrailerProto` of HBase's `HFile.proto`.
 #[derive(Clone, PartialEq, Message)]
 struct Proto {
     #[prost(uint64, optional, tag = "1")]
@@ -89,17 +91,19 @@ impl Trailer {
     pub const LEN: u64 = 4096;
     /// Bytes of a version 2 trailer.
     pub(crate) const LEN_V2: u64 = 212;
-    /// The offset that means "no such block": −1.
+    /// The stored offset of a block that does not exist: −1 as an i64.
     const NOWHERE: u64 = u64::MAX;
-    /// The most levels that HBase writes, and that readers accept.
+    /// The maximum number of levels of a data index that readers accept; HBase writes fewer.
     pub(crate) const INDEX_LEVELS_MAX: u32 = 16;
 
-    /// Returns the bytes of this trailer.
+    /// Returns the size of this trailer in the file, in bytes.
     pub(crate) const fn len(&self) -> u64 {
         if self.major_version == 2 { Self::LEN_V2 } else { Self::LEN }
     }
 
-    /// Returns the offset of the trailer in a file of `file_len` bytes that ends in `tail`.
+    /// Returns the offset of the trailer in a file of `file_len` bytes.
+    ///
+    /// `tail` is the end of the file. Its last four bytes, the version, decide the trailer's size.
     pub(crate) fn start(tail: &[u8], file_len: u64) -> Result<u64, DecodeError> {
         let corrupt = |what: &'static str| {
             DecodeError::Damage(Damage::in_block(
@@ -113,8 +117,8 @@ impl Trailer {
         let len = match (major, minor) {
             (3, _) => Self::LEN,
             (2, 3..) => Self::LEN_V2,
-            // The end of a truncated file can look like an old version, so the magic of an old
-            // trailer must be there too.
+            // The last bytes of a truncated file can look like an old version by chance. So a file
+            // is reported as old only if it also has a trailer magic where old trailers are.
             (1 | 2, _) if ends_like_old(tail) => {
                 let found = format!("{major}.{minor}");
                 return Err(DecodeError::Unsupported { feature: "version of HFile", found });
@@ -124,7 +128,7 @@ impl Trailer {
         file_len.checked_sub(len).ok_or_else(|| corrupt("the file is shorter than its trailer"))
     }
 
-    /// Reads the trailer from `bytes`, the end of the file from offset `start` on.
+    /// Parses the trailer in `bytes`, which are the end of the file from offset `start` on.
     pub(crate) fn read(bytes: &[u8], start: u64) -> Result<Self, DecodeError> {
         let at = BlockOffset::new(start);
         let corrupt = |what: &'static str| Damage::in_block(BlockType::Trailer, at, what);
@@ -175,8 +179,8 @@ impl Trailer {
 
     /// Checks that a version 3 trailer has only known fields, and zeros after them.
     ///
-    /// Readers ignore such bytes, and no checksum covers them, so only this check finds damage to
-    /// them.
+    /// Readers ignore unknown fields and the padding, and no checksum covers them, so only this
+    /// check, made when a file is verified, finds damage there.
     pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), DamageReason> {
         let mut input = Input::new(bytes);
         let message = input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len));
@@ -191,7 +195,7 @@ impl Trailer {
         }
     }
 
-    /// Checks the fields against each other.
+    /// Checks that the fields do not contradict each other.
     fn check(&self, at: BlockOffset) -> Result<(), Damage> {
         let corrupt = |what: &'static str| Err(Damage::in_block(BlockType::Trailer, at, what));
         if self.file_info_offset <= self.load_on_open_data_offset {
@@ -242,7 +246,9 @@ impl Trailer {
     }
 }
 
-/// Returns whether `tail` may be the end of a version 1 or 2 file, whose trailer is short.
+/// Returns whether the end of `tail` has a trailer magic where old versions have theirs.
+///
+/// Trailers of the versions 1 and 2 are at most 212 bytes long.
 fn ends_like_old(tail: &[u8]) -> bool {
     let magic = BlockType::Trailer.magic();
     let len = usize::try_from(Trailer::LEN_V2).unwrap_or_default();
@@ -250,6 +256,7 @@ fn ends_like_old(tail: &[u8]) -> bool {
     tail.get(start..).unwrap_or_default().windows(magic.len()).any(|window| window == magic)
 }
 
+/// Returns the major and the minor version; the first byte is the minor version.
 fn split_version(bytes: [u8; 4]) -> (u32, u32) {
     let [minor, major @ ..] = bytes;
     let [high, middle, low] = major;

@@ -1,7 +1,7 @@
-//! HBase's chunked Bloom filter of an open file. Each chunk covers a key range.
+//! HBase's Bloom filter of an open file. It consists of chunks, one per key range.
 //!
 //! ```text
-//! meta, in memory ──first keys──→ chunk, loaded at its first use
+//! Bloom meta, in memory ──first key of each chunk──→ chunk, loaded at its first use
 //! ```
 #![allow(
     clippy::indexing_slicing,
@@ -23,14 +23,15 @@ use crate::{
     Result, RowProbe,
 };
 
-/// A chunked Bloom filter. Chunks are loaded at their first use.
+/// A Bloom filter in chunks, which are loaded at their first use.
 #[derive(Debug)]
 pub(crate) struct ChunkedBloom {
     pub(crate) bloom_type: BloomType,
     hash_type: HashType,
     meta: BloomMeta,
-    /// The heads of the chunks' first keys; empty for a filter over columns.
+    /// The row heads of the chunks' first keys; empty for a filter over columns (ROWCOL).
     heads: RowHeads,
+    /// The greatest key of the filter, if the file info has it.
     last_key: Option<Vec<u8>>,
     /// The blocks of the chunks, in the order of `meta`.
     chunk_blocks: Box<[LazyFilterBlock<BloomBits>]>,
@@ -40,17 +41,19 @@ pub(crate) struct ChunkedBloom {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BloomSummary {
-    /// The keys that it holds.
+    /// What a key of the filter is: a row, a row prefix, or a row with a column.
     pub bloom_type: BloomType,
-    /// The hash of its keys.
+    /// The hash function for the keys.
     pub hash_type: HashType,
-    /// Bits that a key sets; 0 in a ribbon filter.
+    /// The number of bits that a key sets; 0 in a ribbon filter.
     pub hash_count: u32,
     /// The number of chunks.
     pub chunk_count: usize,
-    /// Keys in all chunks.
+    /// The number of keys in all chunks.
     pub key_count: u64,
-    /// Keys that the chunks were sized for; the number of slots of a ribbon filter.
+    /// The number of keys that the chunks have room for at the configured error rate.
+    ///
+    /// In a ribbon filter, the number of slots.
     pub max_keys: u64,
     /// Bytes of all chunks.
     pub byte_size: u64,
@@ -64,7 +67,9 @@ impl BloomSummary {
         if self.key_count == 0 { 0.0 } else { self.byte_size as f64 * 8.0 / self.key_count as f64 }
     }
 
-    /// Returns the expected error rate, from the sizes.
+    /// Returns the expected error rate, computed from the numbers of keys, bits and hashes.
+    ///
+    /// For a ribbon filter, returns the stored `ribbon_error_rate`.
     pub fn error_rate(&self) -> f64 {
         if let Some(rate) = self.ribbon_error_rate {
             return rate;
@@ -79,10 +84,16 @@ impl BloomSummary {
 }
 
 impl ChunkedBloom {
-    /// Makes a filter of a Bloom meta block. Returns an error for an unknown hash.
+    /// Creates the filter that a Bloom meta block describes, without loading chunks.
     ///
-    /// `chain` has the ascending offsets of the chunks of both filters, because both share one
-    /// chain of `previous` offsets.
+    /// `chain` has the offsets of all Bloom chunks of the file, ascending. A file can have two
+    /// Bloom filters, and the header of a chunk gives the offset of the chunk before it in the
+    /// file, of either filter.
+    ///
+    /// # Errors
+    ///
+    /// If the hash is unknown, the first keys are out of order, or a filter over columns has an
+    /// invalid first key or no valid last key.
     pub(crate) fn new(
         meta: BloomMeta,
         bloom_type: BloomType,
@@ -116,7 +127,7 @@ impl ChunkedBloom {
         Ok(Self { bloom_type, hash_type, meta, heads, last_key, chunk_blocks })
     }
 
-    /// Makes the filter over rows with family deletes, whose last key no file states.
+    /// Creates the filter over the rows with family deletes. HBase stores no last key for it.
     pub(crate) fn over_delete_families(
         meta: BloomMeta,
         chain: &[BlockOffset],
@@ -124,17 +135,17 @@ impl ChunkedBloom {
         Self::new(meta, BloomType::Row, &FileInfo::default(), chain)
     }
 
-    /// Returns the first damage that reads have found in its chunks.
+    /// Returns damage that reads have found in a chunk; the first chunk's if several have any.
     pub(crate) fn problem(&self) -> Option<&Damage> {
         self.chunk_blocks.iter().find_map(LazyFilterBlock::damage)
     }
 
-    /// Returns whether it is over columns, not rows.
+    /// Returns whether a key is a row with a column (ROWCOL), not a row or prefix.
     pub(crate) const fn is_over_columns(&self) -> bool {
         matches!(self.bloom_type, BloomType::RowCol)
     }
 
-    /// Returns the locations of its chunks.
+    /// Iterates over the locations of the chunks.
     pub(crate) fn chunk_handles(&self) -> impl Iterator<Item = BlockHandle> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
     }
@@ -152,16 +163,19 @@ impl ChunkedBloom {
         }
     }
 
-    /// Returns the mean over the chunks, which hold about equally many keys.
+    /// Returns the mean error rate of the ribbon chunks; `None` for a Bloom filter.
+    ///
+    /// The mean is not weighted, because chunks hold about the same number of keys.
     fn ribbon_error_rate(&self) -> Option<f64> {
         let chunks = &self.meta.ribbon;
         let sum: f64 = chunks.iter().map(|chunk| chunk.error_rate()).sum();
         (!chunks.is_empty()).then(|| sum / chunks.len() as f64)
     }
 
-    /// Asks about a row, if the filter is a Bloom filter over rows and the chunk is resident.
+    /// Returns whether the file may hold the row, without loading a chunk.
     ///
-    /// The fast path of [`ask`](Self::ask): cannot fail, and is inlined completely.
+    /// `None` if the filter is not a Bloom filter over rows, or the chunk is not resident. This is
+    /// the fast path of [`ask`](Self::ask): it cannot fail and is inlined completely.
     #[inline]
     pub(crate) fn ask_resident(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Option<bool> {
         if self.bloom_type != BloomType::Row || !self.meta.ribbon.is_empty() {
@@ -184,9 +198,10 @@ impl ChunkedBloom {
         self.last_key.as_ref().is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
     }
 
-    /// Asks about the row, or about the column in a filter over columns.
+    /// Returns whether the file may hold the row, or the column if the filter is over columns.
     ///
-    /// `None` if the filter is over columns and the probe has none.
+    /// In a filter over columns, a family delete of the row also counts, because a get must see the
+    /// delete. `None` if the filter has no type, or is over columns and the probe has no column.
     pub(crate) fn ask(
         &self,
         blocks: &BlockReader,
@@ -228,7 +243,9 @@ impl ChunkedBloom {
         }
     }
 
-    /// Asks about the key that a cell added, and not about its row's family deletes as a get does.
+    /// Returns whether the filter may contain the key that a cell adds to the filter.
+    ///
+    /// Unlike [`ask`](Self::ask), ignores family deletes of the row.
     pub(crate) fn ask_exact_key(
         &self,
         blocks: &BlockReader,
@@ -245,7 +262,7 @@ impl ChunkedBloom {
         self.chunk_contains(blocks, self.find_column(key), pair, trace).map(Some)
     }
 
-    /// Loads all chunks. A lookup that needs an unreadable chunk gets the error again.
+    /// Loads all chunks. Ignores errors: a lookup that needs an unreadable chunk returns them.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         for block in &self.chunk_blocks {
             let _ =
@@ -253,7 +270,9 @@ impl ChunkedBloom {
         }
     }
 
-    /// Returns the chunk that can hold a row or prefix: the last whose first key is at most `key`.
+    /// Returns the index of the last chunk whose first key is at most `key`, a row or a prefix.
+    ///
+    /// Only this chunk can hold the key. `None` if the key is less than all first keys.
     #[inline]
     fn find(&self, key: &[u8]) -> Option<usize> {
         let candidates = self.heads.candidates(key);
@@ -262,14 +281,16 @@ impl ChunkedBloom {
         (candidates.start + not_after).checked_sub(1)
     }
 
-    /// Does the same for the flat key of a column.
+    /// Returns the same as [`find`](Self::find) for a column, given as a flat key.
     fn find_column(&self, key: &[u8]) -> Option<usize> {
         let key = KeyRef::parse(key);
         let not_after = |chunk: &BloomChunk| KeyRef::parse(&chunk.first_key) <= key;
         self.meta.chunks.partition_point(not_after).checked_sub(1)
     }
 
-    /// Asks a chunk. `None` is a key before the first chunk, which the filter does not hold.
+    /// Returns whether a chunk may contain a key.
+    ///
+    /// `chunk` is `None` for a key before the first chunk, which the filter does not contain.
     #[inline]
     fn chunk_contains(
         &self,

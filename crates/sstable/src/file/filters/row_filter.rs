@@ -1,15 +1,16 @@
-//! Our filter over the rows of an open file, in one block or partitioned by key range.
+//! This project's filter over the rows of an open file, in META blocks that HBase ignores.
 //!
 //! ```text
-//! whole        META block `filter.row`
+//! whole        one META block, `filter.row`
 //! partitioned  `filter.row.index` ──first rows──→ one partition, such as `filter.row.00000017`
 //! ```
 //!
-//! A filter block is used only after its identity is checked, because a sound block of another
-//! partition or file would deny rows. The file info identifies the filter
-//! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)), and the [`FilterIndex`] its
-//! partitions. Older files state less, and only what they state is checked. A damaged block is read
-//! once, and from then on answers "maybe".
+//! A filter block is used only after its identity is checked. A sound block of another partition or
+//! file would answer "no" for rows that this file has. The file info states the identity of the
+//! filter ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)), and the [`FilterIndex`]
+//! that of the partitions. Older files do not state all properties; the others are not checked.
+//!
+//! A damaged block is read once. From then on, the answer for its rows is "maybe".
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -36,25 +37,25 @@ use crate::file::open_file::MetaIndex;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
 
-/// A summary of our filter of a file.
+/// A summary of this project's filter over the rows of a file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FilterSummary {
     /// The kind of filter.
     pub kind: FilterKind,
-    /// The number of its blocks, without the index.
+    /// The number of blocks with a filter, without the index of a partitioned filter.
     pub block_count: usize,
-    /// The number of its keys.
+    /// The number of keys (rows).
     pub key_count: u64,
-    /// Bits for each key; 0 without keys.
+    /// Bits per key; 0 without keys.
     pub bits_per_key: f64,
-    /// The expected share of "maybe" answers for rows that it does not hold.
+    /// The expected share of "maybe" answers for rows that the filter does not contain.
     pub error_rate: f64,
-    /// Bytes of its blocks.
+    /// Bytes of the filter in all blocks.
     pub byte_size: u64,
 }
 
-/// Our filter over the rows of a file.
+/// This project's filter over the rows of a file.
 #[derive(Debug)]
 pub(crate) struct RowFilter {
     layout: Layout,
@@ -66,7 +67,7 @@ pub(crate) struct RowFilter {
 enum Layout {
     Whole {
         filter_block: LazyFilterBlock<FilterBlock>,
-        /// The number of keys and the checksum, if the file states them.
+        /// The filter's number of keys and checksum, if the file info states them.
         id: Option<(u64, u64)>,
     },
     Partitioned(Box<Partitioned>),
@@ -76,30 +77,33 @@ enum Layout {
 #[derive(Debug)]
 struct Partitioned {
     index: BlockHandle,
-    /// The META block before the index.
+    /// The offset of the META block before the index.
     previous: Option<BlockOffset>,
-    /// The number of keys and the checksum of the index, if the file states them.
+    /// The filter's number of keys and the checksum of the index, if the file info states them.
     id: Option<(u64, u64)>,
-    /// The locations of the partitions in ascending order, each with the META block before it.
+    /// The partitions' locations, each with the offset of the META block before the partition.
+    ///
+    /// By partition number, which is the order of the first rows.
     places: Vec<(BlockHandle, Option<BlockOffset>)>,
     loaded: OnceLock<LoadedPartitions>,
     /// The damage to the index, if a read has found any.
     damage: OnceLock<Damage>,
 }
 
-/// The index and the partitions of a filter whose index was read.
+/// The index of a partitioned filter, in memory, and the partitions, loaded at their first use.
 #[derive(Debug)]
 struct LoadedPartitions {
     index: FilterIndex,
     filter_blocks: Box<[LazyFilterBlock<FilterBlock>]>,
-    /// The index always stays in memory. This counts its bytes in the budget if there is room.
+    /// Counts the index against the cache's budget. `None` without a cache, or if the cache has no
+    /// room; the index stays in memory nevertheless.
     _room: Option<Reservation>,
 }
 
 impl RowFilter {
-    /// Finds the filter among a file's META blocks.
+    /// Finds the filter among a file's META blocks, without reading a block.
     ///
-    /// `id` is the number of keys and the checksum, if the file states them.
+    /// `id` has the number of keys and the checksum, if the file info states them.
     pub(crate) fn find(
         metas: &MetaIndex,
         first_row: &[u8],
@@ -130,7 +134,7 @@ impl RowFilter {
         Some(Self { layout, first_row: first_row.into() })
     }
 
-    /// Returns the first damage that reads have found in the filter.
+    /// Returns damage that reads have found in the filter; that of its first block if several.
     pub(crate) fn problem(&self) -> Option<&Damage> {
         match &self.layout {
             Layout::Whole { filter_block, .. } => filter_block.damage(),
@@ -163,7 +167,7 @@ impl RowFilter {
                     return Ok(None);
                 };
                 match partitions.index.find(probe.row()) {
-                    // All rows of the file are greater.
+                    // The row is less than all rows of the file.
                     None => Ok(Some(false)),
                     Some(number) => partitions.ask(number, blocks, trace, answer),
                 }
@@ -171,7 +175,7 @@ impl RowFilter {
         }
     }
 
-    /// Returns the filter, or the partition for a row, if it is resident.
+    /// Returns the filter block that covers the row, if the block is resident.
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match &self.layout {
             Layout::Whole { filter_block, .. } => resident(filter_block),
@@ -183,7 +187,7 @@ impl RowFilter {
         }
     }
 
-    /// Returns the filter, if it is one block and resident.
+    /// Returns the filter, if it is not partitioned and its block is resident.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
         let Layout::Whole { filter_block, .. } = &self.layout else { return None };
         resident(filter_block)
@@ -227,7 +231,7 @@ impl RowFilter {
 
     /// Loads all blocks of the filter, which makes them resident if they are pinned.
     ///
-    /// A lookup that needs an unreadable block gets the error again.
+    /// Ignores errors: a lookup that needs an unreadable block handles them.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         let trace = &mut ReadTrace::default();
         match &self.layout {
@@ -244,9 +248,9 @@ impl RowFilter {
         }
     }
 
-    /// Reads all blocks of the filter, and returns the damage.
+    /// Reads all blocks of the filter, and returns the damage found.
     ///
-    /// Checks the number of keys too, if the number of rows is known.
+    /// If `row_count` is known, the filter must have this number of keys.
     pub(crate) fn check(
         &self,
         blocks: &BlockReader,
@@ -283,7 +287,7 @@ impl RowFilter {
         Ok(problems)
     }
 
-    /// Returns the partitions; `None` if their index is damaged. The first call reads the index.
+    /// Returns the partitions; `None` if the index is damaged. The first call reads the index.
     fn partitions<'a>(
         &self,
         partitioned: &'a Partitioned,
@@ -299,7 +303,7 @@ impl RowFilter {
         match LoadedPartitions::load(partitioned, &self.first_row, blocks, trace) {
             Ok(partitions) => Ok(Some(partitioned.loaded.get_or_init(|| partitions))),
             Err(Error::Corrupt { damage, .. }) => {
-                // Fails only if another thread was first, which then found the same damage.
+                // `set` fails only if another thread has already set the same damage.
                 let _ = partitioned.damage.set(damage);
                 Ok(None)
             }
@@ -308,14 +312,16 @@ impl RowFilter {
     }
 }
 
-/// Returns the filter of a block, if the block is resident.
+/// Returns the filter in a block, if the block is resident.
 #[inline]
 fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<ResidentFilter<'_>> {
     let block = filter_block.resident()?.block();
     Some(ResidentFilter { filter: block.filter(), bytes: block.bytes() })
 }
 
-/// What the file states about a filter block, to identify it.
+/// The properties that a filter block must have to be the block that the file means.
+///
+/// They come from the file info or the filter index. `None` is a property that neither states.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExpectedFilter {
     keys: Option<u64>,
@@ -325,7 +331,7 @@ struct ExpectedFilter {
 }
 
 impl ExpectedFilter {
-    /// Makes the expectation from the file info; without an id nothing is expected.
+    /// Returns the properties that the file info states; all are `None` without an id.
     fn by_id(id: Option<(u64, u64)>) -> Self {
         let (keys, checksum) = id.unzip();
         Self { keys, checksum, ..Self::default() }
@@ -341,7 +347,9 @@ impl ExpectedFilter {
     }
 }
 
-/// Asks the filter in one block; `None` if the block is damaged.
+/// Loads a filter block, and returns the result of `question` for its filter.
+///
+/// `None` if the block is damaged.
 fn ask<R>(
     filter_block: &LazyFilterBlock<FilterBlock>,
     expected: ExpectedFilter,
@@ -392,7 +400,7 @@ impl LoadedPartitions {
                 format!("{stated} partitions in the filter index, but {is} in the file").into(),
             ));
         }
-        // A greater first row would deny all rows before it.
+        // With a greater first row, the answer for the file's rows before it would be "no".
         if index.partitions.first().is_none_or(|first| first.first_row[..] != *first_row) {
             let what = "the filter index does not begin with the first row of the file";
             return Err(damaged(what.into()));
@@ -405,7 +413,7 @@ impl LoadedPartitions {
         Ok(Self { index, filter_blocks, _room: room })
     }
 
-    /// Asks one partition; `None` if the partition is damaged.
+    /// Returns the result of `question` for the filter of a partition; `None` if it is damaged.
     fn ask<R>(
         &self,
         number: usize,
