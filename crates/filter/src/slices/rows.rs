@@ -12,7 +12,7 @@
 //!
 //! A field has one bit of each filter of a stripe, so one operation on a word handles all these
 //! filters. The fields of all stripes have the same length, the shortest that the number of
-//! filters allows. The overhead is less than eight bits of padding per stripe and field.
+//! filters allows. The overhead is padding: on average less than eight bits per field.
 
 use crate::error::BuildError;
 use crate::kernel::prefetch_at;
