@@ -36,7 +36,7 @@ pub fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
 /// The best number, in `1..=probes_max`, is the one with the lowest error rate for `lines` lines.
 pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
     let mut best = (1, counting_bloom_error_rate(keys, lines, 1));
-    // With more probes the error rate falls to its only minimum, then rises: stop at the first rise.
+    // With more probes the rate falls to its only minimum, then rises: stop at the first rise.
     for probes in 2..=probes_max {
         let rate = counting_bloom_error_rate(keys, lines, probes);
         if rate > best.1 {
@@ -112,8 +112,8 @@ impl LineRates {
             return 0.0;
         }
         // At 32 or more probes per counter a counter is zero with probability e^−32: the rate is 1.
-        // The number of keys may come from a hostile header. A huge number would keep the sums below
-        // running practically forever.
+        // The number of keys may come from a hostile header. A huge number would keep the sums
+        // below running practically forever.
         if keys as f64 * f64::from(self.probes) >= 32.0 * LINE_COUNTERS as f64 * lines as f64 {
             return 1.0;
         }
