@@ -260,7 +260,8 @@ pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
 /// increases x(i, j) if its candidate in subtable j has i − 1 keys, its candidates to the left have
 /// at least i, and its candidates to the right have at least i − 1. In the limit of many buckets,
 /// this is a system of differential equations (Vöcking 1999; Mitzenmacher, Vöcking: "The
-/// Asymptotics of Selecting the Shortest of Two, Improved", 1999):
+/// Asymptotics of Selecting the Shortest of Two, Improved", 1999). It has the factor d because
+/// `load` is a mean over the buckets of all subtables, and x(i, j) one over those of subtable j:
 ///
 /// ```text
 /// dx(i,j)/dload = d · (x(i−1,j) − x(i,j)) · Π left of j: x(i,l) · Π right of j: x(i−1,l)
