@@ -1,4 +1,4 @@
-//! `hfile layout`: every block of a file, from its start to its trailer.
+//! `hfile layout`: lists every block of a file in file order, from the block headers.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Lists file by file.
+    /// Prints a report for each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
         for_each_file(&self.files, |file| {
@@ -58,14 +58,14 @@ struct FileReport {
     blocks: Vec<BlockReport>,
 }
 
-/// A block, from its header.
+/// The fields of a block header, as printed.
 #[derive(Serialize)]
 struct BlockReport {
     offset: u64,
     r#type: &'static str,
-    /// The size on disk: header, body and checksums.
+    /// Bytes on disk: header, stored data and checksums.
     size: u64,
-    /// The size of the decompressed and decoded body, without the header.
+    /// Bytes of the decompressed data, without the header. A data block is still encoded.
     uncompressed_size: u32,
     checksum: &'static str,
     checksum_bytes: u64,

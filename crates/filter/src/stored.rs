@@ -1,4 +1,4 @@
-//! Stored filters of any kind.
+//! A filter in its stored form: the bytes and the parameters parsed from them.
 
 use crate::error::{BuildError, FormatError};
 use crate::hash::{KeyHash, Seed};
@@ -11,7 +11,7 @@ use crate::stored_view::StoredView;
 /// A stored filter of any kind, in borrowed, owned or shared bytes.
 ///
 /// Parsing checks all lengths and the checksum, and allocates nothing. Lookups in a parsed filter
-/// never fail.
+/// cannot fail.
 ///
 /// ```
 /// use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
@@ -34,7 +34,9 @@ pub struct StoredFilter<B> {
     view: View,
 }
 
-/// Generates [`View`], which dispatches by kind, and `from_stored` of the kinds with removal.
+/// Generates [`View`], which dispatches by kind, and `from_stored` for each kind with removal.
+///
+/// The table is in `kinds`. `from_stored` is generated for rows whose `updates` is `removes`.
 macro_rules! view {
     ($(
         $(#[$doc:meta])*
@@ -133,17 +135,17 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         self.header.seed
     }
 
-    /// Returns how many keys were inserted, duplicates counted.
+    /// Returns the number of keys that were inserted, counting duplicates.
     pub fn key_count(&self) -> u64 {
         self.header.keys
     }
 
-    /// Returns the bits per key, without the header; 0 for a filter without keys.
+    /// Returns the bits of the body per key; 0 for a filter without keys.
     pub fn bits_per_key(&self) -> f64 {
         self.stats().bits_per_key()
     }
 
-    /// Returns the expected false-positive rate of a filter of this shape and number of keys.
+    /// Returns the false-positive rate expected from the filter's parameters and number of keys.
     ///
     /// The formulas are in [`theory`](crate::theory).
     pub fn error_rate(&self) -> f64 {
@@ -152,21 +154,22 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
 
     /// Returns the checksum in the header, which covers header and body.
     ///
-    /// It identifies the filter among several that are stored together.
+    /// It can identify the filter in metadata that is stored apart from it.
     ///
     /// # Panics
     ///
-    /// Never: a parsed filter has a header.
+    /// If `B::as_ref` now returns fewer bytes than a header has. It returned a whole header when
+    /// the filter was parsed.
     pub fn checksum(&self) -> u64 {
         header::stored_checksum(self.as_bytes()).expect("a parsed filter has a header")
     }
 
-    /// Returns the stored form.
+    /// Returns the stored form: header and body.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
 
-    /// Returns the bytes that were parsed.
+    /// Returns the value that was passed to `parse`.
     pub fn into_inner(self) -> B {
         self.bytes
     }
@@ -176,19 +179,21 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         (&self.header, self.body())
     }
 
-    /// Returns the parsed parameters, with which lookups in the body are made.
+    /// Returns the parsed parameters. A lookup needs them and the body.
     pub(crate) const fn view(&self) -> &View {
         &self.view
     }
 
-    /// Copies the filter into aligned memory.
+    /// Copies the filter into memory that is aligned to cache lines.
     pub(crate) fn to_aligned(&self) -> Result<StoredFilter<AlignedBytes>, BuildError> {
         let bytes = AlignedBytes::copy_of(self.as_bytes())?;
         Ok(StoredFilter { bytes, kind: self.kind, header: self.header, view: self.view })
     }
 
-    /// Returns the bytes after the header; empty if `AsRef` now returns fewer bytes than when they
-    /// were parsed.
+    /// Returns the bytes after the header.
+    ///
+    /// Empty if `B::as_ref` now returns fewer bytes than a header has. `AsRef` does not guarantee
+    /// the same bytes in each call.
     #[inline]
     fn body(&self) -> &[u8] {
         self.bytes.as_ref().get(HEADER_LEN..).unwrap_or_default()
@@ -226,7 +231,8 @@ mod tests {
 
     use super::*;
 
-    /// Among them is the retired code 7: read as today's ribbon, such a filter would deny its keys.
+    /// Code 7 is retired: it was a ribbon with other equations. If it were parsed as the ribbon of
+    /// code 9, it would deny its own keys.
     #[test]
     fn unknown_codes_are_refused() {
         let known: Vec<u8> = FilterKind::ALL.iter().map(|kind| *kind as u8).collect();

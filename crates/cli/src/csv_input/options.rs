@@ -68,7 +68,7 @@ pub(crate) struct CsvOptions {
 }
 
 impl CsvOptions {
-    /// Returns the first given option that maps columns.
+    /// Returns the name of the first given option that says how columns become cells.
     pub(super) fn first_layout_option(&self) -> Option<&'static str> {
         let given = [
             (!self.row.is_empty(), "--row"),
@@ -83,7 +83,10 @@ impl CsvOptions {
         given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }
 
-    /// Returns the first given option, except `--field-size-max`, which has a default.
+    /// Returns the name of the first given CSV option.
+    ///
+    /// Omits `--field-size-max`: it has a default, so it looks the same if it is not given. Omits
+    /// `--row-separator` and `--header`, which are only accepted with `--row` and `--columns`.
     pub(crate) fn first_csv_option(&self) -> Option<&'static str> {
         let given = [
             (self.separator.is_some(), "--separator"),
@@ -108,7 +111,7 @@ impl CsvOptions {
         Ok(Dialect { separator, quote })
     }
 
-    /// Returns the file for bad lines.
+    /// Returns the file to which bad lines are copied, if the option names one.
     pub(crate) fn bad_lines_path(&self) -> Option<&Path> {
         match &self.bad_lines {
             Some(BadLinesText::File(path)) => Some(path),
@@ -127,10 +130,10 @@ impl CsvOptions {
     }
 }
 
-/// The maximum of `--field-size-max`: larger values do not fit into a block.
+/// The maximum of `--field-size-max`: 512 MiB. A cell must fit into a block of at most 1 GiB.
 const FIELD_SIZE_LIMIT: usize = 1 << 29;
 
-/// `NAME=FAMILY:QUALIFIER`.
+/// A value of `--column`: `NAME=FAMILY:QUALIFIER`.
 #[derive(Clone, Debug)]
 pub(super) struct ColumnText {
     pub(super) name: String,
@@ -153,7 +156,7 @@ impl FromStr for ColumnText {
     }
 }
 
-/// `FAMILY:QUALIFIER=TYPE`.
+/// A value of `--type`: `FAMILY:QUALIFIER=TYPE`.
 #[derive(Clone, Debug)]
 pub(super) struct TypeText {
     pub(super) family: Vec<u8>,
@@ -173,7 +176,7 @@ impl FromStr for TypeText {
     }
 }
 
-/// One byte: a character, `\t`, or `\xNN`.
+/// The value of `--separator`, one byte: an ASCII character, `\t`, or `\xNN`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByteText(u8);
 
@@ -189,7 +192,7 @@ impl FromStr for ByteText {
     }
 }
 
-/// One byte, or none.
+/// The value of `--quote`: one byte, as for `--separator`, or `none`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuoteText(Option<u8>);
 

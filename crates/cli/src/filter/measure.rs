@@ -1,4 +1,7 @@
-//! `hfile filter measure`: builds and queries one kind of filter, and compares it with the prediction.
+//! `hfile filter measure`: builds and queries a filter of one kind.
+//!
+//! The report has the measured error rate next to the predicted one, the size, and the times per
+//! key.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -58,31 +61,33 @@ pub(crate) struct Measure {
     report_format: ReportFormat,
 }
 
-/// Predicted and measured figures.
+/// The predicted and measured properties of a filter. Times are means in ns per key.
 #[derive(Debug, Serialize)]
 struct MeasureReport {
     schema: u32,
     filter: &'static str,
     keys: u64,
     bits_per_key: f64,
-    /// The lower bound for any filter with the predicted error rate.
+    /// The fewest bits per key that any filter with the predicted error rate needs.
     bound_bits_per_key: f64,
     error_rate_predicted: f64,
     error_rate_measured: f64,
-    /// The interval of the true rate at three standard deviations.
+    /// The confidence interval of the true rate, at three standard deviations.
     error_rate_interval: [f64; 2],
     probes: u64,
     false_negatives: u64,
-    /// The share of cells or slots in use, for filters that have them.
+    /// The fraction of cells or slots in use; `None` for filters without them.
     load: Option<f64>,
+    /// For a static filter, the time of building it.
     ns_insert: f64,
     ns_hit: f64,
     ns_miss: f64,
+    /// `None` if keys cannot be removed.
     ns_remove: Option<f64>,
 }
 
 impl Measure {
-    /// Measures and reports.
+    /// Measures the filter and prints the report.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let kind = kind(&self.kind)?;
         let sizing = match self.bits_per_key {
@@ -113,13 +118,13 @@ impl Measure {
     }
 }
 
-/// Keys to insert, and absent keys.
+/// The hashes of keys to insert, and of keys that are not inserted.
 struct TestKeys {
     members: Vec<KeyHash>,
     absent: Vec<KeyHash>,
 }
 
-/// The measurement of a filter.
+/// The counts and times measured on a filter. Times are means in ns per key.
 struct Measurement {
     stats: FilterStats,
     occupancy: Option<f64>,
@@ -131,7 +136,7 @@ struct Measurement {
     false_positives: usize,
 }
 
-/// Builds a filter of any kind from all members, and measures it.
+/// Builds a filter with all members and measures it, by the operations that its kind supports.
 struct MeasureVisitor<'a> {
     keys: &'a TestKeys,
     sizing: Sizing,
@@ -203,7 +208,9 @@ impl TestKeys {
         Ok(self.query(filter, ns_insert))
     }
 
-    /// Queries a filter with all members for the members and for the absent keys.
+    /// Looks up all members and all absent keys in a filter that holds all members.
+    ///
+    /// Copies `ns_insert` to the measurement.
     fn query(&self, filter: &impl Membership, ns_insert: f64) -> Measurement {
         let query = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
             let start = Instant::now();
@@ -239,7 +246,9 @@ fn per_key(start: Instant, keys: usize) -> f64 {
     start.elapsed().as_nanos() as f64 / keys.max(1) as f64
 }
 
-/// Returns Wilson's interval at three standard deviations, which holds for small counts too.
+/// Returns the Wilson score interval of the error rate at three standard deviations.
+///
+/// It holds for few false positives too, even for none.
 fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
     const DEVIATIONS: f64 = 3.0;
     if probes == 0 {

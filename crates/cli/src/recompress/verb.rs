@@ -1,4 +1,4 @@
-//! The arguments of `hfile recompress`, and the rewriting and measuring of files.
+//! `hfile recompress`: its arguments, and its two modes, which measure files or rewrite one.
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,10 @@ pub(crate) struct Recompress {
     report_format: ReportFormat,
 }
 
-/// The requested settings; `None` keeps the file's own.
+/// The settings that options request.
+///
+/// `None` keeps the setting of the file. For `encoding` and `codec` without `--output`, it means
+/// all of them.
 struct RewriteOptions {
     encoding: Option<DataBlockEncoding>,
     codec: Option<Compression>,
@@ -79,7 +82,7 @@ struct RewriteOptions {
 }
 
 impl Recompress {
-    /// Measures file by file, or rewrites a single file.
+    /// Rewrites a single file with `--output`, otherwise measures each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let requested = self.rewrite_options()?;
         match (&self.output, &self.files[..]) {
@@ -181,7 +184,10 @@ impl Recompress {
 }
 
 impl RewriteOptions {
-    /// Returns the file's own settings, changed by the requested ZSTD framing and block size.
+    /// Returns the file's settings with the requested ZSTD framing and block size.
+    ///
+    /// The caller sets encoding and codec. The file id of a store is left out, because it must be
+    /// unique to a file.
     fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
         let mut options = reader.writer_options(&[store::FILE_ID_KEY])?;
         if let Some(framing) = self.framing {
@@ -194,7 +200,9 @@ impl RewriteOptions {
     }
 }
 
-/// Copies all META blocks, including row filters: they depend on rows only, which do not change.
+/// Copies all META blocks.
+///
+/// One of them may be a row filter. It stays valid, because the copy has the same rows.
 pub(super) fn copy_meta_blocks<W: std::io::Write>(
     reader: &Reader,
     writer: &mut Writer<W>,

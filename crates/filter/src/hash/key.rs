@@ -1,21 +1,21 @@
-//! The 64-bit hash of a key, which all filters take.
+//! The 64-bit hash of a key, which all filters take instead of the key, and its seed.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The seed of a store's key hashes.
 ///
-/// A store draws a random seed when it is created, so that nobody can choose keys that collide in
-/// its filters. All files of the store share the seed, so that a lookup hashes its key once.
+/// A store draws a random seed when it is created, so that an attacker cannot choose keys that
+/// collide in its filters. All files of the store share the seed, so a lookup hashes its key once.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// Creates a seed from a number.
+    /// Creates a seed from its number.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Returns the number.
+    /// Returns the seed's number.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -41,19 +41,22 @@ impl KeyHash {
 
     /// Creates a key hash from the output of another hash function.
     ///
-    /// The bits must be well mixed, because filters do not mix them further: with counters or
-    /// addresses the error rate would be far higher than promised.
+    /// Its 64 bits must be well mixed, because filters do not mix them again. Consecutive numbers
+    /// or memory addresses, for example, cause far more false positives than the filter's error
+    /// rate.
     pub const fn from_u64(hash: u64) -> Self {
         Self(hash)
     }
 
-    /// Returns the 64 bits.
+    /// Returns the hash as a number.
     #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Maps the hash evenly to `0..count` by its upper bits, without a division.
+    /// Maps the hash evenly to `0..count`: hash·count / 2^64, rounded down.
+    ///
+    /// The upper bits of the hash determine the slot. The computation needs no division.
     ///
     /// Lemire: "Fast random integer generation in an interval", 2019.
     #[inline]
@@ -68,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_xxh3_as_published() {
-        // The hash of the empty input by the reference implementation.
+        // The reference implementation's hash of the empty input.
         assert_eq!(KeyHash::new(Seed::new(0), b"").get(), 0x2D06_8005_38D3_94C2);
     }
 

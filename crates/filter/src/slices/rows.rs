@@ -1,27 +1,30 @@
 //! The table of bit-sliced filters: fields of many filters, interleaved.
 //!
 //! ```text
-//! table     row 0 │ row 1 │ row 2 │ …            a row is one position of all filters
-//! row       stripe 0 │ stripe 1 │ …              a stripe is up to 64 filters
-//! stripe    field 0 │ field 1 │ … │ field f − 1  a field is one bit of that position
+//! table     row 0 │ row 1 │ row 2 │ …            a row has one position of all filters
+//! row       stripe 0 │ stripe 1 │ …              a stripe has up to 64 filters
+//! stripe    field 0 │ field 1 │ … │ field f − 1  a field has one bit of that position
 //! field     n bytes, 1 to 8                      bit i belongs to filter i of the stripe
 //! ```
 //!
-//! The bits of all filters at one position are adjacent, so one operation on a word handles all
-//! filters of a stripe. Fields of all stripes are equally long, and as short as the number of
-//! filters allows: the only overhead is up to seven bits of padding per stripe.
+//! A position is the unit of f bits that the kind of filter addresses: a single bit (f = 1) in a
+//! Bloom filter, a slot or a whole bucket in other kinds.
+//!
+//! A field has one bit of each filter of a stripe, so one operation on a word handles all these
+//! filters. The fields of all stripes have the same length, the shortest that the number of
+//! filters allows. The overhead is padding: on average less than eight bits per field.
 
 use crate::error::BuildError;
 use crate::kernel::prefetch_at;
 use crate::memory::AlignedBytes;
 
-/// The most filters of a stripe: one per bit of a word.
+/// The maximum number of filters in a stripe: one per bit of a word.
 const STRIPE_FILTERS_MAX: usize = u64::BITS as usize;
 
 /// Bytes of a cache line.
 const LINE_LEN: usize = 64;
 
-/// Bytes after the last row, so that eight fields can be read from any field on.
+/// Bytes after the last row, so that `Rows::fields_from` can read eight fields at any field.
 const PADDING_LEN: usize = 64;
 
 /// A table with a bit for each filter in each field of each row.
@@ -30,9 +33,9 @@ pub(crate) struct Rows {
     bytes: AlignedBytes,
     filter_count: usize,
     stripe_count: usize,
-    /// Fields of a row.
+    /// Fields per stripe of a row: the bits of a position.
     field_count: usize,
-    /// Bytes of a field of a stripe.
+    /// Bytes of a field.
     field_len: usize,
 }
 
@@ -53,7 +56,7 @@ impl Rows {
         })
     }
 
-    /// Returns the bytes of memory that the table takes.
+    /// Returns the size of the table in memory, in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -63,12 +66,14 @@ impl Rows {
         self.stripe_count
     }
 
-    /// Returns the number of fields of a row.
+    /// Returns the number of fields per stripe of a row.
     pub(crate) const fn field_count(&self) -> usize {
         self.field_count
     }
 
-    /// Returns the bytes of a field, a constant parameter of the lookup functions.
+    /// Returns the length of a field in bytes.
+    ///
+    /// Lookup functions take it as the const parameter `FIELD_LEN`; see `for_field_len`.
     pub(crate) const fn field_len(&self) -> usize {
         self.field_len
     }
@@ -78,29 +83,29 @@ impl Rows {
         stripe * self.field_len * 8
     }
 
-    /// Returns a word with a bit for each filter of a stripe.
+    /// Returns a word with the bits of the stripe's filters set, the padding bits clear.
     pub(crate) const fn filter_mask(&self, stripe: usize) -> u64 {
         let (first, capacity) = (self.first_filter(stripe), self.field_len * 8);
-        // Stripes are as narrow as possible, so that none is empty.
+        // There are only as many stripes as 64 filters per stripe require, so none is empty.
         debug_assert!(first < self.filter_count, "every stripe has a filter");
         let rest = self.filter_count - first;
         let count = if rest < capacity { rest } else { capacity };
-        // In 128 bits, because a shift by 64 overflows a `u64`.
+        // In 128 bits, because `count` can be 64, and a `u64` cannot be shifted by 64.
         (1_u128 << count).wrapping_sub(1) as u64
     }
 
-    /// Returns the number of groups of eight filters, of which the last may be smaller.
+    /// Returns the number of octets: groups of eight filters, fewer in the last.
     const fn octet_count(&self) -> usize {
         self.filter_count.div_ceil(8)
     }
 
-    /// Returns the offset of a field.
+    /// Returns the byte offset of a field in the table.
     #[inline]
     const fn offset(&self, row: usize, stripe: usize, field: usize) -> usize {
         ((row * self.stripe_count + stripe) * self.field_count + field) * self.field_len
     }
 
-    /// Returns the bytes of a row.
+    /// Returns the length of a row in bytes.
     #[inline]
     const fn row_len(&self) -> usize {
         self.stripe_count * self.field_count * self.field_len
@@ -108,7 +113,8 @@ impl Rows {
 
     /// Writes eight bits of each filter.
     ///
-    /// `byte_of` returns the bits of a filter, and `position_of` the row and field of bit 0 to 7.
+    /// `byte_of(filter)` returns the eight bits of a filter. `position_of(bit)` returns the row and
+    /// the field of one of these bits, 0 to 7.
     #[inline]
     pub(crate) fn write(
         &mut self,
@@ -141,7 +147,7 @@ impl Rows {
         }
     }
 
-    /// Prefetches a row of all filters.
+    /// Prefetches all cache lines of a row.
     #[inline]
     pub(crate) fn prefetch(&self, row: usize) {
         self.prefetch_rows(row, 1);
@@ -155,12 +161,14 @@ impl Rows {
             prefetch_at(&self.bytes, offset);
         }
         debug_assert!(len > 0, "a row has fields");
+        // Rows are not aligned to cache lines: the last byte can be in one more line.
         prefetch_at(&self.bytes, begin + len - 1);
     }
 
-    /// Returns the bytes of eight fields of a stripe, from field `first` on.
+    /// Returns the bytes of eight fields, starting at field `first` of a stripe.
     ///
-    /// They run on into the following stripe, row or padding if the stripe has fewer fields left.
+    /// If the stripe has fewer than eight fields from `first` on, the rest belongs to the next
+    /// stripe, the next row or the padding. Callers must ignore it.
     #[inline]
     pub(crate) fn fields_from<const FIELD_LEN: usize>(
         &self,
@@ -172,7 +180,7 @@ impl Rows {
         words.first_chunk().expect("the table ends with padding for eight fields")
     }
 
-    /// Returns the bytes of all fields of a stripe.
+    /// Returns the bytes of all fields of a stripe in a row.
     #[inline]
     pub(crate) fn stripe(&self, row: usize, stripe: usize) -> &[u8] {
         &self.bytes[self.offset(row, stripe, 0)..][..self.field_count * self.field_len]
@@ -191,7 +199,7 @@ impl Rows {
     }
 }
 
-/// Reads a field as a word.
+/// Reads a field, little-endian, as a zero-extended word.
 #[inline]
 pub(crate) fn word<const FIELD_LEN: usize>(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
@@ -214,8 +222,9 @@ const fn transposed(bytes: [u8; 8]) -> [u8; 8] {
     word.to_le_bytes()
 }
 
-/// Evaluates an expression with the constant `$name` equal to the field length `$field_len`, 1 to
-/// 8.
+/// Evaluates `$value` with the constant `$name` equal to `$field_len`, a field length from 1 to 8.
+///
+/// So `$value` can pass the length as a const parameter, and is compiled once for each length.
 macro_rules! for_field_len {
     ($field_len:expr, $name:ident => $value:expr) => {{
         macro_rules! with {

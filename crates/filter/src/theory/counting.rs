@@ -1,21 +1,25 @@
 //! Error rates, sizes and overflows of the counting filters: counting Bloom and d-left.
+//!
+//! Notation: n keys, m counters, k probes per key. A line is a cache line of 128 counters; all
+//! probes of a key are in one line.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Counters of a line of [`CountingBloom`](crate::CountingBloom): 4 bits each, 512 bits together.
+/// Counters per line of [`CountingBloom`](crate::CountingBloom): 4 bits each, 64 bytes in total.
 const LINE_COUNTERS: usize = 128;
 
 /// Returns the error rate of a counting Bloom filter of `lines` lines of 128 counters.
 ///
-/// Each key has k probes in one line. A line with j keys has X of its 128 counters above zero, and an
-/// absent key is a false positive with probability (X/128)^k. The distribution of X follows probe by
-/// probe: the next probe finds a zero counter with probability 1 − X/128. The number of keys in a line is
-/// binomial over n keys and 1/lines. The result is exact except for collisions of 64-bit hashes, for
-/// which n·2^−64 is added.
+/// Let X be the number of counters above zero in a line with j keys. An absent key whose probes
+/// are in this line is a false positive with probability (X/128)^k. The distribution of X is
+/// computed probe by probe: the next probe finds a counter at zero with probability 1 − X/128. The
+/// number j is binomially distributed, with n trials of probability 1/lines.
 ///
-/// (After Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007. Counting does
-/// not change the error rate, only the number of positions in a line.)
+/// The result is exact, except that collisions of 64-bit hashes are approximated by n·2^−64.
+///
+/// The error rate is that of a blocked Bloom filter with lines of 128 bits. After Putze, Sanders,
+/// Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007.
 ///
 /// ```
 /// use filter::theory::counting_bloom_error_rate;
@@ -27,11 +31,12 @@ pub fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     LineRates::new(probes).error_rate(keys, lines)
 }
 
-/// Returns the number of probes in `1..=probes_max` with the least error rate of a counting Bloom filter
-/// of `lines` lines, and that error rate.
+/// Returns the best number of probes of a counting Bloom filter, and the error rate with it.
+///
+/// The best number, in `1..=probes_max`, is the one with the lowest error rate for `lines` lines.
 pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
     let mut best = (1, counting_bloom_error_rate(keys, lines, 1));
-    // The error rate has one minimum over the number of probes.
+    // With more probes the rate falls to its only minimum, then rises: stop at the first rise.
     for probes in 2..=probes_max {
         let rate = counting_bloom_error_rate(keys, lines, probes);
         if rate > best.1 {
@@ -42,8 +47,10 @@ pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64)
     best
 }
 
-/// Returns the fewest lines, at most `lines_max`, with which a counting Bloom filter has at most
-/// `error_rate`, and the number of probes. Returns `None` if no number of lines suffices.
+/// Returns the smallest counting Bloom filter with at most `error_rate`: its lines and its probes.
+///
+/// Returns `None` if `lines_max` lines are not enough with any number of probes in
+/// `1..=probes_max`.
 pub(crate) fn counting_bloom_fewest_lines(
     keys: u64,
     error_rate: f64,
@@ -51,7 +58,8 @@ pub(crate) fn counting_bloom_fewest_lines(
     probes_max: u32,
 ) -> Option<(u64, u32)> {
     let mut best: Option<(u64, u32)> = None;
-    // The number of lines has one minimum over the number of probes.
+    // With more probes the required number of lines falls to its only minimum, then rises: stop at
+    // the first number of probes that does not reach the rate with the best number of lines so far.
     for probes in 1..=probes_max {
         let mut line = LineRates::new(probes);
         let (mut too_few, mut enough) = (0, best.map_or(lines_max, |(lines, _)| lines));
@@ -74,19 +82,19 @@ pub(crate) fn counting_bloom_fewest_lines(
     best
 }
 
-/// Returns `counters` as a share of a line's counters.
+/// Returns `above` as a fraction of the counters of a line.
 fn share(above: usize) -> f64 {
     above as f64 / LINE_COUNTERS as f64
 }
 
-/// The error rate of a line by its number of keys, computed on demand.
+/// The error rates of lines with 0, 1, 2, … keys, computed as they are needed.
 struct LineRates {
     probes: u32,
-    /// Probability that x counters are above zero, after `rates.len() − 1` keys.
+    /// At index x, the probability that x counters are above zero after `rates.len() − 1` keys.
     distribution: [f64; LINE_COUNTERS + 1],
-    /// Probability of a false positive if x counters are above zero: (x/128)^k.
+    /// At index x, the probability of a false positive if x counters are above zero: (x/128)^k.
     passes: [f64; LINE_COUNTERS + 1],
-    /// Error rates of lines with 0, 1, 2, … keys.
+    /// At index j, the error rate of a line with j keys.
     rates: Vec<f64>,
 }
 
@@ -103,8 +111,9 @@ impl LineRates {
         if keys == 0 {
             return 0.0;
         }
-        // With more than 32 probes per counter none is zero. The number of keys may come from a hostile
-        // header, for which the sums below would not end.
+        // At 32 or more probes per counter a counter is zero with probability e^−32: the rate is 1.
+        // The number of keys may come from a hostile header. A huge number would keep the sums
+        // below running practically forever.
         if keys as f64 * f64::from(self.probes) >= 32.0 * LINE_COUNTERS as f64 * lines as f64 {
             return 1.0;
         }
@@ -126,24 +135,25 @@ impl LineRates {
 
     fn add_key(&mut self) {
         for _ in 0..self.probes {
-            // In descending order, so that each number is read before it is overwritten.
+            // In descending order, so that each probability is read before it is overwritten.
             for above in (1..=LINE_COUNTERS).rev() {
                 let [one_less, same] = [self.distribution[above - 1], self.distribution[above]];
                 let odds = one_less * (1.0 - share(above - 1)) + same * share(above);
-                // Subnormal numbers are slow and do not matter.
+                // Subnormal numbers are slow, and too small to change the rate.
                 self.distribution[above] = if odds < 1e-300 { 0.0 } else { odds };
             }
-            self.distribution[0] = 0.0; // A probe leaves no line empty.
+            self.distribution[0] = 0.0; // After a probe, at least one counter is above zero.
         }
         let each = self.distribution.iter().zip(&self.passes);
         self.rates.push(each.map(|(odds, passes)| odds * passes).sum());
     }
 }
 
-/// Returns the mean of `f(keys in a line)` when `keys` keys are distributed over lines at random.
+/// Returns the mean of `f(j)` over lines with j keys, if `keys` keys are distributed at random.
 ///
-/// Sums the unscaled binomial distribution outward from its mode: P(j + 1)/P(j) = (n − j)/(j + 1)·odds.
-/// The terms left out have less than 1e-18 of the weight at the mode.
+/// The number j is binomially distributed. Each weight is relative to that of the mode and computed
+/// from its neighbour by P(j + 1)/P(j) = (n − j)/(j + 1)·odds. Here odds is p/(1 − p), and p is
+/// 1/lines. Weights below 1e-18 are left out.
 fn mean_over_lines(keys: u64, lines: u64, mut f: impl FnMut(f64) -> f64) -> f64 {
     if lines <= 1 {
         return if lines == 0 { 1.0 } else { f(keys as f64) };
@@ -169,13 +179,14 @@ fn mean_over_lines(keys: u64, lines: u64, mut f: impl FnMut(f64) -> f64) -> f64 
     sum / weights
 }
 
-/// Returns a bound on the probability that any of `counters` counters is incremented `limit` times or
-/// more: m·(e·n·k/(limit·m))^limit.
+/// Returns an upper bound on the probability that any counter is incremented `limit` times or more.
 ///
-/// Fan, Cao, Almeida, Broder: "Summary Cache", 2000. With the best k and counters of 4 bits, which
-/// overflow at 16, this is their 1.37e-15·m. The bound also holds for counters in lines: the increments of
-/// one counter do not depend on which other counters a key increments, and two probes of a key in the
-/// same counter increment it once.
+/// The bound is m·(e·n·k/(limit·m))^limit, from Fan, Cao, Almeida, Broder: "Summary Cache", 2000.
+/// For counters of 4 bits, which overflow at 16, and the best k = m/n·ln 2, it is their 1.37e-15·m.
+///
+/// The paper spreads the probes of a key over all counters. The bound also holds if they are in one
+/// line, because it is m times a bound for one counter. A key still increments a given counter with
+/// probability at most k/m; two probes of a key in the same counter increment it once.
 ///
 /// ```
 /// use filter::theory::counting_bloom_overflow_bound;
@@ -192,8 +203,8 @@ pub fn counting_bloom_overflow_bound(keys: f64, counters: f64, probes: f64, limi
 
 /// Returns the probability that one given counter is incremented `limit` times or more.
 ///
-/// This is the upper tail of the binomial distribution over n keys. Each key selects the counter's line
-/// with probability 128/m, and the counter in it with probability 1 − (127/128)^k.
+/// This is the upper tail of a binomial distribution with n trials. A key selects the line of the
+/// counter with probability 128/m, and the counter in that line with probability 1 − (127/128)^k.
 pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit: u32) -> f64 {
     let line = LINE_COUNTERS as f64;
     let misses = f64::from(probes) * libm::log1p(-1.0 / line);
@@ -205,7 +216,8 @@ pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit
     let choices = libm::lgamma(n + 1.0) - libm::lgamma(limit + 1.0) - libm::lgamma(n - limit + 1.0);
     let first = libm::exp(choices + limit * libm::log(odds) + (n - limit) * libm::log1p(-odds));
     let (mut sum, mut term, mut j) = (first, first, limit);
-    // The terms rise up to the mode and then fall quickly to nothing.
+    // The terms rise up to the mode, about n·odds, and then fall fast. The sum leaves out terms
+    // after the mode that are below 1e-17 of it.
     while j < n && (j < n * odds || term > sum * 1e-17) {
         term *= (n - j) / (j + 1.0) * odds / (1.0 - odds);
         j += 1.0;
@@ -216,12 +228,14 @@ pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit
 
 /// Returns the error rate of a d-left filter: 1 − (1 − 1/(B·2^r))^n.
 ///
-/// n is the number of distinct keys, B the number of buckets per subtable, r the bits of a remainder. A
-/// key is one of the B·2^r numbers that bucket and remainder can represent, and the permutations are
-/// bijections. An absent key is therefore a false positive exactly if some member is the same number,
-/// for any number of subtables. At a load of 6 of 8 cells and 4 subtables, n = 24·B, this is the
-/// 24·2^−r of Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: "An Improved Construction for
-/// Counting Bloom Filters", 2006.
+/// n is the number of distinct keys, B the number of buckets per subtable, r the bits of a
+/// remainder. A key is hashed to one of B·2^r numbers. In each subtable, its bucket and remainder
+/// are a permutation of this number, so two keys agree in all subtables if they have the same
+/// number, and in none otherwise. An absent key is therefore a false positive exactly if a member
+/// has the same number. The number of subtables makes no difference.
+///
+/// With 4 subtables and 6 of 8 cells in use, n = 24·B, this is the 24·2^−r of Bonomi, Mitzenmacher,
+/// Panigrahy, Singh, Varghese: "An Improved Construction for Counting Bloom Filters", 2006.
 ///
 /// ```
 /// use filter::theory::d_left_error_rate;
@@ -236,15 +250,18 @@ pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
     if numbers <= 1.0 { 1.0 } else { -libm::expm1(keys as f64 * libm::log1p(-1.0 / numbers)) }
 }
 
-/// Returns the share of buckets of a d-left filter with more than 8 keys, in the limit of many buckets.
+/// Returns the fraction of buckets of a d-left filter with more than 8 keys, for many buckets.
 ///
-/// `load` is the number of keys per bucket. Each key goes into the least loaded of its buckets in
-/// `subtables` subtables, the leftmost of equally loaded ones. Keys beyond 8 go into the stash.
+/// `load` is the number of keys per bucket. A key has one candidate bucket in each of d =
+/// `subtables` subtables. It goes into the least loaded of them, the leftmost of equally loaded
+/// ones. A bucket has 8 cells; keys beyond 8 go into the filter's stash.
 ///
-/// Let x(i, j) be the share of subtable j's buckets with at least i keys. The next key adds such a bucket
-/// if its bucket in subtable j has i − 1 keys, its buckets to the left have at least i, and those to the
-/// right at least i − 1 (Vöcking 1999; Mitzenmacher, Vöcking: "The Asymptotics of Selecting the Shortest
-/// of Two, Improved", 1999):
+/// Let x(i, j) be the fraction of the buckets of subtable j with at least i keys. The next key
+/// increases x(i, j) if its candidate in subtable j has i − 1 keys, its candidates to the left have
+/// at least i, and its candidates to the right have at least i − 1. In the limit of many buckets,
+/// this is a system of differential equations (Vöcking 1999; Mitzenmacher, Vöcking: "The
+/// Asymptotics of Selecting the Shortest of Two, Improved", 1999). It has the factor d because
+/// `load` is a mean over the buckets of all subtables, and x(i, j) one over those of subtable j:
 ///
 /// ```text
 /// dx(i,j)/dload = d · (x(i−1,j) − x(i,j)) · Π left of j: x(i,l) · Π right of j: x(i−1,l)
@@ -257,7 +274,7 @@ pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
 /// assert!(d_left_overflow_share(4, 6.4) < 1e-45);
 /// ```
 pub fn d_left_overflow_share(subtables: u32, load: f64) -> f64 {
-    /// Levels above 8 keys that are computed, because each depends on the next.
+    /// The greatest i for which x(i, j) is computed. The result needs i up to 9.
     const LEVELS: usize = 12;
     const STEPS: u32 = 4_000;
 
@@ -281,7 +298,7 @@ pub fn d_left_overflow_share(subtables: u32, load: f64) -> f64 {
         moved
     };
 
-    // Runge–Kutta method of fourth order.
+    // The fourth-order Runge–Kutta method. An empty filter has x(0, j) = 1 and all others 0.
     let mut x = [[0.0; 8]; LEVELS + 1];
     x[0] = [1.0; 8];
     let step = load / f64::from(STEPS);
@@ -304,7 +321,7 @@ mod tests {
     #[test]
     fn a_line_with_one_key_lets_pass_who_meets_it_everywhere() {
         let rate = counting_bloom_error_rate(1, 1, 3);
-        // Three probes set 1, 2 or 3 counters: E (X/128)^3.
+        // Three probes raise X = 1, 2 or 3 distinct counters. The rate is the mean of (X/128)^3.
         let [one, two, three] = [1.0, 3.0 * 127.0, 127.0 * 126.0].map(|ways| ways / 16_384.0);
         let expected = (one + two * 8.0 + three * 27.0) / 2_097_152.0;
         assert!((rate / expected - 1.0).abs() < 1e-9, "{rate}, not {expected}");
@@ -336,7 +353,7 @@ mod tests {
         let odds = counting_bloom_overflow_odds(keys, counters, probes, 16) * counters as f64;
         let bound = counting_bloom_overflow_bound(1e6, 1e7, 7.0, 16);
         assert!(odds > bound / 1_000.0 && odds < bound, "{odds} of {bound}");
-        // Half of all counters reach the median.
+        // A counter has 781 increments on average, so about half of the counters reach 781.
         let odds = counting_bloom_overflow_odds(1_000_000, 1_280, 1, 781);
         assert!((odds - 0.5).abs() < 0.01, "{odds}");
         assert!(counting_bloom_overflow_odds(15, 128, 1, 16) == 0.0);

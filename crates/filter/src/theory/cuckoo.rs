@@ -1,13 +1,21 @@
 //! Error rates and sizes of cuckoo filters.
+//!
+//! Notation: n keys, B buckets of b slots, fingerprints of f bits, ε the error rate.
 
 use super::lower_bound::bits_per_key_floor;
 
 /// Returns the error rate of a cuckoo filter with `keys` keys in `buckets` buckets.
 ///
-/// An absent key is a false positive if it has the fingerprint of a member, one of 2^f − 1 (0 is not a
-/// fingerprint), and the same pair of buckets, 2/B. This holds for each of n keys, in whichever of its two
-/// buckets it is. The size b of a bucket matters only through n ≤ bB; for full buckets the formula is
-/// the paper's 1 − (1 − 2^−f)^2b ≈ 2b/2^f.
+/// The error rate is 1 − (1 − 2/(B·(2^f − 1)))^n. An absent key is a false positive if it agrees
+/// with some member in both respects:
+///
+/// * The fingerprints are equal, with probability 1/(2^f − 1): there are 2^f − 1 fingerprints,
+///   because 0 marks an empty slot.
+/// * The pairs of candidate buckets are equal, with probability 2/B. Which of its two buckets the
+///   member occupies makes no difference.
+///
+/// The number b of slots per bucket limits n to b·B, but is not in the formula. If all buckets are
+/// full, n = b·B, the formula is approximately the paper's 1 − (1 − 2^−f)^2b ≈ 2b/2^f.
 ///
 /// ```
 /// use filter::theory::cuckoo_error_rate;
@@ -24,30 +32,38 @@ pub fn cuckoo_error_rate(keys: u64, buckets: u64, fingerprint_bits: u32) -> f64 
     if odds >= 1.0 { 1.0 } else { -libm::expm1(keys as f64 * libm::log1p(-odds)) }
 }
 
-/// Returns the fewest buckets with which [`cuckoo_error_rate`] is at most `error_rate`.
+/// Returns the smallest number of buckets with which [`cuckoo_error_rate`] is at most `error_rate`.
 pub fn cuckoo_bucket_count(keys: u64, fingerprint_bits: u32, error_rate: f64) -> f64 {
     let odds = -libm::expm1(libm::log1p(-error_rate) / keys as f64);
     libm::ceil(2.0 / (odds * cuckoo_fingerprints(fingerprint_bits)))
 }
 
-/// Returns the number of fingerprints of `bits` bits: all but 0.
+/// Returns the number of fingerprints of `bits` bits: 2^f − 1, because 0 is not a fingerprint.
 fn cuckoo_fingerprints(bits: u32) -> f64 {
     libm::exp2(f64::from(bits)) - 1.0
 }
 
 /// Returns the bits per key of a cuckoo filter with buckets of four, (log2(1/ε) + 3)/0.95.
 ///
-/// The formula assumes fingerprints of any number of bits, fractions included.
+/// The formula assumes a load of 0.95, and ignores that fingerprints have a whole number of bits.
 pub fn cuckoo_bits_per_key(error_rate: f64) -> f64 {
     (bits_per_key_floor(error_rate) + 3.0) / 0.95
 }
 
-/// Returns the load to plan a cuckoo filter with buckets of four for: 0.96·n/(n + 16).
+/// Returns the load for which a cuckoo filter with buckets of four is sized: 0.96·n/(n + 16).
 ///
-/// At this load, fewer than one filter in ten thousand refuses a key. Measured with fingerprints of 5 to
-/// 16 bits, [`Cuckoo`](crate::Cuckoo) first refuses a key at a load of 0.969 to 0.973 for 10^5 to 10^7
-/// slots. The worst of 20,000 filters refuses at 0.90 for 200 slots, and at 0.70 for 100 slots. (With
-/// unlimited kicks, 0.9768 is possible: Fernholz, Ramachandran 2007; Cain, Sanders, Wormald 2007.)
+/// The load is the fraction of slots in use. At this load, fewer than one filter in ten thousand
+/// refuses a key. The formula is fitted to measurements of [`Cuckoo`](crate::Cuckoo) with
+/// fingerprints of 5 to 16 bits, which first refuses a key at these loads:
+///
+/// | slots        | load at the first refused key |
+/// |--------------|-------------------------------|
+/// | 10^5 to 10^7 | 0.969 to 0.973                |
+/// | 200          | 0.90, worst of 20,000 filters |
+/// | 100          | 0.70, worst of 20,000 filters |
+///
+/// If an insert could move any number of fingerprints, loads up to 0.9768 would be possible
+/// (Fernholz, Ramachandran 2007; Cain, Sanders, Wormald 2007).
 pub fn cuckoo_load_max(keys: u64) -> f64 {
     0.96 * keys as f64 / (keys as f64 + 16.0)
 }

@@ -1,4 +1,7 @@
-//! A block of the data index in memory: entries, and the heads of their rows.
+//! A block of the data index in memory: its entries, and the heads of their rows.
+//!
+//! A head is the first 8 bytes of a row after the common prefix of all rows, as a number. Heads are
+//! adjacent in memory, so a search compares heads first and keys last; see `row_heads`.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -17,15 +20,18 @@ use crate::{Comparator, KeyRef};
 #[derive(Debug)]
 pub(crate) struct IndexBlock {
     branch: IndexEntries,
-    /// `None` if rows are not ordered bytewise.
+    /// `None` if rows are not ordered bytewise, because heads are.
     heads: Option<RowHeads>,
     order: Comparator,
-    /// One slot per entry; used only if the entries point to data blocks.
+    /// One slot per entry, for its data block. Unused if the entries point to index blocks.
     slots: Box<[BlockSlot]>,
 }
 
 impl IndexBlock {
-    /// Takes entries after checking their keys and their order.
+    /// Creates the block, and builds the heads of its rows.
+    ///
+    /// Fails if a key is invalid, if keys are not in ascending order (they may repeat), or if block
+    /// offsets are not strictly ascending.
     pub(crate) fn new(branch: IndexEntries, order: Comparator) -> Result<Self, DamageReason> {
         let mut previous: Option<(KeyRef<'_>, BlockHandle)> = None;
         for entry in branch.entries() {
@@ -63,22 +69,22 @@ impl IndexBlock {
             self.is_insertion_point(start, key),
             "index entries out of order around {start}"
         );
-        // If all keys are greater, the key can only be in the first block.
+        // If all keys are greater, the first cell at or after `key` is in the first block.
         start.max(1) - 1
     }
 
-    /// Whether the entry before `index` is at most `key`, and the entry at `index` is greater.
+    /// Returns whether the entry before `index` is at most `key`, and that at `index` is greater.
     fn is_insertion_point(&self, index: usize, key: &KeyRef<'_>) -> bool {
         let is_le = |index| self.order.compare(&key_of(&self.branch, index), key).is_le();
         (index == 0 || is_le(index - 1)) && (index == self.branch.len() || !is_le(index))
     }
 
-    /// The number of entries, at least 1.
+    /// Returns the number of entries, at least 1.
     pub(crate) const fn len(&self) -> usize {
         self.branch.len()
     }
 
-    /// Returns the entry at `index`; `None` past the last.
+    /// Returns the entry at `index`; `None` if `index` is out of bounds.
     #[inline]
     pub(crate) fn entry(&self, index: usize) -> Option<IndexEntry<'_>> {
         self.branch.entry(index)
@@ -98,12 +104,16 @@ impl IndexBlock {
         &self.slots[index]
     }
 
-    /// Returns an owned handle to a key of this block, without copying the key.
+    /// Returns a key of this block as `Bytes` that share the memory of the block.
+    ///
+    /// # Panics
+    ///
+    /// If `key` is not a slice of the block.
     pub(crate) fn owned_key(&self, key: &[u8]) -> Bytes {
         self.branch.body().slice_ref(key)
     }
 
-    /// The size in memory, in bytes.
+    /// Returns the size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.branch.body().len()
@@ -150,7 +160,7 @@ mod tests {
         assert_eq!(index.find(&KeyRef::after_row(b"d")), 1);
     }
 
-    /// Every index block is made by `new`, so a search can rely on the order.
+    /// `find` relies on the order, which `new` checks for every index block.
     #[test]
     fn entries_out_of_order_are_rejected() {
         let refused = |rows: &[&[u8]]| index(rows).expect_err("out of order");

@@ -1,21 +1,26 @@
-//! The meta block of HBase's compound Bloom filter.
+//! The meta block of HBase's compound Bloom filter: its parameters and the list of its chunks.
 //!
-//! In a chunk, bit `p` is `1 << (p & 7)` of byte `p >> 3`. The layout of the meta block, for the
-//! general and the delete-family filter:
+//! A chunk is a block with the bits of one Bloom filter. Bit `p` is bit `p & 7` of byte `p >> 3`.
+//!
+//! The general filter and the delete-family filter have the same layout of the meta block. An
+//! hvlong is Hadoop's variable-length integer, a flat key is the key of a cell as one byte string.
 //!
 //! | bytes  | field           | meaning                                                           |
 //! |-------:|-----------------|-------------------------------------------------------------------|
 //! |      4 | version         | i32 BE; 3                                                         |
-//! |      8 | total byte size | i64 BE; of all chunks                                             |
+//! |      8 | total byte size | i64 BE; bits of all chunks, in bytes                              |
 //! |      4 | hash count      | i32 BE; bits set per key                                          |
 //! |      4 | hash type       | i32 BE; 0 Jenkins, 1 Murmur, 2 Murmur3                            |
 //! |      8 | key count       | i64 BE                                                            |
-//! |      8 | max keys        | i64 BE; capacity of the chunks                                    |
+//! |      8 | max keys        | i64 BE; keys for which the chunks were sized                      |
 //! |      4 | chunk count     | i32 BE                                                            |
 //! | 1 + n  | comparator      | hvlong and class name; empty unless keys are flat keys (`ROWCOL`) |
-//! |        | chunks          | [root index entries](crate::block::index) with the first key of each     |
+//! |        | chunks          | a [root entry] per chunk: its block and its first key             |
 //!
-//! HBase: `CompoundBloomFilter`. HBase's trunk can write a [ribbon](super::ribbon) instead.
+//! HBase: `CompoundBloomFilter`. HBase's unreleased trunk can write a [ribbon](super::ribbon)
+//! filter instead.
+//!
+//! [root entry]: crate::block::index
 
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
@@ -24,23 +29,25 @@ use crate::block::index::{BlockHandle, IndexEntry};
 use crate::encoding::DamageReason;
 use crate::input::{Input, write_hvlong};
 
-/// The contents of a Bloom meta block.
+/// The contents of the meta block of a Bloom filter or of a ribbon.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct BloomMeta {
     pub(crate) total_byte_size: u64,
+    /// 0 for a ribbon.
     pub(crate) hash_count: u32,
-    /// The code of the hash function, interpreted by the filter crate.
+    /// The code of the hash function. The filter crate knows the codes.
     pub(crate) hash_type: i32,
     pub(crate) key_count: u64,
+    /// For a ribbon, the number of slots.
     pub(crate) max_keys: u64,
-    /// Class name; empty if keys are compared bytewise.
+    /// The class name of the comparator of keys; empty if they are compared bytewise.
     pub(crate) comparator: Vec<u8>,
     pub(crate) chunks: Vec<BloomChunk>,
-    /// The shapes of the chunks if they are ribbons, otherwise empty.
+    /// The shape of each chunk of a ribbon; empty for a Bloom filter.
     pub(crate) ribbon: Vec<RibbonChunk>,
 }
 
-/// The entry of one chunk in the meta block.
+/// The entry of a chunk in the meta block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct BloomChunk {
     pub(crate) block: BlockHandle,
@@ -51,12 +58,13 @@ impl BloomMeta {
     pub(super) const VERSION: i32 = 3;
     /// The class that orders the keys of `ROWCOL` filters.
     pub(crate) const CELL_COMPARATOR: &'static [u8] = b"org.apache.hadoop.hbase.CellComparatorImpl";
-    /// More hashes than any error rate that a float can represent needs.
+    /// More than any filter needs: HBase's error rate is an f32. Its least value, 2^−149, takes 149
+    /// hashes.
     pub(super) const HASH_COUNT_MAX: u32 = 256;
-    /// HBase counts the bits of a chunk in an i32.
+    /// 2^31 bits: HBase counts the bits of a chunk in an i32.
     const CHUNK_LEN_MAX: u64 = 256 << 20;
 
-    /// Appends the body of the block.
+    /// Appends the body of the meta block of a Bloom filter.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&Self::VERSION.to_be_bytes());
         out.extend_from_slice(&self.total_byte_size.to_be_bytes());
@@ -74,14 +82,17 @@ impl BloomMeta {
     }
 }
 
-/// Reads the comparator's class name, which may be empty.
+/// Reads the class name of the comparator, which may be empty.
 pub(super) fn read_comparator(input: &mut Input<'_>) -> Result<Vec<u8>, DamageReason> {
     let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
     let comparator = len.and_then(|len| input.take(len));
     Ok(comparator.ok_or("the comparator exceeds the block")?.to_vec())
 }
 
-/// Reads the chunk entries, which extend to the end of the block.
+/// Reads the entries of `count` chunks, which must end at the end of the block.
+///
+/// `body` is the whole block, of which `input` is the rest. The first keys share its memory. More
+/// than `chunks_max` chunks are damage.
 pub(super) fn read_chunks(
     input: &mut Input<'_>,
     body: &Bytes,
@@ -108,7 +119,7 @@ pub(super) fn read_chunks(
     Ok(chunks)
 }
 
-/// Reads a non-negative i64.
+/// Reads an i64, which must not be negative.
 pub(super) fn read_count(input: &mut Input<'_>) -> Result<u64, DamageReason> {
     let number = input.array().ok_or("ends in the filter parameters")?;
     u64::try_from(i64::from_be_bytes(number)).map_err(|_| "negative number".into())

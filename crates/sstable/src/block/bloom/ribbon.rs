@@ -1,21 +1,26 @@
 //! The meta block of the ribbon filter that HBase's trunk can write instead of a Bloom filter.
 //!
+//! A chunk of a ribbon is an array of slots, in blocks of 64. All slots of a block have the same
+//! number of bits, its columns. From some block on, the blocks of a chunk have one column more than
+//! those before it.
+//!
 //! | bytes  | field            | meaning                                                          |
 //! |-------:|------------------|------------------------------------------------------------------|
 //! |      4 | version          | i32 BE; 101                                                      |
 //! |      8 | total byte size  | i64 BE; of all chunks                                            |
-//! |      4 | bandwidth        | i32 BE; 64                                                       |
+//! |      4 | bandwidth        | i32 BE; 64, the number of adjacent slots that a key can use      |
 //! |      4 | hash type        | i32 BE; as in a [Bloom meta block](super::meta)                 |
 //! |      8 | overhead         | f64 BE; extra slots as a fraction of the keys                    |
 //! |      8 | key count        | i64 BE                                                           |
-//! |      8 | slot count       | i64 BE; in all chunks                                            |
+//! |      8 | slot count       | i64 BE; of all chunks                                            |
 //! |      4 | chunk count `n`  | i32 BE                                                           |
 //! |  1 + … | comparator       | as in a Bloom meta block                                         |
-//! |  4 · n | slots            | i32 BE, of each chunk                                            |
-//! |  8 · n | columns          | i32 BE, maximum per block; i32 BE, first block with that maximum |
-//! |        | chunks           | root index entries with the first key of each                    |
+//! |  4 · n | slots            | i32 BE for each chunk                                            |
+//! |  8 · n | columns          | two i32 BE for each chunk: the most columns of a block, and the  |
+//! |        |                  | first block with as many                                         |
+//! |        | chunks           | as in a Bloom meta block                                         |
 //!
-//! Not tested against HBase files: no release writes this filter.
+//! Not tested against files from HBase: no release writes this filter.
 
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
@@ -24,10 +29,13 @@ use super::meta::{BloomMeta, read_chunks, read_comparator, read_count};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 
-/// The version; Bloom meta blocks have 3.
+/// The version, by which a reader tells this meta block from that of a Bloom filter.
 pub(super) const VERSION: i32 = 101;
 
-/// Reads the fields after the version, in a file that can hold at most `chunks_max` chunks.
+/// Reads the fields after the version.
+///
+/// `body` is the whole block, of which `input` is the rest. More than `chunks_max` chunks, the most
+/// that the file can hold, are damage.
 pub(super) fn read(
     input: &mut Input<'_>,
     body: &Bytes,
@@ -71,7 +79,7 @@ pub(super) fn read(
     })
 }
 
-/// Bytes of a chunk's shape: slots, columns, first block.
+/// Bytes of the shape of a chunk: its slots, and the two numbers on its columns.
 const SHAPE_LEN: usize = 12;
 
 fn read_u32(input: &mut Input<'_>) -> Option<u32> {
@@ -85,7 +93,7 @@ pub(crate) mod tests {
     use crate::block::bloom::BloomChunk;
     use crate::block::index::{BlockHandle, IndexEntry};
 
-    /// Writes the body of a meta block as HBase's trunk does.
+    /// Returns the body of a meta block as HBase's trunk writes it.
     pub(crate) fn write(meta: &BloomMeta) -> Vec<u8> {
         let mut out = VERSION.to_be_bytes().to_vec();
         out.extend_from_slice(&meta.total_byte_size.to_be_bytes());
@@ -130,7 +138,7 @@ pub(crate) mod tests {
         for len in 0..body.len() {
             assert!(BloomMeta::read(&body.slice(..len), 9).is_err(), "{len}");
         }
-        // The bandwidth, the slots, the columns, and the first block with the maximum.
+        // The changed bytes are in the bandwidth, the slots, the columns and the first block.
         for (at, byte) in [(15, 128), (49, 0x80), (52, 129), (56, 0), (53, 0x80), (60, 3)] {
             let mut other = body.to_vec();
             other[at] = byte;
