@@ -1,8 +1,9 @@
-//! Settings of a file to write: options named like HBase's settings, or a JSON file with all of them.
+//! Settings of a file to write: options named like HBase's settings, or a JSON file with them.
 //!
-//! The JSON object uses the names of the specs in `tests/hbase-judge`, so that HBase and `hfile` write the
-//! same bytes from the same file. Names that only describe how cells are generated are ignored. Any other
-//! unknown name is refused, because ignoring a setting would write another file than requested.
+//! The JSON file is a spec of `tests/hbase-judge`, which writes files with HBase: HBase and `hfile`
+//! write the same bytes from the same spec and cells. Names that only describe how to generate
+//! cells are ignored. Any other unknown name is refused, because the file would otherwise differ
+//! from the one requested.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -114,7 +115,7 @@ pub(crate) struct WritingOptions {
     index_encoding: Option<String>,
 }
 
-/// Names in a spec that describe generated cells and not the file.
+/// The names in a spec that describe how to generate cells, and are not settings of the file.
 const DESCRIBES_CELLS: [&str; 17] = [
     "name",
     "seed",
@@ -135,7 +136,7 @@ const DESCRIBES_CELLS: [&str; 17] = [
     "dupKeys",
 ];
 
-/// The default creation time of specs, fixed so that a spec always gives the same bytes.
+/// The default creation time with a spec; fixed, so that a spec always gives the same bytes.
 const SPEC_CREATE_TIME: i64 = 1_700_000_000_000;
 
 impl WritingOptions {
@@ -146,6 +147,7 @@ impl WritingOptions {
         Self::parse(&text).map_err(|what| UsageError(format!("{name}: {what}")).into())
     }
 
+    /// Parses a spec. Some settings have another default here than on the command line.
     fn parse(text: &str) -> serde_json::Result<Self> {
         let mut names: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text)?;
         let tags_described = names.contains_key("tags");
@@ -239,8 +241,8 @@ impl WritingOptions {
             let kind =
                 named("filter", name, FilterKind::ALL.iter().map(|kind| (kind.name(), *kind)))?;
             let rate = error_rate(self.filter_error_rate.unwrap_or(0.01))?;
-            // A fixed seed, so that the same cells give the same bytes. A store chooses a random seed
-            // instead, which protects its filters against keys chosen to collide.
+            // The seed is fixed, so that the same cells give the same bytes. Stores use random
+            // seeds instead, to protect their filters against keys that are chosen to collide.
             options = options.filter(FilterOptions {
                 kind,
                 sizing: Sizing::ErrorRate(rate),
@@ -310,7 +312,7 @@ pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, UsageError> {
     named("ZSTD framing", name, ZstdFraming::ALL.map(|framing| (framing.name(), framing)))
 }
 
-/// Returns the value with this name among the known ones.
+/// Returns the known value with this name; the error for an unknown `name` lists the known names.
 pub(crate) fn named<T>(
     what: &str,
     name: &str,
@@ -331,6 +333,7 @@ pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
         .map_err(|_| UsageError(format!("an error rate must be between 0 and 1, not {rate}")))
 }
 
+/// Returns a size as a number of bytes from 1 to `i32::MAX`, the maximum in HBase.
 pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, UsageError> {
     i32::try_from(size.bytes())
         .ok()

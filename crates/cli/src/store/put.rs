@@ -59,7 +59,7 @@ pub(super) struct Put {
 }
 
 impl Put {
-    /// Writes the cells.
+    /// Writes the cells, or only checks them with `--dry-run`.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let now = self.directory.now.map_or_else(|| Clock::system().now(), Timestamp::new);
         if self.report_format.is_json() && !self.input.is_dry_run() {
@@ -88,7 +88,8 @@ impl Put {
             let family = ColumnFamily::Store(&self.family);
             self.input.cells_from(family, now, self.from_line)?
         };
-        // Cells that are stored stay after a failure, so the file for bad lines must stay too.
+        // A failure keeps the batches that are already stored, so it must keep the file of bad
+        // lines too.
         input.keep_bad_lines();
         for family in input.families().unwrap_or_default() {
             if family != self.family.as_bytes() {
@@ -122,7 +123,8 @@ impl Put {
                 }
                 Err(error) => {
                     writer.write()?;
-                    // If the input fails between records, its line is still that of the last stored record.
+                    // Resume at the failed record. If the input fails between records, `line` is
+                    // still that of the last stored record, and the resume point is already set.
                     if line > writer.last_line && line > self.from_line {
                         writer.resume_point.set(None, line);
                     }
@@ -148,13 +150,13 @@ struct BatchWriter<'s> {
     store: &'s Store,
     acknowledges: bool,
     batch: WriteBatch,
-    /// The line of the last record in the batch.
+    /// The line on which the last record of the batch begins.
     last_line: u64,
     resume_point: ResumePoint,
     progress: Progress,
 }
 
-/// The stored cells and the first line not stored, shared with the Ctrl-C handler's thread.
+/// The number of stored cells and the line to resume at, shared with the Ctrl-C handler's thread.
 #[derive(Clone, Default)]
 struct ResumePoint(Arc<Mutex<(u64, u64)>>);
 
@@ -162,7 +164,7 @@ impl ResumePoint {
     /// Installs a Ctrl-C handler that prints the resume point and ends the process.
     fn print_on_ctrl_c(&self) {
         let resume_point = self.clone();
-        // Without a handler Ctrl-C still ends the process.
+        // An error is ignored: without the handler, Ctrl-C still ends the process.
         let _ = ctrlc::set_handler(move || {
             resume_point.print();
             // 128 + SIGINT, as in shells.
@@ -170,7 +172,7 @@ impl ResumePoint {
         });
     }
 
-    /// Adds stored cells and sets the line of the first record that is not stored.
+    /// Adds `written` to the number of stored cells, and sets the line to resume at.
     fn set(&self, written: Option<u64>, line: u64) {
         let mut resume_point = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *resume_point = (resume_point.0 + written.unwrap_or(0), line);
@@ -213,7 +215,7 @@ impl<'s> BatchWriter<'s> {
             return Ok(());
         }
         self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
-        // The next record begins on this line or later.
+        // The next record begins on the line after `last_line`, or later if a record spans lines.
         self.resume_point.set(Some(cells), self.last_line + 1);
         self.progress.advance(cells);
         if self.acknowledges {

@@ -1,4 +1,4 @@
-//! Output subdirectories that are added to a directory together, when all are complete, or not at all.
+//! Output subdirectories that appear in a directory together once all are complete, or not at all.
 //!
 //! ```text
 //! OUT/f/…               existed before, and does not change
@@ -6,7 +6,8 @@
 //! OUT/.hfile-x7Gk2p/h/…                                   OUT/h/…
 //! ```
 //!
-//! If `OUT` does not exist, the temporary directory is created in its nearest existing ancestor.
+//! `OUT` is the destination. If it does not exist, the temporary directory is created in its
+//! nearest ancestor that exists.
 
 use std::fs;
 use std::io;
@@ -17,7 +18,7 @@ use anyhow::Context;
 use super::directories::{ScratchDirectory, check_free};
 use super::output::{sync_directory, temporary_builder, temporary_paths};
 
-/// Subdirectories of a destination that appear when the files in all of them are complete.
+/// Subdirectories of a destination, written to a temporary directory and then renamed together.
 pub(crate) struct OutputDirectories {
     temporary: ScratchDirectory,
     destination: PathBuf,
@@ -30,15 +31,15 @@ pub(crate) struct OutputDirectories {
 struct MovedDirectory {
     from: PathBuf,
     to: PathBuf,
-    /// Whether it replaced an empty directory.
+    /// Whether the move replaced an empty directory at `to`.
     replaced_empty: bool,
 }
 
 impl OutputDirectories {
-    /// Creates the output of subdirectories of `destination`, which [`finish`](Self::finish) creates if
-    /// necessary.
+    /// Creates the temporary directory for the subdirectories `names` of `destination`.
     ///
-    /// Each subdirectory must not exist or be empty.
+    /// At the destination, each subdirectory must be absent or empty. [`finish`](Self::finish)
+    /// creates `destination` if necessary.
     pub(crate) fn create(destination: &Path, names: Vec<String>) -> anyhow::Result<Self> {
         for name in &names {
             check_free(&destination.join(name))?;
@@ -55,7 +56,7 @@ impl OutputDirectories {
         self.temporary.path()
     }
 
-    /// Returns the path of a file after [`finish`](Self::finish).
+    /// Returns the path that a file of the temporary directory has after [`finish`](Self::finish).
     pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
@@ -66,11 +67,12 @@ impl OutputDirectories {
     ///
     /// # Errors
     ///
-    /// If a rename fails. All earlier renames are then reversed.
+    /// If `destination` cannot be created or a rename fails; all earlier renames are then reversed.
+    /// Also if a sync fails; the subdirectories then stay at the destination.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         if let Err(error) = self.rename_all() {
             for directory in self.created_directories() {
-                // Fails, as it should, if another process has put something into it.
+                // Fails if another process has put files into the directory, which must then stay.
                 let _ = fs::remove_dir(directory);
             }
             return Err(error);
@@ -82,7 +84,7 @@ impl OutputDirectories {
         Ok(())
     }
 
-    /// The directories that were created for `destination`, the deepest first.
+    /// Returns `destination` and its ancestors that did not exist at first, the deepest first.
     fn created_directories(&self) -> impl Iterator<Item = &Path> {
         let is_new = |directory: &&Path| {
             *directory != self.temporary_parent && !directory.as_os_str().is_empty()
@@ -91,7 +93,7 @@ impl OutputDirectories {
     }
 
     fn rename_all(&self) -> anyhow::Result<()> {
-        // Locked until the end: Ctrl-C acts before all renames or after them.
+        // The Ctrl-C handler needs this lock too, so it runs before all renames or after them.
         let _list = temporary_paths();
         fs::create_dir_all(&self.destination)
             .with_context(|| format!("{}: cannot create", self.destination.display()))?;
@@ -127,7 +129,7 @@ impl MovedDirectory {
         renamed.map(|()| Self { from, to, replaced_empty })
     }
 
-    /// Reverses the move. Errors are ignored: what stays at the destination is complete.
+    /// Reverses the move. Ignores errors: a subdirectory that stays at the destination is complete.
     fn move_back(self) {
         let _ = fs::rename(&self.to, &self.from);
         if self.replaced_empty {
@@ -144,7 +146,7 @@ mod tests {
         ["f", "g", "h"].map(str::to_owned).to_vec()
     }
 
-    /// Subdirectories for `destination` with complete files.
+    /// Returns unfinished subdirectories for `destination`, each with one complete file.
     fn filled(destination: &Path) -> OutputDirectories {
         let output = OutputDirectories::create(destination, names()).expect("nothing in the way");
         for name in names() {
@@ -194,9 +196,9 @@ mod tests {
         for destination in ["", "new/of/three"] {
             let destination = parent.path().join(destination);
             let output = filled(&destination);
-            // An empty directory is replaced, and restored.
+            // `finish` replaces this empty directory and must restore it.
             fs::create_dir_all(destination.join("f")).expect("free");
-            // Another process creates this destination first.
+            // Another process creates a file at the last destination, so that its rename fails.
             fs::write(destination.join("h"), b"theirs").expect("free");
             let error = output.finish().expect_err("it is in the way");
             assert!(

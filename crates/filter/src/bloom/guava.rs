@@ -1,29 +1,31 @@
 //! Guava's `BloomFilter`: the same size, bits and serialised form.
 //!
-//! `create(funnel, expectedInsertions, fpp)` chooses `m = (long) (-n · ln p / (ln 2)²)` bits,
-//! rounded up to whole 64-bit words, and `k = max(1, round(-ln p / ln 2))` probes. Old versions of
-//! Guava derived `k` from `m / n`, which differs for very few keys. All versions read each other's
-//! filters, because the number of probes is in the serialised form.
+//! For `n` expected keys and the error rate `p`, Guava's `create(funnel, n, p)` chooses
+//! `m = (long) (-n · ln p / (ln 2)²)` bits, rounded up to whole 64-bit words, and
+//! `k = max(1, round(-ln p / ln 2))` probes, the bits that each key sets. Old versions of Guava
+//! derived `k` from `m / n`, which can give another `k` if very few keys are expected. All versions
+//! read each other's filters, because the serialised form contains `k`.
 //!
-//! Both strategies hash the key with `MurmurHash3_x64_128` and seed 0:
+//! A strategy derives the probes from the `MurmurHash3_x64_128` of the key, with seed 0:
 //!
-//! | ordinal | strategy             | h1, h2                    | probe i                              |
-//! |--------:|----------------------|---------------------------|--------------------------------------|
-//! |       0 | `MURMUR128_MITZ_32`  | low, high 32 bits of word 0 | h1 + (i+1)·h2 as `int`, `~` if negative |
-//! |       1 | `MURMUR128_MITZ_64`  | word 0, word 1            | h1 + i·h2 as `long`, without its sign bit |
+//! | ordinal | strategy            | h1, h2           | probe i, from i = 0                     |
+//! |--------:|---------------------|------------------|-----------------------------------------|
+//! |       0 | `MURMUR128_MITZ_32` | word 0: its low, | h1 + (i+1)·h2 as `int`, `~` if negative |
+//! |         |                     | its high 32 bits |                                         |
+//! |       1 | `MURMUR128_MITZ_64` | word 0, word 1   | h1 + i·h2 as `long`, sign bit cleared   |
 //!
-//! and reduce each probe modulo m. The serialised form (`writeTo`, `readFrom`):
+//! Each probe is then reduced modulo `m`. The serialised form (`writeTo`, `readFrom`):
 //!
-//! | at | bytes | field         | encoding and meaning                                              |
-//! |---:|------:|---------------|-------------------------------------------------------------------|
-//! |  0 |     1 | strategy      | its ordinal                                                       |
-//! |  1 |     1 | hash count    | u8, 1 ..= 255                                                     |
-//! |  2 |     4 | word count    | i32 BE, at least 1                                                |
-//! |  6 |   8·w | words         | i64 BE each; bit `p` is bit `p mod 64` of word `p / 64`           |
+//! | at | bytes | field         | encoding and meaning                                           |
+//! |---:|------:|---------------|----------------------------------------------------------------|
+//! |  0 |     1 | strategy      | the ordinal of the strategy, as in the table above             |
+//! |  1 |     1 | hash count    | u8, 1 ..= 255                                                  |
+//! |  2 |     4 | word count    | i32 BE, at least 1                                             |
+//! |  6 |   8·w | words         | i64 BE each; bit `p` is bit `p mod 64` of word `p / 64`        |
 //!
-//! Guava hashes the bytes that the funnel sends: byte arrays unchanged; text as UTF-8
-//! (`stringFunnel`) or as UTF-16 little-endian (`unencodedCharsFunnel`); an `int` or `long` as 4 or
-//! 8 bytes, little-endian.
+//! A `Funnel` of Guava turns an object into the bytes to hash, which are the keys here: byte arrays
+//! unchanged; text as UTF-8 (`stringFunnel`) or as UTF-16 little-endian (`unencodedCharsFunnel`);
+//! an `int` or `long` as 4 or 8 bytes, little-endian.
 
 #![cfg_attr(
     not(test),
@@ -37,7 +39,7 @@ use core::num::NonZeroU8;
 
 use crate::sizing::ErrorRate;
 
-/// How probes are derived from a key's hash. The names are Guava's.
+/// How the positions of a key's bits are derived from its hash. The names are Guava's.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum GuavaStrategy {
     /// `MURMUR128_MITZ_32`: used by old versions of Guava; its error rate is too high above 2^31
@@ -48,7 +50,7 @@ pub enum GuavaStrategy {
     Mitz64,
 }
 
-/// A set of byte strings that answers as Guava's `BloomFilter` does, bit for bit.
+/// A Bloom filter of byte strings with the same size and bits as Guava's `BloomFilter`.
 ///
 /// ```
 /// use filter::ErrorRate;
@@ -95,8 +97,9 @@ impl GuavaBloom {
         Ok(Self { strategy, hash_count, words: vec![0; word_count] })
     }
 
-    /// Inserts a key. Returns true if a bit changed, that is if the key was certainly absent
-    /// before.
+    /// Inserts a key, and returns whether a bit changed.
+    ///
+    /// If true, the key was certainly not in the filter before.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         let mut changed = false;
         for bit in self.probes(key) {
@@ -145,13 +148,14 @@ impl GuavaBloom {
         self.hash_count.get()
     }
 
-    /// Returns how probes are derived from a hash.
+    /// Returns how the positions of a key's bits are derived from its hash.
     pub const fn strategy(&self) -> GuavaStrategy {
         self.strategy
     }
 
-    /// Returns the error rate as `expectedFpp` does: the fraction of set bits to the power of the
-    /// probes.
+    /// Returns the expected error rate, as `expectedFpp` does.
+    ///
+    /// This is the fraction of set bits to the power of the number of probes.
     pub fn error_rate(&self) -> f64 {
         let set =
             self.words.iter().map(|word| u64::from(word.count_ones())).fold(0, u64::saturating_add);
@@ -268,7 +272,7 @@ const fn quarters(half: u64) -> [u32; 2] {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("a filter for {expected_insertions} keys at that error rate exceeds Guava's limits")]
 pub struct TooLarge {
-    /// The number of keys for which the filter was to be sized.
+    /// The number of expected keys passed to `create`.
     pub expected_insertions: u64,
 }
 

@@ -8,11 +8,11 @@ use flate2::GzBuilder;
 use super::zstd;
 use super::{Compression, ZstdFraming};
 
-/// Appends the compressed `body` to `out`; only ZSTD uses `framing`.
+/// Compresses `body` and appends the result to `out`; only ZSTD uses `framing`.
 ///
 /// # Panics
 ///
-/// If this build does not support `codec`; the writer checks that when it creates a file.
+/// If this build does not support `codec`. The writer checks the codec when it creates a file.
 pub(crate) fn compress(codec: Compression, framing: ZstdFraming, body: &[u8], out: &mut Vec<u8>) {
     match codec {
         Compression::None => out.extend_from_slice(body),
@@ -40,13 +40,17 @@ pub(crate) fn compress(codec: Compression, framing: ZstdFraming, body: &[u8], ou
     }
 }
 
-/// The maximum length of a chunk: Hadoop's buffer of 262,144 bytes minus the worst-case growth of
-/// incompressible data. HBase cannot read longer chunks.
+// The maximum length of a chunk before compression, for each codec with Hadoop's framing: Hadoop's
+// buffer of 262,144 bytes minus the worst-case growth of incompressible data. HBase cannot read
+// longer chunks.
 const LZ4_CHUNK_LEN: usize = 261_100;
 const SNAPPY_CHUNK_LEN: usize = 218_422;
 #[cfg(feature = "zstd")]
 const ZSTD_CHUNK_LEN: usize = 261_120;
 
+/// Appends `body` as one group of Hadoop's framing, in chunks of at most `chunk_len` bytes.
+///
+/// `compress_chunk` appends a compressed chunk and returns its length.
 fn compress_framed(
     body: &[u8],
     out: &mut Vec<u8>,
@@ -70,7 +74,9 @@ fn push_len(out: &mut Vec<u8>, len: usize) {
     out.extend_from_slice(&len.to_be_bytes());
 }
 
-/// Appends up to `len_max` bytes that `fill` writes; returns their number.
+/// Appends the bytes that `fill` writes into a slice of `len_max` bytes, and returns their number.
+///
+/// `fill` returns this number, or `None` if the slice is too short.
 fn resize_and_fill(
     out: &mut Vec<u8>,
     len_max: usize,
@@ -85,7 +91,7 @@ fn resize_and_fill(
 }
 
 fn compress_gzip(body: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-    // Java writes 0 as the operating system.
+    // 0 in the header's field for the operating system, as Java writes it.
     let mut encoder =
         GzBuilder::new().operating_system(0).write(out, flate2::Compression::default());
     encoder.write_all(body)?;

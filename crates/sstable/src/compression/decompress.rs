@@ -1,7 +1,7 @@
 //! Decompresses the body of a block, out of [Hadoop's framing](super) if the codec uses it.
 //!
-//! The stated length is not trusted: memory grows with the decompressed bytes, and more bytes than
-//! stated are an error.
+//! The length that the block header states is not trusted: memory grows with the decompressed
+//! bytes, and a body that exceeds the stated length is an error.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -13,11 +13,11 @@ use super::Compression;
 use super::zstd;
 use crate::input::Input;
 
-/// Decompresses the body of a block, of `len` bytes.
+/// Decompresses the body of a block, which must have `len` bytes once decompressed.
 ///
-/// Ignores bytes after the last group, as HBase does: Hadoop may write an empty group at the end.
-/// Allocates as bytes are decompressed, see [`grow`]. Reuses the memory of `buffer`, not its
-/// contents.
+/// In Hadoop's framing, ignores the input after the group that completes the body, as HBase does:
+/// Hadoop may write an empty group at the end. Allocates as bytes are decompressed, see [`grow`].
+/// Reuses the memory of `buffer` and discards its contents.
 pub(crate) fn decompress(
     codec: Compression,
     stored: &[u8],
@@ -57,18 +57,20 @@ pub(crate) fn decompress(
     }
 }
 
-/// The maximum number of bytes per compressed byte.
+/// Returns the maximum number of decompressed bytes per compressed byte that a codec can reach.
 const fn ratio_max(codec: Compression) -> usize {
     match codec {
-        Compression::Gz => 1032,   // A block of 258-byte matches at two bits each.
-        Compression::Lz4 => 255,   // A byte that continues a match length.
-        Compression::Snappy => 22, // A copy of 64 bytes takes three.
-        Compression::Zstd => 32 << 10, // A block of 128 KiB of one byte takes four.
+        Compression::Gz => 1032,   // Matches of 258 bytes, at two bits each.
+        Compression::Lz4 => 255,   // Each further byte of a match length adds up to 255.
+        Compression::Snappy => 22, // A copy of 64 bytes takes three bytes: 21.3, rounded up.
+        Compression::Zstd => 32 << 10, // A 128 KiB block of one repeated byte takes four bytes.
         _ => 1,
     }
 }
 
-/// Reserves memory for `len` decompressed bytes, but at most for a typical compression ratio.
+/// Clears `buffer` and reserves memory for `len` decompressed bytes.
+///
+/// Reserves at most `LIKELY_RATIO` times the stored length, because `len` is not trusted.
 pub(super) fn reserve_output(len: usize, stored_len: usize, mut buffer: Vec<u8>) -> Vec<u8> {
     const LIKELY_RATIO: usize = 8;
     buffer.clear();
@@ -78,8 +80,9 @@ pub(super) fn reserve_output(len: usize, stored_len: usize, mut buffer: Vec<u8>)
 
 /// Appends `room` zeros to `body`, whose final length is `len`, and returns the zeros.
 ///
-/// The capacity at most doubles, so that it is at most twice the decompressed bytes, and is at most
-/// `len`, so that a cached body wastes no memory.
+/// A full buffer doubles its capacity, or grows to the bytes needed if these are more, so memory
+/// stays proportional to the decompressed bytes. It does not grow beyond `len`, so that a cached
+/// body wastes no memory.
 pub(super) fn grow(body: &mut Vec<u8>, room: usize, len: usize) -> &mut [u8] {
     let start = body.len();
     let needed = start.saturating_add(room);
@@ -91,7 +94,7 @@ pub(super) fn grow(body: &mut Vec<u8>, room: usize, len: usize) -> &mut [u8] {
     body.get_mut(start..).unwrap_or_default()
 }
 
-/// Appends up to `room` bytes that `fill` writes.
+/// Appends the bytes that `fill` writes into a slice of `room` bytes; `fill` returns their number.
 fn append(
     body: &mut Vec<u8>,
     room: usize,
@@ -104,7 +107,10 @@ fn append(
     Ok(())
 }
 
-/// Decompresses framed groups; `decompress_chunk` appends a chunk of at most the given length.
+/// Decompresses the groups and chunks of Hadoop's framing.
+///
+/// `decompress_chunk(chunk, body, room)` appends the decompressed chunk, at most `room` bytes, to
+/// `body`.
 fn decompress_framed(
     codec: Compression,
     stored: &[u8],
@@ -126,7 +132,7 @@ fn decompress_framed(
             let (start, room) = (body.len(), group_end.saturating_sub(body.len()));
             decompress_chunk(chunk, &mut body, room)
                 .map_err(|error| format!("damaged {codec} chunk: {error}"))?;
-            // Otherwise empty chunks could make the loop endless.
+            // An incomplete group must continue with data: an empty chunk is damage.
             if body.len() == start {
                 return Err(format!("an empty {codec} chunk").into());
             }
@@ -144,7 +150,7 @@ fn decompress_gzip(
     let mut body = reserve_output(len, stored.len(), buffer);
     let damaged = |error: io::Error| format!("damaged GZ stream: {error}");
     while body.len() < len {
-        // Fills the reserved capacity first, then doubles.
+        // Fill the reserved capacity, then double the length in each iteration.
         let left = len.saturating_sub(body.len());
         let room = match body.capacity().saturating_sub(body.len()) {
             0 => body.len().max(1024),
@@ -152,7 +158,7 @@ fn decompress_gzip(
         };
         decoder.read_exact(grow(&mut body, room.min(left), len)).map_err(damaged)?;
     }
-    // The decoder verifies the stream's checksum at the end of the stream.
+    // Reading to the end of the stream makes the decoder verify the stream's checksum.
     match decoder.read(&mut [0]).map_err(damaged)? {
         0 => Ok(body),
         _ => Err(format!("more than the {len} bytes stated").into()),

@@ -3,22 +3,22 @@
 //! | bytes | field          | meaning                                                            |
 //! |------:|----------------|--------------------------------------------------------------------|
 //! |     2 | encoding id    | u16 BE; absent in blocks without an encoding                       |
-//! |     4 | unencoded size | i32 BE; only `PREFIX`, `DIFF`, `FAST_DIFF`: bytes as plain cells   |
+//! |     4 | unencoded size | i32 BE; the size as plain cells; only in delta-encoded blocks      |
 //! |       | payload        | see the module of the encoding                                     |
 //!
-//! In `PREFIX`, `DIFF` and `FAST_DIFF`, each value is followed by the tags (a vint length, then the
-//! tags or [references](super::tag_dictionary) to them) and the sequence id (an hvlong); each only
-//! in files that have the field.
+//! The delta encodings are `PREFIX`, `DIFF` and `FAST_DIFF`. In these, two more fields follow each
+//! value, in files that have them: the tags (a vint length, then the tags or
+//! [references](super::tag_dictionary) to them) and the sequence id (an hvlong).
 
 use super::delta::{DeltaCells, DeltaEncoding};
 use super::{DamageReason, DataBlockEncoding, PlainCells, row_index};
 use crate::buffers::Body;
 use crate::input::Input;
 
-/// Bytes of the encoding id.
+/// The length of the encoding id, in bytes.
 pub(super) const ID_LEN: usize = 2;
 
-/// The cells of a data block as stored.
+/// The cells of a data block: plain, or delta-encoded and not yet decoded.
 #[derive(Debug)]
 pub(crate) enum Cells {
     Plain(PlainCells),
@@ -26,9 +26,10 @@ pub(crate) enum Cells {
 }
 
 impl Cells {
-    /// Takes the body of a data block whose plain form may have at most `size_max` bytes.
+    /// Opens the body of a data block.
     ///
-    /// Does not check the cells; cursors do.
+    /// Fails if a delta-encoded block states an unencoded size of more than `size_max` bytes. Does
+    /// not check the cells; cursors do.
     pub(crate) fn open(
         encoding: DataBlockEncoding,
         body: Body,
@@ -58,7 +59,7 @@ impl Cells {
         Ok(Self::Delta(DeltaCells::new(delta, body, size)))
     }
 
-    /// The size in memory, in bytes.
+    /// Returns the size in memory, in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         match self {
             Self::Plain(plain) => plain.bytes(),
@@ -66,7 +67,7 @@ impl Cells {
         }
     }
 
-    /// Bytes of all cells in plain form; for delta-encoded cells, as stated by the block.
+    /// Returns the size of all cells in plain form; for delta-encoded cells, the size stated.
     pub(crate) const fn plain_len(&self) -> usize {
         match self {
             Self::Plain(plain) => plain.body().len(),

@@ -1,7 +1,10 @@
-//! Reads and checks one cell, field by field, over the previous cell.
+//! Reads and checks one delta-encoded cell, field by field. The cell replaces the previous cell.
 //!
-//! The function for each field is inlined into the decoders. Rare cases are calls: a row of another
-//! length, the first cell, tags, damage.
+//! The functions that read a field are inlined into the decoders. Rare cases are in functions that
+//! are not inlined: the first cell, a row of another length than the previous row, tags, damage.
+//!
+//! In names here, "own" bytes are stored in the cell itself, in contrast to shared ones; the
+//! "columns" of a key are row, family and qualifier; its "time" is timestamp and type.
 #![expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 
 use std::ops::Range;
@@ -14,7 +17,7 @@ use crate::encoding::{DamageReason, Step};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, KeyRef, SequenceId};
 
-/// The cell being read, which overwrites the previous cell.
+/// A reader of one cell from the body of a block; it overwrites the previous cell in `current`.
 pub(super) struct CellReader<'c, 'b> {
     current: &'c mut CurrentCell,
     pub(super) input: Input<'b>,
@@ -25,11 +28,11 @@ pub(super) struct CellReader<'c, 'b> {
 pub(super) struct Lengths {
     pub(super) key_len: usize,
     pub(super) value_len: usize,
-    /// Bytes shared with the previous key.
+    /// Length of the prefix that the key shares with the previous key.
     pub(super) common: usize,
 }
 
-/// Timestamp and type of a cell.
+/// Timestamp and type of a cell, both checked.
 #[derive(Clone, Copy)]
 pub(super) struct Time {
     timestamp: i64,
@@ -54,12 +57,12 @@ pub(super) trait CellFlags: Copy {
     fn same_type(self) -> bool;
     fn same_value(self) -> bool;
 
-    /// Reads the timestamp, which may be relative to the previous one.
+    /// Reads the timestamp, which may be encoded relative to the `previous` timestamp.
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64>;
 }
 
 impl<'c, 'b> CellReader<'c, 'b> {
-    /// Starts after the previous cell.
+    /// Creates a reader that starts after the previous cell, `current`.
     #[inline(always)]
     pub(super) fn new(current: &'c mut CurrentCell, cells: &'b DeltaCells) -> Self {
         let body = cells.body();
@@ -67,7 +70,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Self { current, input, body_len: body.len() }
     }
 
-    /// Reads a `DIFF` or `FAST_DIFF` cell after the flags.
+    /// Reads the rest of a `DIFF` or `FAST_DIFF` cell whose `flags` the caller has read.
     #[inline(always)]
     pub(super) fn read_differences(&mut self, flags: impl CellFlags) -> Result<Step, DeltaFault> {
         let Lengths { key_len, value_len, common } = self.read_lengths(flags)?;
@@ -99,7 +102,9 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(Lengths { key_len, value_len, common })
     }
 
-    /// Reads a whole key of `key_len` bytes, of which the first `common` are shared.
+    /// Reads a flat key of `key_len` bytes whose first `common` bytes are shared.
+    ///
+    /// `PREFIX` stores all keys in this form, `FAST_DIFF` the first one.
     #[inline(always)]
     pub(super) fn read_key(
         &mut self,
@@ -116,7 +121,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let rest = self.input.rest();
         let step = current.enter_row(common, rest)?;
         let own = self.input.take(key_len - common).ok_or(DeltaFault::KeyExceedsBlock)?;
-        // If the family length is shared, it stays as it is.
+        // The family length is the byte at `row_end`; if it is shared, it stays as it is.
         if let Some(family_at) = current.row_end.checked_sub(common) {
             let family_len =
                 usize::from(*own.get(family_at).ok_or(DeltaFault::KeyLengthsContradict)?);
@@ -130,15 +135,15 @@ impl<'c, 'b> CellReader<'c, 'b> {
         }
         current.key.make_room(key_len);
         current.key.put(common, rest, own.len());
-        // Timestamp and type are usually among the bytes just read.
+        // Timestamp and type end the key. Usually no byte of them is shared, so `own` has them all.
         let end = own.last_chunk().or_else(|| current.key.range(0, key_len).last_chunk());
         let [time @ .., type_code]: [u8; TIME_LEN] = *end.expect("the key is longer");
         Ok((step, Time::new(i64::from_be_bytes(time), type_code)?))
     }
 
-    /// Reads row and qualifier of a key of `key_len` bytes, of which the first `common` are shared.
+    /// Reads row and qualifier of a key of `key_len` bytes whose first `common` bytes are shared.
     ///
-    /// The family is that of the block.
+    /// Inserts the family of the block between them.
     #[inline(always)]
     fn read_columns(&mut self, key_len: usize, common: usize) -> Result<Step, DeltaFault> {
         if key_len < KeyRef::FIXED_LEN {
@@ -151,7 +156,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let step = current.enter_row(common, own)?;
         let qualifier_at = current.qualifier_at();
         if shares_row {
-            // Neither the shared nor the new bytes may overlap timestamp and type.
+            // In both keys, the shared prefix must end after the family, before timestamp and type.
             let is_in_columns =
                 common >= qualifier_at && common <= time_at && common + TIME_LEN <= current.key_len;
             if !is_in_columns {
@@ -181,8 +186,9 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(step)
     }
 
-    /// Returns why a key of the same row, of `key_len` bytes, must not share its first `common`
-    /// bytes.
+    /// Returns the fault of a key of `key_len` bytes that must not share its first `common` bytes.
+    ///
+    /// The key has the previous row.
     #[cold]
     fn shared_len_fault(&self, key_len: usize, common: usize) -> DeltaFault {
         if common > self.current.key_len || common > key_len {
@@ -194,7 +200,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         }
     }
 
-    /// Reads timestamp and type of a key of `key_len` bytes, after its columns.
+    /// Reads timestamp and type, and writes them to the end of the key of `key_len` bytes.
     #[inline(always)]
     fn read_time(&mut self, key_len: usize, flags: impl CellFlags) -> Result<Time, DeltaFault> {
         let current = &mut *self.current;
@@ -209,7 +215,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Time::new(timestamp, type_code)
     }
 
-    /// Reads the value.
+    /// Skips the value of `len` bytes, and returns its range in the body.
     #[inline(always)]
     pub(super) fn read_value(&mut self, len: usize) -> Result<Range<usize>, DeltaFault> {
         let start = self.at();
@@ -224,7 +230,9 @@ impl<'c, 'b> CellReader<'c, 'b> {
         if len == value.len() { Ok(value) } else { Err(DeltaFault::RepeatedValueLenDiffers) }
     }
 
-    /// Completes the cell after key and value. In files with tags, the caller must then call
+    /// Completes the cell after key and value, and reads its sequence id in files without tags.
+    ///
+    /// In files with tags, the sequence id follows the tags, and the caller must then call
     /// [`read_tail`](Self::read_tail).
     #[inline(always)]
     pub(super) fn finish(
@@ -234,7 +242,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         value: Range<usize>,
     ) -> Result<(), DeltaFault> {
         let layout = self.current.layout;
-        // Cannot overflow: key and value are in memory.
+        // Cannot overflow: the two lengths are those of bytes in memory.
         let mut plain_len = LENGTHS_LEN + key_len + value.len();
         let mut sequence_id = SequenceId::default();
         if layout.mvcc && !layout.tags {
@@ -258,7 +266,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(())
     }
 
-    /// Reads a sequence id; also returns its length in a plain cell.
+    /// Reads a sequence id, and returns it with its length in a plain cell.
     #[inline(always)]
     fn read_sequence_id(&mut self) -> Result<(SequenceId, usize), DeltaFault> {
         let number = self.input.hvlong().ok_or(DeltaFault::BadSequenceId)?;
@@ -280,6 +288,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(())
     }
 
+    /// Reads the tags. Decodes references to the tag dictionary if the file compresses tags.
     fn read_tags(&mut self) -> Result<(), DamageReason> {
         let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
         let len = len.ok_or("bad tags length")?;
@@ -297,7 +306,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(())
     }
 
-    /// Adds to the length of the cell in plain form.
+    /// Adds `len` to the length of the cell in plain form, and checks it against the stated size.
     fn grow_plain_cell(&mut self, len: usize) -> Result<(), DamageReason> {
         let current = &mut *self.current;
         current.plain.end += len;
@@ -307,14 +316,14 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(())
     }
 
-    /// Makes the family of this key the family of the block.
+    /// Sets the family of the block to that of the key just read.
     pub(super) fn set_block_family(&mut self) {
         let current = &mut *self.current;
         let family = current.key.range(current.row_end + 1, current.qualifier_at()).to_vec();
         current.set_family(&family);
     }
 
-    /// The current offset in the body.
+    /// Returns the offset of the next unread byte in the body.
     #[inline]
     const fn at(&self) -> usize {
         self.body_len - self.input.len()

@@ -14,8 +14,8 @@ use crate::input::Input;
 
 /// A cursor over delta-encoded cells; the cell at the cursor is checked.
 ///
-/// Every call must pass the cells that the cursor was made for. After an error the cursor is on no
-/// cell and must not be used again.
+/// Every call must pass the same cells as `begin`. After an error, the cursor has no valid cell and
+/// must not be used again.
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaCursor {
     encoding: DeltaEncoding,
@@ -23,7 +23,7 @@ pub(crate) struct DeltaCursor {
 }
 
 impl DeltaCursor {
-    /// Decodes and checks the first cell and returns a cursor on it.
+    /// Decodes and checks the first cell, and returns a cursor at that cell.
     pub(crate) fn begin(cells: &DeltaCells, layout: CellLayout) -> Result<Self, DamageReason> {
         let encoding = cells.encoding();
         let mut cell = CurrentCell::before_first(cells, layout, DELTA_HEADER_LEN);
@@ -66,14 +66,16 @@ impl DeltaCursor {
         }
     }
 
-    /// Reads the fields after the value of the cell at `at`, in files with tags.
+    /// Reads the fields that follow the value in files with tags. The cell starts at `at`.
     #[inline(never)]
     fn read_tail(&mut self, cells: &DeltaCells, at: usize) -> Result<(), DamageReason> {
         CellReader::new(&mut self.cell, cells).read_tail().map_err(|what| damage_at(at, &what))
     }
 
-    /// Returns the result of a step to `at`, where no sound cell is: the end of the block or
-    /// damage.
+    /// Returns the result of a step to `at` if no cell could be decoded there.
+    ///
+    /// At the end of the body this is `Step::End` if the cells have the size stated by the block.
+    /// Otherwise it is the damage.
     #[cold]
     fn end(&self, cells: &DeltaCells, at: usize, fault: DeltaFault) -> Result<Step, DamageReason> {
         if !cells.body().tail(at).is_empty() {
@@ -88,8 +90,8 @@ impl DeltaCursor {
 
     /// Moves forward to the first cell whose row is at least `row`.
     ///
-    /// Returns how that cell's row compares with `row`. If all rows are less, the cursor ends on
-    /// the last cell.
+    /// Returns how that cell's row compares with `row`. If all rows are less, the cursor stays on
+    /// the last cell, and the result is `Less`.
     pub(crate) fn go_to_row(
         &mut self,
         cells: &DeltaCells,
@@ -110,29 +112,29 @@ impl DeltaCursor {
         }
     }
 
-    /// The offset of the cell in the plain form of the block.
+    /// Returns the offset of the cell in the plain form of the block.
     pub(crate) const fn position(&self) -> usize {
         self.cell.plain.start
     }
 
-    /// The length of the cell in plain form.
+    /// Returns the length of the cell in plain form.
     pub(crate) const fn cell_len(&self) -> usize {
         self.cell.plain.end - self.cell.plain.start
     }
 
-    /// The cell at the cursor.
+    /// Returns the cell at the cursor.
     pub(crate) fn cell<'a>(&'a self, cells: &'a DeltaCells) -> CellRef<'a> {
         self.cell.cell(cells)
     }
 
-    /// The flat key of the cell at the cursor.
+    /// Returns the flat key of the cell at the cursor.
     #[cfg(test)]
     pub(super) fn flat_key(&self) -> &[u8] {
         self.cell.flat_key()
     }
 }
 
-/// Decodes all cells into plain cells, and returns their row offsets.
+/// Decodes all cells into plain cells, and returns these and the offsets of their rows.
 ///
 /// The cursor checks each cell and the order of rows, so the plain cells need no further check.
 pub(crate) fn decode_delta(
@@ -140,7 +142,7 @@ pub(crate) fn decode_delta(
     layout: CellLayout,
     buffers: &mut Buffers,
 ) -> Result<(PlainCells, RowStarts), DamageReason> {
-    // The stated size is not trusted: beyond this capacity the vector grows with the decoded cells.
+    // The stated size is not trusted: beyond 8 times the body, memory grows with the decoded cells.
     let likely_len = cells.plain_len().min(cells.body().len().saturating_mul(8));
     let mut out = buffers.take_empty(likely_len);
     let mut cursor = DeltaCursor::begin(cells, layout)?;

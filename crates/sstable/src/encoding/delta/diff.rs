@@ -1,16 +1,16 @@
-//! `DIFF`: as [`PREFIX`](super::prefix), with delta-encoded lengths, types and timestamps.
+//! `DIFF`: like [`PREFIX`](super::prefix), with delta-encoded lengths, types and timestamps too.
 //!
-//! A block starts with u8 family length and family. Then each cell:
+//! The payload of a block starts with the family: a u8 length and its bytes. The fields of a cell:
 //!
 //! | bytes | field        | meaning                                                             |
 //! |------:|--------------|---------------------------------------------------------------------|
-//! |     1 | flags        | below                                                               |
-//! |  1..5 | key length   | vint; absent if flagged as the same                                 |
-//! |  1..5 | value length | vint; absent if flagged as the same                                 |
-//! |  1..5 | `c`          | vint; bytes of the key shared up to the qualifier's end             |
+//! |     1 | flags        | see the constants of this module                                    |
+//! |  1..5 | key length   | vint; absent if flagged as equal to the previous cell's             |
+//! |  1..5 | value length | vint; absent if flagged as equal                                    |
+//! |  1..5 | `c`          | vint; length of the shared key prefix, up to the qualifier's end    |
 //! |       | rest         | the key from `c` to the qualifier's end, without the family         |
-//! |  1..8 | timestamp    | little-endian: absolute value of the timestamp or (previous − it)   |
-//! |     1 | type         | absent if flagged as the same                                       |
+//! |  1..8 | timestamp    | little-endian; magnitude of timestamp or (previous − timestamp)     |
+//! |     1 | type         | absent if flagged as equal                                          |
 //! |       | value        |                                                                     |
 //!
 //! HBase: `DiffKeyDeltaEncoder`.
@@ -27,15 +27,15 @@ use crate::input::Input;
 const SAME_KEY_LEN: u8 = 0x01;
 const SAME_VALUE_LEN: u8 = 0x02;
 const SAME_TYPE: u8 = 0x04;
-/// The timestamp field holds a difference.
+/// The timestamp field holds the previous timestamp minus the timestamp.
 const TIMESTAMP_DIFFERENCE: u8 = 0x08;
-/// The length of the timestamp field, minus one.
+/// The mask of the timestamp field's length, stored minus one.
 const TIMESTAMP_LEN: u8 = 0x70;
 const TIMESTAMP_LEN_SHIFT: u32 = 4;
 /// The number in the timestamp field is negative.
 const TIMESTAMP_NEGATIVE: u8 = 0x80;
 
-/// Appends a cell up to its value.
+/// Appends the fields of a cell up to and including its value.
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
@@ -90,7 +90,7 @@ struct TimestampField {
     flags: u8,
     /// Little-endian.
     bytes: [u8; 8],
-    /// The number of bytes stored, 1 ..= 8.
+    /// The number of bytes to store, 1 ..= 8; the others are zero.
     len: usize,
 }
 
@@ -105,7 +105,7 @@ impl TimestampField {
     }
 }
 
-/// Reads the family before the first cell.
+/// Reads the family of the block, which is stored before the first cell.
 pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], DamageReason> {
     let len = input.u8().ok_or("no family length")?;
     let family = i8::try_from(len).ok().and_then(|_| input.take(len.into()));
@@ -155,7 +155,7 @@ impl CellFlags for Flags {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
-        // 1 to 8.
+        // 1 to 8. The bytes after these in the array are arbitrary, and are masked.
         let len = ((self.0 & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT) + 1;
         let bytes = input.up_to_eight(len.into())?;
         let mask = u64::MAX >> (64 - 8 * u32::from(len));

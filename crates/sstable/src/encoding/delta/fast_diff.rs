@@ -1,18 +1,22 @@
-//! `FAST_DIFF`: as [`DIFF`](super::diff), with bytewise timestamps and omitted repeated values.
+//! `FAST_DIFF`: like [`DIFF`](super::diff), but shares timestamp bytes and omits repeated values.
+//!
+//! The fields of a cell after the first:
 //!
 //! | bytes | field        | meaning                                                             |
 //! |------:|--------------|---------------------------------------------------------------------|
-//! |     1 | flags        | below; low 3 bits: leading bytes shared by the timestamps           |
-//! |  1..5 | key length   | vint; absent if flagged as the same                                 |
-//! |  1..5 | value length | vint; absent if flagged as the same                                 |
-//! |  1..5 | `c`          | vint; bytes of the key shared up to the qualifier's end             |
+//! |     1 | flags        | see the constants of this module                                    |
+//! |  1..5 | key length   | vint; absent if flagged as equal to the previous cell's             |
+//! |  1..5 | value length | vint; absent if flagged as equal                                    |
+//! |  1..5 | `c`          | vint; length of the shared key prefix, up to the qualifier's end    |
 //! |       | rest         | the key from `c` to the qualifier's end, without the family         |
-//! |  1..8 | timestamp    | big-endian, without the shared bytes                                |
-//! |     1 | type         | absent if flagged as the same                                       |
-//! |       | value        | absent if flagged as the same                                       |
+//! |  1..8 | timestamp    | big-endian, without the leading bytes shared with the previous one  |
+//! |     1 | type         | absent if flagged as equal                                          |
+//! |       | value        | absent if flagged as equal                                          |
 //!
-//! In the first cell, flags and `c` are 0, and the whole flat key, including the family, replaces
-//! rest, timestamp and type. HBase: `FastDiffDeltaEncoder`.
+//! In the first cell, flags and `c` are 0, and the whole flat key replaces rest, timestamp and
+//! type. This key contains the family of the block, which is not stored elsewhere.
+//!
+//! HBase: `FastDiffDeltaEncoder`.
 
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
@@ -23,16 +27,20 @@ use crate::CellRef;
 use crate::encoding::Step;
 use crate::input::Input;
 
+/// The mask of the number of leading timestamp bytes that equal those of the previous timestamp.
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;
 const SAME_KEY_LEN: u8 = 0x08;
 const SAME_VALUE_LEN: u8 = 0x10;
 const SAME_TYPE: u8 = 0x20;
 /// Set only together with [`SAME_VALUE_LEN`].
 const SAME_VALUE: u8 = 0x40;
-/// Never set by encoders.
+/// Encoders never set this bit.
 const UNUSED: u8 = 0x80;
 
-/// Appends a cell up to its value, and records the range of the value in `key`.
+/// Appends the fields of a cell up to and including its value.
+///
+/// Sets `key.value_at` to the range of the value in `out`; for an omitted value, to the range of
+/// the earlier equal value.
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
@@ -96,7 +104,7 @@ pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<St
     cell.read_differences(flags)
 }
 
-/// Reads the first cell, which has a whole key.
+/// Reads the first cell, which stores its whole key.
 pub(super) fn decode_first(
     current: &mut CurrentCell,
     cells: &DeltaCells,
@@ -152,7 +160,7 @@ impl CellFlags for Flags {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
-        // At most 7.
+        // At most 7, so that at least one byte is read, and the shift below is less than 64.
         let shared = self.0 & SHARED_TIMESTAMP_LEN;
         let bytes = input.up_to_eight(8 - usize::from(shared))?;
         let shared_bits = 8 * u32::from(shared);

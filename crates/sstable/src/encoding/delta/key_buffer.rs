@@ -1,15 +1,17 @@
-//! The buffer of a cursor's flat key; the prefix shared with the next key stays in place.
+//! The buffer of a cursor's flat key.
+//!
+//! Each key overwrites the previous key; the prefix that both share stays in place.
 #![allow(clippy::indexing_slicing, reason = "the parts are within the buffer, which grows first")]
 
 use crate::encoding::plain::TIME_LEN;
 
-/// A key, followed by spare room with arbitrary bytes.
+/// A flat key, followed by at least `SHORT_LEN` arbitrary bytes that a copy may overwrite.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyBuffer {
     bytes: Vec<u8>,
 }
 
-/// Up to this length, bytes are copied with a fixed length.
+/// Slices of up to this length are copied by a copy of exactly this length.
 pub(super) const SHORT_LEN: usize = 32;
 
 impl KeyBuffer {
@@ -23,7 +25,7 @@ impl KeyBuffer {
         self.bytes[at]
     }
 
-    /// Makes room for a key of `len` bytes, and for bytes copied beyond the end of the key.
+    /// Ensures room for a key of `len` bytes and for the surplus bytes of `put`.
     #[inline]
     pub(super) fn make_room(&mut self, len: usize) {
         if self.bytes.len() < len + SHORT_LEN {
@@ -36,7 +38,10 @@ impl KeyBuffer {
         self.bytes.resize(2 * (len + SHORT_LEN), 0);
     }
 
-    /// Writes the first `len` of `bytes` at offset `at` of the key, where there must be room.
+    /// Writes the first `len` of `bytes` at offset `at` of the key.
+    ///
+    /// The caller must have made room. Surplus bytes may overwrite up to `SHORT_LEN` bytes after
+    /// the first `len`, so the parts of a key must be written in ascending order of their offsets.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(super) fn put(&mut self, at: usize, bytes: &[u8], len: usize) {
@@ -44,7 +49,7 @@ impl KeyBuffer {
         match (target.first_chunk_mut(), bytes.first_chunk(), len <= SHORT_LEN) {
             (Some(target), Some(short), true) => {
                 // A fixed-length copy takes a few instructions; one of variable length is a call.
-                // Bytes beyond `len` go to the spare room after the key.
+                // The surplus bytes are overwritten by the next part, or are after the key.
                 let (target, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (target, short);
                 *target = *short;
             }
@@ -52,7 +57,7 @@ impl KeyBuffer {
         }
     }
 
-    /// Writes timestamp and type at offset `at` of the key.
+    /// Writes timestamp and type at offset `at` of the key, and no bytes after these.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(super) fn put_time(&mut self, at: usize, timestamp: i64, type_code: u8) {
@@ -66,7 +71,7 @@ impl KeyBuffer {
 mod tests {
     use super::*;
 
-    /// With and without bytes after the first `len`.
+    /// Writes each part with and without surplus bytes after the first `len`.
     #[test]
     fn a_key_has_the_bytes_that_were_put() {
         let bytes: Vec<u8> = (1..=100).collect();
