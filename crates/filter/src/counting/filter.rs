@@ -20,7 +20,7 @@ use crate::theory;
 /// The value at which a counter saturates: the greatest value of 4 bits.
 const SATURATED: u8 = 15;
 
-/// Returns the number of lines and of probes per key with the lowest error rate for the sizing.
+/// Returns the number of lines and of probes per key that suits a sizing and a number of keys.
 fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
     let smallest = |rate| {
         // More than four lines per key do not lower the error rate.
@@ -106,24 +106,25 @@ impl CountingBloom {
         Ok(CountingView::stats_of(keys, shape.len()?, shape.probes))
     }
 
-    /// Returns the number of probes per key. A key raises that number of counters, or fewer if probes
-    /// coincide.
+    /// Returns the number of probes per key.
+    ///
+    /// A key raises that number of counters, or fewer if probes coincide.
     pub const fn probe_count(&self) -> u32 {
         self.view.probe_count()
     }
 
     /// Returns an estimate of the number of copies of the key: its lowest counter.
     ///
-    /// The estimate is never too low; 15 means 15 or more. The probability that it is too high is at
-    /// most the error rate.
+    /// The estimate is never too low; 15 means 15 or more. The probability that it is too high is
+    /// bounded by the error rate.
     pub fn count_estimate(&self, hash: KeyHash) -> u8 {
         self.view.field_values(&self.lines, hash).min().unwrap_or(0)
     }
 
     /// Returns how many counters have saturated at 15.
     ///
-    /// The number grows if keys are inserted and removed for a long time, because removing a key does
-    /// not lower a saturated counter. Only building a new filter resets these counters.
+    /// The number grows if keys are inserted and removed for a long time, because removing a key
+    /// does not lower a saturated counter. Only building a new filter resets these counters.
     pub fn saturated_count(&self) -> u64 {
         let saturated = |byte: &u8| u64::from(byte & 15 == 15) + u64::from(byte >> 4 == 15);
         self.lines.iter().map(saturated).sum()
@@ -131,8 +132,8 @@ impl CountingBloom {
 
     /// Adds all keys of another filter, as if they had been inserted into this one.
     ///
-    /// Both filters must have been created with the same sizing and number of keys, and the hashes of
-    /// their keys with the same seed.
+    /// Both filters must have been created with the same sizing and number of keys, and the hashes
+    /// of their keys with the same seed.
     ///
     /// # Errors
     ///

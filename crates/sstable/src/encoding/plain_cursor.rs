@@ -37,8 +37,8 @@ impl PlainCursor {
     ///
     /// # Panics
     ///
-    /// If the bytes after the cell are not a valid cell: the cells were not checked, or they are not
-    /// the cells with which the cursor was created.
+    /// If no valid cell follows: the cells were not checked, or they are not the cells with which
+    /// the cursor was created.
     #[inline]
     pub(crate) fn advance(&mut self, cells: &PlainCells, layout: CellLayout) -> bool {
         let at = self.bounds.end();
