@@ -4,7 +4,7 @@
 //! block, in the order of the cells. Each tag is stored as:
 //!
 //! | first byte | then                     | meaning                                           |
-//! |------------|--------------------------|------------------------------------------------------|
+//! |------------|--------------------------|---------------------------------------------------|
 //! | `0xFF`     | vint length, type, data  | a new tag, which is added to the dictionary       |
 //! | 0          | index, 1 byte: 0 ..= 126 | a tag in the dictionary; both bytes are a u16 BE  |
 //!

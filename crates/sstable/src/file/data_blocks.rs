@@ -66,8 +66,8 @@ impl OpenFile {
 
     /// Returns the data block at a cursor, for a scan.
     ///
-    /// Checks the `previous` offset and the key range of a decoded block. Of an encoded block, whose
-    /// last key is not known yet, checks the `previous` offset and the first key.
+    /// Checks the `previous` offset, and the key range of a decoded block. The last key of an
+    /// encoded block is not known yet, so usually only its first key is checked.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -399,8 +399,8 @@ impl PredecessorCheck {
             let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
             match file.find_predecessor(block, &mut ReadContext { caching, buffers, trace }) {
                 Ok(found) => predecessor = found,
-                // The caller's check of the keys still identifies the block. Damage in the previous
-                // leaf therefore does not make the first block of this leaf unreadable.
+                // The check of the keys still identifies the block. Damage in the previous leaf
+                // therefore does not make the first block of this leaf unreadable.
                 Err(Error::Corrupt { .. }) => {}
                 Err(error) => {
                     self.failure = Some(error);

@@ -118,7 +118,7 @@ impl FileInfo {
         u64::try_from(self.long(Self::MAX_SEQ_ID)?).ok().map(SequenceId::new)
     }
 
-    /// Returns the key count and the checksum from the entry [`Self::ROW_FILTER_ID`], if present.
+    /// Returns the key count and the checksum from the entry `ROW_FILTER_ID`, if present.
     pub(crate) fn row_filter_id(&self) -> Option<(u64, u64)> {
         let (keys, checksum) = self.value(Self::ROW_FILTER_ID)?.split_first_chunk()?;
         Some((u64::from_be_bytes(*keys), u64::from_be_bytes(checksum.try_into().ok()?)))
