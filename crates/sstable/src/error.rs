@@ -1,4 +1,4 @@
-//! Why a file could not be read or written.
+//! The errors of this crate, and the block types that they name.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -46,44 +46,44 @@ pub enum Error {
         found: String,
     },
 
-    /// The caller passed something that no file can hold.
+    /// The caller passed a value that the file format does not allow.
     #[error("{file}: {what}")]
     Invalid {
         /// The file to be written or read.
         file: FileName,
-        /// The broken rule, and the offending value.
+        /// The violated rule and the invalid value.
         what: String,
     },
 
     /// An invariant of this crate is broken: a bug in the program, not in the file.
     ///
-    /// The answer to the request is unknown.
+    /// The request has no answer; callers must not take the error for an absent row.
     #[error("{file}: at {at}: {what}; this is a bug in the program, please report it")]
     Internal {
         /// The file being read.
         file: FileName,
         /// The block being read.
         at: BlockOffset,
-        /// The invariant, and the state that breaks it.
+        /// The invariant and the state that violates it.
         what: String,
     },
 }
 
 /// A place where the bytes of a file contradict the format.
 ///
-/// Decoders return a `Damage`; the reader, which knows the file, makes an [`Error::Corrupt`] of it.
+/// Decoders return a `Damage`. The reader adds the name of the file, as an [`Error::Corrupt`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Damage {
-    /// The offset of the damaged block, or of the damage if it is outside of blocks.
+    /// The offset of the damaged block, or of the damage itself if it is in no block.
     pub at: BlockOffset,
-    /// The type of the block, if known.
+    /// The type of the block; `None` if it is unknown or the damage is in no block.
     pub block: Option<BlockType>,
     /// The reason.
     pub what: Cow<'static, str>,
 }
 
 impl Damage {
-    /// Returns damage in a block whose type is known.
+    /// Creates the description of damage in a block of a known type.
     pub(crate) fn in_block(
         block: BlockType,
         at: BlockOffset,
@@ -92,7 +92,7 @@ impl Damage {
         Self { at, block: Some(block), what: what.into() }
     }
 
-    /// Converts to an error about a file.
+    /// Adds the name of the file.
     pub(crate) fn in_file(self, file: &FileName) -> Error {
         Error::Corrupt { file: file.clone(), damage: self }
     }
@@ -113,7 +113,7 @@ pub(crate) enum DecodeError {
 }
 
 impl DecodeError {
-    /// Converts to an error about a file.
+    /// Adds the name of the file.
     pub(crate) fn in_file(self, file: &FileName) -> Error {
         match self {
             Self::Damage(damage) => damage.in_file(file),
@@ -139,9 +139,12 @@ impl fmt::Display for Damage {
     }
 }
 
-/// The types of block in an HFile, as in HBase's `BlockType`.
+/// The type of a block in an HFile, as in HBase's `BlockType`.
 ///
-/// | type                     | magic      | where                                    |
+/// A full scan reads the scanned section; opening a file reads the load-on-open section. An inline
+/// block is written between data blocks. The trailer is not a block, but starts with a magic too.
+///
+/// | type                     | magic      | location in the file                     |
 /// |--------------------------|------------|------------------------------------------|
 /// | `Data`                   | `DATABLK*` | scanned section                          |
 /// | `EncodedData`            | `DATABLKE` | scanned section                          |
@@ -153,7 +156,7 @@ impl fmt::Display for Damage {
 /// | `FileInfo`               | `FILEINF2` | load-on-open section                     |
 /// | `GeneralBloomMeta`       | `BLMFMET2` | load-on-open section                     |
 /// | `DeleteFamilyBloomMeta`  | `DFBLMET2` | load-on-open section                     |
-/// | `Trailer`                | `TRABLK"$` | the last 4,096 bytes (v2: 212), no block |
+/// | `Trailer`                | `TRABLK"$` | the last 4,096 bytes (v2: 212)           |
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[allow(missing_docs, reason = "described by the table above")]
 pub enum BlockType {
@@ -171,7 +174,7 @@ pub enum BlockType {
 }
 
 impl BlockType {
-    /// Every type with its magic and HBase's name.
+    /// All types, each with its magic and HBase's name for the type.
     const TABLE: [(Self, [u8; 8], &'static str); 11] = [
         (Self::Data, *b"DATABLK*", "DATA"),
         (Self::EncodedData, *b"DATABLKE", "ENCODED_DATA"),
@@ -191,12 +194,12 @@ impl BlockType {
         Self::TABLE.iter().find(|(_, known, _)| *known == magic).map(|(found, _, _)| *found)
     }
 
-    /// The 8 bytes at the start of a block of this type.
+    /// Returns the magic of the type: the 8 bytes with which its blocks start.
     pub fn magic(self) -> [u8; 8] {
         self.entry().1
     }
 
-    /// HBase's name of the type, as in `BLOOM_CHUNK`.
+    /// Returns HBase's name for the type, such as `BLOOM_CHUNK`.
     pub fn name(self) -> &'static str {
         self.entry().2
     }
@@ -220,7 +223,7 @@ impl fmt::Display for BlockType {
 pub struct FileName(Arc<str>);
 
 impl FileName {
-    /// Returns a name for use in error messages.
+    /// Creates a name for use in error messages.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }

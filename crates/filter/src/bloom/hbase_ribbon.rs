@@ -1,25 +1,29 @@
-//! The ribbon filter of HBase's development trunk, stored in the place of the Bloom filter.
+//! The ribbon filter of HBase's development trunk, stored in place of a Bloom filter.
 //!
 //! No release of HBase writes it. The implementation follows the trunk's code and is not verified
 //! against a file that HBase wrote.
 //!
+//! A chunk is a table of bits: a row per slot, and a few columns. Each key hashes to:
+//!
 //! ```text
-//! start        the first of the 64 slots of a key
-//! coefficients 64 bits, the lowest set: which of those slots are summed
-//! column       one bit per slot, solved so that the selected bits of each key have even parity
+//! start         the first of 64 consecutive slots
+//! coefficients  64 bits that select some of these slots; the lowest is always set
 //! ```
 //!
-//! An absent key passes a column with probability ½, so `c` columns have the error rate 2^−c. For a
-//! rate between two powers of two, the blocks (64 slots each) from `upper_start_block` on have one
-//! more column. A segment has the 64 bits of one column of a block, as i64 BE. The segments of a
-//! block are adjacent.
+//! The builder solves a system of linear equations, so that in every column the bits that a key
+//! selects have even parity. An absent key passes this test in a column with probability ½, so `c`
+//! columns have the error rate 2^−c.
+//!
+//! The slots are divided into blocks of 64. For an error rate between two powers of two, the blocks
+//! from `upper_start_block` on have one more column than the blocks before. A segment, stored as
+//! i64 BE, has the 64 bits of one column of a block. The segments of a block are adjacent.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::hbase::HashPair;
 
-/// The slots of a block, and the slots from a key's start on that its coefficients cover.
+/// The number of slots of a block, and of the slots that a key's coefficients select from.
 const WIDTH: u32 = 64;
 
 /// The shape of a chunk, as stored in the filter's meta block.
@@ -31,10 +35,10 @@ pub struct RibbonChunk {
 }
 
 impl RibbonChunk {
-    /// The most columns: free slots are filled from a 32-bit number, one bit per column.
+    /// The most columns: the 32-bit number that fills a free slot has one bit per column.
     const COLUMNS_MAX: u32 = 32;
 
-    /// Creates a shape from the numbers in a meta block; `None` if they are invalid.
+    /// Creates a shape from the numbers in a filter's meta block; `None` if they are invalid.
     pub const fn new(slots: u32, upper_columns: u32, upper_start_block: u32) -> Option<Self> {
         let is_valid = slots >= 2 * WIDTH
             && slots <= i32::MAX.cast_unsigned()
@@ -47,6 +51,7 @@ impl RibbonChunk {
 
     /// Returns the shape that HBase chooses for a number of keys and an error rate.
     fn for_keys(key_count: u32, error_rate: f64) -> Option<Self> {
+        // Slots per key beyond the first: (4 + log2(1 / error_rate) / 4) / 64.
         let overhead = ((4.0 - libm::log2(error_rate) / 4.0) / 64.0).clamp(0.01, 0.5);
         let slots = libm::ceil(f64::from(key_count) * (1.0 + overhead)) as u32;
         let slots = slots.next_multiple_of(WIDTH).max(2 * WIDTH);
@@ -57,6 +62,7 @@ impl RibbonChunk {
         let lower_columns = (inverse as u64).max(1).ilog2();
         let low = libm::exp2(-f64::from(lower_columns));
         let high = low / 2.0;
+        // The mean of the two rates, weighted by the blocks' shares, is `error_rate`.
         let lower_share = ((error_rate - high) / (low - high)).clamp(0.0, 1.0);
         let upper_start = lower_share * f64::from(slots - (WIDTH - 1)) / f64::from(WIDTH);
         Self::new(slots, lower_columns + 1, upper_start as u32)
@@ -64,8 +70,7 @@ impl RibbonChunk {
 
     /// Builds the chunk that HBase would build from these keys, and returns its shape and segments.
     ///
-    /// `None` if the error rate is not between 2⁻³¹ and 1, or there are more keys than a chunk can
-    /// take.
+    /// `None` unless the error rate is above 2⁻³² and below 1, and there are fewer than 2³⁰ keys.
     pub fn build(pairs: &[HashPair], error_rate: f64) -> Option<(Self, Vec<u8>)> {
         if !(error_rate > 0.0 && error_rate < 1.0) {
             return None;
@@ -73,6 +78,8 @@ impl RibbonChunk {
         let key_count = u32::try_from(pairs.len()).ok().filter(|count| *count < 1 << 30)?;
         let chunk = Self::for_keys(key_count, error_rate)?;
         let mut rows = vec![0_u64; chunk.slots as usize];
+        // Gaussian elimination: each slot keeps one equation that starts there. An equation that
+        // starts at a taken slot is added to the kept one; the sum starts at a later slot.
         for pair in pairs {
             let (start, mut coefficients) = chunk.equation(*pair);
             let mut slot = start as usize;
@@ -83,7 +90,7 @@ impl RibbonChunk {
                 }
                 coefficients ^= *row;
                 if coefficients == 0 {
-                    break; // The equation follows from those of other keys.
+                    break; // The equation follows from the equations of other keys.
                 }
                 let shift = coefficients.trailing_zeros();
                 slot += shift as usize;
@@ -94,6 +101,8 @@ impl RibbonChunk {
     }
 
     /// Solves the equations by back substitution, from the last slot to the first.
+    ///
+    /// `state` has, for each column, the bits of the 64 slots from the current one on.
     fn solve(self, rows: &[u64]) -> Vec<u8> {
         let mut state = vec![0_u64; self.upper_columns as usize];
         let mut segments = vec![0; self.byte_len() as usize];
@@ -101,7 +110,8 @@ impl RibbonChunk {
             let columns = self.columns(block) as usize;
             for slot in (block * WIDTH..(block + 1) * WIDTH).rev() {
                 let row = rows[slot as usize];
-                // A slot without an equation is free and filled with pseudo-random bits.
+                // A slot without an equation is free. Pseudo-random bits fill it: if all free slots
+                // were 0, all slots would be 0, and every absent key would pass.
                 let pseudo_random = u64::from(slot).wrapping_mul(0x9e37_79b1_85eb_ca87) as u32;
                 let fill = if row == 0 { pseudo_random } else { 0 };
                 for (column, bits) in state[..columns].iter_mut().enumerate() {
@@ -129,12 +139,12 @@ impl RibbonChunk {
         self.upper_columns
     }
 
-    /// Returns the first block with all columns; the blocks before it have one less.
+    /// Returns the first block with all columns; the blocks before it have one column less.
     pub const fn upper_start_block(self) -> u32 {
         self.upper_start_block
     }
 
-    /// Returns the bytes of the chunk's segments.
+    /// Returns the length of the chunk's segments in bytes.
     pub const fn byte_len(self) -> u64 {
         self.first_segment(self.slots / WIDTH) * 8
     }
@@ -147,10 +157,9 @@ impl RibbonChunk {
         lower_share * upper_rate * 2.0 + (1.0 - lower_share) * upper_rate
     }
 
-    /// Returns false if the key is certainly not in the chunk with these segments, true if it may
-    /// be.
+    /// Returns whether the key may be in the chunk with these segments; `false` is certain.
     ///
-    /// True if the length of the segments does not match the shape.
+    /// Returns `true` for every key if the length of the segments does not match the shape.
     pub fn may_contain(self, segments: &[u8], pair: HashPair) -> bool {
         if segments.len() as u64 != self.byte_len() {
             return true;
@@ -162,6 +171,7 @@ impl RibbonChunk {
             let bytes = segments.get(at..).and_then(<[u8]>::first_chunk);
             bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
         };
+        // The key's slots may lie in two blocks: only the columns that both blocks have count.
         let columns = match offset {
             0 => self.columns(block),
             _ => self.columns(block).min(self.columns(block + 1)),
@@ -186,7 +196,7 @@ impl RibbonChunk {
         block as u64 * self.upper_columns as u64 - lower as u64
     }
 
-    /// Returns a key's first slot, and its coefficients for the 64 slots from there on.
+    /// Returns a key's first slot, and the coefficients of the 64 slots from that slot on.
     fn equation(self, pair: HashPair) -> (u32, u64) {
         let (high, low) = (pair.h1.cast_unsigned(), pair.h2.cast_unsigned());
         let mut mixed = u64::from(high) << 32 | u64::from(low);
@@ -215,7 +225,7 @@ mod tests {
         (0..count).map(|number| HashPair::new(HashType::Murmur, key(number).as_bytes())).collect()
     }
 
-    /// The expected numbers are those of the trunk's algorithm.
+    /// The expected shape and error rate were computed by the algorithm of HBase's trunk.
     #[test]
     fn shape_and_error_rate_are_those_of_hbase_trunk() {
         let members = pairs("row", 5000);

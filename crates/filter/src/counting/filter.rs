@@ -1,4 +1,7 @@
-//! The counting Bloom filter in memory and as stored.
+//! The counting Bloom filter, in memory and as stored.
+//!
+//! The filter is an array of 64-byte lines of 128 counters each, 4 bits per counter. A key selects
+//! one line and some counters in it; the filter may contain the key if all of them are above zero.
 
 use alloc::vec::Vec;
 
@@ -14,10 +17,10 @@ use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::theory;
 
-/// The value at which a counter saturates.
+/// The value at which a counter saturates: the greatest value of 4 bits.
 const SATURATED: u8 = 15;
 
-/// Returns the best shape for a number of keys.
+/// Returns the number of lines and of probes per key that suits a sizing and a number of keys.
 fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
     let smallest = |rate| {
         // More than four lines per key do not lower the error rate.
@@ -67,12 +70,12 @@ pub struct ShapesDiffer;
 impl CountingBloom {
     /// Creates an empty filter sized for `keys` keys.
     ///
-    /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
-    /// counters: it takes no keys and denies all.
+    /// More keys can be inserted, at a higher error rate. A filter sized for zero keys has no
+    /// counters: every insert fails, and every lookup returns `false`.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if there is no filter of that sizing.
+    /// [`BuildError`] if no filter fits the sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
         let lines = AlignedBytes::zeroed(shape.len()?)?;
@@ -103,14 +106,16 @@ impl CountingBloom {
         Ok(CountingView::stats_of(keys, shape.len()?, shape.probes))
     }
 
-    /// Returns the number of probes per key: the counters it raises, if no two probes coincide.
+    /// Returns the number of probes per key.
+    ///
+    /// A key raises that number of counters, or fewer if probes coincide.
     pub const fn probe_count(&self) -> u32 {
         self.view.probe_count()
     }
 
-    /// Returns an estimate of how often the key was inserted: its lowest counter.
+    /// Returns an estimate of the number of copies of the key: its lowest counter.
     ///
-    /// The estimate is never too low, where 15 means 15 or more. How often it is too high is
+    /// The estimate is never too low; 15 means 15 or more. The probability that it is too high is
     /// bounded by the error rate.
     pub fn count_estimate(&self, hash: KeyHash) -> u8 {
         self.view.field_values(&self.lines, hash).min().unwrap_or(0)
@@ -118,8 +123,8 @@ impl CountingBloom {
 
     /// Returns how many counters have saturated at 15.
     ///
-    /// Watch it if keys are removed and inserted for a long time: removing keys does not lower
-    /// saturated counters, only building a new filter does.
+    /// The number grows if keys are inserted and removed for a long time, because removing a key
+    /// does not lower a saturated counter. Only building a new filter resets these counters.
     pub fn saturated_count(&self) -> u64 {
         let saturated = |byte: &u8| u64::from(byte & 15 == 15) + u64::from(byte >> 4 == 15);
         self.lines.iter().map(saturated).sum()
@@ -127,17 +132,18 @@ impl CountingBloom {
 
     /// Adds all keys of another filter, as if they had been inserted into this one.
     ///
-    /// Both filters must have the same sizing and number of keys, and their hashes the same seed.
+    /// Both filters must have been created with the same sizing and number of keys, and the hashes
+    /// of their keys with the same seed.
     ///
     /// # Errors
     ///
-    /// [`ShapesDiffer`] if the filters differ in size or in counters per key. This filter is then
+    /// [`ShapesDiffer`] if the filters differ in size or in probes per key. This filter is then
     /// unchanged.
     pub fn unite(&mut self, other: &Self) -> Result<(), ShapesDiffer> {
         if (self.lines.len(), self.probe_count()) != (other.lines.len(), other.probe_count()) {
             return Err(ShapesDiffer);
         }
-        // A count that was read from a file can be any number.
+        // A key count read from a file is not checked, so the sum may overflow.
         self.keys = self.keys.saturating_add(other.keys);
         for (byte, other) in self.lines.iter_mut().zip(other.lines.iter()) {
             let low = ((*byte & 15) + (other & 15)).min(SATURATED);
@@ -181,10 +187,12 @@ impl Membership for CountingBloom {
 }
 
 impl Insert for CountingBloom {
-    /// Inserts a key. The filter is full only if it was sized for no keys, or counts 2^64 − 1 keys.
+    /// Inserts a key.
+    ///
+    /// Fails only if the filter was sized for zero keys, or if its key count is 2^64 − 1.
     #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        // A count that was read from a file can be any number.
+        // A key count read from a file is not checked, so the sum may overflow.
         let keys = self.keys.checked_add(1).ok_or(Full)?;
         let line = CountingView::line_mut(&mut self.lines, hash).ok_or(Full)?;
         kernel::counters_raise(line, hash.get(), self.view.probes());
@@ -221,16 +229,16 @@ impl BitPositions for CountingView {
         self.field_positions(body_len, hash)
     }
 
-    /// Returns the bytes of one bit per counter of four bits.
+    /// Returns the length in bytes of one bit for each 4-bit counter of a body.
     fn bits_len(body_len: usize) -> usize {
         body_len / 4
     }
 
-    /// Returns which of eight counters, from counter 8 · `index` on, are above zero.
+    /// Returns eight bits: whether each of the counters from 8 · `index` on is above zero.
     #[inline]
     fn bits(body: &[u8], index: usize) -> u8 {
         let counters = u32::from_le_bytes(body.as_chunks().0[index]);
-        // Set the lowest bit of each counter to the or of its bits, then gather these eight bits.
+        // Set the lowest bit of each counter if any of its bits is set, then gather the eight bits.
         let any = counters | counters >> 1;
         let any = (any | any >> 2) & 0x1111_1111;
         let pairs = (any | any >> 3) & 0x0303_0303;

@@ -1,28 +1,30 @@
-//! The cuckoo filter of the Go package `github.com/seiflotfy/cuckoofilter`, byte for byte.
+//! The cuckoo filter of the Go package `github.com/seiflotfy/cuckoofilter`, in the same format.
 //!
-//! Buckets of four one-byte fingerprints, a power of two of them. With `hash` = `MetroHash64` of
-//! the key with seed 1337 and n buckets:
+//! A bucket has four slots, one byte each. The number of buckets `n` is a power of two. With `hash`
+//! = `MetroHash64` of the key with seed 1337, the fingerprint and the two buckets of a key are:
 //!
 //! ```text
 //! fingerprint = hash mod 255 + 1                     1 ..= 255; 0 is an empty slot
 //! bucket      = (hash >> 32) mod n
-//! other       = bucket xor (MetroHash64 of the one byte `fingerprint`, seed 1337) mod n
+//! other       = bucket xor ((MetroHash64 of the byte `fingerprint`, seed 1337) mod n)
 //! ```
 //!
 //! The serialised form (`Encode`, `Decode`) has no header:
 //!
 //! | at      | bytes | field       | meaning                                                      |
 //! |--------:|------:|-------------|--------------------------------------------------------------|
-//! | `4·b+s` |     1 | fingerprint | slot `s` of bucket `b`; there are length / 4 buckets         |
+//! | `4·b+s` |     1 | fingerprint | slot `s` of bucket `b`; `n` = length / 4                     |
 //!
-//! A new fingerprint takes the first free slot of its bucket, otherwise of its other bucket. Two
-//! filters of the same keys in the same order are therefore equal until a fingerprint must move.
-//! From then on they differ, because the Go package moves a random fingerprint. Both contain all
-//! inserted keys, and each package reads the other's bytes.
+//! A new fingerprint takes the first free slot of its bucket or, if that is full, of its other
+//! bucket. If both are full, a stored fingerprint moves to its other bucket. Until then, a filter
+//! built here and a filter that Go built from the same keys in the same order have equal bytes.
+//! Afterwards they differ, because the Go package moves random fingerprints. Both filters still
+//! contain all inserted keys, and each package can read the other's bytes.
 //!
-//! `Decode` accepts a number of buckets that is not a power of two, and then denies keys that it
-//! holds ([`NotGoCuckoo::BucketCount`] here). A failed `Insert` of the Go package drops the
-//! fingerprint of another key, which is then denied; here a failed insert changes nothing.
+//! Two behaviours of the Go package are not copied. `Decode` accepts a number of buckets that is
+//! not a power of two, and lookups then miss inserted keys; here this number is an error,
+//! [`NotGoCuckoo::BucketCount`]. A failed `Insert` drops the fingerprint of another key, which
+//! lookups then miss; here a failed insert changes nothing.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -34,16 +36,16 @@ use crate::error::{Absent, BuildError, Full};
 use crate::hash::metro64;
 use crate::memory::allocate;
 
-/// Slots of a bucket.
+/// The number of slots of a bucket.
 const SLOTS: usize = 4;
 
 /// The package's seed for hashes of keys and of fingerprints.
 const SEED: u64 = 1337;
 
-/// Maximum number of fingerprints that an insert moves, as in the Go package.
+/// The maximum number of fingerprints that an insert moves, as in the Go package.
 const MOVES_MAX: usize = 500;
 
-/// A set of byte strings with the layout, hashes and bytes of the Go package's `Filter`.
+/// A cuckoo filter with the hashes and the serialised form of the Go package's `Filter`.
 ///
 /// ```
 /// use filter::GoCuckoo;
@@ -61,18 +63,18 @@ const MOVES_MAX: usize = 500;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GoCuckoo {
-    /// The number of buckets is a power of two.
+    /// The fingerprints, 0 in an empty slot. The number of buckets is a power of two.
     buckets: Vec<[u8; SLOTS]>,
-    /// Number of used slots.
+    /// The number of used slots.
     keys: u64,
 }
 
 /// How an insert found a slot.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Placement {
-    /// A slot of the key's two buckets was free: the Go package would have chosen the same one.
+    /// One of the key's two buckets had a free slot. The Go package chooses the same slot.
     Free,
-    /// Other fingerprints were moved: the Go package moves some at random, so its bytes differ.
+    /// Other fingerprints were moved. The Go package moves random ones, so its bytes differ.
     Moved,
 }
 
@@ -85,12 +87,12 @@ struct KeyBuckets {
 }
 
 impl GoCuckoo {
-    /// Creates an empty filter of the size of `NewFilter(capacity)`.
+    /// Creates an empty filter as large as that of `NewFilter(capacity)` in Go.
     ///
-    /// That is `capacity` slots, rounded up to a power of two, at least 4.
+    /// The number of slots is `capacity`, rounded up to a power of two, and at least 4.
     ///
-    /// Inserts begin to fail when about 95 % of the slots are taken, so a filter for `n` keys needs
-    /// a capacity of more than `n` if that is just below a power of two.
+    /// Inserts begin to fail when about 95 % of the slots are used. If the number of keys exceeds
+    /// 95 % of the power of two to which it is rounded up, pass a greater capacity.
     ///
     /// # Errors
     ///
@@ -100,16 +102,18 @@ impl GoCuckoo {
         Ok(Self { buckets: allocate(slots >> SLOTS.trailing_zeros(), [0; SLOTS])?, keys: 0 })
     }
 
-    /// Inserts a key or another copy of a key. A key can have at most eight copies.
+    /// Inserts a key, or another copy of it.
+    ///
+    /// A filter can hold at most eight copies of a key: four in each of its two buckets.
     ///
     /// # Errors
     ///
-    /// [`Full`] if no slot was found; the filter has not changed. (`Insert` of the Go package
-    /// returns false, and has lost another key.)
+    /// [`Full`] if no slot was found; the filter is then unchanged. (In the Go package, `Insert`
+    /// returns `false` and another key is lost.)
     ///
     /// # Panics
     ///
-    /// Never: there are fewer keys than slots.
+    /// Never: the key count is at most the number of slots, and does not overflow.
     pub fn insert(&mut self, key: &[u8]) -> Result<Placement, Full> {
         let KeyBuckets { fingerprint, first, second } = self.key_buckets(key);
         let placement =
@@ -133,11 +137,11 @@ impl GoCuckoo {
     ///
     /// # Errors
     ///
-    /// [`Absent`] if neither of its buckets holds its fingerprint; the filter has not changed.
+    /// [`Absent`] if neither of its buckets has its fingerprint; the filter is then unchanged.
     ///
     /// # Panics
     ///
-    /// Never: a key that is removed was counted.
+    /// Never: the key count includes every used slot.
     pub fn remove(&mut self, key: &[u8]) -> Result<(), Absent> {
         let KeyBuckets { fingerprint, first, second } = self.key_buckets(key);
         if !self.replace(first, fingerprint, 0) && !self.replace(second, fingerprint, 0) {
@@ -197,14 +201,14 @@ impl GoCuckoo {
         KeyBuckets { fingerprint, first, second: self.other_bucket(fingerprint, first) }
     }
 
-    /// Returns the other bucket of a fingerprint; this function is its own inverse.
+    /// Returns the other bucket of a fingerprint. Applied twice, it returns the first bucket.
     fn other_bucket(&self, fingerprint: u8, bucket: usize) -> usize {
         bucket ^ self.bucket_of(metro64(&[fingerprint], SEED))
     }
 
     /// Reduces a hash to the index of a bucket.
     fn bucket_of(&self, hash: u64) -> usize {
-        // A power of two of buckets: the mask is one less.
+        // The number of buckets is a power of two, so the mask is that number minus one.
         let mask = length(&self.buckets).checked_sub(1).expect("there is a bucket");
         usize::try_from(hash & mask).expect("below the number of buckets")
     }
@@ -213,23 +217,26 @@ impl GoCuckoo {
         self.buckets.get(bucket).expect("indexes are reduced to the number of buckets")
     }
 
-    /// Replaces fingerprint `old` in a bucket (0: an empty slot); returns whether it was found.
+    /// Replaces the first slot of value `old` in a bucket; returns whether there was one.
+    ///
+    /// An empty slot has the value 0.
     fn replace(&mut self, bucket: usize, old: u8, new: u8) -> bool {
         let bucket = self.buckets.get_mut(bucket).expect("reduced to the number of buckets");
         let slot = bucket.iter_mut().find(|slot| **slot == old);
         slot.map(|slot| *slot = new).is_some()
     }
 
-    /// Stores a fingerprint in a full bucket, by moving others to their other buckets.
+    /// Stores a fingerprint in a full bucket, by moving stored fingerprints to their other buckets.
     ///
-    /// After [`MOVES_MAX`] moves, all moves are reverted.
+    /// Reverts all moves and fails if there is no free slot after [`MOVES_MAX`] moves.
     fn move_others(&mut self, fingerprint: u8, bucket: usize) -> Result<(), Full> {
         let (mut carried, mut bucket) = (fingerprint, bucket);
-        // Deterministic: the same inserts give the same filter.
+        // Seeded from the filter's state, so that the same inserts give the same filter.
         let mut random = metro64(&[fingerprint], length(&self.buckets) ^ self.keys);
         let mut moves = Vec::with_capacity(MOVES_MAX);
         for _ in 0..MOVES_MAX {
-            // A step of Knuth's MMIX generator, whose upper bits are good.
+            // A step of Knuth's linear congruential generator for MMIX. Only its upper bits are
+            // random enough, so they choose the slot.
             random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             let slot = usize::try_from(random >> 62).expect("two bits");
             moves.push((bucket, slot));
@@ -264,7 +271,7 @@ pub enum NotGoCuckoo {
     /// The bytes are empty or not whole buckets.
     #[error("{0} bytes are not whole buckets of four fingerprints")]
     Length(usize),
-    /// The other bucket of a key would depend on which bucket is known.
+    /// The number of buckets is not a power of two, so `other` does not lead back to `bucket`.
     #[error("{0} buckets are not a power of two")]
     BucketCount(usize),
 }
@@ -353,7 +360,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any bytes of a valid length are a filter that can be read, changed and written.
+        /// All bytes of a valid length can be read as a filter, which can be changed and written.
         #[test]
         fn any_bytes_do_no_harm(
             pow in 0_u32..6,

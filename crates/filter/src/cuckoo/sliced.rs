@@ -1,4 +1,7 @@
-//! Bit-sliced cuckoo filters: a row is a bucket, with a field for each bit of each of its slots.
+//! Bit-sliced cuckoo filters: many filters interleaved, so that one lookup queries all of them.
+//!
+//! Row `r` of the table has bucket `r` of every filter. A row has a field for each bit of each
+//! slot: field `bit · slots + slot`. A field has one bit per filter.
 
 use super::bucket::KeyBuckets;
 use super::stored::CuckooView;
@@ -7,7 +10,7 @@ use crate::hash::KeyHash;
 use crate::header::Header;
 use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
-/// Cuckoo filters with the same number of buckets and the same length of fingerprints.
+/// A group of cuckoo filters with the same number of buckets and the same fingerprint length.
 #[derive(Clone, Debug)]
 pub(crate) struct CuckooSlices {
     view: CuckooView,
@@ -46,7 +49,7 @@ impl SlicedForm for CuckooSlices {
         &self.rows
     }
 
-    /// Prefetches both buckets of a key.
+    /// Prefetches the rows of a key's two buckets.
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
         let KeyBuckets { first, second, .. } = self.view.key_buckets(hash);
@@ -58,7 +61,8 @@ impl SlicedForm for CuckooSlices {
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let KeyBuckets { fingerprint, first, second } = self.view.key_buckets(hash);
         let wanted = [first, second].map(|row| CellQuery { row, value: fingerprint as u32 });
-        // A field has `FIELD_LEN` bytes, so its four slots are `FIELD_LEN` words.
+        // The second parameter is a number of 4-byte words: the fields of one bit of four slots
+        // have 4 · `FIELD_LEN` bytes, which are `FIELD_LEN` words.
         for_field_len!(self.rows.field_len(), FIELD_LEN => {
             self.rows.filters_with_cell::<FIELD_LEN, FIELD_LEN>(wanted.into_iter(), stripe)
         })

@@ -11,7 +11,7 @@ use super::{CellLayout, DataBlockEncoding, plain, row_index, tag_dictionary};
 use crate::CellRef;
 use crate::input::write_hvlong;
 
-/// Encodes the bodies of consecutive data blocks.
+/// An encoder of data block bodies, reused from block to block.
 #[derive(Debug)]
 pub(crate) struct BlockEncoder {
     encoding: DataBlockEncoding,
@@ -89,17 +89,22 @@ impl BlockEncoder {
         self.cell_count == 0
     }
 
-    /// Encoded bytes so far, as HBase counts them to decide when a block is full.
+    /// Returns the encoded bytes so far, as HBase counts them to decide when a block is full.
+    ///
+    /// Includes the row offsets of `ROW_INDEX_V1`; excludes the encoding id and the header of delta
+    /// encodings.
     pub(crate) const fn encoded_len(&self) -> usize {
         self.encoded_len
     }
 
-    /// Bytes of the cells in plain form.
+    /// Returns the bytes that the cells so far take in plain form.
     pub(crate) const fn unencoded_len(&self) -> usize {
         self.unencoded_len
     }
 
-    /// Completes the body; call [`clear`](Self::clear) before the next block.
+    /// Completes the body and returns it.
+    ///
+    /// The caller must call [`clear`](Self::clear) before it appends a cell of the next block.
     pub(crate) fn finish(&mut self) -> &[u8] {
         match self.encoding {
             DataBlockEncoding::None => {}
@@ -113,7 +118,7 @@ impl BlockEncoder {
         &self.body
     }
 
-    /// Starts a new block.
+    /// Discards the body and starts a new one, with the encoding id and the header.
     pub(crate) fn clear(&mut self) {
         self.body.clear();
         if self.encoding != DataBlockEncoding::None {

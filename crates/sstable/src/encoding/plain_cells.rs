@@ -1,29 +1,29 @@
-//! The plain cells of a block, and the row index stored with them.
+//! The plain cells of a block, and the row index that `ROW_INDEX_V1` stores after them.
 
 use std::ops::Range;
 
 use super::DamageReason;
 use crate::buffers::{Body, Buffers};
 
-/// Plain cells, and the stored row index if the block has one.
+/// The plain cells of a block, and its stored row index if it has one.
 #[derive(Debug)]
 pub(crate) struct PlainCells {
     body: Body,
-    /// The range of the stored row offsets in the underlying buffer, u32 BE each.
+    /// The range of the stored row offsets (u32 BE each) in the buffer that `body` is a part of.
     rows: Option<Range<usize>>,
 }
 
 impl PlainCells {
-    /// Takes cells without a stored row index.
+    /// Creates plain cells without a stored row index; `body` has only cells.
     pub(super) const fn new(body: Body) -> Self {
         Self { body, rows: None }
     }
 
-    /// Takes a body and the ranges of cells and row offsets in it.
+    /// Creates plain cells from a body and the ranges of the cells and the row offsets in it.
     ///
     /// # Panics
     ///
-    /// If the ranges are not in the body, in this order.
+    /// If a range exceeds the body, or the row offsets begin before the end of the cells.
     #[expect(clippy::arithmetic_side_effects, reason = "both ranges lie in the body")]
     pub(super) fn with_rows(body: Body, cells: Range<usize>, rows: Range<usize>) -> Self {
         assert!(cells.end <= rows.start && rows.end <= body.len(), "{cells:?}, {rows:?}");
@@ -33,13 +33,13 @@ impl PlainCells {
         Self { body: Body::new(buffer, cells), rows: Some(rows) }
     }
 
-    /// The bytes of the cells.
+    /// Returns the bytes of the cells.
     #[inline]
     pub(crate) const fn body(&self) -> &Body {
         &self.body
     }
 
-    /// Checks that row `index` starts at `at` in the stored row index, if there is one.
+    /// Checks that the stored row index, if there is one, has the offset `at` for row `index`.
     #[inline]
     pub(super) fn check_row(&self, index: usize, at: usize) -> Result<(), DamageReason> {
         let Some(rows) = self.stored_rows() else { return Ok(()) };
@@ -51,7 +51,7 @@ impl PlainCells {
         }
     }
 
-    /// Checks the row count of the stored row index, if there is one.
+    /// Checks that the stored row index, if there is one, has `count` rows.
     pub(super) fn check_row_count(&self, count: usize) -> Result<(), DamageReason> {
         match self.stored_rows() {
             Some(rows) if rows.len() != count => Err(ROWS_CONTRADICT.into()),
@@ -66,7 +66,7 @@ impl PlainCells {
         Some(rows.as_chunks().0)
     }
 
-    /// The size in memory, in bytes.
+    /// Returns the size in memory in bytes: the whole buffer, with the stored row index.
     pub(crate) const fn bytes(&self) -> usize {
         self.body.buffer_len()
     }
@@ -76,7 +76,7 @@ impl PlainCells {
         self.body.into_buffer()
     }
 
-    /// Copies the cells into their own buffer, without the stored row index.
+    /// Copies the cells into a separate buffer, without the stored row index.
     pub(crate) fn to_owned_in(&self, buffers: &mut Buffers) -> Self {
         let mut buffer = buffers.take_empty(self.body.len());
         buffer.extend_from_slice(&self.body);

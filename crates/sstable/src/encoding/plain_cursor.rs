@@ -1,7 +1,8 @@
-//! Cursors over plain cells: one for checked cells, one that checks each cell.
+//! Cursors over plain cells: one for cells that were checked before, one that checks each cell.
 //!
-//! Both parse each cell once and keep its bounds. The checking cursor verifies lengths, type,
-//! timestamp and tags, the order of rows, and the stored row index, if the block has one.
+//! Both parse each cell once and keep the offsets of its fields. The checking cursor verifies
+//! lengths, type, timestamp and tags of each cell, the order of rows, and the stored row index if
+//! the block has one.
 #![allow(clippy::arithmetic_side_effects, reason = "the end of a cell is not before its start")]
 
 use std::cmp::Ordering;
@@ -9,9 +10,10 @@ use std::cmp::Ordering;
 use super::{CellBounds, CellLayout, DamageReason, PlainCells, Step};
 use crate::CellRef;
 
-/// A cursor over checked cells; always on a cell.
+/// A cursor over checked cells. It is always on a cell.
 ///
-/// Every call must pass the cells and the layout that the cursor was made with.
+/// The cursor does not keep the cells: every call must pass the cells and the layout with which the
+/// cursor was created.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainCursor {
     bounds: CellBounds,
@@ -35,7 +37,8 @@ impl PlainCursor {
     ///
     /// # Panics
     ///
-    /// If the cells are not the checked ones.
+    /// If no valid cell follows: the cells were not checked, or they are not the cells with which
+    /// the cursor was created.
     #[inline]
     pub(crate) fn advance(&mut self, cells: &PlainCells, layout: CellLayout) -> bool {
         let at = self.bounds.end();
@@ -49,12 +52,12 @@ impl PlainCursor {
         }
     }
 
-    /// The offset of the cell.
+    /// Returns the offset of the cell in the body.
     pub(crate) const fn position(&self) -> usize {
         self.bounds.at()
     }
 
-    /// The cell at the cursor.
+    /// Returns the cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
         let bytes = cells.body().range(self.bounds.at(), self.bounds.end());
@@ -65,11 +68,11 @@ impl PlainCursor {
     }
 }
 
-/// A cursor over unchecked cells; the cell at the cursor is checked.
+/// A cursor over unchecked cells, which checks each cell when it moves to that cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckingCursor {
     checked: PlainCursor,
-    /// The number of rows so far, at least 1.
+    /// The number of rows from the first cell to the current one, at least 1.
     rows: usize,
 }
 
@@ -86,6 +89,8 @@ impl CheckingCursor {
     }
 
     /// Moves to the next cell and checks it.
+    ///
+    /// At the end, checks the row count of the stored row index, if there is one.
     #[inline]
     pub(crate) fn step(
         &mut self,
@@ -111,17 +116,17 @@ impl CheckingCursor {
         }
     }
 
-    /// The offset of the cell.
+    /// Returns the offset of the cell in the body.
     pub(crate) const fn position(&self) -> usize {
         self.checked.position()
     }
 
-    /// The length of the cell.
+    /// Returns the length of the cell in bytes.
     pub(crate) const fn cell_len(&self) -> usize {
         self.checked.bounds.end() - self.checked.bounds.at()
     }
 
-    /// The cell at the cursor.
+    /// Returns the cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
         self.checked.cell(cells)
@@ -133,7 +138,7 @@ fn damage_at(at: usize, what: &str) -> DamageReason {
     format!("cell at {at} in the block: {what}").into()
 }
 
-/// Panics: the cursor is used with the wrong block, or the block was not checked.
+/// Panics because the cursor was used with another block, or the block was not checked.
 #[cold]
 fn no_checked_cell(at: usize, what: &str) -> ! {
     panic!("a cursor is at {at} in a checked block, where no checked cell is: {what}")

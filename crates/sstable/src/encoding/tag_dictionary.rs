@@ -1,12 +1,17 @@
-//! The tag dictionary of a block, built by writer and reader in the same way.
+//! The tag dictionary of a delta-encoded block.
 //!
-//! | first byte | then                     | meaning                                                  |
-//! |------------|--------------------------|----------------------------------------------------------|
-//! | `0xFF`     | vint length, type, data  | a new tag, which is added to the dictionary              |
-//! | 0          | one more byte            | u16 BE index, 0 ..= 126, of a tag in the dictionary      |
+//! The dictionary is not stored: the encoder and the decoder both build it from the tags of the
+//! block, in the order of the cells. Each tag is stored as:
 //!
-//! The dictionary holds 127 tags. When it is full, a new tag replaces the least recently used one
-//! and takes its index. HBase: `LRUDictionary`.
+//! | first byte | then                     | meaning                                           |
+//! |------------|--------------------------|---------------------------------------------------|
+//! | `0xFF`     | vint length, type, data  | a new tag, which is added to the dictionary       |
+//! | 0          | index, 1 byte: 0 ..= 126 | a tag in the dictionary; both bytes are a u16 BE  |
+//!
+//! The length is that of type and data. A decoded tag starts with the same length as u16 BE.
+//!
+//! The dictionary has up to 127 tags. When it is full, a new tag replaces the least recently used
+//! tag and takes its index. HBase: `LRUDictionary`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,7 +19,7 @@ use std::ops::Range;
 use super::DamageReason;
 use crate::input::{Input, write_vint};
 
-/// The maximum number of tags.
+/// The maximum number of tags in the dictionary.
 const CAPACITY: u8 = 127;
 
 /// The first byte of a tag that is not in the dictionary.
@@ -34,7 +39,7 @@ impl Encoder {
         *self = Self::default();
     }
 
-    /// Appends the tags of a cell, which the writer has checked.
+    /// Appends the encoded tags of a cell. The writer has checked that `tags` is well formed.
     pub(super) fn write(&mut self, out: &mut Vec<u8>, tags: &[u8]) {
         let mut rest = Input::new(tags);
         while let Some(tag) = rest.u16().and_then(|len| rest.take(len.into())) {
@@ -63,7 +68,9 @@ impl Encoder {
     }
 }
 
-/// The dictionary of the block being read: the range of each tag in the decoded tags.
+/// The dictionary of the block being read.
+///
+/// Keeps the range of each tag, type and data, in the decoded tags of the block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
     tags: Vec<Range<usize>>,
@@ -71,7 +78,10 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Decodes tags of `len` bytes, at most 32,767, and appends them to `out`.
+    /// Decodes the tags of a cell and appends them to `out`.
+    ///
+    /// `len` is their decoded length, at most 32,767 bytes. `out` must have all decoded tags of the
+    /// earlier cells of the block.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "`len` is at most 32,767, and `out` is in memory"
@@ -95,6 +105,7 @@ impl Decoder {
         end: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), DamageReason> {
+        // A decoded tag begins with two bytes of length.
         let room = end.checked_sub(out.len()).and_then(|room| room.checked_sub(2));
         let too_long = || DamageReason::from("a tag exceeds the cell's tags");
         let room = room.ok_or_else(too_long)?;
@@ -139,9 +150,9 @@ fn push_len(out: &mut Vec<u8>, len: usize) -> Result<(), DamageReason> {
     Ok(())
 }
 
-/// The entry indices, most recently used first.
+/// The indices of the dictionary's entries, most recently used first.
 ///
-/// At most 127 bytes, so rotating them is cheaper than a linked list.
+/// There are at most 127 of them, one byte each: rotating them is cheaper than a linked list.
 #[derive(Clone, Debug, Default)]
 struct UseOrder(Vec<u8>);
 
@@ -156,6 +167,8 @@ impl UseOrder {
     }
 
     /// Returns the index for a new entry and moves that index to the front.
+    ///
+    /// If the dictionary is full, this is the index of the least recently used entry.
     fn admit(&mut self) -> u8 {
         let index = match u8::try_from(self.0.len()) {
             Ok(len) if len < CAPACITY => {
@@ -181,7 +194,8 @@ mod tests {
 
     #[test]
     fn tags_round_trip_after_evictions() {
-        // 200 different tags, repeated soon after and again after eviction.
+        // 200 different tags, more than the dictionary holds. Some repeated tags are still in it,
+        // others were evicted.
         let cells: Vec<_> = (0..200_u32)
             .map(|number| [tag(number), tag(number / 2), tag(number % 7)].concat())
             .collect();

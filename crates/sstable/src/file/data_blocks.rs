@@ -1,4 +1,11 @@
 //! Loads data blocks through the index, and checks each block against its index entry.
+//!
+//! The checks detect a sound block in the wrong place. The header of a data block has the offset of
+//! the data block before it (`previous`), and an index entry bounds the keys of its block:
+//!
+//! ```text
+//! key of the entry ≤ first key ≤ … ≤ last key ≤ key of the next entry, or last key of the file
+//! ```
 #![allow(clippy::arithmetic_side_effects, reason = "a node has an entry")]
 
 use std::sync::Arc;
@@ -37,7 +44,8 @@ impl OpenFile {
 
     /// Returns the last block whose index key is at most `key`, else the first block.
     ///
-    /// `None` in a file without cells. Reuses `held` if it is that block.
+    /// `None` in a file without cells. `held` is a block that the caller has already loaded; it is
+    /// returned, decoded, if it is the block.
     pub(crate) fn data_block_for(
         &self,
         key: &KeyRef<'_>,
@@ -58,8 +66,8 @@ impl OpenFile {
 
     /// Returns the data block at a cursor, for a scan.
     ///
-    /// Checks a decoded block completely, and an encoded one only by its `previous` offset and its
-    /// first key.
+    /// Checks the `previous` offset, and the key range of a decoded block. The last key of an
+    /// encoded block is not known yet, so usually only its first key is checked.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -76,7 +84,7 @@ impl OpenFile {
         self.blocks.load_for_scan(entry.block, context, check)
     }
 
-    /// Returns the data block at a cursor, with all cells checked.
+    /// Returns the data block at a cursor, with all its cells checked.
     pub(crate) fn decoded_data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -86,10 +94,10 @@ impl OpenFile {
         self.load_decoded(entry, context)
     }
 
-    /// Checks the prefetched block at a cursor.
+    /// Checks a block that the scan has prefetched against the index entry at a cursor.
     ///
-    /// Runs the same checks as a read that bypasses the cache, so that both report damage at the
-    /// same cell.
+    /// Runs the checks of a scan without prefetch that bypasses the cache, so that both report
+    /// damage at the same cell.
     pub(crate) fn check_read_ahead(&self, block: &DataBlock, cursor: &IndexCursor) -> Result<()> {
         let (entry, block) = (cursor.entry(self.data_index()), block.as_ref());
         self.check_by_first_key(block, entry).map_err(|what| self.damage_in(block.origin(), what))
@@ -108,7 +116,7 @@ impl OpenFile {
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
-    /// Checks the offset and the last key of the last data block.
+    /// Checks the last data block of the index against the trailer and the file info.
     pub(crate) fn check_end_of_file(
         &self,
         origin: &BlockOrigin,
@@ -132,8 +140,8 @@ impl OpenFile {
 
     /// Decodes the block that a scanner holds, without a check against the index.
     ///
-    /// Does not replace an encoded block in the cache: only a block checked against its index entry
-    /// may enter the cache decoded, and the scanner does not keep the entry.
+    /// Does not put the decoded block into the cache in place of the encoded one: it would have to
+    /// be checked against its index entry first, which the scanner does not keep.
     pub(crate) fn decode_held(
         &self,
         held: DataBlock,
@@ -149,7 +157,7 @@ impl OpenFile {
         self.blocks.damaged_at(origin, what)
     }
 
-    /// Checks the number of cells that a scan found against the trailer.
+    /// Checks the number of cells that a scan of the whole file found against the trailer.
     pub(crate) fn check_cell_count(&self, found: u64) -> Result<()> {
         let stated = self.trailer.entry_count;
         if found == stated {
@@ -194,7 +202,7 @@ impl OpenFile {
 
     /// Returns the data block of an index entry, for a get of one row.
     ///
-    /// Either all cells are checked, or the block is delta-encoded and none are.
+    /// All cells of a decoded block are checked. No cell of a block that is still delta-encoded is.
     pub(crate) fn load_for_row(
         &self,
         entry: DataEntry<'_>,
@@ -223,13 +231,16 @@ impl OpenFile {
 
     /// Returns the slot of an entry while the cache has room.
     ///
-    /// A full cache must see every access, to choose what to evict.
+    /// A slot has a weak pointer to the decoded block, which saves the cache lookup. A full cache
+    /// must see every access, because the accesses decide which block it evicts.
     fn slot_of<'a>(&self, entry: DataEntry<'a>, caching: Caching) -> Option<&'a BlockSlot> {
         let has_room = caching == Caching::Use && self.blocks.cache_has_room();
         has_room.then_some(entry.slot)
     }
 
-    /// Checks the key range of a decoded block against the index and the file info.
+    /// Checks the key range of a decoded block against its index entry.
+    ///
+    /// Also checks the last data block against the trailer and the file info.
     fn check_decoded(
         &self,
         block: &DecodedBlock,
@@ -254,7 +265,7 @@ impl OpenFile {
         cursor.map_err(|what| self.blocks.damaged_at(origin, what))?
     }
 
-    /// Finds the data block before `block` when its entry is in another index block.
+    /// Finds the data block before `block`, reading the previous leaf of the index for its entry.
     fn find_predecessor(
         &self,
         block: DataRef<'_>,
@@ -265,9 +276,10 @@ impl OpenFile {
         Ok(before.map_or(Predecessor::First, |before| Predecessor::At(before.block_place().offset)))
     }
 
-    /// Checks by its first key that a data block is the one of an index entry.
+    /// Checks the `previous` offset and the first key of a data block against its index entry.
     ///
-    /// Checks all cells only if the first key is ambiguous.
+    /// Checks all cells only if the first key equals the next index key: that key alone does not
+    /// tell whether the block is the one of this entry or of the next.
     fn check_by_first_key(
         &self,
         block: DataRef<'_>,
@@ -289,7 +301,7 @@ impl OpenFile {
         }
     }
 
-    /// Checks the remaining cells of a block, and the last key against the upper bound.
+    /// Checks the cells after `cursor`, and the last key of the block against the upper bound.
     fn check_remaining_cells(
         &self,
         block: &EncodedBlock,
@@ -312,7 +324,8 @@ impl OpenFile {
 
     /// Returns a cursor at a row's first cell in an encoded block; `None` for an absent row.
     ///
-    /// Runs the checks of decoding on each cell up to the row, and none on the cells after it.
+    /// Checks each cell up to the row as decoding does, and none of the cells after the row. If the
+    /// first key is ambiguous, checks all cells.
     pub(crate) fn find_row_in_encoded(
         &self,
         block: &EncodedBlock,
@@ -340,7 +353,7 @@ impl OpenFile {
 
     /// Checks the last data block against the trailer and the file info.
     ///
-    /// The last key in the file info decides which rows are out of range, so it must be right.
+    /// A wrong last key in the file info would hide rows: reads skip the file for greater rows.
     fn check_last_data_block(
         &self,
         handle: BlockHandle,
@@ -356,14 +369,14 @@ impl OpenFile {
         }
     }
 
-    /// Returns the last key of a file with cells, from the file info.
+    /// Returns the last key that the file info states; the file must have cells.
     fn stated_last_key(&self) -> &[u8] {
         let last_key = self.file_info.value(FileInfo::LAST_KEY);
         last_key.expect("a file with cells is opened only if it states its last key")
     }
 }
 
-/// The check of a block's `previous` offset, with the reads that it needed.
+/// The check of a block's `previous` offset, and the outcome of the reads that it needed.
 #[derive(Default)]
 struct PredecessorCheck {
     trace: ReadTrace,
@@ -373,7 +386,7 @@ struct PredecessorCheck {
 impl PredecessorCheck {
     /// Checks the `previous` offset of the block of an index entry.
     ///
-    /// If the entry of the block before is in another leaf, reads that leaf.
+    /// If the entry of the preceding block is in the previous leaf of the index, reads that leaf.
     fn check(
         &mut self,
         file: &OpenFile,
@@ -386,8 +399,8 @@ impl PredecessorCheck {
             let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
             match file.find_predecessor(block, &mut ReadContext { caching, buffers, trace }) {
                 Ok(found) => predecessor = found,
-                // The key range still identifies the block, so damage in the previous leaf does not
-                // make the first block of this leaf unreadable.
+                // The check of the keys still identifies the block. Damage in the previous leaf
+                // therefore does not make the first block of this leaf unreadable.
                 Err(Error::Corrupt { .. }) => {}
                 Err(error) => {
                     self.failure = Some(error);
@@ -398,7 +411,9 @@ impl PredecessorCheck {
         Ok(check_predecessor(block.origin().previous, predecessor)?)
     }
 
-    /// Adds the reads to `trace`. If the leaf could not be read, returns that error.
+    /// Adds the reads of the check to `trace`, and returns `loaded`.
+    ///
+    /// If the previous leaf could not be read, returns the error of that read instead.
     fn counted<T>(self, loaded: Result<T>, trace: &mut ReadTrace) -> Result<T> {
         trace.add(&self.trace);
         match self.failure {

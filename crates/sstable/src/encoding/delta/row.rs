@@ -1,4 +1,7 @@
-//! Compares the row of a cell with the previous row.
+//! Compares the row of a cell with the row of the previous cell.
+//!
+//! A key starts with the row length (u16 BE) and the row, so the row ends at offset `row_end` of
+//! the key. The number of bytes shared with the previous key includes the two bytes of the length.
 
 use std::cmp::Ordering;
 
@@ -8,18 +11,19 @@ use crate::Comparator;
 use crate::encoding::Step;
 
 impl CurrentCell {
-    /// Sets the row of a key: the first `common` bytes of the previous key, then `rest`.
+    /// Sets `row_end` for the next key: the first `common` bytes of the current key, then `rest`.
     ///
-    /// Returns whether the row is the previous row or the next one; a smaller row is an error. Does
-    /// not check that the row ends within `rest`.
+    /// Returns whether the row equals the previous row or is greater; a smaller row is an error.
+    /// Does not copy the key. The caller must check that the row ends within `rest`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(super) fn enter_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common >= self.row_end {
             return Ok(Step::SameRow);
         }
-        // Fast path: the row is as long as the previous one, and greater in the first byte that is
-        // not shared. Encoders share the longest common prefix, so this byte differs.
+        // Fast path: the row is as long as the previous one, because both bytes of the length are
+        // shared, and is greater in the first byte that is not shared. Encoders share the longest
+        // common prefix, so this byte usually decides.
         if common >= 2
             && self.layout.order == Comparator::Bytes
             && let Some(first) = rest.first()
@@ -30,8 +34,10 @@ impl CurrentCell {
         self.enter_row_slow(common, rest)
     }
 
-    /// The slow path of [`enter_row`](Self::enter_row): the first cell, rows of another length, and
-    /// orders that are not bytewise.
+    /// The slow path of [`enter_row`](Self::enter_row).
+    ///
+    /// Takes the first cell of a block, rows of another length, orders that are not bytewise, and
+    /// keys that share less than the longest common prefix.
     #[inline(never)]
     fn enter_row_slow(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common > self.key_len {
@@ -46,9 +52,10 @@ impl CurrentCell {
         if row_len > crate::KeyRef::ROW_LEN_MAX {
             return Err(DeltaFault::NegativeRowLen);
         }
-        // Bytes of the row that are shared, without the row length.
+        // The shared bytes of the row itself: `common` without the two bytes of the row length.
         let shared = common.max(2) - 2;
         let tail = rest.get(..row_len - shared).ok_or(DeltaFault::KeyExceedsBlock)?;
+        // The first cell of a block has no previous row.
         let order = match self.key_len {
             0 => Ordering::Less,
             _ => self.compare_previous_row(shared, tail),
@@ -61,8 +68,7 @@ impl CurrentCell {
         }
     }
 
-    /// Compares the previous row with one that shares its first `shared` bytes and ends with
-    /// `tail`.
+    /// Compares the previous row with a row made of its first `shared` bytes and `tail`.
     fn compare_previous_row(&self, shared: usize, tail: &[u8]) -> Ordering {
         let order = self.layout.order;
         if order == Comparator::Bytes {

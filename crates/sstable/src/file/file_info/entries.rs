@@ -1,4 +1,4 @@
-//! The entries of the file info, and what they mean.
+//! The file info of an HFile: its entries, their meaning and their checks.
 
 use std::collections::BTreeMap;
 
@@ -8,74 +8,76 @@ use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{BloomType, DataBlockEncoding, SequenceId, Timestamp};
 
-/// The file info of a file. Unknown keys are kept.
+/// The file info of an HFile: a map of keys to values that describe the whole file.
+///
+/// Keeps entries with unknown keys.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FileInfo {
     pub(super) entries: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// The time range of a file's cells, both ends included.
+/// The range of the timestamps of a file's cells, both ends included.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeRange {
-    /// The earliest time; 0 if the file holds deletes of whole columns or families.
+    /// The earliest timestamp; 0 if the file has deletes of whole columns or families.
     pub min: Timestamp,
-    /// The latest time.
+    /// The latest timestamp.
     pub max: Timestamp,
 }
 
 impl TimeRange {
-    /// Returns whether the ranges have a time in common.
+    /// Returns whether a timestamp is in both ranges.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.min <= other.max && other.min <= self.max
     }
 }
 
-/// HBase's names of the entries.
+/// The keys of the entries, as HBase names them.
 impl FileInfo {
-    /// Key of the last cell.
+    /// The key of the last cell.
     pub const LAST_KEY: &'static [u8] = b"hfile.LASTKEY";
     /// The average length of a key in bytes.
     pub const AVERAGE_KEY_LEN: &'static [u8] = b"hfile.AVG_KEY_LEN";
     /// The average length of a value in bytes.
     pub const AVERAGE_VALUE_LEN: &'static [u8] = b"hfile.AVG_VALUE_LEN";
-    /// When the file was written, in milliseconds.
+    /// The time at which the file was written, in milliseconds since 1970.
     pub const CREATE_TIME: &'static [u8] = b"hfile.CREATE_TIME_TS";
-    /// Bytes of the longest tags of a cell. Present only if cells have a tags field.
+    /// The greatest length of a cell's tags, in bytes. Present only if cells have a tags field.
     pub const MAX_TAGS_LEN: &'static [u8] = b"hfile.MAX_TAGS_LEN";
     /// Whether encoded blocks keep tags in a dictionary.
     pub const TAGS_COMPRESSED: &'static [u8] = b"hfile.TAGS_COMPRESSED";
     /// 1 if cells have a sequence id field.
     pub const KEY_VALUE_VERSION: &'static [u8] = b"KEY_VALUE_VERSION";
-    /// The highest sequence id of a cell.
+    /// The greatest sequence id that is stored with a cell.
     pub const MAX_MEMSTORE_TS: &'static [u8] = b"MAX_MEMSTORE_TS_KEY";
     /// The name of the encoding of data blocks, if they are encoded.
     pub const DATA_BLOCK_ENCODING: &'static [u8] = b"DATA_BLOCK_ENCODING";
-    /// The name of the encoding of index blocks; every HBase version writes none.
+    /// The name of the encoding of index blocks. HBase 2.x does not encode index blocks.
     pub const INDEX_BLOCK_ENCODING: &'static [u8] = b"INDEX_BLOCK_ENCODING";
-    /// The name of the Bloom filter's type.
+    /// The name of the Bloom filter's type, such as `ROW` or `ROWCOL`.
     pub const BLOOM_FILTER_TYPE: &'static [u8] = b"BLOOM_FILTER_TYPE";
     /// The prefix length of a Bloom filter over row prefixes.
     pub const BLOOM_FILTER_PARAM: &'static [u8] = b"BLOOM_FILTER_PARAM";
     /// The last key in the Bloom filter.
     pub const LAST_BLOOM_KEY: &'static [u8] = b"LAST_BLOOM_KEY";
-    /// The number of cells that delete a whole family or a version of it.
+    /// The number of cells that delete a whole family, or all its cells of one timestamp.
     pub const DELETE_FAMILY_COUNT: &'static [u8] = b"DELETE_FAMILY_COUNT";
-    /// The time range of the cells.
+    /// The range of the cells' timestamps.
     pub const TIMERANGE: &'static [u8] = b"TIMERANGE";
-    /// The time of the earliest put.
+    /// The timestamp of the earliest put.
     pub const EARLIEST_PUT_TS: &'static [u8] = b"EARLIEST_PUT_TS";
-    /// The greatest sequence id of the writes in the file.
+    /// The greatest sequence id of the writes in the file, stored with their cells or not.
     pub const MAX_SEQ_ID: &'static [u8] = b"MAX_SEQ_ID_KEY";
     /// Whether a major compaction wrote the file.
     pub const MAJOR_COMPACTION: &'static [u8] = b"MAJOR_COMPACTION_KEY";
     /// The input files of the compaction that wrote the file.
     pub const COMPACTION_EVENT: &'static [u8] = b"COMPACTION_EVENT_KEY";
-    /// When the file was prepared for bulk load. Present only in such files.
+    /// The time at which the file was written for bulk load. Absent in other files.
     pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
-    /// Whether the file holds only cells that newer files hide.
+    /// Whether the file has only historical cells, which newer cells in other files hide.
     pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
-    /// Identifies our row filter in the file's META blocks. HBase ignores the entry.
+    /// Identifies this project's row filter in the file's META blocks. HBase ignores the entry.
     ///
     /// The value is the number of keys (u64 BE), then the checksum in the filter's header or, if
     /// the filter is partitioned, the XXH3-64 of the body of its index (u64 BE).
@@ -93,7 +95,9 @@ impl FileInfo {
         self.entries.get(key).map(Vec::as_slice)
     }
 
-    /// Returns the time range of the cells; `None` (any time) if the file states none.
+    /// Returns the range of the cells' timestamps.
+    ///
+    /// `None` if the file states no valid range: the cells can then have any timestamps.
     pub fn time_range(&self) -> Option<TimeRange> {
         let value = self.value(Self::TIMERANGE)?;
         let (min, max) = if let Some(message) = value.strip_prefix(Self::MAGIC) {
@@ -104,7 +108,7 @@ impl FileInfo {
             let bounds = (input.array()?, input.array()?);
             (i64::from_be_bytes(bounds.0), i64::from_be_bytes(bounds.1))
         };
-        // As HBase, ignores a range with a negative bound.
+        // Like HBase, ignores a range with a negative bound.
         let known = min >= 0 && max >= 0;
         known.then_some(TimeRange { min: Timestamp::new(min), max: Timestamp::new(max) })
     }
@@ -114,23 +118,23 @@ impl FileInfo {
         u64::try_from(self.long(Self::MAX_SEQ_ID)?).ok().map(SequenceId::new)
     }
 
-    /// Returns the number of keys and the checksum of our row filter, if the file states them.
+    /// Returns the key count and the checksum from the entry `ROW_FILTER_ID`, if present.
     pub(crate) fn row_filter_id(&self) -> Option<(u64, u64)> {
         let (keys, checksum) = self.value(Self::ROW_FILTER_ID)?.split_first_chunk()?;
         Some((u64::from_be_bytes(*keys), u64::from_be_bytes(checksum.try_into().ok()?)))
     }
 
-    /// Returns when the file was written, in milliseconds since 1970.
+    /// Returns the time at which the file was written, in milliseconds since 1970.
     pub fn create_time(&self) -> Option<Timestamp> {
         self.long(Self::CREATE_TIME).map(Timestamp::new)
     }
 
-    /// Returns the time of the earliest put.
+    /// Returns the timestamp of the earliest put.
     pub fn earliest_put(&self) -> Option<Timestamp> {
         self.long(Self::EARLIEST_PUT_TS).map(Timestamp::new)
     }
 
-    /// Returns the number of cells that delete a family or a version of it, if stated.
+    /// Returns the number of cells that delete a family, or its cells of one timestamp, if stated.
     pub fn delete_family_count(&self) -> Option<u64> {
         u64::try_from(self.long(Self::DELETE_FAMILY_COUNT)?).ok()
     }
@@ -165,7 +169,7 @@ impl FileInfo {
         self.int(Self::KEY_VALUE_VERSION) == Some(1)
     }
 
-    /// Returns the encoding of data blocks. The error is an unknown name.
+    /// Returns the encoding of data blocks; the error is the name, if it is unknown.
     pub(crate) fn data_block_encoding(&self) -> Result<DataBlockEncoding, String> {
         let name = self.text(Self::DATA_BLOCK_ENCODING);
         name.map_or(Ok(DataBlockEncoding::None), |name| {
@@ -178,9 +182,9 @@ impl FileInfo {
         self.text(Self::INDEX_BLOCK_ENCODING).filter(|name| name != "NONE")
     }
 
-    /// Returns the type of the Bloom filter. The error is an unknown name.
+    /// Returns the type of the Bloom filter; the error is the name, if it is unknown.
     ///
-    /// A name with the prefix `RIBBON_` is the type of a ribbon filter over the same keys.
+    /// The prefix `RIBBON_` marks a ribbon filter over the same keys, and is ignored here.
     pub(crate) fn bloom_type(&self) -> Result<BloomType, String> {
         let Some(name) = self.text(Self::BLOOM_FILTER_TYPE) else { return Ok(BloomType::None) };
         let prefix_len = self.int(Self::BLOOM_FILTER_PARAM).and_then(|len| u16::try_from(len).ok());
@@ -212,12 +216,12 @@ impl FileInfo {
         self.entries.insert(key.to_vec(), value.into());
     }
 
-    /// Removes a key, if it is there.
+    /// Removes the entry with this key, if there is one.
     pub(crate) fn remove(&mut self, key: &[u8]) {
         self.entries.remove(key);
     }
 
-    /// Checks that required entries are there and have the right length.
+    /// Checks that the required entries exist and that entries of a fixed length have that length.
     pub(crate) fn check(&self, has_cells: bool) -> Result<(), DamageReason> {
         let damaged =
             |key: &[u8], what| Err(DamageReason::from(format!("{} {what}", crate::escape(key))));
@@ -263,7 +267,7 @@ impl FileInfo {
         &[Self::TAGS_COMPRESSED, Self::MAJOR_COMPACTION, Self::HISTORICAL];
 }
 
-/// `TimeRangeTracker` of HBase's `HBase.proto`.
+/// The message `TimeRangeTracker` in HBase's `HBase.proto`.
 #[derive(Clone, PartialEq, Message)]
 struct TimeRangeProto {
     #[prost(uint64, optional, tag = "1")]
@@ -276,7 +280,7 @@ struct TimeRangeProto {
 mod tests {
     use super::*;
 
-    /// Returns the body of the file info block of a file that HBase wrote with user entries.
+    /// Returns the body of a file info block that HBase wrote, with additional entries of a user.
     fn real() -> Vec<u8> {
         let file = include_bytes!("../../../../../tests/data/hfile/s15-extra-file-info.hfile");
         let at = file.windows(8).position(|magic| magic == b"FILEINF2").unwrap();
