@@ -53,7 +53,7 @@ impl FileInfo {
     pub const MAX_MEMSTORE_TS: &'static [u8] = b"MAX_MEMSTORE_TS_KEY";
     /// The name of the encoding of data blocks, if they are encoded.
     pub const DATA_BLOCK_ENCODING: &'static [u8] = b"DATA_BLOCK_ENCODING";
-    /// The name of the encoding of index blocks. HBase 2.x does not encode index blocks.
+    /// The name of the encoding of index blocks. HBase 2.5 implements none.
     pub const INDEX_BLOCK_ENCODING: &'static [u8] = b"INDEX_BLOCK_ENCODING";
     /// The name of the Bloom filter's type, such as `ROW` or `ROWCOL`.
     pub const BLOOM_FILTER_TYPE: &'static [u8] = b"BLOOM_FILTER_TYPE";
