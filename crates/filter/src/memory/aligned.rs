@@ -1,17 +1,19 @@
-//! A byte buffer that is aligned to a cache line, in huge pages if it is large.
+//! A byte buffer that is aligned to a cache line, and requests huge pages if it is large.
 
 use core::ops::{Deref, DerefMut};
 
 use super::storage::Storage;
 use crate::error::BuildError;
 
-/// A byte buffer aligned to a cache line, so that a lookup in a filter touches one line, not two.
+/// A byte buffer aligned to a cache line of 64 bytes.
 ///
-/// Filters in memory use it; copy a stored filter into one for the fastest lookups.
+/// In an aligned buffer, a filter's block of 64 bytes is in one cache line, not in two, so a lookup
+/// has at most one cache miss per block. For the fastest lookups, copy the bytes of a stored filter
+/// into this buffer.
 ///
-/// On Linux, buffers of 2 MiB and more request huge pages. With pages of 4 KiB a large filter has
-/// more pages than the TLB has entries, so that most lookups miss the TLB too. Without huge pages
-/// the buffer works the same.
+/// On Linux, buffers of 2 MiB and more request huge pages. A large filter has more pages of 4 KiB
+/// than the TLB has entries, so that most lookups would miss the TLB as well as the cache. If the
+/// system provides no huge pages, the buffer uses ordinary pages.
 ///
 /// ```
 /// use filter::{AlignedBytes, ErrorRate, FilterKind, KeyHash, Seed, Sizing, StoredFilter, build};
@@ -28,7 +30,7 @@ use crate::error::BuildError;
 pub struct AlignedBytes {
     /// The memory, which may be longer than `start + len`.
     storage: Storage,
-    /// Offset of the first aligned byte.
+    /// Offset of the first aligned byte in `storage`, at which the buffer begins.
     start: usize,
     len: usize,
 }
@@ -81,7 +83,7 @@ impl AsRef<[u8]> for AlignedBytes {
 }
 
 impl Clone for AlignedBytes {
-    /// Copies the bytes into another aligned buffer.
+    /// Copies the bytes into a new aligned buffer.
     ///
     /// # Panics
     ///

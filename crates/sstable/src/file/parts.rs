@@ -1,4 +1,4 @@
-//! Public views of an open file: its blocks, its data index, its filters.
+//! Public views of the parts of an open file: its blocks, its data index and its filters.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -28,12 +28,12 @@ use crate::{
 pub struct FileBlocks<'a>(pub(crate) &'a OpenFile);
 
 impl<'a> FileBlocks<'a> {
-    /// Returns how data blocks are encoded.
+    /// Returns the encoding of the cells in data blocks.
     pub fn encoding(self) -> DataBlockEncoding {
         self.0.blocks.encoding
     }
 
-    /// Returns how blocks are compressed.
+    /// Returns the compression of the blocks.
     pub fn compression(self) -> Compression {
         self.0.blocks.compression
     }
@@ -43,12 +43,12 @@ impl<'a> FileBlocks<'a> {
         self.0.blocks.checksum_type.unwrap_or_default()
     }
 
-    /// Returns the names of the META blocks, in their order.
+    /// Returns the names of the META blocks in ascending order.
     pub fn meta_names(self) -> impl Iterator<Item = &'a [u8]> {
         self.0.metas.iter().map(|(name, _)| &name[..])
     }
 
-    /// Returns the body of the META block of this name.
+    /// Returns the body of the META block named `name`; `None` if the file has none.
     ///
     /// # Errors
     ///
@@ -64,7 +64,10 @@ impl<'a> FileBlocks<'a> {
         Ok(Some(block.body().clone()))
     }
 
-    /// Reads the headers of all blocks in their order, up to the trailer. Ends after an error.
+    /// Reads the headers of all blocks before the trailer, in file order.
+    ///
+    /// The iterator ends after its first error, because only a sound header gives the offset of the
+    /// next block.
     pub fn headers(self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> + 'a {
         let blocks = &self.0.blocks;
         let end = self.blocks_end();
@@ -77,17 +80,19 @@ impl<'a> FileBlocks<'a> {
         })
     }
 
-    /// Returns the names of the META blocks in their order, and where the blocks are.
+    /// Returns the name and the location of each META block, in ascending order of the names.
     pub(crate) fn meta_handles(self) -> &'a [(Bytes, BlockHandle)] {
         &self.0.metas
     }
 
-    /// Reads the header of the block at `at`.
+    /// Reads the header of the block at the offset `at`.
     pub(crate) fn read_header(self, at: BlockOffset) -> Result<Header> {
         self.0.blocks.read_header(at, self.blocks_end())
     }
 
-    /// Reads and verifies a block. Returns its stored bytes and its body.
+    /// Reads and verifies the block at the offset `at`, whose header is `header`.
+    ///
+    /// Returns the bytes as stored in the file, and the decompressed body.
     pub(crate) fn raw_block(self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
         let blocks = &self.0.blocks;
         let bytes = blocks.read_bytes(at, header.len())?;
@@ -95,12 +100,12 @@ impl<'a> FileBlocks<'a> {
         Ok((bytes, raw.body))
     }
 
-    /// Reads bytes of the file.
+    /// Reads `len` bytes of the file from the offset `at` on.
     pub(crate) fn read_bytes(self, at: BlockOffset, len: u64) -> Result<Bytes> {
         self.0.blocks.read_bytes(at, len)
     }
 
-    /// Returns the offset of the trailer.
+    /// Returns the offset of the trailer, which is the end of the last block.
     fn blocks_end(self) -> u64 {
         self.0.blocks.source.len() - self.0.trailer.len()
     }
@@ -111,27 +116,29 @@ impl<'a> FileBlocks<'a> {
 pub struct FileIndex<'a>(pub(crate) &'a OpenFile);
 
 impl<'a> FileIndex<'a> {
-    /// Returns how many levels the data index has.
+    /// Returns the number of levels of the data index.
     pub fn levels(self) -> u32 {
         self.0.trailer.num_data_index_levels
     }
 
-    /// Returns the flat key of the first cell, from the index; `None` without cells.
+    /// Returns the flat key of the first cell, from the index; `None` if the file has no cells.
     pub fn first_key(self) -> Option<&'a [u8]> {
         self.0.index.as_ref()?.root.entry(0).map(|entry| entry.key)
     }
 
-    /// Returns the flat key of the last cell, from the file info; `None` without cells.
+    /// Returns the flat key of the last cell, from the file info; `None` if the file has no cells.
     pub fn last_key(self) -> Option<&'a [u8]> {
         self.0.rows.as_ref()?;
         self.0.file_info.value(FileInfo::LAST_KEY)
     }
 
-    /// Returns a key that splits the file into halves of about the same size; `None` without cells.
+    /// Returns a key that splits the file into halves of about the same size.
+    ///
+    /// Returns `None` if the file has no cells. The key is the index key of the middle data block.
     ///
     /// # Errors
     ///
-    /// If the index block that holds it cannot be read.
+    /// If the index block with the key cannot be read.
     pub fn middle_key(self, trace: &mut ReadTrace) -> Result<Option<Bytes>> {
         let OpenFile { index: Some(index), middle, blocks, .. } = self.0 else {
             return Ok(None);
@@ -141,7 +148,8 @@ impl<'a> FileIndex<'a> {
             return Ok(entry.map(|entry| index.root.owned_key(entry.key)));
         };
         let number = middle.entry_in_leaf as usize;
-        // Bypasses the cache: the leaf is not checked against an index entry here.
+        // The leaf is not checked against its index entry here, so it must not enter the cache,
+        // whose blocks are checked.
         let wanted = middle.leaf.of_type(BlockType::LeafIndex);
         let leaf: Arc<IndexBlock> = blocks.load(wanted, Caching::Bypass, trace, |_, _| Ok(()))?;
         let key = leaf.entry(number).map(|entry| leaf.owned_key(entry.key));
@@ -158,19 +166,21 @@ impl<'a> FileIndex<'a> {
 pub struct FileFilters<'a>(pub(crate) &'a OpenFile);
 
 impl<'a> FileFilters<'a> {
-    /// Returns a summary of HBase's Bloom filter, if there is one that can be used.
+    /// Returns a summary of HBase's Bloom filter; `None` if the file has none that can be used.
     pub fn bloom(self) -> Option<BloomSummary> {
         self.0.filters.bloom.as_ref().map(ChunkedBloom::summary)
     }
 
-    /// Returns a summary of HBase's Bloom filter over rows with family deletes.
+    /// Returns a summary of HBase's Bloom filter over the rows that have a delete of a family.
+    ///
+    /// Returns `None` if the file has none that can be used.
     pub fn delete_family_bloom(self) -> Option<BloomSummary> {
         self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
     }
 
-    /// Returns the first damage that reads have found in HBase's Bloom filters.
+    /// Returns the first damage that opening or reads have found in HBase's Bloom filters.
     ///
-    /// Reads ignore a damaged filter or chunk.
+    /// Reads ignore a damaged filter, or a damaged chunk of one.
     pub fn bloom_problem(self) -> Option<&'a Damage> {
         let filters = &self.0.filters;
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
@@ -178,13 +188,13 @@ impl<'a> FileFilters<'a> {
         filters.problem.as_ref().or_else(in_chunk)
     }
 
-    /// Returns a summary of our filter in META blocks, if there is one.
+    /// Returns a summary of the row filter in META blocks; `None` if the file has none.
     ///
     /// Reads the filter's block or, if the filter is partitioned, its index.
     ///
     /// # Errors
     ///
-    /// If the block cannot be read or is not a filter.
+    /// If the block cannot be read, or is not a filter or its index.
     pub fn row_filter(self) -> Result<Option<FilterSummary>> {
         let Some(filter) = &self.0.filters.row_filter else { return Ok(None) };
         let summary = filter.summary(&self.0.blocks)?;
@@ -194,9 +204,9 @@ impl<'a> FileFilters<'a> {
         }
     }
 
-    /// Returns the first damage that reads have found in our filter.
+    /// Returns the first damage that reads have found in the row filter.
     ///
-    /// Reads ignore a damaged filter or partition.
+    /// Reads ignore a damaged filter, or a damaged partition of one.
     pub fn row_filter_problem(self) -> Option<&'a Damage> {
         self.0.filters.row_filter.as_ref().and_then(RowFilter::problem)
     }
