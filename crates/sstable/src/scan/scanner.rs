@@ -381,7 +381,7 @@ impl Scanner {
         Ok(Some(next))
     }
 
-    /// Takes the scanner's index cursor; looks it up if there is none. `block` is the current block.
+    /// Takes the scanner's index cursor, or looks up the index entry of `block`, the current block.
     fn take_index_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
         if let Some(cursor) = self.cursor.take() {
             return Ok(cursor);

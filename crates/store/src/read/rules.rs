@@ -1,20 +1,20 @@
 //! HBase's rules: which cells a read shows, and which cells a flush or compaction keeps.
 //!
-//! The cells of a row come merged, in HBase's order. Delete markers sort before the puts that they
-//! hide, so one pass with little state decides about each cell:
+//! The input is the cells of each row, merged from all sources into HBase's order. Delete markers
+//! sort before the puts that they hide, so one pass with little state decides about each cell:
 //!
 //! ```text
 //! cell ─ expired? ─ marker? ─ hidden by a marker? ─ in time range? ─ version limit? → shown
 //! ```
 //!
-//! The order of these checks is HBase's and affects the result: a hidden version does not count as
-//! a version, nor does a version outside the time range. In HBase the rules are in
+//! HBase makes the checks in this order. The order affects the result: hidden versions and versions
+//! outside the time range do not count towards the version limit. In HBase the rules are in
 //! `ScanQueryMatcher` and its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; the
 //! names here follow them.
 //!
 //! A store applies the rules itself. They are public for programs that read the cells of a family
-//! from elsewhere, such as the HFiles of an HBase directory: merge the cells, and call
-//! [`Rules::judge`].
+//! from elsewhere, such as the HFiles of an HBase directory. Such a program merges the cells and
+//! calls [`Rules::judge`] for each.
 //!
 //! ```
 //! use store::rules::{Rules, Verdict, View};
@@ -61,40 +61,41 @@ use crate::read::query::{Columns, TimeRange};
 
 pub use crate::read::query::View;
 
-/// The type of the tag with a cell's own TTL: i64 BE milliseconds.
+/// The type of the tag that holds the TTL of its cell: i64 BE, milliseconds.
 const TTL_TAG: u8 = 8;
 
-/// Why the cells are read.
+/// The purpose for which the cells are read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Purpose {
+    /// A get or scan.
     Read,
-    /// A read that shows all stored cells, also delete markers.
+    /// A raw get or scan, which also shows delete markers and the cells that they hide.
     RawRead,
-    /// A flush or minor compaction: keeps delete markers, because they hide cells in other files.
+    /// A flush or minor compaction: keeps delete markers, which can hide cells in other files.
     Rewrite,
-    /// A compaction of all files of the family: drops delete markers too.
+    /// A compaction of all files of the family: can drop delete markers.
     MajorCompaction,
 }
 
-/// What to do with a cell.
+/// The decision about a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// Show or keep the cell.
     Include,
     /// Skip the cell.
     Skip,
-    /// Skip the cell and the remaining cells of its column, which need not be judged.
+    /// Skip the cell and the remaining cells of its column, without judging them.
     ///
-    /// Exception: under the empty qualifier, markers that delete in the whole family must be
-    /// judged.
+    /// Exception: in the column with the empty qualifier, judge the remaining cells. Markers that
+    /// delete in all columns of the family have this qualifier, and must be judged.
     SkipColumn,
 }
 
-/// Decides about the cells of a family.
+/// Decides which cells of a family a read shows, or a flush or compaction keeps.
 ///
 /// The cells of a row must come in HBase's order ([`CellRef::compare`]), beginning with the first
-/// cell of the row. Of equal cells the last one written must come first; it hides the others. The
-/// rows may come in any order, each row once.
+/// cell of the row. Of cells with equal keys, the cell that was written last must come first; it
+/// hides the others. Rows may come in any order, but each row only once.
 #[derive(Debug)]
 #[must_use]
 pub struct Rules<'c> {
@@ -105,9 +106,11 @@ pub struct Rules<'c> {
     time_range: TimeRange,
     columns: Cow<'c, Columns>,
     now: Timestamp,
+    /// Cells with older timestamps have expired by the TTL of the family.
     oldest_unexpired: Timestamp,
     /// A lower bound of the timestamps of the family's puts.
     earliest_put: Timestamp,
+    /// The current row, if `has_row`.
     row: SmallVec<[u8; 32]>,
     has_row: bool,
     deletes: DeleteTracker,
@@ -120,7 +123,7 @@ impl Rules<'_> {
         Self::for_read(family, view, Cow::Owned(Columns::All), now)
     }
 
-    /// Shows only this column. Call it again to show further columns.
+    /// Limits the read to this column. Further calls add further columns.
     pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.to_mut().add(qualifier.as_ref());
         self
@@ -128,6 +131,7 @@ impl Rules<'_> {
 }
 
 impl<'c> Rules<'c> {
+    /// Creates the rules for a read of some columns at the time `now`.
     pub(crate) fn for_read(
         family: &FamilyOptions,
         view: &View,
@@ -147,12 +151,12 @@ impl<'c> Rules<'c> {
         rules
     }
 
-    /// Creates the rules for a flush or a compaction of some files.
+    /// Creates the rules for a flush or a minor compaction.
     pub(crate) fn for_rewrite(family: &FamilyOptions, now: Timestamp) -> Self {
         Self::with_purpose(family, Purpose::Rewrite, now)
     }
 
-    /// Creates the rules for a major compaction, of files without puts older than `earliest_put`.
+    /// Creates the rules for a major compaction of files whose puts are not before `earliest_put`.
     pub(crate) fn for_major_compaction(
         family: &FamilyOptions,
         earliest_put: Timestamp,
@@ -179,7 +183,9 @@ impl<'c> Rules<'c> {
         }
     }
 
-    /// Returns whether cells with timestamps in `oldest..=newest` can affect the result.
+    /// Returns whether a file whose timestamps are in `oldest..=newest` can affect the result.
+    ///
+    /// `oldest` must also bound the timestamps of the cells that the file's delete markers hide.
     pub(crate) fn can_contribute(&self, oldest: Timestamp, newest: Timestamp) -> bool {
         let TimeRange { min, max } = self.time_range;
         let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
@@ -207,8 +213,8 @@ impl<'c> Rules<'c> {
 
     fn judge_for_read(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.cell_type.is_delete() {
-            // If the family keeps deleted cells, a read whose time range ends before the marker
-            // shows the cells that the marker hides.
+            // If the family keeps deleted cells, a read ignores markers after its time range: it
+            // shows the cells as they were before the deletion.
             let applies = cell.timestamp >= self.time_range.min
                 && (self.keep_deleted == KeepDeletedCells::False
                     || cell.timestamp < self.time_range.max);
@@ -224,6 +230,7 @@ impl<'c> Rules<'c> {
         }
     }
 
+    /// Checks the time range, the columns, and the version limit.
     fn judge_time_and_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.timestamp >= self.time_range.max {
             return Verdict::Skip;
@@ -263,6 +270,7 @@ impl<'c> Rules<'c> {
             if !keeps_hidden {
                 return Verdict::Skip;
             }
+            // A marker older than all puts hides nothing.
             if cell.timestamp < self.earliest_put {
                 return self.end_column();
             }
@@ -280,7 +288,7 @@ impl<'c> Rules<'c> {
     fn count_version(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
         if self.column.last == Some(version) {
-            return Verdict::Skip; // An older write of the same cell.
+            return Verdict::Skip; // An earlier write of the same version.
         }
         if !cell.cell_type.is_delete() {
             self.column.count += 1;
@@ -296,7 +304,7 @@ impl<'c> Rules<'c> {
 
     /// Counts a version as HBase's `ExplicitColumnTracker.checkVersions` does.
     ///
-    /// Unlike the wildcard tracker, this one can show one expired version beyond `min_versions`.
+    /// Unlike the wildcard tracker, it can show one expired version beyond `min_versions`.
     fn count_version_of_named_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
         if self.column.is_complete || self.column.last == Some(version) {
@@ -313,7 +321,7 @@ impl<'c> Rules<'c> {
         Verdict::Include
     }
 
-    /// Resets the state of the row or column if the cell begins another one.
+    /// Resets the state of the row or column if the cell begins another row or column.
     fn enter(&mut self, cell: &CellRef<'_>) {
         if !self.has_row || self.row[..] != *cell.row {
             self.row.clear();
@@ -326,11 +334,13 @@ impl<'c> Rules<'c> {
         }
     }
 
+    /// Skips the cell and the remaining cells of its column.
     fn end_column(&mut self) -> Verdict {
         self.column.is_complete = true;
         Verdict::SkipColumn
     }
 
+    /// Returns whether the cell has a TTL tag and has expired by that TTL.
     fn is_past_its_ttl_tag(&self, cell: &CellRef<'_>) -> bool {
         cell.tags().find(|(tag, _)| *tag == TTL_TAG).is_some_and(|(_, millis)| {
             <[u8; 8]>::try_from(millis).is_ok_and(|millis| {
@@ -341,10 +351,10 @@ impl<'c> Rules<'c> {
     }
 }
 
-/// Returns whether a read shows the only candidate of a row; `false` means: ask [`Rules`].
+/// Returns whether a get certainly shows the only candidate cell; otherwise [`Rules`] must decide.
 ///
-/// The fast path for most gets of one column. No other candidate can hide the cell, and it is the
-/// first version. The caller has checked the column.
+/// The fast path for most gets of one column. The cell is the only candidate, so no delete marker
+/// hides it and it is the first version. The caller has checked that it is in the column.
 #[inline]
 pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
     let TimeRange { min, max } = view.time_range;
@@ -355,7 +365,9 @@ pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef
         && view.versions.min(family.versions) > 0
 }
 
-/// Returns the oldest timestamp that has not expired. Reads the clock only if the family has a TTL.
+/// Returns the oldest timestamp that has not expired by the family's TTL.
+///
+/// Calls `now`, which may read the clock, only if the family has a TTL.
 pub(crate) fn oldest_unexpired(
     family: &FamilyOptions,
     now: impl FnOnce() -> Timestamp,
@@ -366,14 +378,18 @@ pub(crate) fn oldest_unexpired(
     })
 }
 
-/// The versions counted in the current column.
+/// The state of the current column.
 #[derive(Debug, Default)]
 struct ColumnState {
     qualifier: Vec<u8>,
+    /// The number of versions counted.
     count: u64,
+    /// The last version that was included, to skip earlier writes of the same version.
     last: Option<(Timestamp, CellType)>,
-    /// No further version is wanted. Under the empty qualifier the next cell is judged
-    /// nevertheless, because the family's delete markers sort there.
+    /// Whether the column shows no further version.
+    ///
+    /// In the column with the empty qualifier, the remaining cells must be judged nevertheless,
+    /// because markers that delete in all columns of the family have this qualifier.
     is_complete: bool,
 }
 
@@ -387,23 +403,23 @@ impl ColumnState {
     }
 }
 
-/// Which cells a delete marker hides.
+/// The cells of a column that a delete marker hides, from the current cell on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum HiddenCells {
-    /// The cell and all older cells of its column.
+    /// The current cell and all older cells.
     ThisAndOlder,
-    /// The cell only.
+    /// Only the current cell.
     This,
 }
 
 /// The delete markers of a row that can hide later cells: HBase's `ScanDeleteTracker`.
 #[derive(Debug, Default)]
 struct DeleteTracker {
-    /// Deletes all cells of the row up to this time.
+    /// The timestamp up to which all cells of the row are deleted.
     family: Option<Timestamp>,
-    /// Deletes all cells of the row with exactly these times, newest first.
+    /// The timestamps, newest first, with which all cells of the row are deleted.
     family_versions: Vec<Timestamp>,
-    /// The current marker of the column `qualifier`.
+    /// The marker that can hide the next cells of the column `qualifier`.
     column: Option<(CellType, Timestamp)>,
     qualifier: Vec<u8>,
 }
@@ -434,6 +450,7 @@ impl DeleteTracker {
         }
     }
 
+    /// Returns the cells that a marker hides; `None` if no marker hides `cell`.
     fn hides(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
         if self.family.is_some_and(|family| cell.timestamp <= family) {
             return Some(HiddenCells::ThisAndOlder);
