@@ -1,4 +1,4 @@
-//! The arguments of `hfile build`, and the writing of one file.
+//! `hfile build`: its arguments, and writing one file or a directory for HBase's bulk load.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -85,7 +85,7 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// Writes and reports the files.
+    /// Writes and reports the files; with `--dry-run`, only checks the input.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let now = Clock::system().now();
         self.input.check_output(&self.output)?;
@@ -182,13 +182,17 @@ impl Build {
         Ok(Answer::Positive)
     }
 
-    /// Returns the position in the input; after sorting, the line of a cell is unknown.
+    /// Returns the position in the input for error messages.
+    ///
+    /// It has no line if `--sort` is given, because the line of a sorted cell is unknown.
     fn position(&self, input: &Input) -> InputPosition {
         let line = (!self.sort.is_enabled()).then(|| input.line_number());
         InputPosition { name: self.input.name(), line }
     }
 
-    /// Returns the settings of the output, from `options` and the command line, and the order of rows.
+    /// Returns the settings of the output and the order of rows.
+    ///
+    /// The command line overrides the settings file, which overrides `options`.
     fn writer_options(
         &self,
         mut options: WriterOptions,
@@ -204,14 +208,16 @@ impl Build {
     }
 }
 
-/// The input, and the line of the current cell if it is known.
+/// A position in the input: its name, and the line of the current cell if known.
 pub(super) struct InputPosition {
     name: FileName,
     line: Option<LineNumber>,
 }
 
 impl InputPosition {
-    /// Adds the input's name and line to an error about a cell, and the next step for common mistakes.
+    /// Adds the name of the input, the line and the next step to an error about `cell`.
+    ///
+    /// `last` is the cell before `cell`. Only common mistakes have a next step.
     pub(super) fn describe(
         &self,
         error: sstable::Error,
@@ -240,7 +246,7 @@ impl InputPosition {
     }
 }
 
-/// The written file.
+/// The report on the written file.
 #[derive(Serialize)]
 struct BuildReport {
     schema: u32,

@@ -85,7 +85,7 @@ enum KeepDeleted {
 }
 
 impl Create {
-    /// Creates the family.
+    /// Creates the family, and the store if the directory has none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = self.family_options()?;
         let store = Store::open(&self.directory.directory, self.directory.options())?;

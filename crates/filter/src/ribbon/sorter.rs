@@ -1,6 +1,8 @@
 //! Sorting the keys of a layer into its buckets.
 //!
-//! Keys are added in the order of their starts, so that the rows they touch are close in memory.
+//! The start of a key is the first slot of its equation. Elimination adds the keys in the order of
+//! their starts, so that consecutive keys touch rows that are close in memory.
+//!
 //! One pass partitions all keys into windows by the upper bits of their hashes. A counting sort
 //! then sorts each window just before its elimination, while the window is in the caches.
 
@@ -11,9 +13,14 @@ use super::equation::Shuffle;
 use super::thresholds::BUCKET_STARTS;
 use crate::hash::KeyHash;
 
-/// Binary logarithm of the minimum starts of a window: its keys and rows fit into L2.
+/// Binary logarithm of the minimum number of starts in a window.
+///
+/// The keys and rows of a window of this size fit into L2.
 const WINDOW_BITS_MIN: u32 = 13;
-/// About the maximum number of windows: partitioning writes to all of them alternately.
+/// Half the maximum number of windows.
+///
+/// The number is limited because partitioning writes to all windows alternately. Rounding the
+/// length of a window down to a power of two at most doubles the number of windows.
 const WINDOWS_MAX: u64 = 512;
 
 /// The division of the starts of a layer into windows of `1 << bits` starts.
@@ -40,7 +47,10 @@ impl Windows {
     }
 }
 
-/// Sorts the keys of a window: buckets from left to right, in a bucket from right to left.
+/// Sorts the keys of a window: by ascending bucket, within a bucket by descending start.
+///
+/// The rank of a key is the position of its start in this order. Buckets are filled from their
+/// right ends, so the greatest start of a bucket has its lowest rank.
 #[derive(Debug)]
 pub(super) struct Sorter {
     windows: Windows,

@@ -10,47 +10,50 @@ use crate::maintenance::export::{Export, export};
 use crate::maintenance::import::{Age, ImportOptions, import};
 
 impl Store {
-    /// Writes all memstores to store files, which are on disk when this returns.
+    /// Writes all memstores to store files and syncs the files to disk.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system; the store stops then.
+    /// Errors of the operating system. The store then accepts no more changes until it is opened
+    /// again.
     pub fn flush(&self) -> Result<()> {
         self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)
     }
 
-    /// Compacts files of a family.
+    /// Merges store files of a family into one file.
     ///
-    /// A `major` compaction merges all files, and drops deleted and expired cells and surplus
-    /// versions.
+    /// If `major` is `true`, all files are merged, and deleted and expired cells and surplus
+    /// versions are dropped. Otherwise the compaction policy selects the files, perhaps none.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system, and damaged files; the family is unchanged then.
+    /// Errors of the operating system, and damaged files. The family is then unchanged.
     pub fn compact(&self, family: &str, major: bool) -> Result<()> {
         self.inner.maintenance.compact(&self.inner.catalog, family, major)
     }
 
     /// Rebuilds the filters of all files of a family according to its options.
     ///
-    /// A budget in bytes is distributed over the files again. Data blocks are copied unchanged.
+    /// If the options give one budget in bytes for all filters of the family, the budget is divided
+    /// among the current files again. Data blocks are copied unchanged.
     ///
     /// # Errors
     ///
-    /// Errors of the operating system, and damaged files; a file keeps its filter then.
+    /// Errors of the operating system, and damaged files. The first error ends the rebuild; files
+    /// that are not yet rebuilt keep their filters.
     pub fn rebuild_filters(&self, family: &str) -> Result<()> {
         self.inner.maintenance.rebuild_filters(&self.inner.catalog, family)
     }
 
     /// Copies HFiles into a family.
     ///
-    /// The files keep their sequence ids. A file without one becomes newer than all existing cells
-    /// and than the files before it in `files`. All files are fully verified before the first is
-    /// imported.
+    /// Cells keep the sequence ids of their file. If a file has none, its cells become newer than
+    /// all existing cells and than the files before it in `files`. All files are fully verified
+    /// before the first is imported.
     ///
     /// # Errors
     ///
-    /// If a file is damaged or of another family; no file is imported then.
+    /// If a file is damaged or belongs to another family. No file is then imported.
     pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
         self.import_with(family, files, &ImportOptions::default())
     }
@@ -71,13 +74,13 @@ impl Store {
 
     /// Copies HFiles into a family as HBase's bulk load does.
     ///
-    /// The cells of each file become newer than all existing cells and than those of the files
+    /// The cells of each file become newer than all existing cells and than the cells of the files
     /// before it in `files`. As in HBase, the memstores are flushed first. All files are fully
     /// verified before the first is loaded.
     ///
     /// # Errors
     ///
-    /// If a file is damaged or of another family; no file is loaded then.
+    /// If a file is damaged or belongs to another family. No file is then loaded.
     pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
         self.bulk_load_with(family, files, &ImportOptions::default())
     }
@@ -97,11 +100,12 @@ impl Store {
         import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)
     }
 
-    /// Copies the rows `start..stop` of HFiles into a family; else like
-    /// [`bulk_load`](Self::bulk_load).
+    /// Copies the rows `start..stop` of HFiles into a family, otherwise as
+    /// [`bulk_load`](Self::bulk_load) does.
     ///
-    /// HBase does this with a file that crosses a region boundary. A file with other rows is
-    /// rewritten, and a file without a row in the range is skipped.
+    /// HBase loads a file that crosses a region boundary in this way. A file that also has rows
+    /// outside the range is rewritten without these rows. A file without rows in the range is
+    /// skipped.
     ///
     /// # Errors
     ///
@@ -123,11 +127,11 @@ impl Store {
         self.bulk_load_with(family, files, &options)
     }
 
-    /// Writes all families into `out/FAMILY`, as HFiles for HBase's bulk load.
+    /// Writes each family to `out/FAMILY`, as HFiles for HBase's bulk load.
     ///
-    /// Each region gets one file; the rows of `splits` are the region boundaries. The files include
-    /// delete markers, so that a table with them answers as this store does. The store does not
-    /// change.
+    /// A family gets one file for each region that has cells of the family. A region, a
+    /// row range of an HBase table, begins at each row of `splits`. The files include delete
+    /// markers, which hide older cells that the table may hold. The store does not change.
     ///
     /// # Errors
     ///
@@ -139,7 +143,7 @@ impl Store {
 
     /// Creates an independent copy of the store in `directory`, which must be empty or missing.
     ///
-    /// The memstores are flushed and the store files hard-linked, so no data is copied.
+    /// The memstores are flushed, then the store files are hard-linked; no data is copied.
     ///
     /// # Errors
     ///
@@ -150,10 +154,10 @@ impl Store {
         maintenance.checkpoint(catalog, log, directory.as_ref())
     }
 
-    /// Reads all files of a family and compares them with their checksums in the manifest.
+    /// Reads all files of a family and compares their checksums with those in the manifest.
     ///
-    /// Returns each file, with a description of the damage if it is damaged. Compactions check
-    /// their input files in the same way.
+    /// Returns the path of each file, and a description of the damage if the file is damaged.
+    /// Compactions check their input files in the same way.
     ///
     /// # Errors
     ///

@@ -12,8 +12,9 @@
 //! | 52 |     4 | `checksum`   | u32 BE; CRC-32C of bytes 0 to 51                               |
 //! | 56 |       | records      | see [`record`](super::record)                                  |
 //!
-//! A segment is complete on disk before the next one begins. The next header has its id and length,
-//! so recovery detects a segment that was replaced or cut at a record boundary.
+//! A segment is complete on disk before the next one is created. The header of the next segment
+//! repeats the id and length of this one, so recovery detects a segment that was replaced, or cut
+//! at a record boundary.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,7 @@ pub(crate) struct PreviousSegment {
 }
 
 impl SegmentHeader {
-    /// Bytes before the first record.
+    /// The length of the header in bytes. The first record follows.
     pub(crate) const LEN: usize = 56;
     const MAGIC: [u8; 8] = *b"STOREWAL";
     const VERSION: u32 = 2;
@@ -60,7 +61,7 @@ impl SegmentHeader {
         bytes
     }
 
-    /// Parses a segment's header; the error is the reason why the header is invalid.
+    /// Parses a segment's header. The error says why the header is invalid.
     pub(crate) fn read(bytes: &[u8; Self::LEN]) -> Result<Self, &'static str> {
         let [m0, m1, m2, m3, m4, m5, m6, m7, rest @ ..] = bytes;
         if [*m0, *m1, *m2, *m3, *m4, *m5, *m6, *m7] != Self::MAGIC {
@@ -84,7 +85,7 @@ impl SegmentHeader {
     }
 }
 
-/// The offset of the first record.
+/// The offset of the first record: the length of the header as a `u64`.
 pub(super) const FIRST_RECORD_AT: u64 = 56;
 const _: () = assert!(SegmentHeader::LEN == 56, "both constants are the header length");
 
@@ -100,14 +101,14 @@ pub(crate) struct SegmentWriter {
     file: Box<dyn AppendFile>,
     path: PathBuf,
     header: SegmentHeader,
-    /// Bytes handed to the operating system.
+    /// Bytes passed to the operating system, including the header.
     written: u64,
-    /// Bytes known to be on disk.
+    /// The length at the last sync; these bytes are on disk.
     durable: u64,
 }
 
 impl SegmentWriter {
-    /// Creates a segment. Its header and its name are on disk when this returns.
+    /// Creates a segment, and syncs its header and its directory entry to disk.
     pub(crate) fn create(
         vfs: &dyn Vfs,
         directory: &Path,
@@ -130,7 +131,9 @@ impl SegmentWriter {
         &self.header
     }
 
-    /// Returns this segment's entry in the next header. The segment must be synced.
+    /// Returns the id and length of this segment, for the header of the next segment.
+    ///
+    /// The segment must be synced.
     pub(crate) const fn as_previous(&self) -> PreviousSegment {
         PreviousSegment { segment: self.header.segment, len: self.written }
     }
@@ -139,12 +142,15 @@ impl SegmentWriter {
         self.written
     }
 
-    /// Returns the length that is known to be on disk. Records carry it, and recovery relies on it.
+    /// Returns the length at the last sync; these bytes are on disk.
+    ///
+    /// Each record stores this length. To recovery, an invalid record that begins below it is
+    /// damage, not an incomplete write.
     pub(crate) const fn durable(&self) -> u64 {
         self.durable
     }
 
-    /// Writes whole records to the operating system.
+    /// Passes complete records to the operating system, without a sync.
     pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
         self.file.write_all(records).map_err(Error::io(&self.path, "write"))?;
         let len = u64::try_from(records.len()).expect("a length in memory");
