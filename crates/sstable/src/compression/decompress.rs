@@ -60,9 +60,9 @@ pub(crate) fn decompress(
 /// Returns the maximum number of decompressed bytes per compressed byte that a codec can reach.
 const fn ratio_max(codec: Compression) -> usize {
     match codec {
-        Compression::Gz => 1032,   // Matches of 258 bytes, at two bits each.
-        Compression::Lz4 => 255,   // Each further byte of a match length adds up to 255.
-        Compression::Snappy => 22, // A copy of 64 bytes takes three bytes: 21.3, rounded up.
+        Compression::Gz => 1032,       // Matches of 258 bytes, at two bits each.
+        Compression::Lz4 => 255,       // Each further byte of a match length adds up to 255.
+        Compression::Snappy => 22,     // A copy of 64 bytes takes three bytes: 21.3, rounded up.
         Compression::Zstd => 32 << 10, // A 128 KiB block of one repeated byte takes four bytes.
         _ => 1,
     }
