@@ -1,4 +1,4 @@
-//! Input bytes from a file or stdin, decompressed from gzip or Zstandard.
+//! Input from a file or stdin, decompressed if it is in gzip or Zstandard format.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -11,7 +11,9 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Skippable frames begin with one of sixteen magics, of which `pzstd` writes this one first.
+/// The first of the sixteen magics of skippable frames. Files from `pzstd` start with it.
+///
+/// A file that starts with one of the other fifteen is not recognized as Zstandard.
 const ZSTD_SKIPPABLE_MAGIC: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 const BUFFER_LEN: usize = 1 << 16;
 
@@ -34,12 +36,12 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     })
 }
 
-/// Returns the name of an input for messages.
+/// Returns the name of an input as messages show it: its path, or `stdin`.
 pub(crate) fn display_name(path: &Path) -> String {
     if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
 }
 
-/// Reads the contents of consecutive Zstandard frames, and verifies their checksums.
+/// A reader that decompresses consecutive Zstandard frames and verifies their checksums.
 struct ZstdFrames<R> {
     input: R,
     decoder: FrameDecoder,
@@ -51,7 +53,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { input, decoder: FrameDecoder::new(), is_in_frame: false }
     }
 
-    /// Starts the next frame with contents; returns `false` at the end of the input.
+    /// Starts the next frame that is not skippable. Returns `false` at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             if self.input.fill_buf()?.is_empty() {

@@ -1,8 +1,10 @@
-//! `hfile`: Apache HBase's store files without a JVM.
+//! `hfile`: a command-line tool for Apache HBase's store files that needs no JVM.
 //!
-//! One module per verb: an `Args` struct that clap fills, and a `run` that does the work. Results go
-//! to stdout, everything else to stderr (`stderr.rs`). `failure.rs` defines the exit statuses.
-#![warn(clippy::print_stderr)] // `eprintln!` panics if stderr cannot be written; `stderr::print_message` does not.
+//! Each verb (subcommand) is a module with a struct that clap fills and a method `run` that does
+//! the work. Results go to stdout, everything else to stderr (`stderr.rs`). `failure.rs` defines
+//! the exit statuses.
+// `eprintln!` panics if stderr cannot be written; `stderr::print_message` does not.
+#![warn(clippy::print_stderr)]
 
 mod bench;
 mod build;

@@ -1,6 +1,6 @@
 //! The key of a cell, and the order of keys.
 //!
-//! The layout in blocks and indexes ("flat key"):
+//! Blocks and indexes store a key as contiguous bytes, the "flat key":
 //!
 //! | bytes | field              | meaning                                                     |
 //! |------:|--------------------|-------------------------------------------------------------|
@@ -10,7 +10,7 @@
 //! |   `f` | family             | the same in all cells of a file                             |
 //! |   `q` | qualifier          | the rest of the key's length                                |
 //! |     8 | timestamp          | i64 BE; not negative in stored cells                        |
-//! |     1 | type               | [`CellType`], or 0 and 255 in seek keys                     |
+//! |     1 | type               | [`CellType`]; seek keys may also have 0 or 255              |
 //!
 //! Order (HBase's `CellComparatorImpl`): row, family and qualifier ascend as unsigned bytes;
 //! timestamp and type descend, so that newer versions, and deletes of wider scope, sort first.
@@ -66,12 +66,12 @@ impl CellType {
         }
     }
 
-    /// The type's code in the key.
+    /// Returns the type's code in a key.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// HBase's name of the type, as in `DeleteColumn`.
+    /// Returns HBase's name of the type, such as `DeleteColumn`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Put => "Put",
@@ -82,29 +82,31 @@ impl CellType {
         }
     }
 
-    /// Whether the type is a delete.
+    /// Returns whether the type is a delete.
     pub const fn is_delete(self) -> bool {
         !matches!(self, Self::Put)
     }
 
-    /// Whether the type deletes in a whole family; such cells have no qualifier.
+    /// Returns whether the type deletes in all columns of a family. Its cells have no qualifier.
     pub const fn deletes_family(self) -> bool {
         matches!(self, Self::DeleteFamily | Self::DeleteFamilyVersion)
     }
 }
 
-/// The borrowed key of a cell, or a seek key, which sorts between cells.
+/// The borrowed key of a cell, or a seek key.
+///
+/// A seek key sorts before or after all cells of a row or column, and is never stored as a cell.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct KeyRef<'a> {
     /// The row.
     pub row: &'a [u8],
     /// The column family.
     pub family: &'a [u8],
-    /// The qualifier, which with the family names the column.
+    /// The qualifier. Family and qualifier together name the column.
     pub qualifier: &'a [u8],
     /// The timestamp of the version.
     pub timestamp: Timestamp,
-    /// The code of a [`CellType`], or of a seek key: 255 sorts before and 0 after all types.
+    /// The code of a [`CellType`], or in a seek key 255 (before all types) or 0 (after all types).
     pub type_code: u8,
 }
 
@@ -113,7 +115,7 @@ impl<'a> KeyRef<'a> {
     pub const MAXIMUM: u8 = 255;
     /// The type code that sorts after every cell of the same column and timestamp.
     pub const MINIMUM: u8 = 0;
-    /// Bytes of a flat key without row, family and qualifier.
+    /// The length of a flat key whose row, family and qualifier are empty.
     pub const FIXED_LEN: usize = 12;
     /// The maximum length of a row.
     pub const ROW_LEN_MAX: usize = i16::MAX as usize;
@@ -140,9 +142,9 @@ impl<'a> KeyRef<'a> {
         Self { row, family, qualifier, timestamp: Timestamp::OLDEST, type_code: Self::MINIMUM }
     }
 
-    /// Parses a flat key; `None` if its lengths are inconsistent.
+    /// Parses a flat key. Returns `None` if its lengths are inconsistent.
     ///
-    /// Does not check the type code: index keys may have codes that cells do not.
+    /// Does not check the type code, because index keys may have the type codes of seek keys.
     #[inline]
     pub fn parse(flat: &'a [u8]) -> Option<Self> {
         let (row_len, rest) = flat.split_first_chunk::<2>()?;
@@ -162,7 +164,7 @@ impl<'a> KeyRef<'a> {
         })
     }
 
-    /// Whether a flat key has this row; does not parse the rest of the key.
+    /// Returns whether a flat key has this row, without parsing the rest of the key.
     #[inline]
     pub(crate) fn is_of_row(flat: &[u8], row: &[u8]) -> bool {
         flat.split_first_chunk::<2>().is_some_and(|(len, rest)| {
@@ -170,7 +172,7 @@ impl<'a> KeyRef<'a> {
         })
     }
 
-    /// The length of the flat key.
+    /// Returns the length of the flat key.
     pub const fn flat_len(&self) -> usize {
         Self::FIXED_LEN + self.row.len() + self.family.len() + self.qualifier.len()
     }
@@ -179,7 +181,7 @@ impl<'a> KeyRef<'a> {
     ///
     /// # Panics
     ///
-    /// If row or family exceed the maximum length; the writer checks cells before it writes them.
+    /// If the row or the family exceeds its maximum length. The writer checks both beforehand.
     pub fn write_flat(&self, out: &mut Vec<u8>) {
         let row_len = i16::try_from(self.row.len()).expect("a row has at most 32,767 bytes");
         let family_len = i8::try_from(self.family.len()).expect("a family has at most 127 bytes");
@@ -210,7 +212,8 @@ impl KeyRef<'_> {
     /// Compares two keys whose rows are equal.
     #[inline]
     pub(crate) fn compare_in_row(&self, other: &KeyRef<'_>) -> Ordering {
-        // A key without family and qualifier, and with type 0, sorts after its whole row.
+        // `after_row` makes a key with type 0 and no column. Its empty family would sort first, but
+        // the key must sort after all cells of the row.
         match (self.ends_row(), other.ends_row()) {
             (true, false) => Ordering::Greater,
             (false, true) => Ordering::Less,
@@ -223,13 +226,14 @@ impl KeyRef<'_> {
         }
     }
 
+    /// Returns whether this is the seek key after the last cell of its row.
     fn ends_row(&self) -> bool {
         self.type_code == Self::MINIMUM && self.family.is_empty() && self.qualifier.is_empty()
     }
 }
 
 impl fmt::Display for KeyRef<'_> {
-    /// `row/family:qualifier/timestamp/Type`, as HBase prints keys.
+    /// Writes `row/family:qualifier/timestamp/Type`, as HBase prints keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (row, family, qualifier) =
             (escape(self.row), escape(self.family), escape(self.qualifier));
@@ -293,7 +297,7 @@ mod tests {
         assert_eq!(flat, b"\x00\x04row1\x01fa\x00\x00\x00\x00\x00\x00\x03\xe8\x04");
         assert_eq!(KeyRef::parse(&flat), Some(original));
         for cut in 0..flat.len() {
-            // A truncated key may still parse as another key; parsing must only not panic.
+            // A truncated key may still parse, as another key. Only a panic would be a bug.
             let _ = KeyRef::parse(&flat[..cut]);
         }
         assert_eq!(KeyRef::parse(&flat[..12]), None);

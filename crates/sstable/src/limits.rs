@@ -1,6 +1,6 @@
-//! Limits of a reader, beyond which a file is an error.
+//! Limits of a reader. A file that exceeds one is rejected with an error.
 
-/// The maximum sizes that a reader accepts, checked before memory is allocated.
+/// The maximum sizes that a reader accepts. It checks them before it allocates memory.
 ///
 /// The defaults are far above what HBase writes and far below what the fields of the format can
 /// hold. Allocations are also limited by the bytes read: with the defaults, reading or verifying a
@@ -26,7 +26,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // The writer's maximum of 1 GiB, plus the worst-case growth by compression.
+        // The writer's maximum of 1 GiB, plus 64 MiB for data that grows when compressed.
         let block_len_max = (1 << 30) + (64 << 20);
         Self {
             block_len_max,
@@ -39,12 +39,14 @@ impl Default for Limits {
     }
 }
 
-/// Bytes that any block may decompress to. HBase's default limit for a cell is 10 MiB, and a block
-/// ends with the cell that fills it.
+/// The decompressed size that is accepted in a file of any size, in bytes.
+///
+/// HBase's default limit for a cell is 10 MiB, and a block ends with the cell that fills it, so
+/// blocks of default size are smaller than this.
 const BLOCK_LEN_ALLOWANCE: usize = 16 << 20;
 
 impl Limits {
-    /// Sets the maximum size of a block: stored, decompressed, and as plain cells.
+    /// Sets the maximum size of a block, in its stored, decompressed and decoded form.
     ///
     /// Default: 1088 MiB, slightly more than the writer's maximum.
     pub const fn block_len_max(mut self, bytes: u32) -> Self {
@@ -52,7 +54,7 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum size of a cell: key, value, tags, and their lengths.
+    /// Sets the maximum size of a cell: key, value and tags, and the fields with their lengths.
     ///
     /// Default: 1088 MiB, the maximum size of a block.
     pub const fn cell_len_max(mut self, bytes: u32) -> Self {
@@ -62,9 +64,9 @@ impl Limits {
 
     /// Sets the maximum size of a decompressed or decoded block: `ratio` × file size + 16 MiB.
     ///
-    /// Default: 1. The limit is relative to the file, not to the stored block: a sound block may
-    /// shrink a thousandfold, but a file smaller than its largest block has little more than one
-    /// huge cell.
+    /// Default: 1. The limit depends on the size of the file, not of the stored block, because
+    /// compression may shrink an undamaged block a thousandfold. An undamaged file needs a higher
+    /// ratio only if it has little more than one huge cell that compresses well.
     pub const fn inflate_ratio_max(mut self, ratio: u32) -> Self {
         self.inflate_ratio_max = ratio;
         self
@@ -91,7 +93,7 @@ impl Limits {
         self
     }
 
-    /// The maximum size of a decompressed block in a file of `file_len` bytes.
+    /// Returns the maximum size of a decompressed block in a file of `file_len` bytes.
     pub(crate) fn inflated_len_max(&self, file_len: u64) -> usize {
         let file_len = usize::try_from(file_len).unwrap_or(usize::MAX);
         let ratio = usize::try_from(self.inflate_ratio_max).unwrap_or(usize::MAX);
@@ -99,12 +101,13 @@ impl Limits {
         limit.min(file_len.saturating_mul(ratio).saturating_add(BLOCK_LEN_ALLOWANCE))
     }
 
-    /// The maximum size of the plain cells of an encoded block of `body_len` bytes.
+    /// Returns the maximum decoded size of the cells of a delta-encoded block of `body_len` bytes.
     ///
-    /// A repeated value takes a byte or two, so a small malicious block could expand without bound.
-    /// HBase limits a block by the unencoded size of its cells; only a cell larger than the block
-    /// size exceeds that limit, and its value is in the block at full length. So the plain size
-    /// cannot be far above both the block size and `body_len`.
+    /// In such a block, a value equal to the previous one takes a byte or two, so a small malicious
+    /// block could decode to any size. HBase ends a block by the unencoded size of its cells. Only
+    /// a cell larger than the block size makes a block exceed that size by much, and its value is
+    /// in the block at full length. So the decoded size of a valid block is not far above the
+    /// larger of the block size and `body_len`.
     pub(crate) fn plain_len_max(&self, body_len: usize, file_len: u64) -> usize {
         self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_ALLOWANCE))
     }

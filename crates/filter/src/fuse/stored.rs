@@ -1,15 +1,19 @@
 //! The stored form of a binary fuse filter, and the lookup in it.
 //!
-//! | parameter | bits | meaning                                                                    |
-//! |----------:|-----:|----------------------------------------------------------------------------|
-//! |         0 |    8 | slots of a key, 3 or 4; 0 without keys                                     |
-//! |           |    8 | bits of a fingerprint, 8 or 16; 0 without keys                             |
-//! |           |    8 | binary logarithm of the slots of a segment, 0 to 18                        |
-//! |         1 |   64 | segments in which the first slot of a key can be                           |
-//! |         2 |   64 | the seed with which the keys were peeled                                   |
+//! | parameter | bits | meaning                                                                  |
+//! |----------:|-----:|--------------------------------------------------------------------------|
+//! |         0 |    8 | number of slots of a key, 3 or 4; 0 in a filter without keys             |
+//! |           |    8 | bits of a fingerprint, 8 or 16; 0 in a filter without keys               |
+//! |           |    8 | base-2 logarithm of the number of slots in a segment, 0 to 18            |
+//! |         1 |   64 | number of segments that can hold the first slot of a key                 |
+//! |         2 |   64 | seed that derives slots and fingerprint from the hash of a key           |
 //!
-//! The body is the slots, with 8 bits or 16 bits LE each. The number of segments is parameter 1,
-//! plus the slots of a key, minus one. How the slots and the fingerprint of a key follow from its
+//! Parameter 0 holds its three fields from the lowest bit on. A filter without keys has three zero
+//! parameters and no body.
+//!
+//! The body is an array of slots of 8 bits, or of 16 bits LE. It has one segment for each first
+//! segment of parameter 1, plus the number of slots of a key, minus one. A key is probably in the
+//! set if the exclusive or of its slots equals its fingerprint. The computation of both from the
 //! hash is part of the format: see `KeySlots`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
@@ -28,7 +32,7 @@ use crate::stored_view::StoredView;
 pub(crate) struct FuseView {
     shape: Shape,
     seed: u64,
-    /// Slots of a segment.
+    /// The number of slots in a segment, a power of two.
     segment_len: u64,
     /// The number of slots that can be the first slot of a key.
     first_slots: u64,
@@ -113,7 +117,7 @@ impl FuseView {
         Self { shape, seed, segment_len: shape.segment_len(), first_slots }
     }
 
-    /// Returns the parameters in the header.
+    /// Returns the three parameters of the header, in the layout of the module docs.
     pub(super) fn to_header(self) -> [u64; 3] {
         let Shape { arity, bits, segment_bits, first_segments } = self.shape;
         if first_segments == 0 {
@@ -151,7 +155,9 @@ impl FuseView {
         (slots, u32::try_from(fingerprint).expect("8 or 16 bits"))
     }
 
-    /// Looks up a fingerprint of 16 bits. Not inlined, to keep the common lookup of 8 bits small.
+    /// Looks up a key in slots of 16 bits.
+    ///
+    /// Not inlined: the lookup in slots of 8 bits is more common, and its inlined code stays small.
     #[inline(never)]
     fn may_contain_u16(&self, body: &[u8], hash: KeyHash) -> bool {
         match self.shape.arity {
@@ -160,7 +166,10 @@ impl FuseView {
         }
     }
 
-    /// Looks up a batch of keys. The slots of a key are computed once, for prefetch and lookup.
+    /// Looks up a batch of keys.
+    ///
+    /// Prefetches the slots of up to `BATCH` keys, then looks these keys up. A body of at most
+    /// `CACHED_LEN` bytes needs no prefetch.
     #[inline]
     fn look_up_batch<const ARITY: usize>(
         self,
@@ -198,17 +207,17 @@ impl FuseView {
     }
 }
 
-/// The number of keys whose slots are prefetched before the first is looked up.
+/// The number of keys whose slots are prefetched before the first of these keys is looked up.
 const BATCH: usize = 32;
 
-/// Returns whether the slots have the fingerprint, of eight bits.
+/// Returns whether slots of 8 bits match the fingerprint of the key.
 #[inline]
 fn matches_u8<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
     let [fingerprint, ..] = key_slots.fingerprint.to_be_bytes();
     matches(body, key_slots, fingerprint, |slot: &u8| *slot)
 }
 
-/// Returns whether the slots have the fingerprint, of sixteen bits.
+/// Returns whether slots of 16 bits match the fingerprint of the key.
 #[inline]
 fn matches_u16<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
     let ([high, low, ..], (slots, _)) = (key_slots.fingerprint.to_be_bytes(), body.as_chunks());
@@ -219,7 +228,7 @@ fn matches_u16<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> 
 /// Returns whether the exclusive or of the slots is the fingerprint; false if a slot is out of
 /// bounds.
 ///
-/// The type of the slots is a parameter, so that each takes a single instruction.
+/// Generic over the type of the slots, so that reading a slot compiles to a single instruction.
 #[inline]
 fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
     slots: &[Slot],

@@ -1,4 +1,4 @@
-//! Batched lookups: up to 16 rows, each step for all rows before the next step.
+//! Batched lookups: each step is done for up to 16 rows before the next step begins.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -7,14 +7,16 @@ use super::files::LookupFile;
 use super::row_lookup::RowLookup;
 use crate::{Error, ReadTrace, Result, RowProbe, Scanner};
 
-/// The number of lookups in a batch: about the number of outstanding loads of a core.
+/// The number of lookups in a batch: about the number of cache misses a core can have outstanding.
 pub const BATCH_MAX: usize = 16;
 
-/// Runs many lookups in lockstep up to the first file that may have each row.
+/// Advances many lookups in lockstep, each to the first file that may have its row.
 ///
-/// The steps are filters, index, blocks and cells. Their cache misses overlap for up to
-/// [`BATCH_MAX`] lookups; more are allowed. [`RowLookup::next_file`] then finishes each lookup. Its
-/// observer does not receive the files that were skipped here.
+/// The steps are: prefetch the filters, search the filters and the index root, load the block,
+/// prefetch the cell. Each step is done for all lookups before the next, so that the cache misses
+/// of different lookups overlap. More than [`BATCH_MAX`] lookups are allowed, but only about that
+/// number overlap. [`RowLookup::next_file`] then finishes each lookup; its observer is not called
+/// for files that were skipped here.
 pub fn begin_together<'l, 'a: 'l>(
     lookups: impl IntoIterator<Item = &'l mut RowLookup<'a>, IntoIter: ExactSizeIterator>,
 ) {
@@ -26,7 +28,7 @@ pub fn begin_together<'l, 'a: 'l>(
     lookups.iter_mut().for_each(|lookup| lookup.prefetch_cell());
 }
 
-/// Many rows looked up in an ordered list of files, in batches of [`BATCH_MAX`].
+/// An iterator that looks up many rows in an ordered list of files, in batches of [`BATCH_MAX`].
 ///
 /// ```
 /// use bytes::Bytes;
@@ -50,19 +52,20 @@ pub fn begin_together<'l, 'a: 'l>(
 /// # Ok::<(), sstable::Error>(())
 /// ```
 ///
-/// An item is an error, with the row, if a block cannot be read. The lookup continues with the
-/// other files and rows.
+/// Yields an error with the row's index if a block cannot be read. The next call continues with
+/// the row's other files and the other rows.
 pub struct Lookup<'a> {
     files: &'a [LookupFile],
     probes: &'a [RowProbe<'a>],
     /// The number of rows whose lookup has begun.
     next: usize,
+    /// The unfinished lookups of the current batch, each with the index of its row.
     active: VecDeque<(usize, RowLookup<'a>)>,
     /// The counters of finished rows.
     trace: ReadTrace,
 }
 
-/// A row in a file that has it.
+/// A row that was found in a file.
 #[derive(Debug)]
 pub struct FoundRow {
     /// The index of the row among the probes.
@@ -93,8 +96,8 @@ impl From<FailedRow> for Error {
 impl<'a> Lookup<'a> {
     /// Looks up rows in all files.
     ///
-    /// Yields rows in the order of the probes and, for each row, the files that have it in their
-    /// order.
+    /// Yields the rows in the order of the probes. A row that several files have is yielded once
+    /// for each of them, in the order of `files`.
     pub fn rows(files: &'a [LookupFile], probes: &'a [RowProbe<'a>]) -> Self {
         let active = VecDeque::with_capacity(BATCH_MAX.min(probes.len()));
         Self { files, probes, next: 0, active, trace: ReadTrace::default() }

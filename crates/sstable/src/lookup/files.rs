@@ -16,12 +16,14 @@ use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
 /// A file of a lookup list.
 ///
-/// Holds the file's row range, time range and filter inline, so that most files are skipped without
-/// a cache miss on their other data. Made by [`Reader::lookup_file`](crate::Reader::lookup_file).
+/// Holds the file's row range, time range and filter inline, so that a lookup skips most files
+/// without a cache miss on their other data. Made by
+/// [`Reader::lookup_file`](crate::Reader::lookup_file).
 #[derive(Clone, Debug)]
 pub struct LookupFile {
     pub(crate) file: Arc<OpenFile>,
-    /// The heads of the first and the last row; `None` if rows are not in byte order.
+    /// The leading bytes of the first and the last row; `None` if rows are not in byte order, or
+    /// if there are none.
     heads: Option<(RowHead, RowHead)>,
     oldest: Timestamp,
     newest: Timestamp,
@@ -29,7 +31,7 @@ pub struct LookupFile {
     filter: OnceLock<WholeFilter>,
 }
 
-/// A filter in one block. Shares its bytes with the block.
+/// A filter that is a single block. Its bytes are shared with the block, not copied.
 #[derive(Clone, Debug)]
 struct WholeFilter {
     filter: StoredFilter<Bytes>,
@@ -70,7 +72,7 @@ impl LookupFile {
         self.newest
     }
 
-    /// Looks up a row in this file alone. Returns a scanner at its first cell.
+    /// Looks up a row in this file alone. Returns a scanner at the row's first cell.
     #[inline]
     pub(crate) fn get_row(
         &self,
@@ -78,8 +80,9 @@ impl LookupFile {
         trace: &mut ReadTrace,
     ) -> Result<Option<Scanner>> {
         trace.files_considered += 1;
-        // If the last row passed the filter, this one most likely does too. Its block is then
-        // prefetched before the filter is asked, so that the cache misses of both overlap.
+        // If the previously looked-up row passed the filter, this row most likely does too. Its
+        // block is then prefetched before the filter is asked, so that the cache misses of both
+        // overlap.
         let last_passed = self.file.last_row_passed_filter.load(Relaxed);
         let early_seek = last_passed.then(|| FileSeek::begin(&self.file, probe));
         let answer = self.ask(self.filter_state(probe), probe, trace);
@@ -112,9 +115,9 @@ impl LookupFile {
         FilterState::Resident(filter)
     }
 
-    /// Asks the filter, and counts the question and the reason if the file is skipped.
+    /// Asks the filter whether the file may have the row, and updates the counters of `trace`.
     ///
-    /// The error is the reason.
+    /// The error is the reason why the file is skipped.
     #[inline]
     pub(super) fn ask(
         &self,
@@ -144,7 +147,9 @@ impl LookupFile {
         }
     }
 
-    /// Returns our filter, or its partition for a row, if resident. Stores a whole filter inline.
+    /// Returns the row filter, or its partition for the row, if resident in memory.
+    ///
+    /// Stores a filter that is a single block in `self.filter`, where later lookups find it inline.
     #[inline(never)]
     fn find_resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match self.file.filters.resident_whole() {
@@ -161,17 +166,19 @@ impl LookupFile {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum FileFate {
-    /// All its cells are too old: older than the stop rule, the time range or the family's TTL.
+    /// All cells of the file are too old for the stop rule, the time range or the family's TTL.
     TooOld,
-    /// All its cells are newer than the time range.
+    /// All cells of the file are newer than the time range.
     TooNew,
-    /// The row is before its first row or after its last row.
+    /// The row is before the first row or after the last row of the file.
     OutOfRange,
-    /// Its filter says that it does not hold the row.
+    /// The file's filter says that the file does not have the row.
     Denied,
-    /// It was searched and does not hold the row: no filter answered, or a false positive.
+    /// The file was searched and does not have the row.
+    ///
+    /// Either no filter answered, or its answer was a false positive.
     Absent,
-    /// It holds the row, and the cells were read.
+    /// The file has the row, and its cells were read.
     Read,
 }
 
@@ -192,11 +199,11 @@ impl FileFate {
 /// The state of a file before its filter is asked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FilterState<'a> {
-    /// The row is before its first row or after its last row.
+    /// The row is before the first row or after the last row of the file.
     OutOfRange,
-    /// Its filter is resident, and was prefetched.
+    /// The file's filter is in memory, and its cache lines were prefetched.
     Resident(ResidentFilter<'a>),
-    /// Its filter is not resident, and may have to be read.
+    /// The file has no filter in memory. Asking may read its block.
     NotResident,
 }
 
@@ -208,7 +215,7 @@ pub(super) enum FilterState<'a> {
 pub struct LookupFiles(Arc<[LookupFile]>);
 
 impl LookupFiles {
-    /// Makes a list of files, which must be in order.
+    /// Makes a list of files, which must be ordered by their newest cell, newest first.
     ///
     /// # Panics
     ///

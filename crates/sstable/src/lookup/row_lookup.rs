@@ -1,4 +1,4 @@
-//! The lookup of one row in an ordered list of files: finds the files that may have the row.
+//! The lookup of one row in an ordered list of files: finds the files that have the row.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::{ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
 /// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {
-    /// Called when the lookup has finished with the file at `index`.
+    /// Receives the fate of the file at `index`, once the lookup has skipped or searched the file.
     ///
-    /// `trace` has the counters of the lookup so far. Not called for a file that has the row, or
-    /// for one that cannot be read.
+    /// `trace` has the counters of the lookup so far. Not called for a file that has the row or
+    /// cannot be read: the result of the lookup says so.
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
 }
 
@@ -21,7 +21,9 @@ impl LookupObserver for () {
     fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
 }
 
-/// Filters that are prefetched together: about the number of outstanding loads of a core.
+/// The number of filters that are prefetched together.
+///
+/// About the number of cache misses that a core can have outstanding.
 const WINDOW: usize = 16;
 
 /// The lookup of one row in an ordered list of files.
@@ -36,11 +38,11 @@ pub struct RowLookup<'a> {
     /// The wanted time range, `from` inclusive and `until` exclusive.
     from: Timestamp,
     until: Timestamp,
-    /// Files whose cells are all older than this cannot change the answer.
+    /// The stop rule: files whose cells are all older than this cannot change the answer.
     stop_below: Timestamp,
     /// The index of the next file.
     next: usize,
-    /// The filter states of the files from `window_start` to `window_end`.
+    /// The filter states of the files from `window_start` to `window_end`, exclusive.
     window: [FilterState<'a>; WINDOW],
     window_start: usize,
     window_end: usize,
@@ -99,7 +101,7 @@ impl<'a> RowLookup<'a> {
 
     /// Returns the index of the next file that has the row, and a scanner at its first cell.
     ///
-    /// `None` if no further file has the row, or all of them are too old.
+    /// Returns `None` if no remaining file has the row, or if the remaining files are too old.
     ///
     /// # Errors
     ///
@@ -124,8 +126,9 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Advances to the next candidate file, by time, range and filter, unless there already is one.
+    /// Advances to the next candidate file, unless the lookup already has one.
     ///
+    /// A candidate is a file that its time range, its row range and its filter do not exclude.
     /// Searches the candidate's index root, and prefetches the block if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
@@ -168,9 +171,9 @@ impl<'a> RowLookup<'a> {
         self.next = self.files.len();
     }
 
-    /// Compares the row with the next files' ranges, and prefetches their filters' cache lines.
+    /// Compares the row with the ranges of the next `WINDOW` files, and prefetches their filters.
     ///
-    /// The cache misses of the filters then overlap.
+    /// Prefetched together, the cache misses of the filters overlap.
     pub(super) fn prefetch_filters(&mut self) {
         let files = &self.files[self.next..];
         for (state, file) in self.window.iter_mut().zip(files) {
@@ -182,7 +185,7 @@ impl<'a> RowLookup<'a> {
 
     /// Loads the block in which the row would begin in the candidate file.
     ///
-    /// [`next_file`](Self::next_file) returns the error, if any.
+    /// Keeps an error for the next call of [`next_file`](Self::next_file), which returns it.
     pub(super) fn load_block(&mut self) {
         if let Some((index, _, seek)) = &mut self.seek {
             seek.load_block(&self.files[*index].file, self.probe, &mut self.trace);
