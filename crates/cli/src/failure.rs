@@ -7,8 +7,9 @@
 //! |      2 | wrong usage                                         |
 //! |      3 | input or output failed                              |
 //!
-//! A failure prints two lines to stderr: what failed, with file and offset, and the next step. A closed
-//! stdout pipe (`hfile cat … | head`) is no failure: the command ends silently with status 0.
+//! A failure prints two lines to stderr: what failed, with file and offset, and what the user can do
+//! next. A closed stdout pipe (`hfile cat … | head`) is no failure: the command ends silently with
+//! status 0.
 
 use std::fmt::Write as _;
 use std::io;
@@ -20,7 +21,7 @@ use sstable::Damage;
 use crate::output::STDOUT;
 use crate::stderr::print_message;
 
-/// The answer of a verb that completed.
+/// The answer of a verb (an `hfile` subcommand) that ran to its end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
     /// Exit status 0: sound, equal, found, written.
@@ -59,7 +60,7 @@ pub(crate) struct OutputExists(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct ReadMismatch(pub(crate) String);
 
-/// The output is damaged: because of a defect of this program, or by copying damage of the input.
+/// The written output is damaged: by a defect of this program, or by damage copied from the input.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}: the output is damaged: {damage}")]
 pub(crate) struct DamagedOutput {
@@ -69,13 +70,13 @@ pub(crate) struct DamagedOutput {
     pub(crate) damage: Damage,
 }
 
-/// A file without the sound parts that salvage needs.
+/// A file that cannot be salvaged, because a part that salvage needs is damaged.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unsalvageable(#[source] sstable::Error);
 
 impl Unsalvageable {
-    /// Wraps an error if it is damage.
+    /// Wraps the error if it reports damage; returns other errors unchanged.
     pub(crate) fn from_error(error: sstable::Error) -> anyhow::Error {
         match error {
             error @ sstable::Error::Corrupt { .. } => Self(error).into(),
@@ -84,7 +85,7 @@ impl Unsalvageable {
     }
 }
 
-/// A file's error with a next step that the verb knows and the error alone does not imply.
+/// A file's error with a next step that replaces the general one for this kind of error.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub(crate) struct WithNextStep {
@@ -95,7 +96,7 @@ pub(crate) struct WithNextStep {
     pub(crate) next: &'static str,
 }
 
-/// Prints a failure to stderr and returns the exit status.
+/// Returns the exit status of a verb's result; prints a failure to stderr.
 pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
         Ok(Answer::Positive) => ExitCode::SUCCESS,
@@ -130,8 +131,8 @@ pub(crate) fn failure_message(error: &anyhow::Error) -> String {
 
 /// Joins the messages of an error and all its sources in one line.
 ///
-/// Skips a source whose message the line already ends with: a store's error may include the message of
-/// the file's error that it wraps.
+/// Skips a source whose message the line already ends with: a store's error may include the message
+/// of the file's error that it wraps.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
@@ -147,11 +148,13 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
     line
 }
 
+/// The exit status of a failure, and the advice printed after `next:`.
 struct Classification {
     status: u8,
     next: Option<&'static str>,
 }
 
+/// Classifies a failure by the first known error in its chain; otherwise the status is 3.
 fn classify(error: &anyhow::Error) -> Classification {
     error.chain().find_map(classify_cause).unwrap_or(Classification { status: 3, next: None })
 }
@@ -219,7 +222,7 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
             store::Error::Locked { .. } => {
                 class(3, "wait for the other process, or end it; verbs that only read need no lock")
             }
-            // The next cause is the operating system's error.
+            // `classify` continues with the source: the operating system's error.
             _ => None,
         };
     }
@@ -234,7 +237,7 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     }
 }
 
-/// Whether a directory has a store's log directory, so that only its manifest is missing.
+/// Whether a directory without a manifest is nevertheless a store: it has a log directory.
 fn has_store_files(directory: &Path) -> bool {
     directory.join("wal").is_dir()
 }
@@ -252,7 +255,7 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
             "let HBase rewrite the file with options that this build supports, or use a build that supports \
              these",
         ),
-        // The next cause is the operating system's error.
+        // `classify` continues with the source: the operating system's error.
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! Counters of reads: files considered and skipped, filter answers, blocks touched.
 //!
-//! A read counts in its own [`ReadTrace`] of plain integers and adds it once, at the end, to the
-//! [`ReadCounters`]. These have separate counters for each thread, so counting needs neither atomic
-//! additions nor contended cache lines, and the totals are exact.
+//! Each read counts in its own [`ReadTrace`], which consists of plain integers. At its end, the read
+//! adds the trace to the shared [`ReadCounters`]. These have separate counters for each thread, so
+//! counting needs no atomic additions and no contended cache lines, and no count is lost.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -45,7 +45,7 @@ impl BlockKind {
 /// The source of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BlockSource {
-    /// Memory: the block cache, or a filter block that its reader holds.
+    /// Memory: the block cache, or a filter block that the reader keeps in memory.
     Cache,
     /// The file.
     File,
@@ -69,18 +69,18 @@ impl BlockSource {
 pub struct ReadTrace {
     /// Files that the read considered.
     pub files_considered: u64,
-    /// Files skipped because the row is outside the range of their rows.
+    /// Files skipped because the row is before their first row or after their last row.
     pub files_skipped_by_range: u64,
-    /// Files skipped because no cell is in the time range, or all are older than cells found so
-    /// far.
+    /// Files skipped because they have no cell in the time range of the read, or only cells that
+    /// are older than the cells found so far.
     pub files_skipped_by_time: u64,
     /// Filter lookups.
     pub filter_checks: u64,
-    /// Files skipped because their filter said no.
+    /// Files skipped because their filter answered "no".
     pub files_skipped_by_filter: u64,
-    /// Filters that said "maybe" about a key that the file does not have.
+    /// Filter lookups that answered "maybe" for a key that the file does not contain.
     ///
-    /// The key is the row or, for a column filter and a lookup of one column, the column.
+    /// The key is the column if a column filter is queried for one column; otherwise it is the row.
     pub filter_false_positives: u64,
     /// Filters that could not be read; the read used another filter of the file, or the file
     /// itself.
@@ -90,30 +90,32 @@ pub struct ReadTrace {
 }
 
 impl ReadTrace {
-    /// Counts a block of `len` bytes: its size in memory or, from a file, its size on disk.
+    /// Counts a block.
+    ///
+    /// `len` is the size on disk of a block from the file, and the size in memory of a cached block.
     #[inline]
     pub fn touch(&mut self, kind: BlockKind, source: BlockSource, len: usize) {
         self.blocks[kind as usize][source as usize] += 1;
         self.bytes[kind as usize][source as usize] += len as u64;
     }
 
-    /// Blocks of a kind from a source.
+    /// Returns the number of blocks of a kind from a source.
     pub const fn blocks(&self, kind: BlockKind, source: BlockSource) -> u64 {
         self.blocks[kind as usize][source as usize]
     }
 
-    /// Bytes of a kind from a source.
+    /// Returns the bytes of the blocks of a kind from a source.
     pub const fn bytes(&self, kind: BlockKind, source: BlockSource) -> u64 {
         self.bytes[kind as usize][source as usize]
     }
 
-    /// Data blocks from either source, which filters are meant to save.
+    /// Returns the number of data blocks from both sources, which filters are meant to reduce.
     pub const fn data_blocks(&self) -> u64 {
         self.blocks(BlockKind::Data, BlockSource::Cache)
             + self.blocks(BlockKind::Data, BlockSource::File)
     }
 
-    /// Blocks of all kinds from one source.
+    /// Returns the number of blocks of all kinds from one source.
     pub fn blocks_from(&self, source: BlockSource) -> u64 {
         self.blocks.iter().map(|by_source| by_source[source as usize]).sum()
     }
@@ -173,7 +175,7 @@ impl ReadTrace {
     }
 }
 
-/// A [`ReadTrace`] as an array, so that sums need not list the fields.
+/// A [`ReadTrace`] as an array: the seven named fields in order, then `blocks`, then `bytes`.
 struct Numbers([u64; Numbers::COUNT]);
 
 impl Numbers {
@@ -188,9 +190,9 @@ impl Numbers {
 #[derive(Debug, Default)]
 pub struct ReadCounters(ThreadLocal<ThreadCounters>);
 
-/// The counters of one thread; a later thread continues them.
+/// The counters of one thread. Once it has ended, a later thread may continue to add to them.
 ///
-/// Aligned to 128 bytes, because CPUs prefetch cache lines in pairs.
+/// Aligned to 128 bytes to prevent false sharing: CPUs prefetch cache lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct ThreadCounters([AtomicU64; Numbers::COUNT]);
@@ -209,7 +211,9 @@ impl ReadCounters {
         }
     }
 
-    /// Returns the current totals. A concurrent `record` may be included in part of the counters.
+    /// Returns the current totals.
+    ///
+    /// Of a `record` that runs concurrently, the totals may include only some of the counts.
     pub fn snapshot(&self) -> ReadTrace {
         let sum = |at: usize| self.0.iter().map(|mine| mine.0[at].load(Ordering::Relaxed)).sum();
         ReadTrace::from_numbers(Numbers(std::array::from_fn(sum)))

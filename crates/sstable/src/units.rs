@@ -1,4 +1,4 @@
-//! Newtypes for numbers that must not be confused.
+//! Newtypes for numbers that must not be confused: block offsets, timestamps and sequence ids.
 
 use std::fmt;
 use std::ops::Add;
@@ -13,7 +13,7 @@ impl BlockOffset {
         Self(bytes)
     }
 
-    /// Bytes from the start of the file.
+    /// Returns the bytes from the start of the file.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -36,7 +36,7 @@ impl Add<u64> for BlockOffset {
 
 impl fmt::Display for BlockOffset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0) // As in `hfile layout` and hex editors.
+        write!(f, "{:#x}", self.0) // Hexadecimal, as in hex editors.
     }
 }
 
@@ -45,9 +45,14 @@ impl fmt::Display for BlockOffset {
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Later than every cell: "now" in a put, before a column in a seek key (`LATEST_TIMESTAMP`).
+    /// The latest timestamp: HBase's `LATEST_TIMESTAMP`.
+    ///
+    /// In a put, it means the current time. In a seek key, it sorts before all cells of the column,
+    /// because newer cells sort first.
     pub const LATEST: Self = Self(i64::MAX);
-    /// Earlier than every cell: after a column in a seek key (`OLDEST_TIMESTAMP`).
+    /// The earliest timestamp: HBase's `OLDEST_TIMESTAMP`.
+    ///
+    /// In a seek key, it sorts after all cells of the column.
     pub const OLDEST: Self = Self(i64::MIN);
 
     /// Returns a timestamp from milliseconds since 1970.
@@ -55,7 +60,7 @@ impl Timestamp {
         Self(millis)
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     pub const fn get(self) -> i64 {
         self.0
     }
@@ -71,12 +76,14 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The sequence id of a write, which orders the writes of a store; HBase's mvcc in cells.
+/// The sequence id of a write, which orders the writes of a store.
+///
+/// HBase calls the sequence id of a cell its MVCC version.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SequenceId(u64);
 
 impl SequenceId {
-    /// The greatest sequence id.
+    /// The greatest sequence id, `i64::MAX`.
     pub const MAX: Self = Self(i64::MAX.unsigned_abs());
 
     /// Returns the sequence id with this number.
@@ -84,7 +91,7 @@ impl SequenceId {
         Self(number)
     }
 
-    /// The number; 0 if none was recorded.
+    /// Returns the number; 0 if the cell or file records no sequence id.
     pub const fn get(self) -> u64 {
         self.0
     }

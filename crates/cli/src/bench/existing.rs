@@ -1,8 +1,9 @@
 //! Measures existing files, each with its own filter and without a filter.
 //!
-//! Two scans precede the measurement. The first samples rows of each file and derives absent keys from
-//! them. The second digests the cells that a get of each sampled row must find in all files, and drops
-//! derived keys that exist. So gets, which query filters, are checked against scans, which do not.
+//! Two scans precede the measurement. The first samples rows of each file and derives from them keys
+//! that are probably absent. The second computes a digest of each sampled row's cells in all files,
+//! and drops derived keys that exist. So the results of gets, which query filters, are checked
+//! against scans, which use no filter.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -55,6 +56,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     for mix in Mix::ALL {
         let gets = expected.plan_gets(&sampled, mix, plan);
         for (set, figures) in [(&without, &none), (&with, &own)] {
+            // The first run warms the caches; its result is discarded.
             set.measure(&gets, None, &expected)?;
             results.push(Row::new(figures, mix, &set.measure(&gets, None, &expected)?));
         }
@@ -85,7 +87,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
 #[error("{0}: contains no rows")]
 struct NoRows(String);
 
-/// Returns the exit status that leaving out a file causes.
+/// Returns the exit status if a file is left out of the measurement because of this error.
 fn status_of(error: &anyhow::Error) -> u8 {
     if error.is::<NoRows>() { 0 } else { status(error) }
 }
@@ -118,7 +120,7 @@ struct SampledFile {
 }
 
 impl SampledFile {
-    /// Scans a file, samples up to `rows_max` of its rows uniformly, and derives absent keys from them.
+    /// Scans a file, samples at most `rows_max` rows uniformly, and derives absent keys from them.
     fn sample(path: &Path, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
         let mut random = Random::new(plan.seed);
         let mut kept: Vec<Vec<u8>> = Vec::new();
@@ -166,13 +168,14 @@ impl SampledFile {
         // A filter over columns cannot answer a query for a whole row.
         let column = Some(&self.qualifier[..]);
         let measured = [&without, &with].map(|set| {
+            // The first run warms the caches; its result is discarded.
             set.measure(&gets, column, &expected)?;
             set.measure(&gets, column, &expected)
         });
         let [without, with_filter] = measured;
         let (without, measured) = (without?, with_filter?);
         let figures = figures(&with.readers)?;
-        // The key range of a file with a single row contains no absent key.
+        // No gets were measured if the file has no absent keys, for example because it has one row.
         let some = |number| (measured.gets > 0).then_some(number);
         Ok(FileRow {
             file: self.path.display().to_string(),
@@ -193,13 +196,13 @@ impl SampledFile {
 
 /// Derives keys that resemble `members` and lie between the first and last row of the file.
 ///
-/// Some may be rows outside of the sample; [`ExpectedRows::scan_files`] drops these.
+/// A derived key may be a row that was not sampled; [`ExpectedRows::scan_files`] drops such keys.
 fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
     let mut random = Random::new(!plan.seed);
     let known: HashSet<&[u8]> = members.iter().collect();
     let first = members.iter().min().unwrap_or_default();
     let mut derived = HashSet::new();
-    // At most 20 attempts per key: a dense or tiny file has too few absent keys.
+    // At most 20 attempts per key: a file with dense or few keys may not have enough absent keys.
     for _ in 0..plan.gets.saturating_mul(20) {
         if derived.len() == plan.gets {
             break;
@@ -209,14 +212,14 @@ fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
             derived.insert(key);
         }
     }
-    // A hash set iterates in random order: sort first, so that a seed gives reproducible runs.
+    // A hash set iterates in random order: sort before shuffling, so that a seed is reproducible.
     let mut derived: Vec<Vec<u8>> = derived.into_iter().collect();
     derived.sort_unstable();
     Random::new(plan.seed).shuffle(&mut derived);
     derived
 }
 
-/// The expected results of gets.
+/// The expected results of gets, as found by scans.
 #[derive(Default)]
 struct ExpectedRows {
     /// For each sampled row, a digest of its cells in all files, in file order.
@@ -252,7 +255,7 @@ impl ExpectedRows {
         Ok(Self { digests })
     }
 
-    /// Returns the gets of a mix over all files.
+    /// Chooses random keys for the gets: sampled rows, absent keys, or both, depending on `mix`.
     fn plan_gets<'d>(
         &self,
         sampled: &'d [SampledFile],
@@ -281,6 +284,7 @@ impl ExpectedRows {
         gets
     }
 
+    /// Checks the cells that a get returned. Returns whether the row exists.
     fn check(&self, planned_get: &PlannedGet<'_>, cells: &[Cell]) -> Result<bool, String> {
         let Some(expected) = self.digests.get(planned_get.key) else {
             let found = cells.len();
@@ -299,7 +303,7 @@ impl ExpectedRows {
     }
 }
 
-/// Readers that share a cache.
+/// Readers of the measured files, which share a block cache.
 struct FileSet {
     readers: Vec<Reader>,
 }
@@ -328,7 +332,9 @@ impl FileSet {
         )
     }
 
-    /// Returns all cells of a row, file by file. `column` only restricts which files are searched.
+    /// Returns all cells of a row, file by file.
+    ///
+    /// `column` is only used to query filters over columns: other columns are returned as well.
     fn get(&self, row: &[u8], column: Option<&[u8]>) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
         let mut probe = RowProbe::new(row, Seed::new(0));
         if let Some(column) = column {
@@ -378,7 +384,7 @@ fn mean_cell_bytes(sampled: &[SampledFile]) -> f64 {
     bytes as f64 / cells.max(1) as f64
 }
 
-/// Returns the bytes of a cell's lengths, key and value in a data block.
+/// Returns the size of a cell in a data block: its length fields, key and value.
 fn cell_len(cell: &CellRef<'_>) -> usize {
     super::CELL_LENGTHS_LEN + cell.key().flat_len() + cell.value.len()
 }

@@ -1,4 +1,4 @@
-//! Reads the cells of CSV, record by record.
+//! Converts CSV records to cells, one record at a time.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -16,17 +16,17 @@ use crate::failure::UsageError;
 pub(crate) struct CsvContext<'a> {
     /// The input's name for messages.
     pub(crate) name: FileName,
-    /// The family of columns that name none.
+    /// The family of columns whose names include no family.
     pub(crate) family: ColumnFamily<'a>,
-    /// The timestamp of cells that have none.
+    /// The timestamp of cells for which the CSV has none.
     pub(crate) now: Timestamp,
-    /// Whether nothing will be written.
+    /// Whether this is a dry run, which writes no cells.
     pub(crate) is_dry_run: bool,
-    /// Records that begin before this line are skipped, even invalid ones.
+    /// Records that begin before this line are skipped, even if they are invalid.
     pub(crate) from_line: u64,
 }
 
-/// The family of columns that name none.
+/// The family of columns whose names include no family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ColumnFamily<'a> {
     /// No family is given.
@@ -51,7 +51,7 @@ impl<'a> ColumnFamily<'a> {
     }
 }
 
-/// An iterator over the cells of CSV.
+/// An iterator over the cells of a CSV input.
 pub(crate) struct CsvCells<R> {
     records: Records<R>,
     form: Form,
@@ -59,6 +59,7 @@ pub(crate) struct CsvCells<R> {
     bad_lines: BadLines,
     /// The remaining cells of the current record.
     cells: VecDeque<Cell>,
+    /// The line on which the current record begins.
     line: u64,
     from_line: u64,
     record_count: u64,
@@ -67,13 +68,16 @@ pub(crate) struct CsvCells<R> {
     is_at_first: bool,
 }
 
+/// How the columns of a record map to cells.
 enum Form {
+    /// The columns that `hfile cat` prints: one cell per record.
     Cat(CatForm),
+    /// Columns that the options or the header name.
     Layout(Layout),
 }
 
 impl<R: Read> CsvCells<R> {
-    /// Reads the header and maps the columns.
+    /// Reads the header, if there is one, and maps the columns to cells.
     pub(crate) fn new(
         input: R,
         options: &CsvOptions,
@@ -136,7 +140,7 @@ impl<R> CsvCells<R> {
         self.line
     }
 
-    /// Whether the last returned cell ends its record.
+    /// Whether the last returned cell was the last one of its record.
     pub(crate) fn is_between_records(&self) -> bool {
         self.cells.is_empty()
     }
@@ -149,7 +153,7 @@ impl<R> CsvCells<R> {
         }
     }
 
-    /// Returns the timestamp of all cells, if they have the same.
+    /// Returns the timestamp of all cells, if the columns and options determine it.
     pub(crate) const fn fixed_timestamp(&self) -> Option<Timestamp> {
         match &self.form {
             Form::Cat(_) => None,
@@ -162,7 +166,7 @@ impl<R> CsvCells<R> {
         self.record_count
     }
 
-    /// Keeps the file for bad lines, which is otherwise removed with this input.
+    /// Keeps the file for bad lines, which is otherwise removed when this iterator is dropped.
     pub(crate) fn keep_bad_lines(&mut self) {
         self.bad_lines.keep();
     }
@@ -203,7 +207,7 @@ impl<R: Read> Iterator for CsvCells<R> {
 }
 
 impl<R: Read> CsvCells<R> {
-    /// Converts the next record to cells, perhaps none; returns `false` at the end.
+    /// Converts the next record to zero or more cells. Returns `false` at the end of the input.
     fn read_record(&mut self) -> Result<bool> {
         let Self { records, form, name, bad_lines, cells, is_at_first, from_line, .. } = self;
         let read = records.read().map_err(|source| {
@@ -246,7 +250,9 @@ impl Form {
     }
 }
 
-/// Returns the column names: those of the header, or numbers from 1 without consuming the first record.
+/// Returns the column names: those of the header or, if there is none, the numbers from 1.
+///
+/// Consumes the header, but not a record.
 fn read_names<R: Read>(
     records: &mut Records<R>,
     name: &FileName,
@@ -271,7 +277,7 @@ fn read_names<R: Read>(
     Ok(texts.into_iter().map(str::to_owned).collect())
 }
 
-/// Refuses lines that end in a lone carriage return: the whole file would be one record.
+/// Rejects lines that end in a lone carriage return: the whole file would be one record.
 fn check_line_ends(record: &Record<'_>) -> Result<(), String> {
     if record.has_lone_return() {
         let what = "a carriage return without a line feed outside quotes; lines must end with \\n or \\r\\n: \

@@ -12,10 +12,12 @@ use crate::output::{Report, ReportFormat, STDOUT};
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
-/// Shows the progress within a file, and prints the report of each completed file.
+/// Shows the progress within the current file, and prints the report of each completed file.
 pub(super) struct Reporter {
     report_format: ReportFormat,
+    /// The file that is being read, and its progress.
     progress: Option<(PathBuf, Progress)>,
+    /// The first error of printing a report; later reports are not printed.
     failure: anyhow::Result<()>,
 }
 
@@ -51,6 +53,7 @@ impl Reporter {
     }
 }
 
+/// The report of one file of the store, as text or JSON.
 #[derive(Serialize)]
 struct PartReport {
     schema: u32,
@@ -68,7 +71,7 @@ struct PartReport {
     notes: Vec<String>,
 }
 
-/// A problem of the file.
+/// A problem that was found in the file.
 #[derive(Serialize)]
 struct Finding {
     offset: u64,

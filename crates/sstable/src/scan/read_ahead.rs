@@ -1,18 +1,18 @@
 //! Prefetching for long scans: a thread reads, verifies and decompresses the next data blocks.
 //!
 //! ```text
-//! frontier   index cursor at the last block that the scan or the thread has claimed
-//! thread     ──→ blocks in file order, with the buffers that they were read through ──→ scan
-//!            ←── one set of buffers for each block that the thread may read ←──
+//! frontier   index cursor at the last block that the scan or the thread has claimed to read
+//! thread     ──→ blocks in file order, with the buffers that were used to read them ──→ scan
+//!            ←── one set of buffers for each further block that the thread may read ←──
 //! ```
 //!
-//! The scan asks for each block by its location, and checks it against the index as if it had read
+//! The scan requests each block by its location, and checks it against the index as if it had read
 //! the block itself. If the thread has not finished the block, the scan claims and reads a later
-//! block instead of waiting. If the thread is well ahead of the scan, it also decodes delta-encoded
-//! blocks. So both stay busy, whichever is slower.
+//! block instead of waiting. If several blocks wait for the scan, the thread also decodes the
+//! delta-encoded ones. So the scan and the thread both stay busy, whichever is slower.
 //!
-//! A read error is returned when the scan reaches the block. If the thread ends for another reason,
-//! the scan continues without it.
+//! A read error of the thread is returned when the scan reaches the block. If the thread ends for
+//! another reason, the scan continues without it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -31,28 +31,28 @@ use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
 use crate::{BlockKind, BlockSource, Caching, ReadTrace, Result};
 
-/// The number of further blocks that a scan enters before the thread is started.
+/// The number of blocks after its first one that a scan enters before the thread is started.
 const BLOCKS_BEFORE_START: u32 = 2;
-/// Blocks of the thread that are being read or wait for the scan.
+/// The maximum number of blocks that the thread is reading or that wait for the scan.
 const THREAD_BLOCKS_MAX: usize = 8;
-/// Buffers that are returned to the thread together: waking it costs as much as reading some KiB.
+/// Buffers are returned in batches: waking the thread costs as much as reading some KiB.
 const RETURNED_BATCH: usize = THREAD_BLOCKS_MAX / 2;
-/// The number of waiting blocks from which on the thread also decodes blocks.
+/// The thread also decodes blocks if at least this number of blocks wait for the scan.
 const DECODE_FROM: usize = THREAD_BLOCKS_MAX / 2;
-/// Later blocks that the scan has read itself.
+/// The maximum number of later blocks that the scan has read itself instead of waiting.
 const SCAN_BLOCKS_MAX: usize = 8;
-/// Larger blocks are left to the scan, to bound the memory of prefetched blocks.
+/// The maximum length of a prefetched block, which bounds memory; the scan reads larger blocks.
 const BLOCK_LEN_MAX: u32 = 512 << 10;
 
 /// The prefetching of one scan.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
-    /// Further blocks that the scan entered without a seek.
+    /// Blocks that the scan has advanced to since it started or last stopped prefetching.
     blocks_entered: u32,
     prefetcher: Option<Prefetcher>,
 }
 
-/// A running prefetch thread, and the blocks that it has returned.
+/// A running prefetch thread, and the blocks read ahead that the scan has not used yet.
 struct Prefetcher {
     frontier: Arc<Frontier>,
     /// Sends buffers to the thread. `None` makes the thread end.
@@ -61,36 +61,39 @@ struct Prefetcher {
     ///
     /// The lock is never contended. It only makes the type `Sync`.
     from_thread: Mutex<Receiver<PrefetchedBlock>>,
-    /// The next received block.
+    /// A block that was received from the thread but not used yet.
     next: Option<PrefetchedBlock>,
-    /// Later blocks that the scan has read itself.
+    /// Later blocks that the scan has read itself, in file order.
     read_by_scan: VecDeque<PrefetchedBlock>,
+    /// Buffers of used blocks, to be returned to the thread.
     used_buffers: Vec<Buffers>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A block that was read ahead, or the error.
+/// A block that was read ahead, or the error of reading it.
 #[derive(Debug)]
 struct PrefetchedBlock {
     handle: BlockHandle,
-    /// Whether its bytes were read, even if they are damaged.
+    /// Whether the bytes of the block were read, even if they are damaged.
     is_read: bool,
     /// `None` if the block is too large to prefetch, so that the scan reads it.
     block: Option<Result<DataBlock>>,
     buffers: Buffers,
 }
 
-/// The end of the range of blocks that were claimed.
+/// The position up to which blocks are claimed, shared by the scan and the thread.
+///
+/// A block is claimed by the scan or by the thread, so that only one of them reads it.
 struct Frontier {
     file: Arc<OpenFile>,
     /// At the last claimed block; `None` if no further block may be claimed.
     last_claimed: Mutex<Option<IndexCursor>>,
-    /// Blocks of the thread that the scan has not taken yet.
+    /// The number of blocks read by the thread that the scan has not taken yet.
     pending: AtomicUsize,
 }
 
 impl ReadAhead {
-    /// Returns buffers for the blocks of the scan and of the thread.
+    /// Returns an empty buffer pool for the blocks of the scan and of the thread.
     pub(crate) fn buffers() -> Buffers {
         Buffers::at_most(THREAD_BLOCKS_MAX + SCAN_BLOCKS_MAX)
     }
@@ -107,8 +110,8 @@ impl ReadAhead {
 
     /// Returns the block at `handle`, if it is the next prefetched block.
     ///
-    /// `None` if the scan must read the block: it is too large, or the scan went elsewhere.
-    /// `buffers` are the free buffers of the scan.
+    /// `None` means that the scan must read the block itself: the block is too large, or the scan has
+    /// moved to another position. `buffers` are the free buffers of the scan.
     pub(crate) fn take(
         &mut self,
         handle: BlockHandle,
@@ -124,7 +127,7 @@ impl ReadAhead {
         None
     }
 
-    /// Ends the thread because the scan goes elsewhere, and counts the unused blocks.
+    /// Ends the thread, and counts the reads of blocks that the scan did not use.
     pub(crate) fn stop(&mut self, trace: &mut ReadTrace) {
         self.blocks_entered = 0;
         let Some(mut prefetcher) = self.prefetcher.take() else { return };
@@ -175,7 +178,8 @@ impl Prefetcher {
                 let next = self.next.take_if(|next| next.handle == handle)?;
                 return Some(self.take_buffers(next, buffers));
             }
-            // The thread is still reading the block, or the block is not claimed yet.
+            // The thread is still reading the block, or the block is not claimed yet: claim the next
+            // unclaimed block and read it here.
             let claimed = (self.read_by_scan.len() < SCAN_BLOCKS_MAX)
                 .then(|| self.frontier.claim_next())
                 .flatten();
@@ -197,7 +201,7 @@ impl Prefetcher {
         }
     }
 
-    /// Waits for the next block of the thread. Returns whether there is one.
+    /// Waits for the next block of the thread. Returns `false` if the thread has ended.
     fn wait_for_next(&mut self) -> bool {
         if self.next.is_none() {
             self.next = self.receiver().recv().ok();
@@ -223,21 +227,21 @@ impl Prefetcher {
         prefetched
     }
 
-    /// Sends the thread its buffers for further blocks.
+    /// Returns the used buffers to the thread, with replacements from `buffers`.
     fn return_buffers(&mut self, buffers: &mut Buffers) {
         for mut used_buffers in self.used_buffers.drain(..) {
-            // Replaces the buffer that holds the block itself.
+            // The scan still uses the buffer that contains the block: replace it.
             used_buffers.take_from(buffers);
             // Fails only if the thread has ended.
             self.to_thread.as_ref().map(|thread| thread.send(used_buffers));
         }
     }
 
-    /// Ends the thread, and waits for it: at most for one block read.
+    /// Ends the thread and waits for it, at most as long as it reads one block.
     fn join(&mut self) {
         self.frontier.stop();
         self.to_thread = None;
-        // Ignores a panic of the thread: the scan will meet its cause.
+        // Ignores a panic of the thread: the scan reads the block itself, and fails too.
         self.thread.take().map(JoinHandle::join);
     }
 }
@@ -255,7 +259,7 @@ impl fmt::Debug for Prefetcher {
 }
 
 impl PrefetchedBlock {
-    /// Counts the read of the block.
+    /// Adds the read of the block to `trace`.
     fn count(&self, trace: &mut ReadTrace) {
         if self.is_read {
             trace.touch(BlockKind::Data, BlockSource::File, self.handle.byte_len());
@@ -264,7 +268,7 @@ impl PrefetchedBlock {
 }
 
 impl Frontier {
-    /// Runs the thread: reads blocks until none is left or the scan has ended.
+    /// The thread's main loop: reads blocks until none is left, one fails, or the scan ends it.
     fn read_ahead(&self, buffers: &Receiver<Buffers>, to_scan: &Sender<PrefetchedBlock>) {
         while let Ok(mut buffers) = buffers.recv()
             && let Some(handle) = self.claim_next()
@@ -285,11 +289,11 @@ impl Frontier {
         }
     }
 
-    /// Claims the next block, which the caller must read.
+    /// Claims the next block, which the caller must read. `None` if there is none to prefetch.
     fn claim_next(&self) -> Option<BlockHandle> {
         let mut last_claimed = self.last_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         let cursor = last_claimed.take()?;
-        // If an index block is damaged, the scan's own cursor returns the error.
+        // Ignores a damaged index block: the scan's own cursor returns the error.
         let (buffers, trace) = (&mut Buffers::default(), &mut ReadTrace::default());
         let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
         let next = cursor.into_next(&self.file, context).ok().flatten()?;

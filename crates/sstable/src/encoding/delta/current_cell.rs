@@ -1,4 +1,4 @@
-//! The cell at a delta cursor, relative to which the next cell is decoded.
+//! The current cell of a cursor over a delta-encoded block, which the next cell refers to.
 
 use std::ops::Range;
 
@@ -8,19 +8,20 @@ use crate::encoding::plain::TIME_LEN;
 use crate::encoding::{CellLayout, tag_dictionary};
 use crate::{CellRef, CellType, SequenceId, Timestamp};
 
-/// A checked cell, and the state that the next cell may refer to.
+/// The current cell, already checked, and all state that is needed to decode the next cell.
 #[derive(Clone, Debug)]
 pub(super) struct CurrentCell {
     pub(super) layout: CellLayout,
     /// The offset of the next cell in the body.
     pub(super) next_at: usize,
     pub(super) key: KeyBuffer,
-    /// The key length; 0 before the first cell. While a cell is read, the length of the previous
-    /// key.
+    /// The length of `key`; 0 before the first cell.
+    ///
+    /// While the next cell is decoded, this is still the length of the previous key.
     pub(super) key_len: usize,
-    /// The end of the row in the key, where the family length is.
+    /// The end of the row in `key`, which is the offset of the family's length byte.
     pub(super) row_end: usize,
-    /// Bytes of the family and its length byte.
+    /// The length of the family, plus its length byte.
     pub(super) family_field_len: usize,
     pub(super) timestamp: i64,
     pub(super) cell_type: CellType,
@@ -29,13 +30,15 @@ pub(super) struct CurrentCell {
     /// The range of the tags in the body or, with a dictionary, in `tags_decoded`.
     pub(super) tags: Range<usize>,
     pub(super) sequence_id: SequenceId,
-    /// The range of the cell in the plain form of the block.
+    /// The range of the cell in the block after decoding (encoding `NONE`).
     pub(super) plain: Range<usize>,
-    /// Bytes of the cells in plain form, as stated by the block.
+    /// The length of all cells after decoding, as stated by the block.
     pub(super) stated_len: usize,
-    /// The length byte and the bytes of the block's family, padded for [`KeyBuffer::put`].
+    /// The length byte and the bytes of the block's family, padded for [`KeyBuffer::put`], which
+    /// copies short slices with a fixed length.
     pub(super) family: Vec<u8>,
     pub(super) dictionary: tag_dictionary::Decoder,
+    /// The decompressed tags of the cell, if the layout compresses tags.
     pub(super) tags_decoded: Vec<u8>,
 }
 
@@ -47,7 +50,7 @@ impl CurrentCell {
             next_at,
             key: KeyBuffer::default(),
             key_len: 0,
-            // Exceeds the shared length 0 of the first cell, so that the cell starts a row.
+            // The first cell shares 0 bytes: less than this row end, so that it starts a row.
             row_end: 1,
             family_field_len: 0,
             timestamp: 0,
@@ -63,17 +66,17 @@ impl CurrentCell {
         }
     }
 
-    /// The flat key.
+    /// Returns the flat key: row, family, qualifier, timestamp and type, as stored in a file.
     pub(super) fn flat_key(&self) -> &[u8] {
         self.key.range(0, self.key_len)
     }
 
-    /// The row of the cell.
+    /// Returns the row, which follows its two-byte length in the key.
     pub(super) fn row(&self) -> &[u8] {
         self.key.range(2, self.row_end)
     }
 
-    /// The cell.
+    /// Returns the cell.
     #[inline(never)]
     pub(super) fn cell<'a>(&'a self, cells: &'a DeltaCells) -> CellRef<'a> {
         let qualifier_at = self.qualifier_at();
@@ -97,7 +100,7 @@ impl CurrentCell {
         tags.expect("the range of the tags was checked when they were read")
     }
 
-    /// The offset of the qualifier in the key.
+    /// Returns the offset of the qualifier in the key.
     #[inline]
     pub(super) const fn qualifier_at(&self) -> usize {
         self.row_end + self.family_field_len
