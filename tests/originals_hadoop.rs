@@ -49,7 +49,7 @@ impl Set {
     }
 
     /// Returns our bytes and answers: maybe or not, and the counts of a counting filter.
-    fn ours(&self) -> (Vec<u8>, String, Vec<u32>) {
+    fn ours(&self) -> (Vec<u8>, String, Vec<u64>) {
         let digit = |maybe| if maybe { '1' } else { '0' };
         match self.kind {
             "bloom" => {
@@ -69,7 +69,7 @@ impl Set {
                     filter.remove(key).expect("it was inserted");
                 }
                 let maybe = self.asked.iter().map(|key| digit(filter.may_contain(key))).collect();
-                let counts = self.asked.iter().map(|key| filter.count(key)).collect();
+                let counts = self.asked.iter().map(|key| filter.copies(key)).collect();
                 (filter.to_bytes(), maybe, counts)
             }
             _ => {

@@ -94,7 +94,7 @@ fn static_filters(members: &Keys) -> Vec<Contender> {
     let ribbon = |bits: i32, has_vectors: bool| {
         let rate = ErrorRate::new(f64::from(-bits).exp2()).expect("a rate");
         let (filter, build) = Build::new(members, move |members| {
-            let filter = Ribbon::from_keys(Sizing::ErrorRate(rate), &members.hashes);
+            let filter = Ribbon::build(Sizing::ErrorRate(rate), &members.hashes);
             filter.expect("a filter of that size")
         });
         if has_vectors {
@@ -107,7 +107,7 @@ fn static_filters(members: &Keys) -> Vec<Contender> {
     let fuse = |arity: FuseArity| {
         let name = format!("binary-fuse 8-bit, {}-wise", arity.slots());
         let build = Build::new(members, move |members| {
-            let filter = BinaryFuse::new(arity, FuseBits::Eight, &members.hashes);
+            let filter = BinaryFuse::build_with(arity, FuseBits::Eight, &members.hashes);
             filter.expect("a filter of that size")
         });
         Contender::ours(&name, build)

@@ -20,8 +20,8 @@ pub fn foreign(input: &[u8]) -> bool {
             assert_eq!(filter.to_bytes(), bytes);
             keys.iter().all(|key| filter.insert(key) | filter.may_contain(key))
         }),
-        1 => SimpleBloom::default().with_bit_set(bytes).is_ok_and(|mut filter| {
-            assert!(bytes.starts_with(&filter.to_bit_set()));
+        1 => SimpleBloom::default().with_bitset(bytes).is_ok_and(|mut filter| {
+            assert!(bytes.starts_with(&filter.to_bitset()));
             filter.insert("row1");
             filter.may_contain("row1")
         }),
@@ -48,7 +48,7 @@ pub fn foreign(input: &[u8]) -> bool {
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let shape = Shape::new(75, 3, Hash::Murmur).expect("in range");
     let rate = ErrorRate::new(0.1).expect("in range");
-    let mut guava = GuavaBloom::create(10, rate, GuavaStrategy::Mitz64).expect("small");
+    let mut guava = GuavaBloom::new(10, rate, GuavaStrategy::Mitz64).expect("small");
     let mut bits = BloomFilter::new(shape).expect("small");
     let mut counting = CountingBloomFilter::new(shape).expect("small");
     let row_keys = NonZeroU32::new(4).expect("not zero");

@@ -22,7 +22,7 @@ use crate::stored_view::StoredView;
 /// | `name`    | name on the command line, in manifests, documents and figures                    |
 /// | `updates` | method of [`KindVisitor`]. `inserts`: keys are inserted one by one; `removes`:   |
 /// |           | they can also be removed; `builds`: static, built from all keys in one step      |
-/// | `filter`  | the type in memory, with `from_keys`, `plan` and `to_stored`; for `inserts` also |
+/// | `filter`  | the type in memory, with `build`, `plan` and `to_stored`; for `inserts` also |
 /// |           | `new`; for `removes` also `new` and `from_body`                                  |
 /// | `stored`  | the [`StoredView`]                                                               |
 /// | `sliced`  | the [`SlicedForm`](crate::slices::SlicedForm)                                    |
@@ -182,7 +182,7 @@ macro_rules! filter_kind {
             keys: &[KeyHash],
         ) -> Result<Vec<u8>, BuildError> {
             match kind {
-                $(FilterKind::$kind => Ok(<$filter>::from_keys(sizing, keys)?.to_stored(seed)),)*
+                $(FilterKind::$kind => Ok(<$filter>::build(sizing, keys)?.to_stored(seed)),)*
             }
         }
 
@@ -211,7 +211,7 @@ macro_rules! filter_kind {
         // Compilation fails if the two differ.
         $(const _: () = assert!(<$stored as StoredView>::CODE == $code);)*
     };
-    (@constructor builds $filter:ty) => { <$filter>::from_keys };
+    (@constructor builds $filter:ty) => { <$filter>::build };
     (@constructor $inserts:ident $filter:ty) => { <$filter>::new };
 }
 kinds!(filter_kind);

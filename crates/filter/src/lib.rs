@@ -28,6 +28,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # A filter in front of a database
+//!
+//! Ask the filter before the database: most queries for keys that do not exist are then not sent.
+//!
+//! ```
+//! use filter::bloom::Blocked;
+//! use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter};
+//! # let database = std::collections::HashMap::from([("ada@example.org", 1815)]);
+//! # let query = |mail: &str| database.get(mail).copied();
+//!
+//! let seed = Seed::new(0x5eed); // A random one, if strangers choose the keys.
+//! let mut known = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000_000)?;
+//! for mail in database.keys() {
+//!     known.insert(KeyHash::new(seed, mail.as_bytes()))?;
+//! }
+//! let bytes = known.to_stored(seed); // Save these bytes; they have a checksum.
+//!
+//! let known = StoredFilter::parse(bytes)?; // After a restart: the seed is in the bytes.
+//! let find = |mail: &str| {
+//!     let may_exist = known.may_contain(KeyHash::new(known.seed(), mail.as_bytes()));
+//!     if may_exist { query(mail) } else { None }
+//! };
+//! assert_eq!(find("ada@example.org"), Some(1815));
+//! assert_eq!(find("nobody@example.org"), None); // In 999 of 1,000 cases without a query.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Insert a new key into the filter before the database, so that no reader misses it. If rows are
+//! deleted, use a kind with [`Remove`], and remove a key after its row.
+//!
 //! # Filters
 //!
 //! | filter                  | bits per key at 1 % | use                                           |
@@ -43,6 +73,31 @@
 //! | [`bloom::hbase`]        |                 9.6 | the Bloom filter in HBase's files             |
 //!
 //! A static filter is built once, from all keys.
+//!
+//! # One set of names
+//!
+//! The kinds of the table, except [`bloom::hbase`], have the same constructors and methods. `new`
+//! creates an empty filter for a number of keys, `build` a filter of all keys. Arguments have one
+//! order: a kind's own parameters, then the [`Sizing`], then the keys.
+//!
+//! | to …                                | call                                                      |
+//! |-------------------------------------|-----------------------------------------------------------|
+//! | start empty                         | `Kind::new(sizing, key_count)`; not static kinds          |
+//! | build from all keys                 | `Kind::build(sizing, &keys)`; every kind                  |
+//! | choose a kind at run time           | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`] |
+//! | set a kind's own parameters         | [`bloom::Classic::with_probe_count`], [`Cuckoo::with_fingerprint_bits`], [`DLeft::with_options`], [`BinaryFuse::build_with`] |
+//! | plan without building               | [`plan`]`(kind, sizing, key_count)`, [`Cuckoo::plan_with_fingerprint_bits`], [`DLeft::plan_with_options`] |
+//! | add, look up, remove                | [`insert`](Insert::insert), [`may_contain`](Membership::may_contain), [`remove`](Remove::remove) |
+//! | look up many keys                   | [`may_contain_batch`](Membership::may_contain_batch)      |
+//! | count the copies of a key           | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`]      |
+//! | ask for size and error rate         | [`len`](Membership::len), [`bits_per_key`](Membership::bits_per_key), [`error_rate`](Membership::error_rate), [`stats`](Membership::stats) |
+//! | save                                | `to_stored(seed)`                                         |
+//! | query saved bytes in place          | [`StoredFilter::parse`]                                   |
+//! | change a saved filter               | `from_stored(&stored)`; kinds with `remove`               |
+//!
+//! Filters in the format of another library have the parameters of that library and the same verbs:
+//! `new`, `insert`, `may_contain`, `remove`, `copies`, `union`, `from_bytes`, `to_bytes`. They hash
+//! keys themselves, so they take bytes and not a [`KeyHash`].
 //!
 //! Formats of other libraries: [`bloom::hbase`], [`bloom::hadoop`], [`bloom::GuavaBloom`],
 //! [`bloom::SimpleBloom`] and [`GoCuckoo`].
@@ -96,3 +151,8 @@ pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
 pub use sliced::SlicedFilters;
 pub use stored::StoredFilter;
 pub use theory::static_filters::FuseArity;
+
+/// The examples of the README, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -45,6 +45,28 @@ pub trait Membership {
     /// Returns the filter's size and expected error rate.
     fn stats(&self) -> FilterStats;
 
+    /// Returns the number of keys in the filter; each copy of a key counts.
+    fn len(&self) -> u64 {
+        self.stats().keys
+    }
+
+    /// Returns true if the filter holds no keys.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the bits per key, without the header of the stored form; 0 without keys.
+    fn bits_per_key(&self) -> f64 {
+        self.stats().bits_per_key()
+    }
+
+    /// Returns the expected false-positive rate, from 0 (for an empty filter) to 1.
+    ///
+    /// The formulas are in [`theory`](crate::theory).
+    fn error_rate(&self) -> f64 {
+        self.stats().error_rate
+    }
+
     /// Returns the fraction of cells or slots in use, from 0 to 1.
     ///
     /// The default is `None`, for filters that do not count them, such as Bloom filters.
@@ -99,6 +121,10 @@ impl<M: Membership + ?Sized> Membership for &M {
 
     fn stats(&self) -> FilterStats {
         (**self).stats()
+    }
+
+    fn len(&self) -> u64 {
+        (**self).len()
     }
 
     fn occupancy(&self) -> Option<f64> {

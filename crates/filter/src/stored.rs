@@ -21,7 +21,7 @@ use crate::stored_view::StoredView;
 /// let bytes = build(FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE), seed, &keys)?;
 ///
 /// let filter = StoredFilter::parse(bytes.as_slice())?;
-/// assert_eq!((filter.kind(), filter.seed(), filter.key_count()), (FilterKind::BlockedBloom, seed, 2));
+/// assert_eq!((filter.kind(), filter.seed(), filter.len()), (FilterKind::BlockedBloom, seed, 2));
 /// assert!(filter.may_contain(KeyHash::new(filter.seed(), b"row1")));
 /// assert!(StoredFilter::parse(&bytes[..bytes.len() - 1]).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -135,23 +135,6 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         self.header.seed
     }
 
-    /// Returns the number of keys that were inserted, counting duplicates.
-    pub fn key_count(&self) -> u64 {
-        self.header.keys
-    }
-
-    /// Returns the bits of the body per key; 0 for a filter without keys.
-    pub fn bits_per_key(&self) -> f64 {
-        self.stats().bits_per_key()
-    }
-
-    /// Returns the false-positive rate expected from the filter's parameters and number of keys.
-    ///
-    /// The formulas are in [`theory`](crate::theory).
-    pub fn error_rate(&self) -> f64 {
-        self.stats().error_rate
-    }
-
     /// Returns the checksum in the header, which covers header and body.
     ///
     /// It can identify the filter in metadata that is stored apart from it.
@@ -222,6 +205,10 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
 
     fn stats(&self) -> FilterStats {
         self.view.stats(self.body(), self.header.keys)
+    }
+
+    fn len(&self) -> u64 {
+        self.header.keys
     }
 }
 

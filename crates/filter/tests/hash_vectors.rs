@@ -7,7 +7,7 @@ use filter::bloom::hbase::{
 };
 use serde_json::Value;
 
-const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/hash-vectors.json");
+const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/hash-vectors.json");
 
 /// Returns the vectors of a section, which must not be empty.
 fn section(name: &str) -> Vec<Value> {

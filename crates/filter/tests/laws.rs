@@ -46,7 +46,7 @@ proptest! {
             let filter = StoredFilter::parse(&shifted[offset..]).expect("sound");
             prop_assert_eq!(filter.kind(), *kind);
             prop_assert_eq!(filter.seed(), seed);
-            prop_assert_eq!(filter.key_count(), keys.len() as u64);
+            prop_assert_eq!(filter.len(), keys.len() as u64);
             prop_assert_eq!(filter.as_bytes(), bytes.as_slice());
 
             let mut answers = vec![false; hashes.len()];
@@ -105,7 +105,7 @@ fn d_left(bits: u32, keys: u64) -> DLeft {
     // A load of 7/8.
     let bits_per_key = f64::from(bits + 2) * 8.0 / 7.0 + 2_000.0 / keys.max(1) as f64;
     let options = DLeftOptions::default().remainder_bits(bits);
-    let filter = DLeft::with_options(Sizing::BitsPerKey(bits_per_key), keys, options);
+    let filter = DLeft::with_options(options, Sizing::BitsPerKey(bits_per_key), keys);
     let filter = filter.expect("a width");
     assert_eq!(filter.remainder_bits(), bits);
     filter

@@ -41,7 +41,7 @@ fn look_up_after_union(members: &[KeyHash]) -> usize {
         halves[half].insert(*member).expect("never full");
     }
     let [mut united, other] = halves;
-    united.unite(&other).expect("of the same shape");
+    united.union(&other).expect("of the same shape");
     look_up_all(&united, members, "union")
 }
 

@@ -132,7 +132,7 @@ fn a_filter_in_memory_contains_its_keys() {
     for bits in [4, 5, 9, 15] {
         fill(Cuckoo::with_fingerprint_bits(bits, KEYS).expect("a width"));
         let options = DLeftOptions::default().remainder_bits(bits);
-        fill(DLeft::with_options(sizing, KEYS, options).expect("a width"));
+        fill(DLeft::with_options(options, sizing, KEYS).expect("a width"));
     }
 }
 

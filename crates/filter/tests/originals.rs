@@ -1,6 +1,6 @@
 //! Reads and reproduces filters that Guava and Hadoop wrote.
 //!
-//! `tests/data/originals/README.md` says how the files were made.
+//! `tests/data/originals/README.md` in the repository says how the files were made.
 
 use std::num::NonZeroU32;
 
@@ -10,8 +10,8 @@ use filter::bloom::{GuavaBloom, GuavaStrategy};
 use serde_json::Value;
 
 fn original(name: &str) -> Vec<u8> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/originals/");
-    std::fs::read(format!("{folder}{name}")).expect("the originals are in the repository")
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/");
+    std::fs::read(format!("{folder}{name}")).expect("the originals are in the package")
 }
 
 fn keys() -> Vec<Vec<u8>> {
@@ -32,7 +32,7 @@ fn guava_filters_are_reproduced_byte_for_byte() {
         ("guava-mitz32.bloom", GuavaStrategy::Mitz32),
         ("guava-mitz64.bloom", GuavaStrategy::Mitz64),
     ] {
-        let mut ours = GuavaBloom::create(50, ErrorRate::HBASE, strategy).expect("small enough");
+        let mut ours = GuavaBloom::new(50, ErrorRate::HBASE, strategy).expect("small enough");
         for key in &keys {
             ours.insert(key);
         }

@@ -93,8 +93,12 @@ impl Blocked {
         Ok(Self { lines, view: LineView::new(shape.probes), keys: 0 })
     }
 
-    /// Builds a filter from its keys.
-    pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    /// Builds a filter from its keys, sized for their number.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
+    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut filter = Self::new(sizing, keys.len() as u64)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)

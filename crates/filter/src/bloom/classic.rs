@@ -189,7 +189,7 @@ impl Classic {
     /// ```
     /// use filter::bloom::Classic;
     ///
-    /// let filter = Classic::with_probe_count(200_000, 6)?;
+    /// let filter = Classic::with_probe_count(6, 200_000)?;
     /// assert_eq!(filter.probe_count(), 6);
     /// # Ok::<(), filter::BuildError>(())
     /// ```
@@ -198,15 +198,19 @@ impl Classic {
     ///
     /// [`BuildError::ProbeCount`] if `probes` is out of range, [`BuildError::Memory`] if the bytes
     /// do not fit into memory.
-    pub fn with_probe_count(bytes: u64, probes: u32) -> Result<Self, BuildError> {
+    pub fn with_probe_count(probes: u32, bytes: u64) -> Result<Self, BuildError> {
         if !(1..=PROBES_MAX).contains(&probes) {
             return Err(BuildError::ProbeCount(probes));
         }
         Ok(Self { bits: allocate(bytes, 0)?, probes, keys: 0 })
     }
 
-    /// Builds a filter from its keys.
-    pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    /// Builds a filter from its keys, sized for their number.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
+    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut filter = Self::new(sizing, keys.len() as u64)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)

@@ -56,7 +56,7 @@ pub enum GuavaStrategy {
 /// use filter::ErrorRate;
 /// use filter::bloom::{GuavaBloom, GuavaStrategy};
 ///
-/// let mut filter = GuavaBloom::create(1_000, ErrorRate::new(0.01)?, GuavaStrategy::Mitz64)?;
+/// let mut filter = GuavaBloom::new(1_000, ErrorRate::new(0.01)?, GuavaStrategy::Mitz64)?;
 /// filter.insert(b"row1");
 /// assert!(filter.may_contain(b"row1"));
 /// assert_eq!((filter.bits(), filter.hash_count()), (9_600, 7));
@@ -79,7 +79,7 @@ impl GuavaBloom {
     /// # Errors
     ///
     /// [`TooLarge`] if the filter exceeds Guava's limits: 255 probes and 2^31 − 1 words.
-    pub fn create(
+    pub fn new(
         expected_insertions: u64,
         error_rate: ErrorRate,
         strategy: GuavaStrategy,
@@ -312,7 +312,7 @@ mod tests {
 
     fn filter(strategy: GuavaStrategy, keys: u64, rate: f64) -> GuavaBloom {
         let rate = ErrorRate::new(rate).expect("in range");
-        GuavaBloom::create(keys, rate, strategy).expect("small enough")
+        GuavaBloom::new(keys, rate, strategy).expect("small enough")
     }
 
     #[test]
@@ -377,8 +377,8 @@ mod tests {
     #[test]
     fn a_filter_beyond_the_limits_of_guava_is_refused() {
         let rate = ErrorRate::new(1e-300).expect("in range");
-        assert!(GuavaBloom::create(10, rate, GuavaStrategy::Mitz64).is_err(), "997 probes");
-        let huge = GuavaBloom::create(u64::MAX, ErrorRate::HBASE, GuavaStrategy::Mitz64);
+        assert!(GuavaBloom::new(10, rate, GuavaStrategy::Mitz64).is_err(), "997 probes");
+        let huge = GuavaBloom::new(u64::MAX, ErrorRate::HBASE, GuavaStrategy::Mitz64);
         assert!(huge.is_err());
     }
 }

@@ -71,7 +71,7 @@ impl RibbonChunk {
     /// Builds the chunk that HBase would build from these keys, and returns its shape and segments.
     ///
     /// `None` unless the error rate is above 2⁻³² and below 1, and there are fewer than 2³⁰ keys.
-    pub fn build(pairs: &[HashPair], error_rate: f64) -> Option<(Self, Vec<u8>)> {
+    pub fn build(error_rate: f64, pairs: &[HashPair]) -> Option<(Self, Vec<u8>)> {
         if !(error_rate > 0.0 && error_rate < 1.0) {
             return None;
         }
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn shape_and_error_rate_are_those_of_hbase_trunk() {
         let members = pairs("row", 5000);
-        let (chunk, segments) = RibbonChunk::build(&members, 0.01).unwrap();
+        let (chunk, segments) = RibbonChunk::build(0.01, &members).unwrap();
         assert_eq!(Some(chunk), RibbonChunk::new(5504, 7, 23));
         assert_eq!((chunk.byte_len(), segments.len()), (4632, 4632));
         assert!(members.iter().all(|pair| chunk.may_contain(&segments, *pair)));
@@ -245,7 +245,7 @@ mod tests {
     fn no_member_is_denied_at_any_size_and_rate() {
         for (count, rate) in [(0, 0.01), (1, 0.5), (60, 0.3), (500, 1e-6), (3000, 0.005)] {
             let members = pairs("m", count);
-            let (chunk, segments) = RibbonChunk::build(&members, rate).unwrap();
+            let (chunk, segments) = RibbonChunk::build(rate, &members).unwrap();
             assert_eq!(segments.len() as u64, chunk.byte_len());
             assert!(members.iter().all(|pair| chunk.may_contain(&segments, *pair)), "{count}");
             assert!(chunk.error_rate() <= rate * 1.5, "{count} {rate} {}", chunk.error_rate());

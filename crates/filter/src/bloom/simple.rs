@@ -44,8 +44,8 @@ const BITS: NonZeroU32 = NonZeroU32::new(1 << 25).expect("not 0");
 /// assert!(!seen.may_contain("https://example.org/other"));
 ///
 /// // Java reads these bytes with `BitSet.valueOf`.
-/// let bytes = seen.to_bit_set();
-/// assert_eq!(SimpleBloom::default().with_bit_set(&bytes), Ok(seen));
+/// let bytes = seen.to_bitset();
+/// assert_eq!(SimpleBloom::default().with_bitset(&bytes), Ok(seen));
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SimpleBloom {
@@ -97,7 +97,7 @@ impl SimpleBloom {
     }
 
     /// Returns the bits as Java's `BitSet.toByteArray` does: without trailing zero bytes.
-    pub fn to_bit_set(&self) -> Vec<u8> {
+    pub fn to_bitset(&self) -> Vec<u8> {
         let len = self.bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         self.bytes[..len].to_vec()
     }
@@ -108,7 +108,7 @@ impl SimpleBloom {
     ///
     /// [`BitSetTooLong`] if a bit beyond this filter's size is set: the bit set belongs to a filter
     /// of another size.
-    pub fn with_bit_set(mut self, bytes: &[u8]) -> Result<Self, BitSetTooLong> {
+    pub fn with_bitset(mut self, bytes: &[u8]) -> Result<Self, BitSetTooLong> {
         let last = bytes.iter().rposition(|&byte| byte != 0);
         let bit_len = last.map_or(0, |at| 8 * at as u64 + u64::from(8 - bytes[at].leading_zeros()));
         if bit_len > u64::from(self.bits.get()) {
@@ -181,7 +181,7 @@ mod tests {
             }
             assert!(texts.iter().all(|text| filter.may_contain(text)));
             let copy =
-                SimpleBloom::new(filter.bits, filter.seeds()).with_bit_set(&filter.to_bit_set());
+                SimpleBloom::new(filter.bits, filter.seeds()).with_bitset(&filter.to_bitset());
             assert_eq!(copy.as_ref(), Ok(&filter));
         }
     }
@@ -189,8 +189,8 @@ mod tests {
     #[test]
     fn a_bit_set_of_a_larger_filter_is_refused() {
         let ten = SimpleBloom::new(NonZeroU32::new(10).expect("not 0"), &SEEDS);
-        assert!(ten.clone().with_bit_set(&[0xff, 0x03, 0, 0]).is_ok());
-        assert_eq!(ten.clone().with_bit_set(&[0xff, 0x04]), Err(BitSetTooLong { bits: 10 }));
-        assert_eq!(ten.with_bit_set(&[0, 0, 1]), Err(BitSetTooLong { bits: 10 }));
+        assert!(ten.clone().with_bitset(&[0xff, 0x03, 0, 0]).is_ok());
+        assert_eq!(ten.clone().with_bitset(&[0xff, 0x04]), Err(BitSetTooLong { bits: 10 }));
+        assert_eq!(ten.with_bitset(&[0, 0, 1]), Err(BitSetTooLong { bits: 10 }));
     }
 }

@@ -43,7 +43,7 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
 /// online.insert(key("alice"))?;
 /// online.insert(key("bob"))?;
 /// online.insert(key("bob"))?; // From a second device.
-/// assert_eq!(online.count_estimate(key("bob")), 2);
+/// assert_eq!(online.copies(key("bob")), 2);
 ///
 /// online.remove(key("alice"))?;
 /// online.remove(key("bob"))?;
@@ -93,8 +93,12 @@ impl CountingBloom {
         Ok(Self { lines, view, keys: header.keys })
     }
 
-    /// Builds a filter from its keys.
-    pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    /// Builds a filter from its keys, sized for their number.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
+    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut filter = Self::new(sizing, keys.len() as u64)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
@@ -113,12 +117,12 @@ impl CountingBloom {
         self.view.probe_count()
     }
 
-    /// Returns an estimate of the number of copies of the key: its lowest counter.
+    /// Returns an estimate of the number of copies of a key: its lowest counter.
     ///
     /// The estimate is never too low; 15 means 15 or more. The probability that it is too high is
     /// bounded by the error rate.
-    pub fn count_estimate(&self, hash: KeyHash) -> u8 {
-        self.view.field_values(&self.lines, hash).min().unwrap_or(0)
+    pub fn copies(&self, hash: KeyHash) -> u64 {
+        self.view.field_values(&self.lines, hash).min().unwrap_or(0).into()
     }
 
     /// Returns how many counters have saturated at 15.
@@ -139,7 +143,7 @@ impl CountingBloom {
     ///
     /// [`ShapesDiffer`] if the filters differ in size or in probes per key. This filter is then
     /// unchanged.
-    pub fn unite(&mut self, other: &Self) -> Result<(), ShapesDiffer> {
+    pub fn union(&mut self, other: &Self) -> Result<(), ShapesDiffer> {
         if (self.lines.len(), self.probe_count()) != (other.lines.len(), other.probe_count()) {
             return Err(ShapesDiffer);
         }

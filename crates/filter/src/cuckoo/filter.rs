@@ -119,7 +119,7 @@ impl Cuckoo {
     /// # Errors
     ///
     /// [`BuildError::FingerprintBits`] if `bits` is not 4 to 16.
-    pub fn plan_fingerprint_bits(bits: u32, keys: u64) -> Result<FilterStats, BuildError> {
+    pub fn plan_with_fingerprint_bits(bits: u32, keys: u64) -> Result<FilterStats, BuildError> {
         Ok(Shape::with_fingerprint_bits(bits, keys)?.stats(keys))
     }
 
@@ -175,7 +175,7 @@ impl Cuckoo {
     /// # Errors
     ///
     /// [`BuildError`] if no filter can have that size.
-    pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut shape = Shape::new(sizing, keys.len() as u64)?;
         let mut budget = match sizing {
             Sizing::ErrorRate(_) => None,
@@ -185,7 +185,7 @@ impl Cuckoo {
         loop {
             let mut filter = Self::with_shape(shape)?;
             let full = keys.iter().any(|key| filter.insert(*key).is_err());
-            let excess = budget.map_or(0, |budget| filter.len().saturating_sub(budget));
+            let excess = budget.map_or(0, |budget| filter.body_len().saturating_sub(budget));
             if !full && excess == 0 {
                 return Ok(filter);
             }
@@ -268,7 +268,7 @@ impl Cuckoo {
     }
 
     /// Returns the bytes of the body of the stored form.
-    fn len(&self) -> u64 {
+    fn body_len(&self) -> u64 {
         (self.table.len() + self.overflow.len() * OVERFLOW_ENTRY_LEN) as u64
     }
 
@@ -384,7 +384,7 @@ impl Membership for Cuckoo {
     fn stats(&self) -> FilterStats {
         FilterStats {
             keys: self.keys,
-            bytes: self.len(),
+            bytes: self.body_len(),
             error_rate: theory::cuckoo_error_rate(
                 self.slots_taken(),
                 self.count as u64,

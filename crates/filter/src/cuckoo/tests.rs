@@ -144,7 +144,7 @@ fn lookups_find_all(sizing: Sizing, size: u64) {
     assert!(keys(4, size).all(|key| filter.may_contain(key)), "{size} in memory");
     let stored = parsed(&filter);
     assert!(keys(4, size).all(|key| stored.may_contain(key)), "{size} stored");
-    assert_eq!((stored.key_count(), stored.stats()), (size, filter.stats()));
+    assert_eq!((stored.len(), stored.stats()), (size, filter.stats()));
 
     let mut filter = Cuckoo::from_stored(&stored).expect("consistent");
     assert_eq!(filter.to_stored(Seed::new(1)), stored.into_inner());
@@ -301,7 +301,7 @@ fn keys_that_do_not_fit_get_a_larger_filter_or_shorter_fingerprints() {
     let twice: Vec<_> = keys(8, 20_000).flat_map(|key| [key, key]).collect();
     let rate = Sizing::ErrorRate(ErrorRate::HBASE);
     for (sizing, bits) in [(rate, 10), (Sizing::BitsPerKey(12.6), 10)] {
-        let filter = Cuckoo::from_keys(sizing, &twice).expect("made to fit");
+        let filter = Cuckoo::build(sizing, &twice).expect("made to fit");
         assert_eq!((filter.fingerprint_bits(), filter.stats().keys), (bits, 40_000));
         assert!(twice.iter().all(|key| filter.copies(*key) >= 2));
         let stored = build(FilterKind::Cuckoo, sizing, Seed::new(1), &twice).expect("the same");
@@ -315,19 +315,19 @@ fn the_overflow_counts_towards_the_budget() {
     let many: Vec<_> = keys(8, 5_000).chain((0..50).flat_map(|_| keys(8, 100))).collect();
     for bits_per_key in [8.5, 13.0, 17.0] {
         let bytes = (bits_per_key * many.len() as f64 / 8.0) as u64;
-        let filter = Cuckoo::from_keys(Sizing::BitsPerKey(bits_per_key), &many).expect("possible");
+        let filter = Cuckoo::build(Sizing::BitsPerKey(bits_per_key), &many).expect("possible");
         assert!((bytes - 8..=bytes).contains(&filter.stats().bytes));
-        let filter = Cuckoo::from_keys(Sizing::Bytes(bytes), &many).expect("possible");
+        let filter = Cuckoo::build(Sizing::Bytes(bytes), &many).expect("possible");
         assert!((bytes - 8..=bytes).contains(&(filter.to_stored(Seed::new(1)).len() as u64)));
         assert!(keys(8, 100).all(|key| filter.copies(key) >= 51));
     }
     // Only copies of one key, and no room for the overflow: an error only if the budget is strict.
     for count in [4, 9, 1_000] {
         let alike = vec![many[0]; count];
-        let filter = Cuckoo::from_keys(Sizing::BitsPerKey(8.4), &alike).expect("possible");
+        let filter = Cuckoo::build(Sizing::BitsPerKey(8.4), &alike).expect("possible");
         assert_eq!(filter.copies(many[0]), count as u64);
     }
-    let refused = Cuckoo::from_keys(Sizing::Bytes(64 + 5), &many[..1].repeat(4)).err();
+    let refused = Cuckoo::build(Sizing::Bytes(64 + 5), &many[..1].repeat(4)).err();
     assert_eq!(refused, Some(BuildError::Full));
 }
 
@@ -499,7 +499,7 @@ proptest! {
 fn every_width_holds_its_keys_at_the_planned_load() {
     for bits in 4..=16 {
         for size in [1, 5, 300, 1_000, 10_007, 100_000, 400_001] {
-            let planned = Cuckoo::plan_fingerprint_bits(bits, size).expect("a width");
+            let planned = Cuckoo::plan_with_fingerprint_bits(bits, size).expect("a width");
             let mut filter = Cuckoo::with_fingerprint_bits(bits, size).expect("a width");
             assert_eq!((filter.fingerprint_bits(), planned.bytes), (bits, filter.stats().bytes));
             for key in keys(size, size) {
@@ -534,8 +534,7 @@ fn every_width_holds_its_keys_at_the_planned_load() {
 #[test]
 fn an_error_rate_of_one_per_cent_takes_ten_and_a_half_bits_a_key() {
     let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
-    let filter =
-        Cuckoo::from_keys(sizing, &keys(1, 1_000_000).collect::<Vec<_>>()).expect("possible");
+    let filter = Cuckoo::build(sizing, &keys(1, 1_000_000).collect::<Vec<_>>()).expect("possible");
     let stats = filter.stats();
     println!("{:.3} bits a key, {:.5} error rate", stats.bits_per_key(), stats.error_rate);
     assert!(stats.bits_per_key() <= 10.45, "{}", stats.bits_per_key());

@@ -54,7 +54,7 @@ impl DLeft {
     ///
     /// [`BuildError`] if no filter can have that size.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        Self::with_options(sizing, keys, DLeftOptions::default())
+        Self::with_options(DLeftOptions::default(), sizing, keys)
     }
 
     /// Creates an empty filter for `keys` keys, with the layout that `options` describes.
@@ -63,9 +63,9 @@ impl DLeft {
     ///
     /// [`BuildError`] if no filter can have that size.
     pub fn with_options(
+        options: DLeftOptions,
         sizing: Sizing,
         keys: u64,
-        options: DLeftOptions,
     ) -> Result<Self, BuildError> {
         Self::with_shape(Shape::new(sizing, keys, options)?)
     }
@@ -76,7 +76,7 @@ impl DLeft {
     ///
     /// [`BuildError`] if no filter can have that size. [`BuildError::Full`] if the keys do not fit
     /// into the cells and the stash, or with a budget of bytes, if they do not fit without a stash.
-    pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut shape = Shape::new(sizing, keys.len() as u64, DLeftOptions::default())?;
         // The first attempt nearly always succeeds. Hashes that an attacker chose can make all
         // attempts fail, so their number is limited.
@@ -99,7 +99,7 @@ impl DLeft {
 
     /// Estimates size and error rate of a filter with `keys` distinct keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
-        Self::plan_with_options(sizing, keys, DLeftOptions::default())
+        Self::plan_with_options(DLeftOptions::default(), sizing, keys)
     }
 
     /// Estimates size and error rate of a filter with `keys` distinct keys and the given layout.
@@ -108,9 +108,9 @@ impl DLeft {
     /// use filter::{DLeft, DLeftOptions, ErrorRate, Sizing};
     ///
     /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
-    /// let four = DLeft::plan_with_options(sizing, 1_000_000, DLeftOptions::default())?;
+    /// let four = DLeft::plan_with_options(DLeftOptions::default(), sizing, 1_000_000)?;
     /// let options = DLeftOptions::default().subtables(2);
-    /// let two = DLeft::plan_with_options(sizing, 1_000_000, options)?;
+    /// let two = DLeft::plan_with_options(options, sizing, 1_000_000)?;
     /// assert!(two.bits_per_key() < four.bits_per_key());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -119,9 +119,9 @@ impl DLeft {
     ///
     /// [`BuildError`] if no filter can have that size.
     pub fn plan_with_options(
+        options: DLeftOptions,
         sizing: Sizing,
         keys: u64,
-        options: DLeftOptions,
     ) -> Result<FilterStats, BuildError> {
         Ok(Shape::new(sizing, keys, options)?.stats(keys))
     }
@@ -136,11 +136,11 @@ impl DLeft {
     ///
     /// The maximum is [`CounterBits::copies_max`](crate::CounterBits::copies_max). Below it, the
     /// number is at least the true one, and greater with the probability of a false positive.
-    pub fn copies(&self, hash: KeyHash) -> u32 {
+    pub fn copies(&self, hash: KeyHash) -> u64 {
         let number = self.layout.permutations.number(hash);
         let stashed = self.stash_position(number).map_or(0, |position| self.stash[position].copies);
         let copies = self.layout.search(&self.table, number).copies + stashed;
-        copies.min(self.layout.shape.counter_bits.copies_max())
+        copies.min(self.layout.shape.counter_bits.copies_max()).into()
     }
 
     /// Iterates over the loads of the subtables: the share of their cells in use, from 0 to 1.

@@ -50,7 +50,7 @@ impl CounterBits {
 /// use filter::{CounterBits, DLeft, DLeftOptions, Sizing};
 ///
 /// let options = DLeftOptions::default().subtables(3).counter_bits(CounterBits::Four);
-/// let filter = DLeft::with_options(Sizing::BitsPerKey(24.0), 1_000, options)?;
+/// let filter = DLeft::with_options(options, Sizing::BitsPerKey(24.0), 1_000)?;
 /// assert_eq!(filter.subtable_loads().count(), 3);
 /// # Ok::<(), filter::BuildError>(())
 /// ```

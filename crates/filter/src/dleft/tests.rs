@@ -235,11 +235,11 @@ fn copies_are_counted_in_several_cells_until_the_key_saturates() {
         let mut filter = empty.clone();
         for copies in 1..most {
             filter.insert(key).expect("room");
-            assert_eq!(filter.copies(key), copies);
+            assert_eq!(filter.copies(key), u64::from(copies));
         }
         for copies in (0..most - 1).rev() {
             filter.remove(key).expect("a member");
-            assert_eq!(filter.copies(key), copies);
+            assert_eq!(filter.copies(key), u64::from(copies));
             assert_eq!(filter.may_contain(key), copies > 0);
         }
         assert_eq!(filter.remove(key), Err(Absent));
@@ -299,7 +299,7 @@ fn filters_of_2_to_8_subtables_hold_their_keys() {
     for subtables in 2..=8 {
         for counter_bits in [CounterBits::Two, CounterBits::Four] {
             let options = DLeftOptions::default().subtables(subtables).counter_bits(counter_bits);
-            let mut filter = DLeft::with_options(rate(0.001), 5_000, options).expect("possible");
+            let mut filter = DLeft::with_options(options, rate(0.001), 5_000).expect("possible");
             fill(&mut filter, 5_000);
             assert!(keys(1, 5_000).all(|key| filter.may_contain(key)), "{subtables}");
             assert_eq!(filter.subtable_loads().len(), subtables as usize);
@@ -345,7 +345,7 @@ proptest! {
         prop_assert_eq!(restored.to_stored(SEED), stored.as_bytes());
         for (key, count) in model {
             for filter in [&filter, &restored] {
-                prop_assert_eq!(filter.copies(key), count);
+                prop_assert_eq!(filter.copies(key), u64::from(count));
                 prop_assert_eq!(filter.may_contain(key), count > 0);
             }
             prop_assert_eq!(stored.may_contain(key), count > 0);
@@ -389,10 +389,10 @@ fn every_width_holds_its_keys_and_has_the_promised_error_rate() {
                 assert_eq!(restored.stats().keys, 0);
             }
 
-            let sized = DLeft::with_options(Sizing::BitsPerKey(40.0), 5_000, options);
+            let sized = DLeft::with_options(options, Sizing::BitsPerKey(40.0), 5_000);
             assert_eq!(sized.expect("more than enough").remainder_bits(), bits);
             // Emptier buckets allow any rate at any width, up to a limit of the size.
-            let planned = DLeft::plan_with_options(rate(0.05), 5_000, options);
+            let planned = DLeft::plan_with_options(options, rate(0.05), 5_000);
             match planned {
                 Ok(planned) => assert!(planned.error_rate <= 0.05, "{bits} bits"),
                 Err(error) => assert!(bits < 7 && error == BuildError::ErrorRate(0.05), "{bits}"),

@@ -23,7 +23,7 @@ use crate::stored_view::StoredView;
 /// let seed = Seed::new(42);
 /// let rows: Vec<KeyHash> =
 ///     (0..100_000_u32).map(|row| KeyHash::new(seed, &row.to_le_bytes())).collect();
-/// let filter = BinaryFuse::new(FuseArity::Four, FuseBits::Eight, &rows)?;
+/// let filter = BinaryFuse::build_with(FuseArity::Four, FuseBits::Eight, &rows)?;
 /// assert!(rows.iter().all(|row| filter.may_contain(*row)));
 /// assert!(filter.stats().bits_per_key() < 9.1);
 /// # Ok::<(), filter::BuildError>(())
@@ -37,17 +37,6 @@ pub struct BinaryFuse {
 }
 
 impl BinaryFuse {
-    /// Builds a filter from its keys. Duplicate keys are allowed, but slow down building.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Full`] if no slots can be assigned with any seed that building tries. This
-    /// happens only with hashes chosen for that purpose. [`BuildError::Memory`] if the filter does
-    /// not fit into memory.
-    pub fn new(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        Self::with_shape(Shape::new(arity, bits, keys.len() as u64), keys)
-    }
-
     /// Builds the filter that fits the sizing best, with fingerprints of 8 or 16 bits.
     ///
     /// For an error rate, builds the smallest filter that has at most this rate. For a size, builds
@@ -57,8 +46,8 @@ impl BinaryFuse {
     /// # Errors
     ///
     /// [`BuildError`] if no filter has that size or error rate, and the errors of
-    /// [`new`](Self::new).
-    pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    /// [`build_with`](Self::build_with).
+    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let filter = Self::with_shape(Shape::for_sizing(sizing, keys.len() as u64)?, keys)?;
         match sizing {
             // Building very rarely enlarges the shape: if no seed works for the planned one.
@@ -67,6 +56,24 @@ impl BinaryFuse {
             }
             _ => Ok(filter),
         }
+    }
+
+    /// Builds a filter with this number of slots per key and this fingerprint width.
+    ///
+    /// [`build`](Self::build) chooses both for an error rate or a size. Duplicate keys are allowed,
+    /// but slow down building.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Full`] if no slots can be assigned with any seed that building tries. This
+    /// happens only with hashes chosen for that purpose. [`BuildError::Memory`] if the filter does
+    /// not fit into memory.
+    pub fn build_with(
+        arity: FuseArity,
+        bits: FuseBits,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
+        Self::with_shape(Shape::new(arity, bits, keys.len() as u64), keys)
     }
 
     fn with_shape(shape: Shape, keys: &[KeyHash]) -> Result<Self, BuildError> {

@@ -13,7 +13,7 @@ fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
 }
 
 fn built(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> BinaryFuse {
-    let filter = BinaryFuse::new(arity, bits, keys).expect("possible");
+    let filter = BinaryFuse::build_with(arity, bits, keys).expect("possible");
     assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member is denied");
     filter
 }
@@ -94,15 +94,15 @@ fn a_key_takes_as_many_bits_as_in_the_paper() {
 fn an_impossible_sizing_is_an_error() {
     let members = keys(1, 100_000);
     for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = BinaryFuse::from_keys(Sizing::BitsPerKey(bits), &members).expect_err("no size");
+        let error = BinaryFuse::build(Sizing::BitsPerKey(bits), &members).expect_err("no size");
         assert!(matches!(error, BuildError::BitsPerKey(_)));
     }
-    let full = BinaryFuse::from_keys(Sizing::BitsPerKey(7.0), &members).expect_err("too small");
+    let full = BinaryFuse::build(Sizing::BitsPerKey(7.0), &members).expect_err("too small");
     assert_eq!(full, BuildError::Full);
     let rate = Sizing::ErrorRate(ErrorRate::new(1e-5).expect("in range"));
-    let error = BinaryFuse::from_keys(rate, &members).expect_err("too low");
+    let error = BinaryFuse::build(rate, &members).expect_err("too low");
     assert_eq!(error, BuildError::ErrorRate(1e-5));
-    let error = BinaryFuse::from_keys(Sizing::Bytes(1_000), &members).expect_err("too small");
+    let error = BinaryFuse::build(Sizing::Bytes(1_000), &members).expect_err("too small");
     assert!(matches!(error, BuildError::Budget { budget: 1_000, .. }));
     let huge = BinaryFuse::plan(Sizing::BitsPerKey(20.0), u64::MAX);
     assert!(huge.is_ok_and(|stats| stats.bytes > 0));

@@ -32,7 +32,7 @@ use crate::stored_view::StoredView;
 /// let seed = Seed::new(42);
 /// let key = |row: u32| KeyHash::new(seed, &row.to_le_bytes());
 /// let rows: Vec<KeyHash> = (0..100_000).map(key).collect();
-/// let filter = Ribbon::from_keys(Sizing::ErrorRate(ErrorRate::new(0.01)?), &rows)?;
+/// let filter = Ribbon::build(Sizing::ErrorRate(ErrorRate::new(0.01)?), &rows)?;
 /// assert!(rows.iter().all(|row| filter.may_contain(*row)));
 /// assert!(filter.stats().bits_per_key() < 6.77); // log2(100) = 6.64
 ///
@@ -57,7 +57,7 @@ impl Ribbon {
     /// # Errors
     ///
     /// [`BuildError`] if no filter of the keys has the requested size or error rate.
-    pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let count = keys.len() as u64;
         // `plan` knows only the expected number of slots, so its `Full` may be wrong. The layout
         // below is computed from the actual number and decides.

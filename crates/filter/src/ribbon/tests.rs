@@ -15,7 +15,7 @@ fn error_rate(rate: f64) -> Sizing {
 }
 
 fn built(sizing: Sizing, keys: &[KeyHash]) -> Ribbon {
-    let filter = Ribbon::from_keys(sizing, keys).expect("possible");
+    let filter = Ribbon::build(sizing, keys).expect("possible");
     assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member was denied");
     filter
 }
@@ -112,14 +112,14 @@ fn all_vector_kernels_give_the_same_answers() {
 fn an_impossible_sizing_is_an_error() {
     let members = keys(1, 1_000);
     for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = Ribbon::from_keys(Sizing::BitsPerKey(bits), &members).expect_err("no size");
+        let error = Ribbon::build(Sizing::BitsPerKey(bits), &members).expect_err("no size");
         assert!(matches!(error, BuildError::BitsPerKey(_)));
     }
-    let error = Ribbon::from_keys(error_rate(1e-10), &members).expect_err("too seldom");
+    let error = Ribbon::build(error_rate(1e-10), &members).expect_err("too seldom");
     assert_eq!(error, BuildError::ErrorRate(1e-10));
-    let error = Ribbon::from_keys(Sizing::Bytes(64), &members).expect_err("a header only");
+    let error = Ribbon::build(Sizing::Bytes(64), &members).expect_err("a header only");
     assert_eq!(error, BuildError::Budget { needed: 65, budget: 64 });
-    let error = Ribbon::from_keys(Sizing::Bytes(65), &members).expect_err("a byte");
+    let error = Ribbon::build(Sizing::Bytes(65), &members).expect_err("a byte");
     assert_eq!(error, BuildError::Full);
 }
 

@@ -109,7 +109,7 @@ impl SlicedFilters {
         let mut unsliced_indices = Vec::new();
         let mut shapes = BTreeMap::<Shape, Vec<usize>>::new();
         for (index, filter) in filters.iter().enumerate() {
-            if filter.key_count() == 0 && filter.header_and_body().1.is_empty() {
+            if filter.is_empty() && filter.header_and_body().1.is_empty() {
                 continue; // An empty filter is never a candidate.
             }
             match group::shape(filter) {

@@ -23,7 +23,7 @@ const TEXTS: u32 = 100_000;
 pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
     let mut results = Vec::new();
     for probes in PROBES {
-        let mut filter = Classic::with_probe_count(BITS / 8, probes)?;
+        let mut filter = Classic::with_probe_count(probes, BITS / 8)?;
         for key in setup.keys(1, KEYS) {
             filter.insert(key)?;
         }

@@ -82,7 +82,7 @@ impl Foreign {
         Ok(match format {
             ForeignFormat::Guava => Self::Guava(GuavaBloom::from_bytes(bytes)?),
             ForeignFormat::SimpleBloom => {
-                Self::SimpleBloom(SimpleBloom::default().with_bit_set(bytes)?)
+                Self::SimpleBloom(SimpleBloom::default().with_bitset(bytes)?)
             }
             ForeignFormat::HadoopBloom => Self::HadoopBloom(BloomFilter::from_bytes(bytes)?),
             ForeignFormat::HadoopCounting => {
@@ -99,7 +99,7 @@ impl Foreign {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Guava(filter) => filter.to_bytes(),
-            Self::SimpleBloom(filter) => filter.to_bit_set(),
+            Self::SimpleBloom(filter) => filter.to_bitset(),
             Self::HadoopBloom(filter) => filter.to_bytes(),
             Self::HadoopCounting(filter) => filter.to_bytes(),
             Self::HadoopDynamic(filter) => filter.to_bytes(),

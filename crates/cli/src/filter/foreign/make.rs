@@ -142,7 +142,7 @@ impl Make {
         Ok(match self.format {
             ForeignFormat::Guava => {
                 let rate = self.rate()?;
-                Foreign::Guava(GuavaBloom::create(expected.into(), rate, GuavaStrategy::Mitz64)?)
+                Foreign::Guava(GuavaBloom::new(expected.into(), rate, GuavaStrategy::Mitz64)?)
             }
             ForeignFormat::SimpleBloom => Foreign::SimpleBloom(SimpleBloom::default()),
             ForeignFormat::HadoopBloom => {

@@ -32,13 +32,13 @@ impl WidthSize {
     pub(super) fn all(keys: u64) -> anyhow::Result<Vec<Self>> {
         let mut sizes = Vec::new();
         for width in WIDTHS {
-            let stats = Cuckoo::plan_fingerprint_bits(width, keys)?;
+            let stats = Cuckoo::plan_with_fingerprint_bits(width, keys)?;
             sizes.push(Self::new(FilterKind::Cuckoo, width, stats));
         }
         for width in WIDTHS {
             let options = DLeftOptions::default().remainder_bits(width);
             let full = Sizing::BitsPerKey(f64::from(width + COUNTER_BITS) * 8.0 / 7.0);
-            let stats = DLeft::plan_with_options(full, keys, options)?;
+            let stats = DLeft::plan_with_options(options, full, keys)?;
             sizes.push(Self::new(FilterKind::DLeft, width, stats));
         }
         Ok(sizes)

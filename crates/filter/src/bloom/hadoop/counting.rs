@@ -26,7 +26,7 @@ const COUNTER_MAX: u64 = 15;
 /// let mut filter = CountingBloomFilter::new(shape)?;
 /// filter.insert(b"row1")?;
 /// filter.insert(b"row1")?;
-/// assert_eq!(filter.count(b"row1"), 2);
+/// assert_eq!(filter.copies(b"row1"), 2);
 /// filter.remove(b"row1")?;
 /// filter.remove(b"row1")?;
 /// assert!(!filter.may_contain(b"row1"));
@@ -75,7 +75,7 @@ impl CountingBloomFilter {
     ///
     /// Hadoop's `membershipTest`. Returns false for the empty key.
     pub fn may_contain(&self, key: &[u8]) -> bool {
-        self.count(key) > 0
+        self.copies(key) > 0
     }
 
     /// Removes one copy of a key (Hadoop's `delete`).
@@ -98,15 +98,15 @@ impl CountingBloomFilter {
         Ok(())
     }
 
-    /// Returns the key's lowest counter, an estimate of how often the key was inserted.
+    /// Returns an estimate of the number of copies of a key: its lowest counter.
     ///
     /// Hadoop's `approximateCount`. The estimate is never too low; 15 means 15 or more.
-    pub fn count(&self, key: &[u8]) -> u32 {
+    pub fn copies(&self, key: &[u8]) -> u64 {
         if key.is_empty() {
             return 0;
         }
         let counters = self.shape.probes(key).map(|position| self.counter(position));
-        counters.min().unwrap_or_default()
+        counters.min().unwrap_or_default().into()
     }
 
     /// Returns the parameters, where [`bits`](Shape::bits) is the number of counters.

@@ -25,7 +25,7 @@ fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
     let [chunk] = &bloom.meta.chunks[..] else { panic!("one chunk") };
     let pairs: Vec<_> =
         keys(bloom.bloom_type).iter().map(|key| HashPair::new(HashType::Murmur, key)).collect();
-    let (shape, segments) = RibbonChunk::build(&pairs, 0.01).unwrap();
+    let (shape, segments) = RibbonChunk::build(0.01, &pairs).unwrap();
 
     let mut meta = bloom.meta.clone();
     let mut bytes = Vec::new();

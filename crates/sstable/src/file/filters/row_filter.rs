@@ -202,7 +202,7 @@ impl RowFilter {
                     FilterSummary {
                         kind: filter.kind(),
                         block_count: 1,
-                        key_count: filter.key_count(),
+                        key_count: filter.len(),
                         bits_per_key: filter.bits_per_key(),
                         error_rate: filter.error_rate(),
                         byte_size: filter.as_bytes().len() as u64,
@@ -264,7 +264,7 @@ impl RowFilter {
                     ExpectedFilter::by_id(*id),
                     blocks,
                     trace,
-                    StoredFilter::key_count,
+                    StoredFilter::len,
                 )?;
                 (filter_block.handle(), keys, filter_block.damage().into_iter().cloned().collect())
             }
@@ -339,7 +339,7 @@ impl ExpectedFilter {
 
     fn check(self, filter: &StoredFilter<Bytes>) -> Result<(), &'static str> {
         let len = filter.as_bytes().len() as u64;
-        let is_stated = self.keys.is_none_or(|keys| keys == filter.key_count())
+        let is_stated = self.keys.is_none_or(|keys| keys == filter.len())
             && self.len.is_none_or(|stated| u64::from(stated) == len)
             && self.kind.is_none_or(|kind| kind == filter.kind())
             && self.checksum.is_none_or(|checksum| checksum == filter.checksum());

@@ -255,7 +255,7 @@ fn the_file_info_reveals_the_filter_of_another_file() {
     let body = start + 33..start + block.1.on_disk_data_size_with_header as usize;
     let filter = StoredFilter::parse(&sound[body.clone()]).unwrap();
     let hashes: Vec<_> =
-        (0..filter.key_count()).map(|key| KeyHash::new(SEED, &key.to_be_bytes())).collect();
+        (0..filter.len()).map(|key| KeyHash::new(SEED, &key.to_be_bytes())).collect();
     let rate = filter::Sizing::ErrorRate(filter::ErrorRate::HBASE);
     let other = filter::build(filter.kind(), rate, SEED, &hashes).unwrap();
     let mut bytes = sound.clone();
