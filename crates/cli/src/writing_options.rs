@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn every_spec_of_the_golden_files_is_accepted() {
-        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/hfile/manifest.json");
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/manifest.json");
         let manifest = std::fs::read_to_string(manifest).expect("committed");
         let files: Vec<serde_json::Value> = serde_json::from_str(&manifest).expect("JSON");
         assert!(files.len() > 40);

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use crate::{Cell, ReaderOptions};
 
-    const FILE: &[u8] = include_bytes!("../../../tests/data/hfile/p11-prefix-none-row.hfile");
+    const FILE: &[u8] = include_bytes!("../testdata/p11-prefix-none-row.hfile");
 
     fn whole() -> (Reader, Vec<Cell>) {
         let source = Arc::new(Bytes::from_static(FILE));

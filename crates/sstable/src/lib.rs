@@ -1,4 +1,147 @@
-//! Reads and writes Apache HBase store files (HFile v3).
+//! Reads and writes Apache HBase store files (HFile v3), without a JVM.
+//!
+//! An HFile is an immutable sorted file of cells. It has data blocks, an index over the blocks, and
+//! Bloom filters, so a read of one row decodes at most one or two blocks. HBase 2 opens and
+//! bulk-loads the files that this crate writes.
+//!
+//! # Write a file
+//!
+//! Cells are appended in the order of their keys: row, family and qualifier ascending, then
+//! timestamp descending. A cell out of order is an error.
+//!
+//! ```
+//! use sstable::{
+//!     BloomType, CellRef, Compression, DataBlockEncoding, FileName, Timestamp, Writer, WriterOptions,
+//! };
+//!
+//! let options = WriterOptions::default()
+//!     .compression(Compression::Lz4)
+//!     .data_block_encoding(DataBlockEncoding::FastDiff)
+//!     .bloom_type(BloomType::Row);
+//! let mut writer = Writer::new(Vec::new(), FileName::new("users.hfile"), options)?;
+//! for (row, name) in [("row1", "Ada"), ("row2", "Alan"), ("row3", "Grace")] {
+//!     let time = Timestamp::new(1_700_000_000_000);
+//!     writer.append(CellRef::put(row.as_bytes(), b"f", b"name", time, name.as_bytes()))?;
+//! }
+//! // A writer takes any `io::Write`; for a file, sync it before you rename it into place.
+//! let (bytes, summary) = writer.finish()?;
+//! assert_eq!((summary.cell_count, summary.len), (3, bytes.len() as u64));
+//! # Ok::<(), sstable::Error>(())
+//! ```
+//!
+//! # Read a file
+//!
+//! [`Reader::open_file`] reads the end of a file. A get asks the filters, then reads the data block
+//! of the row. A scan moves over cells without copying them.
+//!
+//! ```
+//! use filter::Seed;
+//! use sstable::{Caching, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe};
+//!
+//! # let path = "testdata/s01-default.hfile";
+//! let reader = Reader::open_file(path, ReaderOptions::default())?;
+//!
+//! // One row. The trace counts what the get cost.
+//! let row = reader.first_row().expect("the file has cells");
+//! let mut trace = ReadTrace::default();
+//! let mut cells = reader.get_row(&RowProbe::new(row, Seed::default()), &mut trace)?;
+//! while let Some(scanner) = &mut cells
+//!     && let Some(cell) = scanner.cell().filter(|cell| cell.row == row)
+//! {
+//!     println!("{cell:?}: {}", cell.value.escape_ascii());
+//!     scanner.advance()?;
+//! }
+//! assert_eq!(trace.data_blocks(), 1);
+//!
+//! // A range of rows, through the cache; `bulk_scanner` reads whole files faster.
+//! let mut scanner = reader.scanner(Caching::Use);
+//! scanner.seek(KeyRef::before_row(row))?;
+//! let mut count = 0;
+//! while let Some(cell) = scanner.cell().filter(|cell| cell.row < b"s".as_slice()) {
+//!     count += u64::from(!cell.cell_type.is_delete());
+//!     scanner.advance()?;
+//! }
+//! assert!(count > 0);
+//! # Ok::<(), sstable::Error>(())
+//! ```
+//!
+//! Many files are searched together by [`Lookup`] and [`RowLookup`]; they read files newest first
+//! and stop where the caller has its answer. Clones of a [`Reader`] share the open file, and a
+//! [`BlockCache`] may serve any number of files ([`ReaderOptions::cache`]).
+//!
+//! # Read from elsewhere
+//!
+//! [`Reader::open`] takes any [`ReadAt`]: positioned reads of bytes that do not change. `Bytes` and
+//! [`FileSource`] implement it. An object store does so with one range request a read:
+//!
+//! ```
+//! use std::io;
+//! use std::sync::Arc;
+//!
+//! use sstable::{FileName, ReadAt, Reader, ReaderOptions};
+//!
+//! struct RemoteObject {
+//!     url: String,
+//!     len: u64, // Of a HEAD request, when the object is opened.
+//! }
+//!
+//! impl ReadAt for RemoteObject {
+//!     fn len(&self) -> u64 {
+//!         self.len
+//!     }
+//!
+//!     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+//!         let end = offset + buffer.len() as u64;
+//!         let body = fetch_range(&self.url, offset..end)?;
+//!         if body.len() != buffer.len() {
+//!             return Err(io::ErrorKind::UnexpectedEof.into());
+//!         }
+//!         buffer.copy_from_slice(&body);
+//!         Ok(())
+//!     }
+//! }
+//! # fn fetch_range(_: &str, range: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
+//! #     let object = include_bytes!("../testdata/s01-default.hfile");
+//! #     Ok(object[range.start as usize..range.end as usize].to_vec())
+//! # }
+//! # let len = include_bytes!("../testdata/s01-default.hfile").len() as u64;
+//!
+//! let object = RemoteObject { url: "https://bucket.example/4f1c".to_owned(), len };
+//! let name = FileName::new(object.url.as_str()); // What errors call the file.
+//! let reader = Reader::open(Arc::new(object), name, ReaderOptions::default())?;
+//! assert!(reader.trailer().entry_count > 0);
+//! # Ok::<(), sstable::Error>(())
+//! ```
+//!
+//! # Errors and limits
+//!
+//! Bytes from outside never cause a panic. [`Error`] tells a damaged file from one that needs a
+//! missing feature and from a failed read; each names the file, and damage its offset and block.
+//! Before memory is allocated, sizes are compared with [`Limits`].
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use bytes::Bytes;
+//! use sstable::{Error, FileName, Limits, Reader, ReaderOptions};
+//!
+//! let source = Arc::new(Bytes::from_static(b"not an HFile"));
+//! let options = ReaderOptions::default().limits(Limits::default().block_len_max(64 << 20));
+//! let text = match Reader::open(source, FileName::new("upload"), options) {
+//!     Ok(reader) => format!("{} cells", reader.trailer().entry_count),
+//!     Err(Error::Corrupt { damage, .. }) => format!("damaged at {}: {}", damage.at, damage.what),
+//!     Err(Error::Unsupported { feature, found, .. }) => format!("needs the {feature} {found}"),
+//!     Err(error) => return Err(error), // Not read: a retry may help.
+//! };
+//! assert!(text.starts_with("damaged at"));
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Blocks are checked when they are read, with the file's checksums. [`verify`] checks a whole
+//! file, [`salvage`] copies the sound blocks of a damaged one. Not supported, and refused with
+//! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, encrypted files, and the codecs LZO,
+//! BZIP2, LZMA and BROTLI. ZSTD needs the feature `zstd`, NDJSON (`sstable::ndjson`) the feature
+//! `ndjson`.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -71,3 +214,8 @@ pub use write::{
 };
 
 pub use filter::bloom::hbase::HashType;
+
+/// The examples of the README, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

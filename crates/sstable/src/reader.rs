@@ -28,7 +28,7 @@ use crate::{
 /// use bytes::Bytes;
 /// use filter::Seed;
 /// use sstable::{Caching, FileName, ReadTrace, Reader, ReaderOptions, RowProbe};
-/// # let file: &'static [u8] = include_bytes!("../../../tests/data/hfile/s03-one-cell.hfile");
+/// # let file: &'static [u8] = include_bytes!("../testdata/s03-one-cell.hfile");
 /// # let name = FileName::new("4f1c.hfile");
 ///
 /// # let source = std::sync::Arc::new(Bytes::from_static(file));

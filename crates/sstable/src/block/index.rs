@@ -288,7 +288,7 @@ mod tests {
 
     /// The first leaf of an HBase file with a three-level index.
     fn leaf() -> Bytes {
-        let file = include_bytes!("../../../../tests/data/hfile/s04-three-index-levels.hfile");
+        let file = include_bytes!("../../testdata/s04-three-index-levels.hfile");
         let at = file.windows(8).position(|magic| magic == b"IDXLEAF2").unwrap();
         let len = u32::from_be_bytes(file[at + 29..at + 33].try_into().unwrap()) as usize;
         Bytes::copy_from_slice(&file[at + 33..at + len])

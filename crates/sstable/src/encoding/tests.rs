@@ -339,6 +339,11 @@ fn data_blocks_of_hbase() -> (Vec<HBaseBlock>, u64) {
 
 #[test]
 fn every_data_block_from_hbase_round_trips() {
+    // The package has a few of the files, in `testdata`; the repository has all.
+    if !Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml").exists() {
+        eprintln!("skipped: this is the package, without the repository's files");
+        return;
+    }
     let (blocks, cell_count) = data_blocks_of_hbase();
     let mut cells_found = 0;
     for HBaseBlock { file, encoding, layout, body } in &blocks {

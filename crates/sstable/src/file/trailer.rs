@@ -287,8 +287,8 @@ fn compression(code: Option<u32>) -> Result<Compression, DecodeError> {
 mod tests {
     use super::*;
 
-    const FILE: &[u8] = include_bytes!("../../../../tests/data/hfile/s01-default.hfile");
-    const EMPTY: &[u8] = include_bytes!("../../../../tests/data/hfile/s02-empty.hfile");
+    const FILE: &[u8] = include_bytes!("../../testdata/s01-default.hfile");
+    const EMPTY: &[u8] = include_bytes!("../../testdata/s02-empty.hfile");
 
     fn read(file: &[u8]) -> Result<Trailer, DecodeError> {
         let start = Trailer::start(file, file.len() as u64)?;

@@ -34,7 +34,7 @@ pub fn begin_together<'l, 'a: 'l>(
 /// use bytes::Bytes;
 /// use filter::Seed;
 /// use sstable::{FileName, Lookup, LookupFiles, Reader, ReaderOptions, RowProbe};
-/// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s03-one-cell.hfile");
+/// # let file: &'static [u8] = include_bytes!("../../testdata/s03-one-cell.hfile");
 ///
 /// # let source = std::sync::Arc::new(Bytes::from_static(file));
 /// let reader = Reader::open(source, FileName::new("4f1c.hfile"), ReaderOptions::default())?;

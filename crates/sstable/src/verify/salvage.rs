@@ -50,7 +50,7 @@ pub struct LostRange {
 ///
 /// use bytes::Bytes;
 /// use sstable::{Error, FileName, Reader, ReaderOptions, salvage};
-/// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s01-default.hfile");
+/// # let file: &'static [u8] = include_bytes!("../../testdata/s01-default.hfile");
 ///
 /// let mut damaged = file.to_vec();
 /// damaged[40] ^= 1; // In the first data block.

@@ -8,10 +8,10 @@ use crate::{
 };
 
 const FILES: [&[u8]; 4] = [
-    include_bytes!("../../../../tests/data/hfile/s02-empty.hfile"),
-    include_bytes!("../../../../tests/data/hfile/s15-extra-file-info.hfile"),
-    include_bytes!("../../../../tests/data/hfile/p11-prefix-none-row.hfile"),
-    include_bytes!("../../../../tests/data/hfile/p25-none-none-row.hfile"),
+    include_bytes!("../../testdata/s02-empty.hfile"),
+    include_bytes!("../../testdata/s15-extra-file-info.hfile"),
+    include_bytes!("../../testdata/p11-prefix-none-row.hfile"),
+    include_bytes!("../../testdata/p25-none-none-row.hfile"),
 ];
 
 fn check(bytes: impl Into<Bytes>) -> Verification {

@@ -72,7 +72,7 @@ impl Verification {
 ///
 /// use bytes::Bytes;
 /// use sstable::{FileName, Limits, verify};
-/// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s03-one-cell.hfile");
+/// # let file: &'static [u8] = include_bytes!("../../testdata/s03-one-cell.hfile");
 ///
 /// let source = Arc::new(Bytes::from_static(file));
 /// let found = verify(source, FileName::new("4f1c.hfile"), Limits::default(), |_done| {})?;

@@ -51,7 +51,7 @@ const CHUNK_LEN: usize = 1 << 20;
 /// use bytes::Bytes;
 /// use filter::{ErrorRate, FilterKind, Seed, Sizing};
 /// use sstable::{FileName, FilterOptions, Limits, Reader, ReaderOptions, rebuild_filter};
-/// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s03-one-cell.hfile");
+/// # let file: &'static [u8] = include_bytes!("../../testdata/s03-one-cell.hfile");
 ///
 /// let source = Arc::new(Bytes::from_static(file));
 /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.001)?);

@@ -58,14 +58,13 @@ mod tests {
     }
 
     fn rows() -> Bytes {
-        hbase_body(include_bytes!("../../../../../tests/data/hfile/s06-many-bloom-chunks.hfile"))
+        hbase_body(include_bytes!("../../../testdata/s06-many-bloom-chunks.hfile"))
     }
 
     #[test]
     fn meta_blocks_from_hbase_round_trip() {
-        let columns = hbase_body(include_bytes!(
-            "../../../../../tests/data/hfile/p13-fastdiff-none-rowcol.hfile"
-        ));
+        let columns =
+            hbase_body(include_bytes!("../../../testdata/p13-fastdiff-none-rowcol.hfile"));
         for (body, comparator) in [(rows(), &b""[..]), (columns, BloomMeta::CELL_COMPARATOR)] {
             let meta = BloomMeta::read(&body, 1000).unwrap();
             assert!(!meta.chunks.is_empty());

@@ -282,7 +282,7 @@ mod tests {
 
     /// Returns the body of a file info block that HBase wrote, with additional entries of a user.
     fn real() -> Vec<u8> {
-        let file = include_bytes!("../../../../../tests/data/hfile/s15-extra-file-info.hfile");
+        let file = include_bytes!("../../../testdata/s15-extra-file-info.hfile");
         let at = file.windows(8).position(|magic| magic == b"FILEINF2").unwrap();
         let len = u32::from_be_bytes(file[at + 29..at + 33].try_into().unwrap()) as usize;
         file[at + 33..at + len].to_vec()
