@@ -36,3 +36,9 @@ pub fn hex(bytes: &[u8]) -> String {
         hex
     })
 }
+
+/// The example of the workspace's README, as a doctest. No crate has it, because a package contains
+/// only its own folder.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

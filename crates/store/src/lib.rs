@@ -18,6 +18,97 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Families, batches and scans
+//!
+//! A family has its own files and settings: how many versions are kept, for how long, and with which
+//! filter. A [`WriteBatch`] is atomic over rows and families.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use filter::{ErrorRate, FilterKind, Sizing};
+//! use store::{
+//!     Durability, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
+//! };
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let store = Store::open(directory, StoreOptions::default())?;
+//! let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01)?));
+//! store.create_family("user", FamilyOptions::default().filter(Some(filter)))?;
+//! let hour = Duration::from_secs(3600);
+//! store.create_family("session", FamilyOptions::default().ttl(Some(hour)))?;
+//!
+//! // All of a batch is written, or nothing. `FsyncWal` survives a power failure.
+//! let mut batch = WriteBatch::new();
+//! batch.put(Put::new("ada").column("user", "name", "Ada").column("session", "token", "s1"));
+//! let year_2020 = Timestamp::new(1_577_836_800_000);
+//! batch.put(Put::new("alan").column_at("session", "token", year_2020, "s0"));
+//! batch.put(Put::new("bob").column("user", "name", "Bob"));
+//! store.write(batch, Durability::FsyncWal)?;
+//!
+//! // A session of the year 2020 is older than its TTL, so no read returns it.
+//! assert!(store.get(&Get::row("alan"))?.is_empty());
+//!
+//! // A scan iterates over the cells of one family, in the order of the rows.
+//! let mut names = Vec::new();
+//! for cell in store.scan(Scan::family("user").start("a").stop("c"))? {
+//!     names.push(String::from_utf8(cell?.into_value())?);
+//! }
+//! assert_eq!(names, ["Ada", "Bob"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # One writer, many readers
+//!
+//! One process opens a store with [`Store::open`], which takes its lock. Any process can open it
+//! with [`Store::open_read_only`], without a lock and without a change to a file, and sees the store
+//! as of that time. Within a process, threads share a [`Store`], and a [`Snapshot`] keeps its view.
+//!
+//! ```
+//! use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let store = Store::open(directory, StoreOptions::default())?;
+//! store.create_family("f", FamilyOptions::default())?;
+//! store.put(Put::new("row1").column("f", "q", "first"))?;
+//!
+//! let reader = Store::open_read_only(directory, StoreOptions::default())?;
+//! store.put(Put::new("row1").column("f", "q", "second"))?;
+//! assert_eq!(reader.get(&Get::row("row1"))?[0].value(), b"first");
+//! let refused = reader.put(Put::new("row1").column("f", "q", "third"));
+//! assert!(matches!(refused, Err(Error::ReadOnly { .. })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is counted
+//!
+//! Each get can return what it cost, and [`Store::stats`] has the sums of all reads: files
+//! considered and skipped, by range, by time and by filter; false positives; blocks and bytes by
+//! kind, from the cache and from files. [`Store::explain`] tells it for each file.
+//!
+//! ```
+//! use store::{FamilyOptions, Get, Put, Store, StoreOptions};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let store = Store::open(directory, StoreOptions::default().auto_compaction(false))?;
+//! store.create_family("f", FamilyOptions::default())?;
+//! for row in ["row1", "row3"] {
+//!     store.put(Put::new(row).column("f", "q", "value"))?;
+//!     store.flush()?; // Each flush writes one file.
+//! }
+//! let (cells, trace) = store.get_traced(&Get::row("row3"))?;
+//! assert_eq!((cells.len(), trace.files_considered, trace.data_blocks()), (1, 2, 1));
+//! assert_eq!(trace.files_skipped_by_range + trace.files_skipped_by_filter, 1);
+//! assert_eq!(store.stats().flushes, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! With the feature `metrics`, times of flushes, compactions, recoveries and stalls go to the
+//! program's recorder; with `tracing`, they are spans.
+//!
 //! # Durability
 //!
 //! A write is acknowledged once it has its [`Durability`]. A batch is atomic. After a crash,
@@ -62,7 +153,7 @@ pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Incr
 
 pub use sstable::{Cell, CellRef, CellType, ReadTrace, SequenceId, Timestamp};
 
-/// The example of the README, as a doctest.
+/// The examples of the README, as doctests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

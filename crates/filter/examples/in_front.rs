@@ -1,0 +1,40 @@
+//! Puts a filter in front of a slow lookup, and saves it beside the data.
+//!
+//! The "database" is a text file of keys, one a line, which is searched from its start. The filter
+//! is kept in `FILE.filter`; it is built at the first run, and later runs load it.
+//!
+//! ```text
+//! cargo run -p hfile-filter --example in_front -- FILE KEY...
+//! ```
+
+use std::error::Error;
+use std::{env, fs};
+
+use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args().skip(1);
+    let file = arguments.next().ok_or("usage: in_front FILE KEY...")?;
+    let saved = format!("{file}.filter");
+    if !fs::exists(&saved)? {
+        let seed = Seed::new(0x5eed);
+        let hash = |key: &str| KeyHash::new(seed, key.as_bytes());
+        let keys: Vec<KeyHash> = fs::read_to_string(&file)?.lines().map(hash).collect();
+        let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+        fs::write(&saved, build(FilterKind::BinaryFuse, sizing, seed, &keys)?)?;
+    }
+    let filter = StoredFilter::parse(fs::read(&saved)?)?;
+    eprintln!("{} keys, {:.1} bits per key", filter.len(), filter.bits_per_key());
+
+    for key in arguments {
+        let answer = if !filter.may_contain(KeyHash::new(filter.seed(), key.as_bytes())) {
+            "not there; the file was not read"
+        } else if fs::read_to_string(&file)?.lines().any(|line| line == key) {
+            "there"
+        } else {
+            "not there; the filter said maybe"
+        };
+        eprintln!("{key}: {answer}");
+    }
+    Ok(())
+}
