@@ -73,6 +73,11 @@ pub fn fill_value(seed: u64, index: u64, value: &mut [u8]) {
     text.fill(b'a' + random.below(26) as u8);
 }
 
+/// The examples of the README, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
