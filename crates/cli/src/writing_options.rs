@@ -34,7 +34,7 @@ pub(crate) struct WritingOptions {
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "encoding")]
     data_block_encoding: Option<String>,
-    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: NONE]
+    /// Compress blocks with NONE, GZ, SNAPPY, LZ4 or ZSTD [default: NONE]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
     /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or

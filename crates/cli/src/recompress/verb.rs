@@ -55,8 +55,8 @@ pub(crate) struct Recompress {
     /// original's with --output]
     #[arg(long, value_name = "NAME")]
     data_block_encoding: Option<String>,
-    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: all, or the
-    /// original's with --output]
+    /// Compress blocks with NONE, GZ, SNAPPY, LZ4 or ZSTD [default: all, or the original's with
+    /// --output]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
     /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or

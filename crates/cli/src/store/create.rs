@@ -56,7 +56,7 @@ pub(super) struct Create {
     /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1
     #[arg(long, value_name = "NAME", default_value = "NONE")]
     data_block_encoding: String,
-    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in
+    /// Compress blocks with NONE, GZ, SNAPPY, LZ4 or ZSTD
     #[arg(long, value_name = "NAME", default_value = "NONE")]
     compression: String,
     /// Add a row filter in META blocks, which HBase ignores; KIND is one listed by hfile filter size,
