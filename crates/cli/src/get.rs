@@ -39,7 +39,7 @@ pub(crate) struct Get {
     #[arg(long)]
     explain: bool,
     /// Choose the output format
-    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
+    #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
     format: Format,
     #[command(flatten)]
     report_format: ReportFormat,

@@ -200,10 +200,10 @@ impl Build {
         let mut order = Comparator::default();
         if let Some(path) = &self.options {
             let settings = WritingOptions::read(path)?;
-            order = settings.comparator()?.unwrap_or(order);
+            order = settings.comparator().unwrap_or(order);
             options = settings.apply(options)?;
         }
-        order = self.writing.comparator()?.unwrap_or(order);
+        order = self.writing.comparator().unwrap_or(order);
         Ok((self.writing.apply(options)?, order))
     }
 }

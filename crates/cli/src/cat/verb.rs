@@ -34,7 +34,7 @@ pub(crate) struct Cat {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Choose the output format
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t)]
     format: Format,
     /// Start at this row, which is printed: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW")]

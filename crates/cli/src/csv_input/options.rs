@@ -200,7 +200,7 @@ impl FromStr for QuoteText {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "none" {
+        if text.eq_ignore_ascii_case("none") {
             return Ok(Self(None));
         }
         text.parse().map(|ByteText(byte)| Self(Some(byte)))

@@ -15,10 +15,12 @@ use filter::{
 };
 use serde::Serialize;
 
-use super::{error_rate, kind};
+use super::error_rate;
 use crate::cells_input;
 use crate::failure::{Answer, UsageError};
+use crate::help::ADVANCED;
 use crate::keys::{KeyList, KeySet};
+use crate::names::name_parser;
 use crate::output::{Report, ReportFormat};
 use crate::size_text::show_count;
 
@@ -36,9 +38,9 @@ Examples:
 
 Exit status: 0 measured, 1 the filter denied a key it holds, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Measure {
-    /// Measure this kind, one listed by hfile filter size, except hbase-bloom
-    #[arg(long, value_name = "KIND")]
-    kind: String,
+    /// Measure this kind
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<FilterKind>())]
+    kind: FilterKind,
     /// Insert this many keys [default: 1000000, or all of --input]
     #[arg(long, value_name = "KEYS")]
     keys: Option<usize>,
@@ -56,6 +58,7 @@ pub(crate) struct Measure {
     input: Option<PathBuf>,
     /// Seed the generator of keys and the hash
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -89,7 +92,6 @@ struct MeasureReport {
 impl Measure {
     /// Measures the filter and prints the report.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let kind = kind(&self.kind)?;
         let sizing = match self.bits_per_key {
             Some(bits) => Sizing::BitsPerKey(bits),
             None => Sizing::ErrorRate(error_rate(self.error_rate)?),
@@ -99,7 +101,7 @@ impl Measure {
             list.iter().map(|key| KeyHash::new(Seed::new(self.seed), key)).collect()
         };
         let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
-        let report = keys.measure(kind, sizing)?;
+        let report = keys.measure(self.kind, sizing)?;
         self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.false_negatives == 0))
     }

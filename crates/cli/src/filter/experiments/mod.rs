@@ -10,6 +10,7 @@ use filter::{KeyHash, Seed};
 use serde::Serialize;
 
 use crate::failure::Answer;
+use crate::help::ADVANCED;
 use crate::output::{Report, ReportFormat, write_table};
 
 /// Repeat published experiments on filters, and show the published results beside ours.
@@ -32,6 +33,7 @@ pub(crate) struct Experiments {
     quick: bool,
     /// Seed the generator of keys
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     report_format: ReportFormat,
