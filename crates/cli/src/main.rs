@@ -12,6 +12,7 @@ mod bulk_load;
 mod cat;
 mod cells_input;
 mod cells_output;
+mod completions;
 mod counters;
 mod csv_input;
 mod diff;
@@ -29,6 +30,7 @@ mod key_text;
 mod keys;
 mod layout;
 mod lost_rows;
+mod man;
 mod names;
 mod output;
 mod progress;
@@ -43,6 +45,7 @@ mod store;
 mod temporary;
 mod times;
 mod verify;
+mod version;
 mod writing_options;
 
 use std::process::ExitCode;
@@ -57,6 +60,7 @@ use reading_options::WithReadingOptions;
 #[command(
     name = "hfile",
     version,
+    long_version = version::LONG,
     disable_help_subcommand = true,
     after_help = "\
 Examples:
@@ -92,6 +96,8 @@ enum Verb {
     Bench(bench::Bench),
     Filter(filter::FilterVerbs),
     Store(store::StoreVerbs),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Verb {
@@ -110,6 +116,8 @@ impl Verb {
             Self::Bench(verb) => verb.run(),
             Self::Filter(verb) => verb.run(),
             Self::Store(verb) => verb.run(),
+            Self::Completions(verb) => verb.run(Hfile::command()),
+            Self::Man(verb) => verb.run(Hfile::command()),
         }
     }
 }
