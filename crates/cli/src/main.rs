@@ -36,6 +36,7 @@ mod output;
 mod progress;
 mod reading_options;
 mod recompress;
+mod rounded;
 mod salvage;
 mod size_text;
 mod sizing;

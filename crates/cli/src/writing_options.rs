@@ -49,20 +49,20 @@ pub(crate) struct WritingOptions {
     #[serde(rename = "bloom", deserialize_with = "names::deserialize")]
     bloom_type: Option<BloomType>,
     /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, hide_short_help = true, value_name = "BYTES")]
     bloom_prefix_length: Option<u16>,
     /// Set the error rate of the HBase Bloom filter, between 0 and 1 [default: 0.01]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, hide_short_help = true, value_name = "RATE")]
     bloom_error_rate: Option<f64>,
     /// Add a row filter in META blocks, which HBase ignores
     #[arg(long, value_name = "KIND", value_parser = name_parser::<FilterKind>())]
     #[serde(deserialize_with = "names::deserialize")]
     filter: Option<FilterKind>,
     /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
-    #[arg(long, value_name = "RATE", requires = "filter")]
+    #[arg(long, hide_short_help = true, value_name = "RATE", requires = "filter")]
     filter_error_rate: Option<f64>,
     /// Write the cells' tags [default: false; with --options, true if the file has "tags"]
-    #[arg(long, value_name = "BOOL")]
+    #[arg(long, hide_short_help = true, value_name = "BOOL")]
     includes_tags: Option<bool>,
     /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or
     /// blocks for ZstdCodec [default: frame]

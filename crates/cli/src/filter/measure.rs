@@ -22,6 +22,7 @@ use crate::help::ADVANCED;
 use crate::keys::{KeyList, KeySet};
 use crate::names::name_parser;
 use crate::output::{Report, ReportFormat};
+use crate::rounded::{show_nanos, show_percent};
 use crate::size_text::show_count;
 
 /// Build a filter and measure its error rate, bits per key, load and time per key.
@@ -266,8 +267,7 @@ fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
 
 impl Report for MeasureReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let per_cent = |rate: f64| format!("{:.5}%", rate * 100.0);
-        let [low, high] = self.error_rate_interval.map(per_cent);
+        let [low, high] = self.error_rate_interval.map(show_percent);
         let (keys, probes) = (show_count(self.keys), show_count(self.probes));
         writeln!(
             out,
@@ -277,25 +277,27 @@ impl Report for MeasureReport {
         )?;
         writeln!(
             out,
-            "bits/key    {:.3}; lower bound {:.3}",
+            "bits/key    {:.2}; lower bound {:.2}",
             self.bits_per_key, self.bound_bits_per_key,
         )?;
-        writeln!(out, "error rate  {} predicted", per_cent(self.error_rate_predicted))?;
+        writeln!(out, "error rate  {} predicted", show_percent(self.error_rate_predicted))?;
         writeln!(
             out,
             "            {} measured over {probes} absent keys; {low} .. {high} at 3 sigma",
-            per_cent(self.error_rate_measured),
+            show_percent(self.error_rate_measured),
         )?;
         if let Some(load) = self.load {
-            writeln!(out, "load        {:.1}%", load * 100.0)?;
+            writeln!(out, "load        {}", show_percent(load))?;
         }
         write!(
             out,
-            "ns          insert {:.1}, hit {:.1}, miss {:.1}",
-            self.ns_insert, self.ns_hit, self.ns_miss
+            "time/key    insert {}, hit {}, miss {}",
+            show_nanos(self.ns_insert),
+            show_nanos(self.ns_hit),
+            show_nanos(self.ns_miss)
         )?;
         match self.ns_remove {
-            Some(remove) => writeln!(out, ", remove {remove:.1}"),
+            Some(remove) => writeln!(out, ", remove {}", show_nanos(remove)),
             None => writeln!(out, "; keys cannot be removed"),
         }
     }

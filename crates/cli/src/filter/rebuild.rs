@@ -14,6 +14,7 @@ use crate::help::ADVANCED;
 use crate::names::{Named, name_parser};
 use crate::output::{Report, ReportFormat};
 use crate::reading_options::{limits, reader_options};
+use crate::rounded::show_percent;
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
 use crate::temporary::Output;
@@ -141,12 +142,12 @@ impl Report for RebuildReport {
         };
         writeln!(
             out,
-            "{}: {size}, {} over {} rows, {:.2} bits a row, {:.4} % false positives",
+            "{}: {size}, {} over {} rows, {:.2} bits a row, {} false positives",
             self.file,
             filter.kind,
             show_count(filter.keys),
             filter.bits_per_key,
-            filter.error_rate * 100.0
+            show_percent(filter.error_rate)
         )
     }
 }
