@@ -26,7 +26,7 @@ pub(crate) enum CellsFormat {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InputOptions {
     /// Choose the input format
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_enum, ignore_case = true, value_name = "FORMAT")]
     from: CellsFormat,
     /// Input file, plain or compressed with gzip or Zstandard; - is stdin
     #[arg(value_name = "IN")]

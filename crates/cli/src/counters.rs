@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sstable::{BlockKind, BlockSource, ReadTrace};
 
-use crate::size_text::show_count;
+use crate::size_text::{show_count, show_size};
 
 /// The counters of a [`ReadTrace`]; the field names are those of the JSON output and stay stable.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -88,11 +88,11 @@ impl Counters {
         line(
             "block sources",
             format!(
-                "cache {} ({} bytes), files {} ({} bytes)",
+                "cache {} ({}), files {} ({})",
                 count(self.blocks_from_cache),
-                count(self.bytes_from_cache),
+                show_size(self.bytes_from_cache),
                 count(self.blocks_from_file),
-                count(self.bytes_from_file)
+                show_size(self.bytes_from_file)
             ),
         )
     }

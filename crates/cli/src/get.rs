@@ -15,6 +15,7 @@ use crate::failure::{Answer, one_line};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
+use crate::size_text::show_size;
 
 /// Print all cells of one row from one or more HFiles, including delete markers.
 #[derive(clap::Args)]
@@ -39,7 +40,7 @@ pub(crate) struct Get {
     #[arg(long)]
     explain: bool,
     /// Choose the output format
-    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
+    #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
     format: Format,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -219,7 +220,7 @@ impl Report for GetReport {
                     file.filter_blocks.to_string(),
                     file.index_blocks.to_string(),
                     file.data_blocks.to_string(),
-                    file.bytes_from_file.to_string(),
+                    show_size(file.bytes_from_file),
                     file.outcome.text().to_owned(),
                 ]
             })

@@ -12,6 +12,7 @@ mod bulk_load;
 mod cat;
 mod cells_input;
 mod cells_output;
+mod completions;
 mod counters;
 mod csv_input;
 mod diff;
@@ -22,16 +23,20 @@ mod family_name;
 mod filter;
 mod find;
 mod get;
+mod help;
 mod info;
 mod input_file;
 mod key_text;
 mod keys;
 mod layout;
 mod lost_rows;
+mod man;
+mod names;
 mod output;
 mod progress;
 mod reading_options;
 mod recompress;
+mod rounded;
 mod salvage;
 mod size_text;
 mod sizing;
@@ -41,78 +46,85 @@ mod store;
 mod temporary;
 mod times;
 mod verify;
+mod version;
 mod writing_options;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Answer;
-use reading_options::ReadingOptions;
+use reading_options::WithReadingOptions;
 
 /// Read, write, query and measure Apache HBase store files (HFile v3), without a JVM.
 #[derive(Parser)]
 #[command(
     name = "hfile",
     version,
+    long_version = version::LONG,
     disable_help_subcommand = true,
     after_help = "\
 Examples:
-  hfile bench                          measure how many files filters skip
-  hfile info region/cf/*               show size, key range, codec and filters
-  hfile verify region/cf/*             check every block, the index and the filters
+  hfile info region/cf/*                         show size, key range, codec and filters
+  hfile cat --limit 10 4f1c.hfile                print the first cells
+  hfile get --explain region/cf/* row1           find a row, and show which files its filters skip
+  hfile verify region/cf/*                       check every block, the index and the filters
+  hfile build --from csv users.csv --row id --family f --sort --output users.hfile
+  hfile bench --rows 100000                      measure how many files filters skip, in seconds
 
-hfile VERB --help describes a verb.
-Keys are written as HBase prints them (row\\x00), or as hex:726f7700.
+hfile VERB -h lists the common options of a verb; hfile VERB --help describes everything.
+Keys are written as HBase prints them (row\\x00), or as hex:726f7700. Inputs may be gzip or Zstandard.
 Exit status: 0 success, 1 negative answer (damaged, different or not found), 2 wrong usage,
 3 could not read or write."
 )]
 struct Hfile {
     #[command(subcommand)]
     verb: Verb,
-    #[command(flatten)]
-    reading: ReadingOptions,
 }
 
 #[derive(Subcommand)]
 enum Verb {
-    Bench(bench::Bench),
-    Info(info::Info),
-    Layout(layout::Layout),
-    Verify(verify::Verify),
-    Cat(cat::Cat),
-    Get(get::Get),
-    Find(find::Find),
-    Diff(diff::Diff),
+    Info(WithReadingOptions<info::Info>),
+    Layout(WithReadingOptions<layout::Layout>),
+    Verify(WithReadingOptions<verify::Verify>),
+    Cat(WithReadingOptions<cat::Cat>),
+    Get(WithReadingOptions<get::Get>),
+    Find(WithReadingOptions<find::Find>),
+    Diff(WithReadingOptions<diff::Diff>),
     Build(Box<build::Build>),
-    Recompress(recompress::Recompress),
-    Salvage(salvage::Salvage),
+    Recompress(WithReadingOptions<recompress::Recompress>),
+    Salvage(WithReadingOptions<salvage::Salvage>),
+    Bench(bench::Bench),
     Filter(filter::FilterVerbs),
     Store(store::StoreVerbs),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Verb {
     fn run(self) -> anyhow::Result<Answer> {
         match self {
-            Self::Bench(verb) => verb.run(),
-            Self::Info(verb) => verb.run(),
-            Self::Layout(verb) => verb.run(),
-            Self::Verify(verb) => verb.run(),
-            Self::Cat(verb) => verb.run(),
-            Self::Get(verb) => verb.run(),
-            Self::Find(verb) => verb.run(),
-            Self::Diff(verb) => verb.run(),
+            Self::Info(verb) => verb.applied().run(),
+            Self::Layout(verb) => verb.applied().run(),
+            Self::Verify(verb) => verb.applied().run(),
+            Self::Cat(verb) => verb.applied().run(),
+            Self::Get(verb) => verb.applied().run(),
+            Self::Find(verb) => verb.applied().run(),
+            Self::Diff(verb) => verb.applied().run(),
             Self::Build(verb) => verb.run(),
-            Self::Recompress(verb) => verb.run(),
-            Self::Salvage(verb) => verb.run(),
+            Self::Recompress(verb) => verb.applied().run(),
+            Self::Salvage(verb) => verb.applied().run(),
+            Self::Bench(verb) => verb.run(),
             Self::Filter(verb) => verb.run(),
             Self::Store(verb) => verb.run(),
+            Self::Completions(verb) => verb.run(Hfile::command()),
+            Self::Man(verb) => verb.run(Hfile::command()),
         }
     }
 }
 
 fn main() -> ExitCode {
-    let Hfile { verb, reading } = Hfile::parse();
-    reading.apply();
+    let matches = help::with_groups(Hfile::command()).get_matches();
+    let Hfile { verb } = Hfile::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     failure::exit_code(verb.run())
 }

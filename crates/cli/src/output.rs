@@ -69,15 +69,13 @@ pub(crate) fn stdout() -> Stdout {
 
 /// Writes a table whose columns are as wide as their longest entry.
 ///
-/// Columns that contain only numbers (or `-` for no number) are aligned right, all others left.
+/// Columns that contain only numbers, with or without a unit, (or `-` for no number) are aligned
+/// right, all others left.
 pub(crate) fn write_table(
     out: &mut dyn Write,
     heading: &[&str],
     rows: &[Vec<String>],
 ) -> io::Result<()> {
-    let is_number = |text: &str| {
-        text == "-" || text.chars().all(|c| c.is_ascii_digit() || ".,+-%e".contains(c))
-    };
     let columns: Vec<(usize, bool)> = heading
         .iter()
         .enumerate()
@@ -104,6 +102,15 @@ pub(crate) fn write_table(
     Ok(())
 }
 
+/// Whether a text is a number such as `1,200` or `+4.9%`, or has a unit such as `4.8 MiB`.
+fn is_number(text: &str) -> bool {
+    const UNITS: [&str; 12] =
+        ["B", "KiB", "MiB", "GiB", "TiB", "ns", "µs", "ms", "s", "k", "M", "G"];
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let is_digit = |c: char| c.is_ascii_digit() || ".,+-%e".contains(c);
+    number.chars().all(is_digit) && (unit.is_empty() || UNITS.contains(&unit))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,9 +118,18 @@ mod tests {
     #[test]
     fn numbers_are_aligned_right_and_words_left() {
         let mut out = Vec::new();
-        let rows = [vec!["none".into(), "16.0".into()], vec!["hbase-bloom".into(), "-".into()]];
-        write_table(&mut out, &["filter", "n"], &rows).expect("memory takes it");
+        let rows = [
+            vec!["none".into(), "16.0".into(), "4.8 MiB".into()],
+            vec!["hbase-bloom".into(), "-".into(), "64 KiB".into()],
+        ];
+        write_table(&mut out, &["filter", "n", "size"], &rows).expect("memory takes it");
         let text = String::from_utf8(out).expect("text");
-        assert_eq!(text, "filter          n\nnone         16.0\nhbase-bloom     -\n");
+        let lines = [
+            "filter          n     size",
+            "none         16.0  4.8 MiB",
+            "hbase-bloom     -   64 KiB",
+            "",
+        ];
+        assert_eq!(text, lines.join("\n"));
     }
 }

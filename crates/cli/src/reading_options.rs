@@ -4,29 +4,41 @@ use std::sync::OnceLock;
 
 use sstable::{Caching, Limits, Reader, ReaderOptions, Scanner};
 
-/// Options of all verbs that read files.
+use crate::help::ADVANCED;
+
+// No doc comment: clap would show it as the description of the verb.
+#[derive(clap::Args)]
+pub(crate) struct WithReadingOptions<V: clap::Args> {
+    #[command(flatten)]
+    verb: V,
+    #[command(flatten)]
+    reading: ReadingOptions,
+}
+
+impl<V: clap::Args> WithReadingOptions<V> {
+    /// Applies the options to all files that are opened from now on, and returns the verb.
+    pub(crate) fn applied(self) -> V {
+        let limits = Limits::default().inflate_ratio_max(self.reading.inflate_ratio_max);
+        LIMITS.get_or_init(|| limits);
+        self.verb
+    }
+}
+
+// Options of verbs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct ReadingOptions {
+struct ReadingOptions {
     /// Refuse blocks that decompress to more than TIMES x file size + 16 MiB
     ///
     /// The limit keeps a small file from exhausting memory. A larger block is reported as damage. Raise
-    /// TIMES to read a sound file that holds little more than one huge, highly compressed cell. For the
-    /// files of a store the limit is always the default.
-    #[arg(long, global = true, value_name = "TIMES", default_value_t = 1)]
+    /// TIMES to read a sound file that holds little more than one huge, highly compressed cell.
+    #[arg(long, value_name = "TIMES", default_value_t = 1)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     inflate_ratio_max: u32,
 }
 
 /// Set once, before the verb runs.
 static LIMITS: OnceLock<Limits> = OnceLock::new();
-
-impl ReadingOptions {
-    /// Applies the options to all files that are opened from now on.
-    pub(crate) fn apply(self) {
-        let limits = Limits::default().inflate_ratio_max(self.inflate_ratio_max);
-        LIMITS.get_or_init(|| limits);
-    }
-}
 
 /// Returns the limits for files.
 pub(crate) fn limits() -> Limits {

@@ -49,14 +49,18 @@ impl FromStr for SizeText {
     }
 }
 
-/// Formats a number of bytes with three significant digits: `138 B`, `64.0 KiB`.
+/// Formats a number of bytes for people: `138 B`, `64 KiB`, `4.8 MiB`, `140 MiB`.
 pub(crate) fn show_size(bytes: u64) -> String {
-    let Some((name, factor)) = UNITS.iter().rev().find(|(_, factor)| bytes >= *factor) else {
+    // The rounded number decides, so that a byte less than 1 MiB is not 1,024 KiB.
+    let is_large_enough = |factor: u64| bytes as f64 >= factor as f64 * (1023.5 / 1024.0);
+    let mut units = UNITS.iter().rev();
+    let unit = units.find(|(_, factor)| bytes >= 1 << 10 && is_large_enough(*factor));
+    let Some((name, factor)) = unit else {
         return format!("{bytes} B");
     };
     let number = bytes as f64 / *factor as f64;
-    let decimals = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
-    format!("{number:.decimals$} {name}")
+    let text = if number < 99.95 { format!("{number:.1}") } else { format!("{number:.0}") };
+    format!("{} {name}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// Formats a count with thousands separators: `1,000,000`.
@@ -107,8 +111,12 @@ mod tests {
     #[test]
     fn sizes_and_counts_have_units_and_separators() {
         assert_eq!(show_size(138), "138 B");
-        assert_eq!(show_size(65_536), "64.0 KiB");
-        assert_eq!(show_size(1_572_864), "1.50 MiB");
+        assert_eq!(show_size(1_023), "1023 B");
+        assert_eq!(show_size(4_905), "4.8 KiB");
+        assert_eq!(show_size(65_536), "64 KiB");
+        assert_eq!(show_size((1 << 20) - 1), "1 MiB");
+        assert_eq!(show_size(1_572_864), "1.5 MiB");
+        assert_eq!(show_size(140 << 20), "140 MiB");
         assert_eq!(show_count(7), "7");
         assert_eq!(show_count(123_456), "123,456");
         assert_eq!(show_count(1_000_000), "1,000,000");

@@ -18,7 +18,9 @@ use sstable::{
 };
 
 use crate::failure::UsageError;
+use crate::help::ADVANCED;
 use crate::key_text::parse_hex;
+use crate::names::{self, Named, name_parser};
 use crate::size_text::SizeText;
 
 /// Settings of a file to write; `None` keeps HBase's default.
@@ -31,88 +33,114 @@ pub(crate) struct WritingOptions {
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
     /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: NONE]
-    #[arg(long, value_name = "NAME")]
-    #[serde(rename = "encoding")]
-    data_block_encoding: Option<String>,
-    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: NONE]
-    #[arg(long, value_name = "NAME")]
-    compression: Option<String>,
-    /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or
-    /// blocks for ZstdCodec [default: frame]
-    #[arg(long, value_name = "NAME")]
-    zstd_framing: Option<String>,
-    /// Order rows by BYTES, or by META for files of hbase:meta [default: BYTES]
-    #[arg(long, value_name = "NAME")]
-    comparator: Option<String>,
-    /// Protect blocks with NULL, CRC32 or CRC32C checksums [default: CRC32C]
-    #[arg(long, value_name = "NAME")]
-    checksum: Option<String>,
-    /// Write one checksum per this many bytes [default: 16KiB]
-    #[arg(long, value_name = "SIZE")]
-    bytes_per_checksum: Option<SizeText>,
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<DataBlockEncoding>())]
+    #[arg(hide_possible_values = true)]
+    #[serde(rename = "encoding", deserialize_with = "names::deserialize")]
+    data_block_encoding: Option<DataBlockEncoding>,
+    /// Compress blocks with NONE, GZ, SNAPPY, LZ4 or ZSTD [default: NONE]
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<Compression>())]
+    #[arg(hide_possible_values = true)]
+    #[serde(deserialize_with = "names::deserialize")]
+    compression: Option<Compression>,
     /// Write an HBase Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH [default: ROW, or
     /// NONE with --options]
-    #[arg(long, value_name = "NAME")]
-    #[serde(rename = "bloom")]
-    bloom_type: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<BloomType>())]
+    #[arg(hide_possible_values = true)]
+    #[serde(rename = "bloom", deserialize_with = "names::deserialize")]
+    bloom_type: Option<BloomType>,
     /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, hide_short_help = true, value_name = "BYTES")]
     bloom_prefix_length: Option<u16>,
-    /// Hash Bloom filter keys with jenkins, murmur or murmur3 [default: murmur]
-    #[arg(long, value_name = "NAME")]
-    bloom_hash: Option<String>,
     /// Set the error rate of the HBase Bloom filter, between 0 and 1 [default: 0.01]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, hide_short_help = true, value_name = "RATE")]
     bloom_error_rate: Option<f64>,
+    /// Add a row filter in META blocks, which HBase ignores
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<FilterKind>())]
+    #[serde(deserialize_with = "names::deserialize")]
+    filter: Option<FilterKind>,
+    /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
+    #[arg(long, hide_short_help = true, value_name = "RATE", requires = "filter")]
+    filter_error_rate: Option<f64>,
+    /// Write the cells' tags [default: false; with --options, true if the file has "tags"]
+    #[arg(long, hide_short_help = true, value_name = "BOOL")]
+    includes_tags: Option<bool>,
+    /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or
+    /// blocks for ZstdCodec [default: frame]
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<ZstdFraming>())]
+    #[arg(hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    #[serde(deserialize_with = "names::deserialize")]
+    zstd_framing: Option<ZstdFraming>,
+    /// Order rows by BYTES, or by META for files of hbase:meta [default: BYTES]
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<Comparator>())]
+    #[arg(hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    #[serde(deserialize_with = "names::deserialize")]
+    comparator: Option<Comparator>,
+    /// Protect blocks with NULL, CRC32 or CRC32C checksums [default: CRC32C]
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<ChecksumType>())]
+    #[arg(hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    #[serde(deserialize_with = "names::deserialize")]
+    checksum: Option<ChecksumType>,
+    /// Write one checksum per this many bytes [default: 16KiB]
+    #[arg(long, value_name = "SIZE", help_heading = ADVANCED, hide_short_help = true)]
+    bytes_per_checksum: Option<SizeText>,
+    /// Hash Bloom filter keys with jenkins, murmur or murmur3 [default: murmur]
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<HashType>())]
+    #[arg(hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    #[serde(deserialize_with = "names::deserialize")]
+    bloom_hash: Option<HashType>,
     /// Set the size of a Bloom chunk [default: 128KiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = ADVANCED, hide_short_help = true)]
     bloom_block_size: Option<SizeText>,
     /// Fold a Bloom chunk in half at most this many times [default: 7]
-    #[arg(long, value_name = "TIMES")]
+    #[arg(long, value_name = "TIMES", help_heading = ADVANCED, hide_short_help = true)]
     bloom_max_fold: Option<u32>,
     /// Write a Bloom filter of rows with family deletes [default: true]
-    #[arg(long, value_name = "BOOL")]
+    #[arg(long, value_name = "BOOL", help_heading = ADVANCED, hide_short_help = true)]
     delete_family_bloom: Option<bool>,
     /// End an index block after this many bytes [default: 128KiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = ADVANCED, hide_short_help = true)]
     index_block_size: Option<SizeText>,
     /// Write at least this many entries per index block [default: 16]
-    #[arg(long, value_name = "ENTRIES")]
+    #[arg(long, value_name = "ENTRIES", help_heading = ADVANCED, hide_short_help = true)]
     index_min_entries: Option<u32>,
     /// Write the cells' sequence ids [default: true]
-    #[arg(long, value_name = "BOOL")]
+    #[arg(long, value_name = "BOOL", help_heading = ADVANCED, hide_short_help = true)]
     includes_mvcc: Option<bool>,
-    /// Write the cells' tags [default: false; with --options, true if the file has "tags"]
-    #[arg(long, value_name = "BOOL")]
-    includes_tags: Option<bool>,
     /// Compress tags with a dictionary if data blocks are encoded [default: false]
-    #[arg(long, value_name = "BOOL")]
+    #[arg(long, value_name = "BOOL", help_heading = ADVANCED, hide_short_help = true)]
     compress_tags: Option<bool>,
     /// Record this newest sequence id as MAX_SEQ_ID_KEY [default: none, or 0 with --options]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = ADVANCED, hide_short_help = true)]
     #[serde(rename = "maxSeqId")]
     max_sequence_id: Option<u64>,
     /// Mark the file as the result of a major compaction [default: false]
-    #[arg(long, value_name = "BOOL")]
+    #[arg(long, value_name = "BOOL", help_heading = ADVANCED, hide_short_help = true)]
     major_compaction: Option<bool>,
     /// Set the creation time, in milliseconds since 1970 [default: now, or 1700000000000 with --options]
-    #[arg(long, value_name = "MILLIS")]
+    #[arg(long, value_name = "MILLIS", help_heading = ADVANCED, hide_short_help = true)]
     create_time: Option<i64>,
     /// Add an entry to the file info; repeatable
     #[arg(long = "file-info", value_name = "KEY=HEX")]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     #[serde(skip)]
     file_info_flags: Vec<String>,
     #[arg(skip)]
     file_info: BTreeMap<String, String>,
-    /// Add a row filter in META blocks, which HBase ignores; KIND is one listed by hfile filter size,
-    /// except hbase-bloom
-    #[arg(long, value_name = "KIND")]
-    filter: Option<String>,
-    /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
-    #[arg(long, value_name = "RATE", requires = "filter")]
-    filter_error_rate: Option<f64>,
     #[arg(skip)]
-    index_encoding: Option<String>,
+    #[serde(deserialize_with = "names::deserialize")]
+    index_encoding: Option<IndexEncoding>,
+}
+
+/// The encoding of index blocks in a spec; a file has only the one that HBase writes by default.
+#[derive(Clone, Debug)]
+struct IndexEncoding;
+
+impl Named for IndexEncoding {
+    const WHAT: &'static str = "index encoding";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        vec![("NONE", Self)]
+    }
 }
 
 /// The names in a spec that describe how to generate cells, and are not settings of the file.
@@ -155,7 +183,7 @@ impl WritingOptions {
             names.remove(name);
         }
         let mut options: Self = serde_json::from_value(names.into())?;
-        options.bloom_type.get_or_insert_with(|| "NONE".to_owned());
+        options.bloom_type.get_or_insert(BloomType::None);
         options.includes_tags.get_or_insert(tags_described);
         options.create_time.get_or_insert(SPEC_CREATE_TIME);
         options.max_sequence_id.get_or_insert(0);
@@ -177,21 +205,20 @@ impl WritingOptions {
         if let Some(size) = self.block_size {
             options = options.block_size(small("block size", size)?);
         }
-        if let Some(name) = &self.data_block_encoding {
-            options = options.data_block_encoding(encoding(name)?);
+        if let Some(encoding) = self.data_block_encoding {
+            options = options.data_block_encoding(encoding);
         }
-        if let Some(name) = &self.compression {
-            options = options.compression(codec(name)?);
+        if let Some(codec) = self.compression {
+            options = options.compression(codec);
         }
-        if let Some(name) = &self.zstd_framing {
-            options = options.zstd_framing(zstd_framing(name)?);
+        if let Some(framing) = self.zstd_framing {
+            options = options.zstd_framing(framing);
         }
-        if let Some(comparator) = self.comparator()? {
+        if let Some(comparator) = self.comparator {
             options = options.comparator(comparator);
         }
-        if let Some(name) = &self.checksum {
-            let known = ChecksumType::ALL.map(|algorithm| (algorithm.name(), algorithm));
-            options = options.checksum(named("checksum", name, known)?);
+        if let Some(algorithm) = self.checksum {
+            options = options.checksum(algorithm);
         }
         if let Some(size) = self.bytes_per_checksum {
             options = options.bytes_per_checksum(small("bytes per checksum", size)?);
@@ -201,9 +228,6 @@ impl WritingOptions {
         }
         if let Some(entries) = self.index_min_entries {
             options = options.index_min_entries(entries);
-        }
-        if let Some(name) = &self.index_encoding {
-            named("index encoding", name, [("NONE", ())])?;
         }
         if let Some(keep) = self.includes_mvcc {
             options = options.includes_mvcc(keep);
@@ -221,9 +245,8 @@ impl WritingOptions {
         if let Some(bloom_type) = self.bloom_type()? {
             options = options.bloom_type(bloom_type);
         }
-        if let Some(name) = &self.bloom_hash {
-            let known = HashType::ALL.iter().map(|hash| (hash.name(), *hash));
-            options = options.bloom_hash(named("Bloom hash", name, known)?);
+        if let Some(hash) = self.bloom_hash {
+            options = options.bloom_hash(hash);
         }
         if let Some(rate) = self.bloom_error_rate {
             options = options.bloom_error_rate(error_rate(rate)?);
@@ -237,9 +260,7 @@ impl WritingOptions {
         if let Some(wanted) = self.delete_family_bloom {
             options = options.delete_family_bloom(wanted);
         }
-        if let Some(name) = &self.filter {
-            let kind =
-                named("filter", name, FilterKind::ALL.iter().map(|kind| (kind.name(), *kind)))?;
+        if let Some(kind) = self.filter {
             let rate = error_rate(self.filter_error_rate.unwrap_or(0.01))?;
             // The seed is fixed, so that the same cells give the same bytes. Stores use random
             // seeds instead, to protect their filters against keys that are chosen to collide.
@@ -277,55 +298,26 @@ impl WritingOptions {
     }
 
     /// Returns the order of rows, if it is set.
-    pub(crate) fn comparator(&self) -> Result<Option<Comparator>, UsageError> {
-        let known = [("BYTES", Comparator::Bytes), ("META", Comparator::Meta)];
-        self.comparator.as_ref().map(|name| named("comparator", name, known)).transpose()
+    pub(crate) const fn comparator(&self) -> Option<Comparator> {
+        self.comparator
     }
 
     fn bloom_type(&self) -> Result<Option<BloomType>, UsageError> {
-        let Some(name) = &self.bloom_type else {
-            return Ok(None);
-        };
-        let prefix = BloomType::RowPrefixFixedLength(self.bloom_prefix_length.unwrap_or(0));
-        let known = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
-        let found = named("Bloom type", name, known.map(|known| (known.name(), known)))?;
-        if found == BloomType::RowPrefixFixedLength(0) {
-            return Err(UsageError(format!("{name} needs a Bloom prefix length of at least 1")));
+        let Some(named) = self.bloom_type else { return Ok(None) };
+        let bloom = bloom_of_length(named, self.bloom_prefix_length.unwrap_or(0));
+        if bloom == BloomType::RowPrefixFixedLength(0) {
+            return Err(UsageError(format!("{bloom} needs a Bloom prefix length of at least 1")));
         }
-        Ok(Some(found))
+        Ok(Some(bloom))
     }
 }
 
-/// Returns the data block encoding with this name.
-pub(crate) fn encoding(name: &str) -> Result<DataBlockEncoding, UsageError> {
-    let known = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
-    named("data block encoding", name, known)
-}
-
-/// Returns the codec with this name.
-pub(crate) fn codec(name: &str) -> Result<Compression, UsageError> {
-    named("compression", name, Compression::ALL.map(|codec| (codec.name(), codec)))
-}
-
-/// Returns the ZSTD framing with this name.
-pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, UsageError> {
-    named("ZSTD framing", name, ZstdFraming::ALL.map(|framing| (framing.name(), framing)))
-}
-
-/// Returns the known value with this name; the error for an unknown `name` lists the known names.
-pub(crate) fn named<T>(
-    what: &str,
-    name: &str,
-    known: impl IntoIterator<Item = (&'static str, T)>,
-) -> Result<T, UsageError> {
-    let mut names = Vec::new();
-    for (known, meaning) in known {
-        if known == name {
-            return Ok(meaning);
-        }
-        names.push(known);
+/// Returns the Bloom type with the length of the row prefix, if it has one.
+pub(crate) const fn bloom_of_length(named: BloomType, prefix_length: u16) -> BloomType {
+    match named {
+        BloomType::RowPrefixFixedLength(_) => BloomType::RowPrefixFixedLength(prefix_length),
+        other => other,
     }
-    Err(UsageError(format!("unknown {what} {name:?}; known are {}", names.join(", "))))
 }
 
 pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
@@ -354,7 +346,7 @@ mod tests {
         )
         .expect("all known");
         assert_eq!(options.block_size.map(SizeText::bytes), Some(2048));
-        assert_eq!(options.data_block_encoding.as_deref(), Some("DIFF"));
+        assert_eq!(options.data_block_encoding, Some(DataBlockEncoding::Diff));
         assert_eq!(options.max_sequence_id, Some(7));
         assert_eq!(options.includes_tags, Some(true));
         assert_eq!(options.create_time, Some(SPEC_CREATE_TIME));
@@ -377,21 +369,40 @@ mod tests {
     #[test]
     fn invalid_settings_are_refused_by_name() {
         for (spec, message) in [
-            (r#"{"encoding":"PREFIX_TREE"}"#, "unknown data block encoding \"PREFIX_TREE\""),
             (r#"{"bloom":"ROWPREFIX_FIXED_LENGTH"}"#, "needs a Bloom prefix length"),
             (r#"{"bloomErrorRate":1.5}"#, "between 0 and 1"),
-            (
-                r#"{"zstdFraming":"stream"}"#,
-                "unknown ZSTD framing \"stream\"; known are frame, blocks",
-            ),
             (r#"{"blockSize":0}"#, "block size must be between 1"),
             (r#"{"fileInfo":{"a":"0"}}"#, "file info a: \"0\" is not hex"),
-            (r#"{"indexEncoding":"PREFIX_TREE"}"#, "unknown index encoding"),
         ] {
             let options = WritingOptions::parse(spec).expect("known names");
             let error = options.apply(WriterOptions::default()).expect_err(spec);
             assert!(error.to_string().contains(message), "{error}");
             assert!(error.is::<UsageError>());
         }
+        for (spec, message) in [
+            (r#"{"encoding":"PREFIX_TREE"}"#, "unknown data block encoding \"PREFIX_TREE\""),
+            (
+                r#"{"zstdFraming":"stream"}"#,
+                "unknown ZSTD framing \"stream\"; known are frame, blocks",
+            ),
+            (r#"{"indexEncoding":"PREFIX_TREE"}"#, "unknown index encoding"),
+            (r#"{"filter":"bloom"}"#, "known are classic-bloom"),
+        ] {
+            let error = WritingOptions::parse(spec).expect_err(spec);
+            assert!(error.to_string().contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_spec_accepts_names_in_any_case() {
+        let spec = r#"{"encoding":"fast_diff","compression":"Lz4","bloom":"rowcol","bloomHash":"MURMUR3",
+            "checksum":"crc32","filter":"Ribbon","comparator":"meta","zstdFraming":"BLOCKS"}"#;
+        let options = WritingOptions::parse(spec).expect("known names");
+        assert_eq!(options.data_block_encoding, Some(DataBlockEncoding::FastDiff));
+        assert_eq!(options.compression, Some(Compression::Lz4));
+        assert_eq!(options.bloom_type, Some(BloomType::RowCol));
+        assert_eq!(options.filter, Some(FilterKind::Ribbon));
+        assert_eq!(options.comparator, Some(Comparator::Meta));
+        assert_eq!(options.zstd_framing, Some(ZstdFraming::Blocks));
     }
 }

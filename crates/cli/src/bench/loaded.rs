@@ -15,6 +15,7 @@ use super::figures::{FilterFigures, figures};
 use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
 use super::report::{Load, Row};
 use crate::keys::KeySet;
+use crate::names::Named;
 use crate::progress::Progress;
 use crate::temporary::ScratchDirectory;
 
@@ -41,6 +42,14 @@ pub(super) enum FilterChoice {
     /// Sized for an error rate of 1 %, or by a budget of bits per key, which the store divides
     /// among all files.
     Ours(FilterKind),
+}
+
+impl Named for FilterChoice {
+    const WHAT: &'static str = "filter";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::all().map(|choice| (choice.name(), choice)).collect()
+    }
 }
 
 impl FilterChoice {

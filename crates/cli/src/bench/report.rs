@@ -8,6 +8,7 @@ use sstable::BlockSource;
 use super::figures::FilterFigures;
 use super::measure::{Measured, Mix};
 use crate::output::{Report, write_table};
+use crate::rounded::{show_nanos, show_percent, show_rate};
 use crate::size_text::{show_count, show_size};
 
 /// The report of a whole run.
@@ -120,8 +121,8 @@ impl Row {
         let mut cells = vec![
             self.filter.to_owned(),
             show_optional(self.bits_per_key, |bits| format!("{bits:.2}")),
-            show_optional(self.error_rate_promised, show_rate),
-            show_optional(self.error_rate_measured, show_rate),
+            show_optional(self.error_rate_promised, show_percent),
+            show_optional(self.error_rate_measured, show_percent),
             format!("{:.2}", self.files_considered_per_get),
         ];
         if by_range {
@@ -132,8 +133,8 @@ impl Row {
             format!("{:.3}", self.data_blocks_per_get),
             format!("{:.3}", self.blocks_from_file_per_get),
             format!("{:.3}", self.blocks_from_cache_per_get),
-            show_count(self.ns_median),
-            show_count(self.ns_p99),
+            show_nanos(self.ns_median as f64),
+            show_nanos(self.ns_p99 as f64),
         ]);
         cells
     }
@@ -144,7 +145,7 @@ fn heading(by_range: bool) -> Vec<&'static str> {
     if by_range {
         heading.push("by range");
     }
-    heading.extend(["skipped", "data blocks", "from file", "from cache", "ns median", "ns p99"]);
+    heading.extend(["skipped", "data blocks", "from file", "from cache", "median", "p99"]);
     heading
 }
 
@@ -176,13 +177,13 @@ impl FileRow {
             show_count(self.rows),
             [self.filter, self.bloom_type.unwrap_or_default()].join(" ").trim_end().to_owned(),
             show_optional(self.bits_per_key, |bits| format!("{bits:.2}")),
-            show_optional(self.error_rate_promised, show_rate),
-            show_optional(self.error_rate_measured, show_rate),
+            show_optional(self.error_rate_promised, show_percent),
+            show_optional(self.error_rate_measured, show_percent),
             show_count(self.asked),
             show_optional(self.data_blocks_per_get_without, |blocks| format!("{blocks:.3}")),
             show_optional(self.data_blocks_per_get, |blocks| format!("{blocks:.3}")),
-            show_optional(self.ns_median_without, |nanos| show_count(nanos as u64)),
-            show_optional(self.ns_median, |nanos| show_count(nanos as u64)),
+            show_optional(self.ns_median_without, show_nanos),
+            show_optional(self.ns_median, show_nanos),
         ]
     }
 }
@@ -197,7 +198,7 @@ const FILE_HEADING: [&str; 11] = [
     "gets",
     "blocks without",
     "with",
-    "ns without",
+    "median without",
     "with",
 ];
 
@@ -226,9 +227,7 @@ impl Report for BenchReport {
             let rates: Vec<String> = self
                 .loads
                 .iter()
-                .map(|load| {
-                    format!("{} {}", load.filter, show_count(load.rows_per_second.round() as u64))
-                })
+                .map(|load| format!("{} {}", load.filter, show_rate(load.rows_per_second)))
                 .collect();
             writeln!(out, "loaded, rows a second: {}", rates.join(", "))?;
         }
@@ -247,8 +246,8 @@ impl Report for BenchReport {
             out,
             "Each get: files considered{range} and skipped by their filter; data blocks touched; \
              blocks of all kinds\nfrom file and from cache; time, of which reading the clock \
-             takes {} ns. Every value was checked.",
-            self.clock_ns
+             takes {}. Every value was checked.",
+            show_nanos(self.clock_ns as f64)
         )?;
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
@@ -267,8 +266,4 @@ impl Report for BenchReport {
 
 fn show_optional(number: Option<f64>, show: impl Fn(f64) -> String) -> String {
     number.map_or_else(|| "-".to_owned(), show)
-}
-
-fn show_rate(rate: f64) -> String {
-    format!("{:.3}%", rate * 100.0)
 }

@@ -16,7 +16,7 @@ use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError, WithNextStep};
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
-use crate::size_text::{show_count, show_size};
+use crate::size_text::{show_number, show_size};
 use crate::sorted::SortOptions;
 use crate::temporary::{Output, OutputDirectory};
 use crate::writing_options::WritingOptions;
@@ -24,6 +24,12 @@ use crate::writing_options::WritingOptions;
 /// Write an HFile from cells or CSV, or the HFiles of a table for HBase's bulk load.
 #[derive(clap::Args)]
 #[command(after_help = "\
+Examples:
+  hfile build --from cells cells.ndjson.gz --output part-0.hfile --compression LZ4 --bloom-type ROW
+  hfile build --from csv users.csv --row id --family f --sort --output users.hfile
+
+hfile build --help explains CSV, bulk load and all options.")]
+#[command(after_long_help = "\
 Examples:
   hfile build --from cells cells.ndjson.gz --output part-0.hfile --compression LZ4 --bloom-type ROW
   hfile build --from csv users.csv --row id --family f --sort --output users.hfile
@@ -200,10 +206,10 @@ impl Build {
         let mut order = Comparator::default();
         if let Some(path) = &self.options {
             let settings = WritingOptions::read(path)?;
-            order = settings.comparator()?.unwrap_or(order);
+            order = settings.comparator().unwrap_or(order);
             options = settings.apply(options)?;
         }
-        order = self.writing.comparator()?.unwrap_or(order);
+        order = self.writing.comparator().unwrap_or(order);
         Ok((self.writing.apply(options)?, order))
     }
 }
@@ -275,7 +281,7 @@ impl BuildReport {
 
 impl Report for BuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (cells, size) = (show_count(self.cells), show_size(self.size));
-        writeln!(out, "{}: {cells} cells, {size}", self.file)
+        let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
+        writeln!(out, "{}: {cells}, {size}", self.file)
     }
 }

@@ -34,8 +34,11 @@ pub(crate) struct Cat {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Choose the output format
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
     format: Format,
+    /// Print one JSON object per cell, as --format cells does
+    #[arg(long)]
+    json: bool,
     /// Start at this row, which is printed: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW")]
     start: Option<KeyText>,
@@ -53,7 +56,8 @@ pub(crate) struct Cat {
 impl Cat {
     /// Prints the cells.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
+        let format = if self.json { Format::Cells } else { self.format };
+        let output = CellsOutput::new(stdout(), format).context(STDOUT)?;
         let mut printer = Printer { output, left: self.limit.unwrap_or(u64::MAX) };
         let answer = for_each_file(&self.files, |file| {
             let done = if self.reverse {

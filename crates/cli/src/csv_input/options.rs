@@ -19,41 +19,48 @@ pub(crate) struct CsvOptions {
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) row: Vec<String>,
     /// Join several row columns with this text, which may be empty
-    #[arg(help_heading = "CSV", long, value_name = "TEXT", requires = "row")]
+    #[arg(
+        help_heading = "CSV",
+        hide_short_help = true,
+        long,
+        value_name = "TEXT",
+        requires = "row"
+    )]
     pub(super) row_separator: Option<String>,
     /// Store a CSV column as FAMILY:QUALIFIER; repeatable
     #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     pub(super) column: Vec<ColumnText>,
     /// Make no cells from these columns
-    #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
-    pub(super) ignore: Vec<String>,
-    /// Name all columns in order, in ImportTsv's notation, for input without a header
     #[arg(
         help_heading = "CSV",
+        hide_short_help = true,
         long,
-        value_name = "HBASE_ROW_KEY,FAMILY:QUALIFIER,…",
+        value_name = "COLUMN,…",
         value_delimiter = ','
     )]
+    pub(super) ignore: Vec<String>,
+    /// Name all columns in order, as ImportTsv does (HBASE_ROW_KEY,f:q,…), for input without a header
+    #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
     pub(super) columns: Vec<String>,
     /// Skip the first line of the input, a header that --columns replaces
-    #[arg(help_heading = "CSV", long, requires = "columns")]
+    #[arg(help_heading = "CSV", hide_short_help = true, long, requires = "columns")]
     #[arg(conflicts_with_all = ["row", "column", "ignore", "no_header"])]
     pub(super) header: bool,
     /// Read the first line as a record, and number the columns 1, 2, 3, …
-    #[arg(help_heading = "CSV", long)]
+    #[arg(help_heading = "CSV", hide_short_help = true, long)]
     pub(super) no_header: bool,
     /// Separate fields at this byte: a character, \t, or \xNN [default: ,]
     #[arg(help_heading = "CSV", long, value_name = "BYTE")]
     pub(super) separator: Option<ByteText>,
     /// Set the byte around quoted fields, or none if fields are never quoted [default: "]
-    #[arg(help_heading = "CSV", long, value_name = "BYTE|none")]
+    #[arg(help_heading = "CSV", hide_short_help = true, long, value_name = "BYTE|none")]
     pub(super) quote: Option<QuoteText>,
     /// Take timestamps from column:NAME, NOW (start of the run), or a fixed time [default: NOW]
     #[arg(help_heading = "CSV", long, value_name = "column:NAME|NOW|TIME")]
     pub(super) timestamp: Option<String>,
     /// Make no cell from a field that equals TEXT
-    #[arg(help_heading = "CSV", long, value_name = "TEXT")]
+    #[arg(help_heading = "CSV", hide_short_help = true, long, value_name = "TEXT")]
     pub(super) null: Option<String>,
     /// Encode a column's values as string, int16, int32, int64, float32, float64, bool or binary-hex;
     /// repeatable [default: string]
@@ -61,9 +68,16 @@ pub(crate) struct CsvOptions {
     pub(super) types: Vec<TypeText>,
     /// At a bad line, stop the run, skip the line, or skip it and copy it to the new FILE [default: stop]
     #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
+    #[arg(value_hint = clap::ValueHint::FilePath)]
     pub(super) bad_lines: Option<BadLinesText>,
     /// Treat a record with a larger field as bad
-    #[arg(help_heading = "CSV", long, value_name = "SIZE", default_value = "16MiB")]
+    #[arg(
+        help_heading = "CSV",
+        hide_short_help = true,
+        long,
+        value_name = "SIZE",
+        default_value = "16MiB"
+    )]
     pub(super) field_size_max: SizeText,
 }
 
@@ -200,7 +214,7 @@ impl FromStr for QuoteText {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "none" {
+        if text.eq_ignore_ascii_case("none") {
             return Ok(Self(None));
         }
         text.parse().map(|ByteText(byte)| Self(Some(byte)))

@@ -46,12 +46,14 @@ impl ValueType {
 
     /// Returns the type with this name; if there is none, an error that lists all names.
     pub(super) fn from_name(name: &str) -> Result<Self, String> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, found)| *found).ok_or_else(
-            || {
+        Self::NAMES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, found)| *found)
+            .ok_or_else(|| {
                 let names = Self::NAMES.map(|(name, _)| name).join(", ");
                 format!("unknown type {name:?}; types are {names}")
-            },
-        )
+            })
     }
 
     fn name(self) -> &'static str {

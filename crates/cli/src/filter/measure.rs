@@ -15,11 +15,14 @@ use filter::{
 };
 use serde::Serialize;
 
-use super::{error_rate, kind};
+use super::error_rate;
 use crate::cells_input;
 use crate::failure::{Answer, UsageError};
+use crate::help::ADVANCED;
 use crate::keys::{KeyList, KeySet};
+use crate::names::name_parser;
 use crate::output::{Report, ReportFormat};
+use crate::rounded::{show_nanos, show_percent};
 use crate::size_text::show_count;
 
 /// Build a filter and measure its error rate, bits per key, load and time per key.
@@ -36,9 +39,9 @@ Examples:
 
 Exit status: 0 measured, 1 the filter denied a key it holds, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Measure {
-    /// Measure this kind, one listed by hfile filter size, except hbase-bloom
-    #[arg(long, value_name = "KIND")]
-    kind: String,
+    /// Measure this kind
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<FilterKind>())]
+    kind: FilterKind,
     /// Insert this many keys [default: 1000000, or all of --input]
     #[arg(long, value_name = "KEYS")]
     keys: Option<usize>,
@@ -56,6 +59,7 @@ pub(crate) struct Measure {
     input: Option<PathBuf>,
     /// Seed the generator of keys and the hash
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -89,7 +93,6 @@ struct MeasureReport {
 impl Measure {
     /// Measures the filter and prints the report.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let kind = kind(&self.kind)?;
         let sizing = match self.bits_per_key {
             Some(bits) => Sizing::BitsPerKey(bits),
             None => Sizing::ErrorRate(error_rate(self.error_rate)?),
@@ -99,7 +102,7 @@ impl Measure {
             list.iter().map(|key| KeyHash::new(Seed::new(self.seed), key)).collect()
         };
         let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
-        let report = keys.measure(kind, sizing)?;
+        let report = keys.measure(self.kind, sizing)?;
         self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.false_negatives == 0))
     }
@@ -264,8 +267,7 @@ fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
 
 impl Report for MeasureReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let per_cent = |rate: f64| format!("{:.5}%", rate * 100.0);
-        let [low, high] = self.error_rate_interval.map(per_cent);
+        let [low, high] = self.error_rate_interval.map(show_percent);
         let (keys, probes) = (show_count(self.keys), show_count(self.probes));
         writeln!(
             out,
@@ -275,25 +277,27 @@ impl Report for MeasureReport {
         )?;
         writeln!(
             out,
-            "bits/key    {:.3}; lower bound {:.3}",
+            "bits/key    {:.2}; lower bound {:.2}",
             self.bits_per_key, self.bound_bits_per_key,
         )?;
-        writeln!(out, "error rate  {} predicted", per_cent(self.error_rate_predicted))?;
+        writeln!(out, "error rate  {} predicted", show_percent(self.error_rate_predicted))?;
         writeln!(
             out,
             "            {} measured over {probes} absent keys; {low} .. {high} at 3 sigma",
-            per_cent(self.error_rate_measured),
+            show_percent(self.error_rate_measured),
         )?;
         if let Some(load) = self.load {
-            writeln!(out, "load        {:.1}%", load * 100.0)?;
+            writeln!(out, "load        {}", show_percent(load))?;
         }
         write!(
             out,
-            "ns          insert {:.1}, hit {:.1}, miss {:.1}",
-            self.ns_insert, self.ns_hit, self.ns_miss
+            "time/key    insert {}, hit {}, miss {}",
+            show_nanos(self.ns_insert),
+            show_nanos(self.ns_hit),
+            show_nanos(self.ns_miss)
         )?;
         match self.ns_remove {
-            Some(remove) => writeln!(out, ", remove {remove:.1}"),
+            Some(remove) => writeln!(out, ", remove {}", show_nanos(remove)),
             None => writeln!(out, "; keys cannot be removed"),
         }
     }

@@ -7,9 +7,10 @@ mod rebuild;
 mod size;
 
 use clap::Subcommand;
-use filter::{ErrorRate, FilterKind};
+use filter::ErrorRate;
 
 use crate::failure::{Answer, UsageError};
+use crate::reading_options::WithReadingOptions;
 
 /// Compute and measure the size and error rate of filters, and replace the filter of a file.
 #[derive(clap::Args)]
@@ -31,7 +32,7 @@ pub(crate) struct FilterVerbs {
 enum FilterVerb {
     Size(size::Size),
     Measure(measure::Measure),
-    Rebuild(rebuild::Rebuild),
+    Rebuild(WithReadingOptions<rebuild::Rebuild>),
     Foreign(foreign::ForeignVerbs),
     Experiments(experiments::Experiments),
 }
@@ -42,7 +43,7 @@ impl FilterVerbs {
         match self.verb {
             FilterVerb::Size(verb) => verb.run(),
             FilterVerb::Measure(verb) => verb.run(),
-            FilterVerb::Rebuild(verb) => verb.run(),
+            FilterVerb::Rebuild(verb) => verb.applied().run(),
             FilterVerb::Foreign(verb) => verb.run(),
             FilterVerb::Experiments(verb) => verb.run(),
         }
@@ -51,11 +52,4 @@ impl FilterVerbs {
 
 fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
     ErrorRate::new(rate).map_err(|error| UsageError(error.to_string()))
-}
-
-fn kind(name: &str) -> Result<FilterKind, UsageError> {
-    FilterKind::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = FilterKind::ALL.iter().map(|kind| kind.name()).collect();
-        UsageError(format!("unknown filter {name:?}; known are {}", names.join(", ")))
-    })
 }

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use filter::Seed;
+use filter::{FilterKind, Seed};
 use serde::Serialize;
 use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader, rebuild_filter};
 
-use super::kind;
 use crate::failure::Answer;
+use crate::help::ADVANCED;
+use crate::names::{Named, name_parser};
 use crate::output::{Report, ReportFormat};
 use crate::reading_options::{limits, reader_options};
+use crate::rounded::show_percent;
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
 use crate::temporary::Output;
@@ -38,10 +40,9 @@ pub(super) struct Rebuild {
     /// Write the copy to OUT; - is stdout
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
-    /// Build this kind of filter, one listed by hfile filter size, except hbase-bloom; none removes the
-    /// filter
-    #[arg(long, value_name = "KIND")]
-    kind: String,
+    /// Build this kind of filter; none removes the filter
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<NewKind>())]
+    kind: NewKind,
     /// Set the error rate, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing")]
     error_rate: Option<f64>,
@@ -53,6 +54,7 @@ pub(super) struct Rebuild {
     budget: Option<SizeText>,
     /// Seed the filter's hash; files that are searched together need the same seed
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
     /// Replace the output if it exists
     #[arg(long)]
@@ -61,14 +63,26 @@ pub(super) struct Rebuild {
     report_format: ReportFormat,
 }
 
+/// The kind of the new filter; `None` removes the filter.
+#[derive(Clone, Copy)]
+struct NewKind(Option<FilterKind>);
+
+impl Named for NewKind {
+    const WHAT: &'static str = "filter";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        let kinds = FilterKind::known().into_iter();
+        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
+        [("none", Self(None))].into_iter().chain(kinds).collect()
+    }
+}
+
 impl Rebuild {
     /// Writes the file and reports its filter.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
-        let filter = match self.kind.as_str() {
-            "none" => None,
-            name => Some(FilterOptions { kind: kind(name)?, sizing, seed: Seed::new(self.seed) }),
-        };
+        let seed = Seed::new(self.seed);
+        let filter = self.kind.0.map(|kind| FilterOptions { kind, sizing, seed });
         let name = self.input.display().to_string();
         let source = FileSource::open(&self.input);
         let source: Arc<dyn ReadAt> =
@@ -128,12 +142,12 @@ impl Report for RebuildReport {
         };
         writeln!(
             out,
-            "{}: {size}, {} over {} rows, {:.2} bits a row, {:.4} % false positives",
+            "{}: {size}, {} over {} rows, {:.2} bits a row, {} false positives",
             self.file,
             filter.kind,
             show_count(filter.keys),
             filter.bits_per_key,
-            filter.error_rate * 100.0
+            show_percent(filter.error_rate)
         )
     }
 }

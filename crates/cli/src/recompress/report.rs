@@ -9,7 +9,8 @@ use sstable::{Compression, DataBlockEncoding, FileSummary, Reader};
 
 use super::measure::Measured;
 use crate::output::{Report, write_table};
-use crate::size_text::{show_count, show_number, show_size};
+use crate::rounded::{show_nanos, show_rate};
+use crate::size_text::{show_number, show_size};
 
 /// A file, and the measurements of copies of it with other encodings and codecs.
 #[derive(Serialize)]
@@ -86,8 +87,7 @@ impl Report for FileReport {
         let Self { file, encoding, compression, .. } = self;
         let bytes = show_size(self.cell_bytes);
         writeln!(out, "{file}: {cells} of {bytes}, {size} as {encoding}, {compression}")?;
-        let shown = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), show_count);
-        let whole = |number: Option<f64>| shown(number.map(|number| number as u64));
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let rows: Vec<_> = self
             .variants
             .iter()
@@ -96,17 +96,17 @@ impl Report for FileReport {
                 vec![
                     variant.encoding.to_owned(),
                     variant.compression.to_owned(),
-                    show_count(variant.size),
+                    show_size(variant.size),
                     format!("{:.3}", variant.ratio),
-                    whole(variant.write_megabytes_per_second),
-                    whole(variant.scan_cells_per_second),
-                    shown(variant.get_nanoseconds),
+                    or_dash(variant.write_megabytes_per_second.map(|rate| format!("{rate:.0}"))),
+                    or_dash(variant.scan_cells_per_second.map(show_rate)),
+                    or_dash(variant.get_nanoseconds.map(|nanos| show_nanos(nanos as f64))),
                     if is_now { "now" } else { "" }.to_owned(),
                 ]
             })
             .collect();
         let heading =
-            ["encoding", "codec", "bytes", "ratio", "write MB/s", "scan cells/s", "get ns", ""];
+            ["encoding", "codec", "size", "ratio", "write MB/s", "scan cells/s", "get", ""];
         write_table(out, &heading, &rows)
     }
 }

@@ -12,6 +12,8 @@ use super::read_back;
 use super::report::{FileReport, RewriteReport};
 use crate::each_file::for_each_file;
 use crate::failure::{Answer, UsageError};
+use crate::help::ADVANCED;
+use crate::names::name_parser;
 use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
@@ -53,16 +55,19 @@ pub(crate) struct Recompress {
     no_verify: bool,
     /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all, or the
     /// original's with --output]
-    #[arg(long, value_name = "NAME")]
-    data_block_encoding: Option<String>,
-    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: all, or the
-    /// original's with --output]
-    #[arg(long, value_name = "NAME")]
-    compression: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<DataBlockEncoding>())]
+    #[arg(hide_possible_values = true)]
+    data_block_encoding: Option<DataBlockEncoding>,
+    /// Compress blocks with NONE, GZ, SNAPPY, LZ4 or ZSTD [default: all, or the original's with
+    /// --output]
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<Compression>())]
+    #[arg(hide_possible_values = true)]
+    compression: Option<Compression>,
     /// Frame ZSTD data for the cluster's codec class: frame for ZStandardCodec, HBase's default, or
     /// blocks for ZstdCodec [default: the original's, or frame]
-    #[arg(long, value_name = "NAME")]
-    zstd_framing: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<ZstdFraming>())]
+    #[arg(hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    zstd_framing: Option<ZstdFraming>,
     /// End a data block after this many bytes of cells [default: the original's]
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
@@ -99,13 +104,11 @@ impl Recompress {
     }
 
     fn rewrite_options(&self) -> Result<RewriteOptions, UsageError> {
-        let (encoding, codec) = (self.data_block_encoding.as_deref(), self.compression.as_deref());
-        let framing = self.zstd_framing.as_deref();
         let block_size = self.block_size.map(|size| writing_options::small("block size", size));
         Ok(RewriteOptions {
-            encoding: encoding.map(writing_options::encoding).transpose()?,
-            codec: codec.map(writing_options::codec).transpose()?,
-            framing: framing.map(writing_options::zstd_framing).transpose()?,
+            encoding: self.data_block_encoding,
+            codec: self.compression,
+            framing: self.zstd_framing,
             block_size: block_size.transpose()?,
         })
     }

@@ -12,6 +12,7 @@ use sstable::{
 };
 
 use super::merge::{Merge, MergedFamilies};
+use crate::help::ADVANCED;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
 use crate::temporary::ScratchDirectory;
@@ -27,10 +28,12 @@ pub(crate) struct SortOptions {
     sort: bool,
     /// Keep at most this many bytes of cells in memory; temporary files take the rest
     #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     sort_memory: SizeText,
     /// Write temporary files to this directory; they need one to two times the bytes of the cells
     /// [default: $TMPDIR, or /tmp]
-    #[arg(long, value_name = "DIR", requires = "sort")]
+    #[arg(long, value_name = "DIR", requires = "sort", value_hint = clap::ValueHint::DirPath)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     sort_directory: Option<PathBuf>,
 }
 

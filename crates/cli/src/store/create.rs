@@ -9,9 +9,10 @@ use store::{FamilyOptions, KeepDeletedCells, Store};
 
 use super::Directory;
 use crate::failure::{Answer, UsageError};
+use crate::names::name_parser;
 use crate::size_text::SizeText;
 use crate::sizing::sizing;
-use crate::writing_options::{named, small};
+use crate::writing_options::{bloom_of_length, small};
 
 /// Create a store with a column family, or add a family to a store.
 #[derive(clap::Args)]
@@ -43,26 +44,29 @@ pub(super) struct Create {
     /// older than --ttl); without =WHEN, TRUE
     #[arg(long, value_name = "WHEN", num_args = 0..=1)]
     #[arg(require_equals = true, default_value = "FALSE", default_missing_value = "TRUE")]
+    #[arg(ignore_case = true)]
     keep_deleted_cells: KeepDeleted,
     /// End a data block after this many bytes of cells
     #[arg(long, value_name = "SIZE", default_value = "64KiB")]
     block_size: SizeText,
     /// Write an HBase Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
-    #[arg(long, value_name = "NAME", default_value = "ROW")]
-    bloom_type: String,
+    #[arg(long, value_name = "NAME", default_value = "ROW", hide_possible_values = true)]
+    #[arg(value_parser = name_parser::<BloomType>())]
+    bloom_type: BloomType,
     /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
     bloom_prefix_length: u16,
     /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1
-    #[arg(long, value_name = "NAME", default_value = "NONE")]
-    data_block_encoding: String,
-    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in
-    #[arg(long, value_name = "NAME", default_value = "NONE")]
-    compression: String,
-    /// Add a row filter in META blocks, which HBase ignores; KIND is one listed by hfile filter size,
-    /// except hbase-bloom
-    #[arg(long, value_name = "KIND")]
-    filter: Option<String>,
+    #[arg(long, value_name = "NAME", default_value = "NONE", hide_possible_values = true)]
+    #[arg(value_parser = name_parser::<DataBlockEncoding>())]
+    data_block_encoding: DataBlockEncoding,
+    /// Compress blocks with NONE, GZ, SNAPPY, LZ4 or ZSTD
+    #[arg(long, value_name = "NAME", default_value = "NONE", hide_possible_values = true)]
+    #[arg(value_parser = name_parser::<Compression>())]
+    compression: Compression,
+    /// Add a row filter in META blocks, which HBase ignores
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<FilterKind>())]
+    filter: Option<FilterKind>,
     /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing", requires = "filter")]
     filter_error_rate: Option<f64>,
@@ -94,17 +98,7 @@ impl Create {
     }
 
     fn family_options(&self) -> anyhow::Result<FamilyOptions> {
-        let encodings = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
-        let encoding = named("data block encoding", &self.data_block_encoding, encodings)?;
-        let codecs = Compression::ALL.map(|codec| (codec.name(), codec));
-        let codec = named("compression", &self.compression, codecs)?;
-        if !codec.is_supported() {
-            return Err(UsageError(format!("this build cannot compress with {codec}")).into());
-        }
-        let prefix = BloomType::RowPrefixFixedLength(self.bloom_prefix_length);
-        let blooms = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
-        let bloom =
-            named("Bloom type", &self.bloom_type, blooms.map(|bloom| (bloom.name(), bloom)))?;
+        let bloom = bloom_of_length(self.bloom_type, self.bloom_prefix_length);
         if bloom == BloomType::RowPrefixFixedLength(0) {
             return Err(UsageError(format!("{bloom} needs --bloom-prefix-length")).into());
         }
@@ -119,17 +113,16 @@ impl Create {
             })
             .block_size(small("block size", self.block_size)?)
             .bloom_type(bloom)
-            .data_block_encoding(encoding)
-            .compression(codec)
+            .data_block_encoding(self.data_block_encoding)
+            .compression(self.compression)
             .filter(self.filter()?))
     }
 
     fn filter(&self) -> Result<Option<(FilterKind, Sizing)>, UsageError> {
-        let Some(name) = &self.filter else {
+        let Some(kind) = self.filter else {
             return Ok(None);
         };
-        let kinds = FilterKind::ALL.iter().map(|kind| (kind.name(), *kind));
         let (rate, bits) = (self.filter_error_rate, self.filter_bits_per_key);
-        Ok(Some((named("filter", name, kinds)?, sizing(rate, bits, self.filter_budget)?)))
+        Ok(Some((kind, sizing(rate, bits, self.filter_budget)?)))
     }
 }

@@ -10,7 +10,7 @@ use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, write_table};
-use crate::size_text::show_count;
+use crate::size_text::{show_count, show_size};
 
 /// Show the steps of a get for each file: why it was skipped, and how many blocks were read.
 #[derive(clap::Args)]
@@ -126,9 +126,8 @@ impl FileReport {
         } = self.counters;
         let newest = self.newest.map_or_else(|| "-".to_owned(), |millis| millis.to_string());
         let mut row = vec![self.file.clone(), self.fate.to_owned(), newest];
-        row.extend(
-            [data_blocks, index_blocks, bloom_blocks, meta_blocks, bytes_from_file].map(show_count),
-        );
+        row.extend([data_blocks, index_blocks, bloom_blocks, meta_blocks].map(show_count));
+        row.push(show_size(bytes_from_file));
         row
     }
 }

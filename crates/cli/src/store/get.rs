@@ -35,7 +35,7 @@ pub(super) struct Get {
     #[command(flatten)]
     versions: Versions,
     /// Choose the output format
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t)]
     format: Format,
 }
 

@@ -94,7 +94,7 @@ impl StoreVerbs {
 #[derive(clap::Args)]
 struct Directory {
     /// Store directory
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     directory: PathBuf,
     /// Use this time for TTL and new cells, in milliseconds since 1970 [default: the system clock]
     #[arg(long, value_name = "MILLIS")]

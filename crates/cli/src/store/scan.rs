@@ -43,7 +43,7 @@ pub(super) struct Scan {
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
     /// Choose the output format
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t)]
     format: Format,
 }
 

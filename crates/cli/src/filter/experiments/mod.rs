@@ -10,7 +10,9 @@ use filter::{KeyHash, Seed};
 use serde::Serialize;
 
 use crate::failure::Answer;
+use crate::help::ADVANCED;
 use crate::output::{Report, ReportFormat, write_table};
+use crate::rounded::show_nanos;
 
 /// Repeat published experiments on filters, and show the published results beside ours.
 ///
@@ -32,6 +34,7 @@ pub(crate) struct Experiments {
     quick: bool,
     /// Seed the generator of keys
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -138,7 +141,7 @@ impl Unit {
             Self::Share if figure.abs() < 0.01 => format!("{:.5}%", figure * 100.0),
             Self::Share => format!("{:.1}%", figure * 100.0),
             Self::Count => format!("{figure:.0}"),
-            Self::Nanoseconds => format!("{figure:.0} ns"),
+            Self::Nanoseconds => show_nanos(figure),
         }
     }
 }

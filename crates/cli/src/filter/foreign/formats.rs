@@ -8,6 +8,7 @@ use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter
 use filter::bloom::{GuavaBloom, SimpleBloom};
 use serde::Serialize;
 
+use crate::rounded::show_percent;
 use crate::size_text::show_count;
 
 /// A format of another library.
@@ -203,7 +204,7 @@ impl Description {
             writeln!(out, "hash        {hash}")?;
         }
         match self.error_rate {
-            Some(rate) => writeln!(out, "error rate  {:.5}%", rate * 100.0),
+            Some(rate) => writeln!(out, "error rate  {}", show_percent(rate)),
             None => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ use crate::temporary::Output;
 #[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Make {
     /// Write the filter in this format
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     format: ForeignFormat,
     /// Write the filter to OUT; - is stdout
     #[arg(long, value_name = "OUT")]
@@ -52,7 +52,7 @@ pub(super) struct Make {
     #[arg(long, value_name = "COUNT", requires = "bits")]
     hash_count: Option<u32>,
     /// Set Hadoop's hash type [default: murmur]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     hash: Option<HashName>,
     /// Set the keys that each Bloom filter of a dynamic filter takes (Hadoop's nr) [default: --expected]
     #[arg(long, value_name = "KEYS")]

@@ -64,7 +64,7 @@ struct Ask {
     #[arg(value_name = "KEY")]
     keys: Vec<KeyText>,
     /// Read the file in this format
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     format: ForeignFormat,
     /// Read more keys from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
@@ -139,7 +139,7 @@ struct Info {
     /// Filter file
     file: PathBuf,
     /// Read the file in this format
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     format: ForeignFormat,
     #[command(flatten)]
     report_format: ReportFormat,

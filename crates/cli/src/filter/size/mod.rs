@@ -12,7 +12,8 @@ use self::widths::WidthSize;
 use super::error_rate;
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat, write_table};
-use crate::size_text::{show_count, show_size};
+use crate::rounded::show_percent;
+use crate::size_text::{show_number, show_size};
 
 /// Compute the size of every filter kind for a number of keys and an error rate.
 ///
@@ -141,9 +142,9 @@ impl Report for SizeReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
-            "{} keys at an error rate of {}: lower bound {:.2} bits per key\n",
-            show_count(self.keys),
-            self.error_rate,
+            "{} at an error rate of {}: lower bound {:.2} bits per key\n",
+            show_number(self.keys, "key"),
+            show_percent(self.error_rate),
             self.bound_bits_per_key,
         )?;
         let show = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
@@ -155,7 +156,7 @@ impl Report for SizeReport {
                     filter.filter.to_owned(),
                     show(filter.bits_per_key.map(|bits| format!("{bits:.2}"))),
                     show(filter.over_bound.map(|over| format!("{:+.1}%", over * 100.0))),
-                    show(filter.error_rate_predicted.map(|rate| format!("{:.4}%", rate * 100.0))),
+                    show(filter.error_rate_predicted.map(show_percent)),
                     show(filter.bytes.map(show_size)),
                 ]
             })

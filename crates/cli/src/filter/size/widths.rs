@@ -6,6 +6,7 @@ use filter::{Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, FilterStats, Si
 use serde::Serialize;
 
 use crate::output::write_table;
+use crate::rounded::show_percent;
 use crate::size_text::show_size;
 
 /// Bits of a fingerprint or remainder.
@@ -69,7 +70,7 @@ pub(super) fn write_text(sizes: &[WidthSize], out: &mut dyn Write) -> io::Result
                 size.width.to_string(),
                 format!("{:.2}", size.bits_per_key),
                 over.unwrap_or_else(|| "-".to_owned()),
-                format!("{:.4}%", size.error_rate_predicted * 100.0),
+                show_percent(size.error_rate_predicted),
                 show_size(size.bytes),
             ]
         })

@@ -1,0 +1,40 @@
+//! `hfile completions`: a script with which a shell completes verbs, options and values.
+
+use std::io::Write;
+
+use anyhow::Context;
+use clap_complete::Shell;
+
+use crate::failure::Answer;
+use crate::output::{STDOUT, stdout};
+
+/// Print a script with which your shell completes verbs, options, names and files.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile completions bash > ~/.local/share/bash-completion/completions/hfile
+  hfile completions zsh > ~/.zfunc/_hfile        # in ~/.zshrc: fpath+=~/.zfunc; autoload -U compinit; compinit
+  hfile completions fish > ~/.config/fish/completions/hfile.fish
+  hfile completions powershell >> $PROFILE
+  hfile completions elvish >> ~/.config/elvish/rc.elv
+
+Create the directory first if it is missing. A new shell reads the script. Write the script again after an
+update of hfile.
+Exit status: 0 printed, 2 wrong usage, 3 could not write.")]
+pub(crate) struct Completions {
+    /// Print the script of this shell
+    #[arg(value_name = "SHELL", ignore_case = true)]
+    shell: Shell,
+}
+
+impl Completions {
+    /// Prints the script for `command`, all verbs included.
+    pub(crate) fn run(self, mut command: clap::Command) -> anyhow::Result<Answer> {
+        // Writes to memory first: the generators panic if a write fails, as at a closed pipe.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "hfile", &mut script);
+        let mut out = stdout();
+        out.write_all(&script).and_then(|()| out.flush()).context(STDOUT)?;
+        Ok(Answer::Positive)
+    }
+}

@@ -1,0 +1,106 @@
+//! What users set up once: completions for their shell, man pages, and `--version`.
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::fs;
+use std::process::Command;
+
+use command_line::{directory, hfile, path, stdout, text};
+
+/// Completes the last of `words` as Bash does, and returns the candidates.
+fn completed_by_bash(words: &[&str]) -> Vec<String> {
+    let directory = directory();
+    let script = path(&directory, "hfile.bash");
+    fs::write(&script, stdout(&["completions", "bash"])).expect("ours");
+    let last = words.len() - 1;
+    let (word, previous) = (words[last], words[last - 1]);
+    let steps = format!(
+        "source '{script}'; COMP_WORDS=({}); COMP_CWORD={last}; _hfile hfile '{word}' '{previous}'; \
+         printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        words.iter().map(|word| format!("'{word}' ")).collect::<String>()
+    );
+    let output = Command::new("bash").args(["--norc", "-c", &steps]).output().expect("Bash runs");
+    assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    text(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_shell_has_a_script() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish", "BASH"] {
+        let script = stdout(&["completions", shell]);
+        assert!(script.contains("hfile") && script.contains("recompress"), "{shell}");
+        assert!(script.len() > 10_000, "{shell}: {} bytes", script.len());
+    }
+    let refused = hfile(&["completions", "csh"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("fish"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn bash_completes_verbs_options_and_names() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no Bash, so its completion was not tried");
+        return;
+    }
+    assert_eq!(completed_by_bash(&["hfile", "inf"]), ["info"]);
+    assert_eq!(completed_by_bash(&["hfile", "salvage", "--forc"]), ["--force"]);
+    assert_eq!(completed_by_bash(&["hfile", "store", "checkp"]), ["checkpoint"]);
+    assert_eq!(completed_by_bash(&["hfile", "filter", "foreign", "mak"]), ["make"]);
+    let codecs = completed_by_bash(&["hfile", "build", "--compression", ""]);
+    for codec in ["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"] {
+        assert!(codecs.iter().any(|known| known == codec), "{codec} in {codecs:?}");
+    }
+    let kinds = completed_by_bash(&["hfile", "filter", "rebuild", "--kind", "rib"]);
+    assert_eq!(kinds, ["ribbon"]);
+    assert_eq!(completed_by_bash(&["hfile", "cat", "--format", "ce"]), ["cells"]);
+    // A file of the current directory, the root of this package.
+    assert_eq!(completed_by_bash(&["hfile", "info", "Cargo.to"]), ["Cargo.toml"]);
+}
+
+#[test]
+fn each_verb_has_a_man_page_that_man_renders() {
+    let directory = directory();
+    let pages = path(&directory, "man1");
+    let written = hfile(&["man", &pages]);
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    let files = fs::read_dir(&pages).expect("written").count();
+    assert!(text(&written.stderr).contains(&format!("{files} pages written")), "{files}");
+    for (name, expected) in [
+        ("hfile", "hfile-build(1)"),
+        ("hfile-info", "HFiles to describe"),
+        ("hfile-store-put", "--from-line"),
+        ("hfile-filter-foreign-make", "--row-keys"),
+    ] {
+        let file = format!("{pages}/{name}.1");
+        let source = fs::read_to_string(&file).expect("written");
+        assert!(source.contains(".SH NAME") && source.contains(".SH SYNOPSIS"), "{name}");
+        let mut man = Command::new("man");
+        man.args(["-l", &file]).env("MANWIDTH", "120").env("LC_ALL", "C.UTF-8");
+        let Ok(rendered) = man.output() else {
+            eprintln!("skipped: there is no man, so {name}.1 was not rendered");
+            continue;
+        };
+        assert!(rendered.status.success(), "{name}: {}", text(&rendered.stderr));
+        assert!(text(&rendered.stdout).contains(expected), "{name}: {}", text(&rendered.stdout));
+    }
+    let refused = hfile(&["man", &format!("{pages}/hfile.1/below")]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn the_version_names_the_build() {
+    assert_eq!(stdout(&["-V"]), "hfile 0.1.0\n");
+    let long = stdout(&["--version"]);
+    let lines: Vec<&str> = long.lines().collect();
+    assert_eq!(lines[0], "hfile 0.1.0");
+    for (line, name) in lines[1..].iter().zip(["commit", "features", "compiler", "target"]) {
+        let (found, value) = line.split_once("  ").expect("two columns");
+        assert_eq!(found.trim(), name);
+        assert!(!value.trim().is_empty(), "{line}");
+    }
+    assert_eq!(lines.len(), 5, "{long}");
+    let features = if cfg!(feature = "zstd") { "zstd" } else { "none" };
+    assert!(lines[2].ends_with(features), "{long}");
+    assert!(lines[3].contains("rustc"), "{long}");
+}
