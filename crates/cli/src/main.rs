@@ -29,6 +29,7 @@ mod keys;
 mod layout;
 mod lost_rows;
 mod output;
+mod parallel;
 mod progress;
 mod reading_options;
 mod recompress;
@@ -36,6 +37,7 @@ mod salvage;
 mod size_text;
 mod sizing;
 mod sorted;
+mod stats;
 mod stderr;
 mod store;
 mod temporary;
@@ -79,6 +81,7 @@ enum Verb {
     Bench(bench::Bench),
     Info(info::Info),
     Layout(layout::Layout),
+    Stats(stats::Stats),
     Verify(verify::Verify),
     Cat(cat::Cat),
     Get(get::Get),
@@ -97,6 +100,7 @@ impl Verb {
             Self::Bench(verb) => verb.run(),
             Self::Info(verb) => verb.run(),
             Self::Layout(verb) => verb.run(),
+            Self::Stats(verb) => verb.run(),
             Self::Verify(verb) => verb.run(),
             Self::Cat(verb) => verb.run(),
             Self::Get(verb) => verb.run(),

@@ -84,7 +84,7 @@ fn text_of(value: &FileInfoValue<'_>) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |hex, byte| {
-        hex + &format!("{byte:02x}")
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |hex, byte| hex + &format!("{byte:02x}"))
 }

@@ -134,9 +134,5 @@ fn bloom_contents(bloom: Option<&ChunkedBloom>) -> BlockContents {
 }
 
 fn bloom_key(bloom: &ChunkedBloom, key: &Bytes) -> BlockKey {
-    if bloom.is_over_columns() {
-        BlockKey::Cell(key.clone())
-    } else {
-        BlockKey::Row(key.clone())
-    }
+    if bloom.is_over_columns() { BlockKey::Cell(key.clone()) } else { BlockKey::Row(key.clone()) }
 }

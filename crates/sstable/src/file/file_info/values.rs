@@ -75,9 +75,7 @@ impl FileInfo {
             | Self::BULKLOAD_SOURCE_TASK => {
                 std::str::from_utf8(value).ok().map(FileInfoValue::Name)
             }
-            Self::LAST_KEY | Self::BIGGEST_CELL_KEY => {
-                KeyRef::parse(value).map(FileInfoValue::Key)
-            }
+            Self::LAST_KEY | Self::BIGGEST_CELL_KEY => KeyRef::parse(value).map(FileInfoValue::Key),
             Self::TIMERANGE => self.time_range().map(FileInfoValue::Range),
             Self::COMPACTION_EVENT => compacted_files(value).map(FileInfoValue::Files),
             _ => None,
