@@ -1,12 +1,13 @@
-//! `hfile layout`: lists every block of a file in file order, from the block headers.
+//! `hfile layout`: lists every block of a file in file order, from the block headers; with `--keys`,
+//! also from the blocks.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use sstable::{BlockOffset, Header, Reader};
+use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, Reader, escape};
 
 use crate::each_file::for_each_file;
 use crate::failure::Answer;
@@ -14,20 +15,24 @@ use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
 
-/// List every block of HFiles: offset, type, sizes, checksums.
+/// List every block of HFiles: offset, type, sizes, checksums, and on request its keys.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile layout 4f1c.hfile
+  hfile layout --keys 4f1c.hfile
   hfile layout --json 4f1c.hfile | jq '.blocks[] | select(.type == \"BLOOM_CHUNK\")'
 
-Reads block headers only; hfile verify checks the blocks. Continues with the other files if one cannot be
-read.
-Exit status: 0 all listed, 1 a header is damaged, 2 wrong usage, 3 could not read.")]
+Reads block headers only, with --keys also the data and index blocks; hfile verify checks the blocks. Continues
+with the other files if one cannot be read.
+Exit status: 0 all listed, 1 a header or block is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Layout {
     /// HFiles to list
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Also list the first key of each block, and its number of cells, index entries or Bloom chunks
+    #[arg(long)]
+    keys: bool,
     #[command(flatten)]
     report_format: ReportFormat,
 }
@@ -37,16 +42,25 @@ impl Layout {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
         for_each_file(&self.files, |file| {
-            let reader = Reader::open_file(file, reader_options())?;
-            let blocks = reader.blocks().headers().map(|block| block.map(BlockReport::from));
-            let blocks = blocks.collect::<Result<_, _>>()?;
+            let report = self.list(file)?;
             if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
                 writeln!(stdout()).context(STDOUT)?;
             }
-            let (size, file) = (reader.len(), file.display().to_string());
-            self.report_format.print(&FileReport { schema: 1, file, size, blocks })?;
+            self.report_format.print(&report)?;
             Ok(Answer::Positive)
         })
+    }
+
+    fn list(&self, file: &Path) -> anyhow::Result<FileReport> {
+        let reader = Reader::open_file(file, reader_options())?;
+        let block = |block: sstable::Result<(BlockOffset, Header)>| {
+            let (at, header) = block?;
+            let contents = self.keys.then(|| reader.blocks().contents(at, &header)).transpose()?;
+            Ok(BlockReport::new(at, &header, contents.as_ref()))
+        };
+        let blocks: sstable::Result<_> = reader.blocks().headers().map(block).collect();
+        let (size, file) = (reader.len(), file.display().to_string());
+        Ok(FileReport { schema: 1, file, size, blocks: blocks?, shows_keys: self.keys })
     }
 }
 
@@ -56,6 +70,8 @@ struct FileReport {
     file: String,
     size: u64,
     blocks: Vec<BlockReport>,
+    #[serde(skip)]
+    shows_keys: bool,
 }
 
 /// The fields of a block header, as printed.
@@ -71,10 +87,21 @@ struct BlockReport {
     checksum_bytes: u64,
     /// The offset of the previous block of the same type.
     previous: Option<u64>,
+    /// The cells of a data block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells: Option<u64>,
+    /// The entries of an index block, the chunks of a Bloom filter, or the entries of the file info.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_key: Option<String>,
 }
 
-impl From<(BlockOffset, Header)> for BlockReport {
-    fn from((offset, header): (BlockOffset, Header)) -> Self {
+impl BlockReport {
+    fn new(offset: BlockOffset, header: &Header, contents: Option<&BlockContents>) -> Self {
+        let is_data = matches!(header.block_type, BlockType::Data | BlockType::EncodedData);
+        let entries = contents.and_then(|contents| contents.entries);
+        let first_key = contents.and_then(|contents| contents.first_key.as_ref());
         Self {
             offset: offset.get(),
             r#type: header.block_type.name(),
@@ -83,15 +110,34 @@ impl From<(BlockOffset, Header)> for BlockReport {
             checksum: header.checksum_type.name(),
             checksum_bytes: header.checksums_len(),
             previous: header.previous_block.map(BlockOffset::get),
+            cells: entries.filter(|_| is_data),
+            entries: entries.filter(|_| !is_data),
+            first_key: first_key.map(show_key),
         }
+    }
+}
+
+/// Shows the key of a cell as HBase does, and other keys escaped.
+fn show_key(key: &BlockKey) -> String {
+    match key {
+        BlockKey::Cell(flat) => {
+            KeyRef::parse(flat).map_or_else(|| escape(flat).to_string(), |key| key.to_string())
+        }
+        BlockKey::Row(bytes) | BlockKey::Name(bytes) => escape(bytes).to_string(),
     }
 }
 
 impl Report for FileReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}, {} bytes\n", self.file, show_count(self.size))?;
-        let heading = ["offset", "type", "size", "uncompressed", "checksum", "previous"];
-        let rows: Vec<Vec<String>> = self.blocks.iter().map(BlockReport::cells).collect();
+        let mut heading = vec!["offset", "type", "size", "uncompressed", "checksum", "previous"];
+        let mut rows: Vec<Vec<String>> = self.blocks.iter().map(BlockReport::header_row).collect();
+        if self.shows_keys {
+            heading.extend(["cells", "entries", "first key"]);
+            for (row, block) in rows.iter_mut().zip(&self.blocks) {
+                row.extend(block.contents_row());
+            }
+        }
         write_table(out, &heading, &rows)?;
         let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for block in &self.blocks {
@@ -111,7 +157,7 @@ impl Report for FileReport {
 }
 
 impl BlockReport {
-    fn cells(&self) -> Vec<String> {
+    fn header_row(&self) -> Vec<String> {
         vec![
             format!("{:#x}", self.offset),
             self.r#type.to_owned(),
@@ -120,5 +166,10 @@ impl BlockReport {
             format!("{} ({} bytes)", self.checksum, self.checksum_bytes),
             self.previous.map_or_else(|| "-".to_owned(), |offset| format!("{offset:#x}")),
         ]
+    }
+
+    fn contents_row(&self) -> [String; 3] {
+        let count = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), show_count);
+        [count(self.cells), count(self.entries), self.first_key.clone().unwrap_or_default()]
     }
 }

@@ -33,6 +33,7 @@ mod lost_rows;
 mod man;
 mod names;
 mod output;
+mod parallel;
 mod progress;
 mod reading_options;
 mod recompress;
@@ -41,6 +42,7 @@ mod salvage;
 mod size_text;
 mod sizing;
 mod sorted;
+mod stats;
 mod stderr;
 mod store;
 mod temporary;
@@ -86,6 +88,7 @@ struct Hfile {
 enum Verb {
     Info(WithReadingOptions<info::Info>),
     Layout(WithReadingOptions<layout::Layout>),
+    Stats(WithReadingOptions<stats::Stats>),
     Verify(WithReadingOptions<verify::Verify>),
     Cat(WithReadingOptions<cat::Cat>),
     Get(WithReadingOptions<get::Get>),
@@ -106,6 +109,7 @@ impl Verb {
         match self {
             Self::Info(verb) => verb.applied().run(),
             Self::Layout(verb) => verb.applied().run(),
+            Self::Stats(verb) => verb.applied().run(),
             Self::Verify(verb) => verb.applied().run(),
             Self::Cat(verb) => verb.applied().run(),
             Self::Get(verb) => verb.applied().run(),

@@ -8,6 +8,7 @@
 //! ```
 
 pub(crate) mod block_reader;
+pub(crate) mod contents;
 pub(crate) mod data_blocks;
 pub(crate) mod file_info;
 pub(crate) mod filters;

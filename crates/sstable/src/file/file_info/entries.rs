@@ -77,6 +77,16 @@ impl FileInfo {
     pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
     /// Whether the file has only historical cells, which newer cells in other files hide.
     pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
+    /// Whether minor compactions leave the file out.
+    pub const EXCLUDE_FROM_MINOR_COMPACTION: &'static [u8] = b"EXCLUDE_FROM_MINOR_COMPACTION";
+    /// The task of the job that wrote the file for bulk load.
+    pub const BULKLOAD_SOURCE_TASK: &'static [u8] = b"BULKLOAD_SOURCE_TASK";
+    /// The length of the longest cell as HBase counts it. Written by HBase 2.6 and later.
+    pub const BIGGEST_CELL_LEN: &'static [u8] = b"hfile.LEN_OF_BIGGEST_CELL";
+    /// The key of the longest cell. Written by HBase 2.6 and later.
+    pub const BIGGEST_CELL_KEY: &'static [u8] = b"hfile.KEY_OF_BIGGEST_CELL";
+    /// The number of cells in a file of large values (MOB).
+    pub const MOB_CELLS_COUNT: &'static [u8] = b"MOB_CELLS_COUNT";
     /// Identifies this project's row filter in the file's META blocks. HBase ignores the entry.
     ///
     /// The value is the number of keys (u64 BE), then the checksum in the filter's header or, if

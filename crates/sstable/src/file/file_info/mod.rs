@@ -5,5 +5,7 @@
 
 mod entries;
 mod stored;
+mod values;
 
 pub use self::entries::{FileInfo, TimeRange};
+pub use self::values::FileInfoValue;

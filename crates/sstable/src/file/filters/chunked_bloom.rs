@@ -10,6 +10,7 @@
     reason = "indexes below the number of chunks"
 )]
 
+use bytes::Bytes;
 use filter::bloom::hbase::{self, HashPair, HashType};
 
 use super::lazy_block::{LazyFilterBlock, offset_before};
@@ -148,6 +149,17 @@ impl ChunkedBloom {
     /// Iterates over the locations of the chunks.
     pub(crate) fn chunk_handles(&self) -> impl Iterator<Item = BlockHandle> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
+    }
+
+    /// Returns the first key of the chunk at an offset; `None` if the filter has no chunk there.
+    pub(crate) fn first_key_of_chunk_at(&self, at: BlockOffset) -> Option<&Bytes> {
+        let index = self.meta.chunks.binary_search_by_key(&at, |chunk| chunk.block.offset).ok()?;
+        self.meta.chunks.get(index).map(|chunk| &chunk.first_key)
+    }
+
+    /// Returns the first key of the first chunk.
+    pub(crate) fn first_key(&self) -> Option<&Bytes> {
+        self.meta.chunks.first().map(|chunk| &chunk.first_key)
     }
 
     pub(crate) fn summary(&self) -> BloomSummary {

@@ -1,0 +1,67 @@
+//! The arguments of `hfile info`, and its run over the files.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sstable::Reader;
+
+use super::report::FileReport;
+use super::text::TextReport;
+use crate::each_file::for_each_file;
+use crate::failure::Answer;
+use crate::output::{Report, ReportFormat};
+use crate::reading_options::reader_options;
+
+/// Show size, cells, keys, times, codec, encoding, index and filters of HFiles.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile info 4f1c.hfile
+  hfile info --all 4f1c.hfile
+  hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
+
+Reads only the trailer, the blocks that opening a file loads, and the index block with the mid-key, so large
+files take no longer. Continues with the other files if one cannot be read.
+Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
+pub(crate) struct Info {
+    /// HFiles to describe
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Also print every field of the trailer and every entry of the file info, which JSON always has
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl Info {
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let mut needs_separator = false;
+        for_each_file(&self.files, |file| {
+            let report = describe(file)?;
+            if needs_separator {
+                self.report_format.print(&Separator)?;
+            }
+            needs_separator = !self.report_format.is_json();
+            let answer = Answer::from_bool(report.problems.is_empty());
+            self.report_format.print(&TextReport { report, shows_all: self.all })?;
+            Ok(answer)
+        })
+    }
+}
+
+fn describe(file: &Path) -> anyhow::Result<FileReport> {
+    let reader = Reader::open_file(file, reader_options())?;
+    Ok(FileReport::new(file, &reader)?)
+}
+
+/// The empty line between two files.
+#[derive(Serialize)]
+struct Separator;
+
+impl Report for Separator {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out)
+    }
+}

@@ -1,0 +1,138 @@
+//! What a single block holds: the number of its entries and its first key.
+//!
+//! | block                  | entries              | first key                                     |
+//! |------------------------|----------------------|-----------------------------------------------|
+//! | data                   | cells                | key of the first cell                         |
+//! | leaf, intermediate     | index entries        | index key of the first entry                  |
+//! | root of the data index | index entries        | the same                                      |
+//! | root of the meta index | META blocks          | name of the first META block                  |
+//! | Bloom chunk            | not stored           | first key of the chunk, from the Bloom meta   |
+//! | Bloom meta             | chunks               | first key of the first chunk                  |
+//! | file info              | entries              | name of the first entry                       |
+//! | META                   | –                    | –                                             |
+
+use bytes::Bytes;
+
+use super::filters::chunked_bloom::ChunkedBloom;
+use super::parts::FileBlocks;
+use crate::block::header::Header;
+use crate::block::index::{BlockHandle, IndexEntries};
+use crate::block::origin::BlockOrigin;
+use crate::block::row_index::RowIndexKind;
+use crate::buffers::{Body, Buffers};
+use crate::encoding::DamageReason;
+use crate::{BlockOffset, BlockType, Damage, Result};
+
+/// The number of entries in a block, and its first key. See [`FileBlocks::contents`].
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct BlockContents {
+    /// The number of cells, index entries, chunks or names; `None` if the block has no such.
+    pub entries: Option<u64>,
+    /// The first key; `None` if the block has none, or it is not known.
+    pub first_key: Option<BlockKey>,
+}
+
+/// The first key of a block.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum BlockKey {
+    /// The flat key of a cell, for [`KeyRef::parse`](crate::KeyRef::parse).
+    Cell(Bytes),
+    /// A row or the prefix of one, of a Bloom filter.
+    Row(Bytes),
+    /// The name of a META block, or of an entry of the file info.
+    Name(Bytes),
+}
+
+impl FileBlocks<'_> {
+    /// Returns the number of entries and the first key of a block that [`headers`] listed.
+    ///
+    /// Reads data and index blocks, and checks them as a scan does, except for their place in the
+    /// index. The contents of other blocks are in memory.
+    ///
+    /// [`headers`]: Self::headers
+    ///
+    /// # Errors
+    ///
+    /// If the block cannot be read.
+    pub fn contents(self, at: BlockOffset, header: &Header) -> Result<BlockContents> {
+        let block_type = header.block_type;
+        let found = match block_type {
+            BlockType::Data | BlockType::EncodedData => self.data_contents(at, header)?,
+            BlockType::LeafIndex | BlockType::IntermediateIndex => {
+                let (_, body) = self.raw_block(at, header)?;
+                index_contents(body).map_err(|what| {
+                    Damage { at, block: Some(block_type), what }.in_file(&self.0.blocks.name)
+                })?
+            }
+            BlockType::RootIndex if at == self.0.trailer.load_on_open_data_offset => {
+                let root = self.0.index.as_ref().map(|index| &index.root);
+                let first = root.and_then(|root| Some(root.owned_key(root.entry(0)?.key)));
+                counted(root.map_or(0, |root| root.len()), first.map(BlockKey::Cell))
+            }
+            BlockType::RootIndex => {
+                let first = self.0.metas.first().map(|(name, _)| name.clone());
+                counted(self.0.metas.len(), first.map(BlockKey::Name))
+            }
+            BlockType::FileInfo => {
+                let first = self.0.file_info.iter().next();
+                let first = first.map(|(key, _)| BlockKey::Name(Bytes::copy_from_slice(key)));
+                counted(self.0.file_info.iter().count(), first)
+            }
+            BlockType::BloomChunk => {
+                let first = self.blooms().find_map(|bloom| {
+                    bloom.first_key_of_chunk_at(at).map(|key| bloom_key(bloom, key))
+                });
+                BlockContents { entries: None, first_key: first }
+            }
+            BlockType::GeneralBloomMeta => bloom_contents(self.0.filters.bloom.as_ref()),
+            BlockType::DeleteFamilyBloomMeta => {
+                bloom_contents(self.0.filters.delete_family_bloom.as_ref())
+            }
+            BlockType::Meta | BlockType::Trailer => BlockContents::default(),
+        };
+        Ok(found)
+    }
+
+    fn data_contents(self, at: BlockOffset, header: &Header) -> Result<BlockContents> {
+        let blocks = &self.0.blocks;
+        let (_, body) = self.raw_block(at, header)?;
+        let len = u32::try_from(header.len()).unwrap_or(u32::MAX);
+        let origin = BlockOrigin::new(BlockHandle { offset: at, len }, header);
+        let decoded = blocks
+            .encoded_block(origin, Body::from(body.to_vec()))
+            .and_then(|block| block.decode(RowIndexKind::ByOrder, &mut Buffers::default()))
+            .map_err(|what| blocks.damaged_at(&origin, what))?;
+        let mut first = Vec::new();
+        decoded.first_key().write_flat(&mut first);
+        Ok(BlockContents {
+            entries: Some(decoded.cell_count()),
+            first_key: Some(BlockKey::Cell(first.into())),
+        })
+    }
+
+    fn blooms(&self) -> impl Iterator<Item = &ChunkedBloom> {
+        let filters = &self.0.filters;
+        [&filters.bloom, &filters.delete_family_bloom].into_iter().flatten()
+    }
+}
+
+fn counted(entries: usize, first_key: Option<BlockKey>) -> BlockContents {
+    BlockContents { entries: u64::try_from(entries).ok(), first_key }
+}
+
+fn index_contents(body: Bytes) -> Result<BlockContents, DamageReason> {
+    let entries = IndexEntries::new(body)?;
+    let first = entries.entry(0).map(|entry| entries.body().slice_ref(entry.key));
+    Ok(counted(entries.len(), first.map(BlockKey::Cell)))
+}
+
+fn bloom_contents(bloom: Option<&ChunkedBloom>) -> BlockContents {
+    let Some(bloom) = bloom else { return BlockContents::default() };
+    let first = bloom.first_key().map(|key| bloom_key(bloom, key));
+    counted(bloom.summary().chunk_count, first)
+}
+
+fn bloom_key(bloom: &ChunkedBloom, key: &Bytes) -> BlockKey {
+    if bloom.is_over_columns() { BlockKey::Cell(key.clone()) } else { BlockKey::Row(key.clone()) }
+}
