@@ -152,6 +152,11 @@ impl HalfReader {
         &self.reader
     }
 
+    /// The split key and the half.
+    pub const fn reference(&self) -> &Reference {
+        &self.reference
+    }
+
     /// Looks up a row, as [`Reader::get_row`]; a row of the other half is out of range.
     ///
     /// # Errors
@@ -174,6 +179,11 @@ impl HalfReader {
     /// Returns a scanner that is not yet positioned.
     pub fn scanner(&self, caching: Caching) -> HalfScanner {
         HalfScanner { scanner: self.reader.scanner(caching), reference: self.reference.clone() }
+    }
+
+    /// Returns a scanner for long scans, which reads ahead, as [`Reader::bulk_scanner`].
+    pub fn bulk_scanner(&self) -> HalfScanner {
+        HalfScanner { scanner: self.reader.bulk_scanner(), reference: self.reference.clone() }
     }
 }
 
@@ -258,9 +268,23 @@ impl HalfScanner {
         if self.cell().is_some() { self.scanner.retreat() } else { Ok(()) }
     }
 
+    /// Checks the rest of the current block, as [`Scanner::check_place`].
+    ///
+    /// # Errors
+    ///
+    /// If the block is damaged.
+    pub fn check_place(&mut self) -> Result<()> {
+        self.scanner.check_place()
+    }
+
     /// The trace of the reads, as [`Scanner::trace`].
     pub fn trace(&self) -> &ReadTrace {
         self.scanner.trace()
+    }
+
+    /// Returns the trace of the reads and resets it, as [`Scanner::take_trace`].
+    pub fn take_trace(&mut self) -> ReadTrace {
+        self.scanner.take_trace()
     }
 }
 

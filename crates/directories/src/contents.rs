@@ -1,0 +1,53 @@
+//! What a file is by its first and last bytes.
+//!
+//! | file                        | bytes                                                                 |
+//! |-----------------------------|-----------------------------------------------------------------------|
+//! | HFile                       | starts with the magic of a block, or the trailer starts with its own  |
+//! | write-ahead log             | starts with `PWAL`                                                    |
+
+use std::io;
+
+use sstable::{BlockType, ReadAt, Trailer};
+
+/// What the bytes of a file say that it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Contents {
+    /// An HFile, which may be damaged.
+    HFile,
+    /// A write-ahead log of HBase.
+    WriteAheadLog,
+    /// Anything else.
+    Unknown,
+}
+
+const WAL_MAGIC: &[u8] = b"PWAL";
+/// Bytes of the trailer of an HFile of version 2.
+const TRAILER_V2_LEN: u64 = 212;
+
+impl Contents {
+    /// Reads the first 8 bytes of a file, and where the trailers of HFiles begin.
+    pub(crate) fn of(source: &dyn ReadAt) -> io::Result<Self> {
+        let len = source.len();
+        let mut first = [0; 8];
+        if len < 8 {
+            return Ok(Self::Unknown);
+        }
+        source.read_exact_at(&mut first, 0)?;
+        if first.starts_with(WAL_MAGIC) {
+            return Ok(Self::WriteAheadLog);
+        }
+        if BlockType::from_magic(first).is_some() {
+            return Ok(Self::HFile);
+        }
+        for trailer_len in [Trailer::LEN, TRAILER_V2_LEN] {
+            if let Some(at) = len.checked_sub(trailer_len) {
+                let mut magic = [0; 8];
+                source.read_exact_at(&mut magic, at)?;
+                if magic == BlockType::Trailer.magic() {
+                    return Ok(Self::HFile);
+                }
+            }
+        }
+        Ok(Self::Unknown)
+    }
+}

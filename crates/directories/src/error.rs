@@ -1,0 +1,93 @@
+//! The errors of this crate.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::names::other::SkipReason;
+
+/// The result type of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a directory could not be listed, or a file not opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An I/O error; a retry may help.
+    #[error("{}: cannot {action}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// The failed action, as in "list it".
+        action: &'static str,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+
+    /// The file exists, but is not a store file.
+    #[error("{}: {}", path.display(), reason.description())]
+    NotAStoreFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        reason: SkipReason,
+    },
+
+    /// A link, a reference or a tracker leads to a file that does not exist.
+    #[error("{}: {what} is missing; looked for {}", path.display(), show_paths(looked))]
+    Missing {
+        /// The link, the reference or the tracker file.
+        path: PathBuf,
+        /// What is missing, as in "the target of the link, …".
+        what: String,
+        /// The places that were searched.
+        looked: Vec<PathBuf>,
+    },
+
+    /// A link leads to another table, and the root directory cannot be found.
+    #[error(
+        "{}: {what} cannot be found: the file is not in the directory tree of an HBase root, ROOT/data/NAMESPACE/TABLE/REGION/FAMILY",
+        path.display()
+    )]
+    NoRoot {
+        /// The link.
+        path: PathBuf,
+        /// What is missing, as in "the target of the link, …".
+        what: String,
+    },
+
+    /// The bytes of a tracker file contradict the format; a retry will not help.
+    #[error("{}: {what}", path.display())]
+    Damaged {
+        /// The tracker file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+
+    /// A directory has more files, or is deeper, than the limits allow.
+    #[error("{}: {what}", path.display())]
+    TooMany {
+        /// The directory.
+        path: PathBuf,
+        /// The limit.
+        what: String,
+    },
+
+    /// An HFile or a reference cannot be read.
+    #[error(transparent)]
+    File(#[from] sstable::Error),
+}
+
+impl Error {
+    /// Creates the error of a failed action on a file or directory.
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), action, source }
+    }
+}
+
+/// Formats paths as a list.
+fn show_paths(paths: &[PathBuf]) -> String {
+    let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    shown.join(", ")
+}

@@ -1,0 +1,236 @@
+//! The store files below a directory, in the order of their paths.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::entry::classify;
+use crate::names::other::{SkipReason, directory_reason};
+use crate::place::Place;
+use crate::tracker::{TrackedFile, TrackedFiles};
+use crate::{Entry, EntryKind, Error, FileTree, Item, ItemKind, Result, StoreFileName};
+
+/// The store files below a directory, and what was skipped.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use directories::{Listing, LocalTree};
+///
+/// let listing = Listing::read(&LocalTree, Path::new("hbase/data/default/users"))?;
+/// for entry in &listing.entries {
+///     println!("{}", entry.path.display());
+/// }
+/// # Ok::<(), directories::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Listing {
+    /// What the directory is.
+    pub place: Place,
+    /// The store files, by ascending path.
+    pub entries: Vec<Entry>,
+    /// The files and directories that are no store files, by ascending path.
+    pub skipped: Vec<Skipped>,
+    /// The families and files below the directory that cannot be listed.
+    pub problems: Vec<Error>,
+}
+
+/// A file, or a directory that is not searched, which is no store file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Skipped {
+    /// The path.
+    pub path: PathBuf,
+    /// Why it is skipped.
+    pub reason: SkipReason,
+}
+
+/// The most subdirectories below each other. HBase's trees have six.
+const DEPTH_MAX: usize = 16;
+/// The most files and directories of a listing.
+const ITEMS_MAX: usize = 1 << 22;
+
+impl Listing {
+    /// Lists the store files below a directory.
+    ///
+    /// Does not follow symbolic links to directories below it. Of a root directory, lists `data`
+    /// and `mobdir`. In a family with a store file tracker, only the files that the tracker lists
+    /// count, as for HBase.
+    ///
+    /// A region that was split or merged stays in its table's directory until its daughters need no
+    /// references to it any more. Only `hbase:meta` says so; the listing has the files of all
+    /// regions.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the directory itself cannot be listed, [`Error::TooMany`] past the limits.
+    /// Problems with parts of it are in [`problems`](Self::problems).
+    pub fn read(tree: &dyn FileTree, directory: &Path) -> Result<Self> {
+        let items = tree.list(directory).map_err(Error::io(directory, "list it"))?;
+        let place = Place::of(tree, directory, &items);
+        let listing =
+            Self { place, entries: Vec::new(), skipped: Vec::new(), problems: Vec::new() };
+        let mut visitor = Visitor { tree, listing, items_seen: 0 };
+        let mut pending = Vec::new();
+        visitor.visit(directory, items, 0, &mut pending)?;
+        while let Some((directory, depth)) = pending.pop() {
+            match tree.list(&directory) {
+                Ok(items) => visitor.visit(&directory, items, depth, &mut pending)?,
+                Err(error) => {
+                    visitor.listing.problems.push(Error::io(&directory, "list it")(error));
+                }
+            }
+        }
+        let mut listing = visitor.listing;
+        listing.entries.sort_by(|one, other| one.path.cmp(&other.path));
+        listing.skipped.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(listing)
+    }
+}
+
+/// A listing that is being made.
+struct Visitor<'t> {
+    tree: &'t dyn FileTree,
+    listing: Listing,
+    items_seen: usize,
+}
+
+impl Visitor<'_> {
+    /// Adds the files of a directory, and its subdirectories to `pending`.
+    fn visit(
+        &mut self,
+        directory: &Path,
+        items: Vec<Item>,
+        depth: usize,
+        pending: &mut Vec<(PathBuf, usize)>,
+    ) -> Result<()> {
+        self.items_seen = self.items_seen.saturating_add(items.len());
+        if self.items_seen > ITEMS_MAX {
+            let what = format!("has more than {ITEMS_MAX} files and directories below it");
+            return Err(Error::TooMany { path: directory.to_owned(), what });
+        }
+        let tracked = match TrackedFiles::read(self.tree, directory) {
+            Ok(tracked) => tracked,
+            Err(error) => {
+                self.listing.problems.push(error);
+                return Ok(());
+            }
+        };
+        let mut live = tracked.map(LiveFiles::new);
+        // Below the directory that was asked for, there is no root and no store.
+        let place = if depth == 0 { self.listing.place } else { Place::Plain };
+        for item in items {
+            match item.kind {
+                ItemKind::File { len } => self.add_file(&item, len, live.as_mut(), place),
+                ItemKind::Directory => {
+                    let name = item.name().unwrap_or_default();
+                    if let Some(reason) = directory_reason(name).or_else(|| outside(place, name)) {
+                        self.skip_directory(item.path, reason);
+                    } else if depth == DEPTH_MAX {
+                        let what = format!("is more than {DEPTH_MAX} directories deep");
+                        return Err(Error::TooMany { path: item.path, what });
+                    } else {
+                        pending.push((item.path, depth.saturating_add(1)));
+                    }
+                }
+                ItemKind::DirectoryLink => self.skip(item.path, SkipReason::DirectoryLink),
+                ItemKind::Other => self.skip(item.path, SkipReason::NotAFile),
+            }
+        }
+        if let Some(live) = live {
+            self.add_unseen(directory, live);
+        }
+        Ok(())
+    }
+
+    fn add_file(&mut self, item: &Item, len: u64, live: Option<&mut LiveFiles>, place: Place) {
+        if let Some(reason) = item.name().and_then(|name| outside(place, name)) {
+            return self.skip(item.path.clone(), reason);
+        }
+        let found = match classify(self.tree, &item.path, len) {
+            Ok(found) => found,
+            Err(error) => return self.listing.problems.push(error),
+        };
+        let tracked = live.map(|live| live.files.remove(item.name().unwrap_or_default()));
+        match (found, tracked) {
+            (Err(reason), _) => self.skip(item.path.clone(), reason),
+            (Ok(_), Some(None)) => self.skip(item.path.clone(), SkipReason::NotListed),
+            (Ok(entry), _) => self.listing.entries.push(entry),
+        }
+    }
+
+    /// Adds the live files of a tracker's list that have no file in the directory.
+    ///
+    /// Newer versions of HBase write no files for references and links in such a family.
+    fn add_unseen(&mut self, directory: &Path, live: LiveFiles) {
+        for (name, file) in live.files {
+            let path = directory.join(&name);
+            let kind = match (name.parse(), file.reference) {
+                (Ok(StoreFileName::Reference(name)), Some(reference)) => {
+                    EntryKind::Reference { name, stored: Some(reference) }
+                }
+                (Ok(StoreFileName::Link(link)), _) => EntryKind::Link(link),
+                _ => {
+                    let what = format!("the listed store file {name}");
+                    let looked = vec![path];
+                    self.listing.problems.push(Error::Missing {
+                        path: live.tracker.clone(),
+                        what,
+                        looked,
+                    });
+                    continue;
+                }
+            };
+            self.listing.entries.push(Entry { path, len: 0, kind });
+        }
+    }
+
+    fn skip(&mut self, path: PathBuf, reason: SkipReason) {
+        self.listing.skipped.push(Skipped { path, reason });
+    }
+
+    /// Skips each file of a directory, so that an empty directory is not mentioned.
+    ///
+    /// Directories outside the data are skipped as a whole, because they may be large.
+    fn skip_directory(&mut self, directory: PathBuf, reason: SkipReason) {
+        if reason == SkipReason::OutsideData {
+            return self.skip(directory, reason);
+        }
+        let mut pending = vec![(directory, 0)];
+        while let Some((directory, depth)) = pending.pop() {
+            for item in self.tree.list(&directory).unwrap_or_default() {
+                self.items_seen = self.items_seen.saturating_add(1);
+                match item.kind {
+                    ItemKind::Directory if depth < DEPTH_MAX && self.items_seen < ITEMS_MAX => {
+                        pending.push((item.path, depth.saturating_add(1)));
+                    }
+                    _ => self.skip(item.path, reason),
+                }
+            }
+        }
+    }
+}
+
+/// The files of a tracker's list that were not seen in the directory yet.
+struct LiveFiles {
+    tracker: PathBuf,
+    files: HashMap<String, TrackedFile>,
+}
+
+impl LiveFiles {
+    fn new(tracked: TrackedFiles) -> Self {
+        let files = tracked.files.into_iter().map(|file| (file.name.clone(), file));
+        Self { tracker: tracked.path, files: files.collect() }
+    }
+}
+
+/// Returns why an entry of a root directory or of a store has no store files below it.
+fn outside(place: Place, name: &str) -> Option<SkipReason> {
+    match place {
+        Place::Root if !matches!(name, "data" | "mobdir") => Some(SkipReason::OutsideData),
+        Place::Store
+            if matches!(name, "MANIFEST" | "MANIFEST.new" | "LOCK" | "UNFINISHED" | "wal") =>
+        {
+            Some(SkipReason::StoreFiles)
+        }
+        _ => None,
+    }
+}

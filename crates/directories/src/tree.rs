@@ -1,0 +1,128 @@
+//! Trees of files: what this crate needs of a file system or an object store.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{FileSource, ReadAt};
+
+/// A tree of directories and files.
+///
+/// [`LocalTree`] is the file system of the computer.
+pub trait FileTree: Send + Sync {
+    /// Lists a directory, in any order.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; an item whose kind cannot be read is [`ItemKind::Other`].
+    fn list(&self, directory: &Path) -> io::Result<Vec<Item>>;
+
+    /// Returns what is at a path; `None` if nothing is. Follows symbolic links.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors, except that the path does not exist.
+    fn find(&self, path: &Path) -> io::Result<Option<ItemKind>>;
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>>;
+
+    /// Returns the path from the top of the tree, without `..` and symbolic links.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf>;
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Item {
+    /// The path: that of the directory and the name.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: ItemKind,
+}
+
+impl Item {
+    /// Returns the name; `None` if it is not UTF-8, which no name of HBase is.
+    pub fn name(&self) -> Option<&str> {
+        self.path.file_name()?.to_str()
+    }
+}
+
+/// What a directory entry is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ItemKind {
+    /// A file, or a symbolic link to a file.
+    File {
+        /// The length in bytes.
+        len: u64,
+    },
+    /// A directory.
+    Directory,
+    /// A symbolic link to a directory.
+    DirectoryLink,
+    /// Anything else: a pipe, a device, a symbolic link that leads nowhere.
+    Other,
+}
+
+/// The local file system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalTree;
+
+impl FileTree for LocalTree {
+    fn list(&self, directory: &Path) -> io::Result<Vec<Item>> {
+        let mut items = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let path = entry.path();
+            let is_link = entry.file_type()?.is_symlink();
+            let kind = match fs::metadata(&path) {
+                Ok(metadata) if is_link && metadata.is_dir() => ItemKind::DirectoryLink,
+                Ok(metadata) => kind_of(&metadata),
+                Err(_) => ItemKind::Other,
+            };
+            items.push(Item { path, kind });
+        }
+        Ok(items)
+    }
+
+    fn find(&self, path: &Path) -> io::Result<Option<ItemKind>> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(kind_of(&metadata))),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
+        Ok(Arc::new(FileSource::open(path)?))
+    }
+
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+}
+
+fn kind_of(metadata: &fs::Metadata) -> ItemKind {
+    if metadata.is_dir() {
+        ItemKind::Directory
+    } else if metadata.is_file() {
+        ItemKind::File { len: metadata.len() }
+    } else {
+        ItemKind::Other
+    }
+}
