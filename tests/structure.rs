@@ -4,6 +4,8 @@
 mod cycles;
 #[path = "structure/invariants_page.rs"]
 mod invariants_page;
+#[path = "structure/links.rs"]
+mod links;
 #[path = "structure/modules.rs"]
 mod modules;
 #[path = "structure/named_places.rs"]

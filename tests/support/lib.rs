@@ -7,6 +7,8 @@ pub mod foreign;
 pub mod judge;
 pub mod mutants;
 pub mod parts;
+#[cfg(doctest)]
+mod pages;
 pub mod people;
 pub mod read_only;
 pub mod sound;

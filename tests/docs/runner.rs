@@ -1,0 +1,145 @@
+//! Runs the commands of a page in a directory of its own.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::compare::{difference, shortened};
+use crate::console::{Example, examples};
+use crate::page::{Block, Page, Part};
+use crate::samples::write_samples;
+use crate::shape;
+
+/// The directory in which the commands of a page run, one after the other.
+pub(crate) struct Scratch {
+    directory: TempDir,
+    temporary: TempDir,
+}
+
+impl Scratch {
+    /// Makes a directory with the samples that a page names.
+    pub(crate) fn new(page: &str) -> Self {
+        let [directory, temporary] =
+            [(); 2].map(|()| tempfile::tempdir().expect("a temporary directory"));
+        write_samples(page, directory.path());
+        Self { directory, temporary }
+    }
+
+    /// Runs a command in the shell; returns its exit status, and what it prints to stdout and stderr.
+    pub(crate) fn run(&self, command: &str) -> (i32, String) {
+        let file = self.temporary.path().join("output");
+        let output = File::create(&file).expect("the disk has room");
+        let errors = output.try_clone().expect("the same file");
+        let mut shell = self.shell(command);
+        let status = shell.stdout(output).stderr(errors).status().expect("bash runs");
+        let output = fs::read(&file).expect("just written");
+        (status.code().unwrap_or(-1), String::from_utf8_lossy(&output).into_owned())
+    }
+
+    /// Runs a command in the shell; returns what it prints to stdout, whatever its status.
+    pub(crate) fn run_for_stdout(&self, command: &str) -> String {
+        let output = self.shell(command).output().expect("bash runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn shell(&self, command: &str) -> Command {
+        let mut path = OsString::from(
+            Path::new(env!("CARGO_BIN_EXE_hfile")).parent().expect("in a directory"),
+        );
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-c", command])
+            .current_dir(self.directory.path())
+            .env("PATH", path)
+            .env("TMPDIR", self.temporary.path())
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null());
+        shell
+    }
+}
+
+/// Whether the block is one whose commands run.
+pub(crate) fn runs(block: &Block) -> bool {
+    block.language == "console" && block.attribute("needs-").is_none()
+}
+
+/// Runs all commands of a page; returns how many ran, and what is not as the page says.
+pub(crate) fn run_page(page: &Page) -> (usize, Vec<String>) {
+    let has_commands = page.blocks("console").any(runs);
+    if !has_commands {
+        return (0, vec![]);
+    }
+    let scratch = Scratch::new(&page.text);
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    // The output of the last command, for the JSON block that may follow it.
+    let mut json = None;
+    for part in &page.parts {
+        match part {
+            Part::Hidden { line, command } => {
+                let (status, output) = scratch.run(command);
+                if status != 0 {
+                    wrong.push(format!("{}:{line}: status {status}: {output}", page.name));
+                }
+            }
+            Part::Block(block) if runs(block) => match examples(block) {
+                Ok(examples) => {
+                    for example in examples {
+                        count += 1;
+                        let (problem, output) = check(&scratch, block, &example);
+                        let place = || format!("{}:{}: {}", page.name, example.line, example.command);
+                        wrong.extend(problem.map(|problem| format!("{}\n{problem}", place())));
+                        let is_open = example.output.is_empty() && example.command.contains("--json");
+                        json = is_open.then_some(output);
+                    }
+                }
+                Err(problem) => wrong.push(format!("{}: {problem}", page.name)),
+            },
+            Part::Block(block) if block.language == "json" => {
+                if let Some(output) = json.take() {
+                    let problem = compare_json(&block.text(), &output);
+                    let place = format!("{}:{}", page.name, block.line);
+                    wrong.extend(problem.map(|problem| format!("{place}: {problem}")));
+                }
+            }
+            Part::Block(_) => {}
+        }
+    }
+    (count, wrong)
+}
+
+/// Runs a command; returns what is not as the page says, and the output.
+fn check(scratch: &Scratch, block: &Block, example: &Example) -> (Option<String>, String) {
+    let (status, output) = scratch.run(&example.command);
+    if status != example.status {
+        let problem = format!("status {status}, not {}:\n{}", example.status, shortened(&output));
+        return (Some(problem), output);
+    }
+    let problem = if example.output.is_empty() {
+        None
+    } else if example.output[0].starts_with('{') && example.command.contains("--json") {
+        compare_json(&example.output.join("\n"), &output)
+    } else {
+        difference(&example.output, &output, block.has("figures"))
+    };
+    (problem, output)
+}
+
+/// Compares the fields of the objects of a page with those of an output.
+pub(crate) fn compare_json(page: &str, output: &str) -> Option<String> {
+    let compared = shape::objects(page)
+        .and_then(|page| Ok((page, shape::objects(output)?)))
+        .map(|(page, real)| shape::compare(&page, &real));
+    match compared {
+        Ok(differences) if differences.is_empty() => None,
+        Ok(differences) => {
+            Some(format!("{}\nthe output:\n{}", differences.join("\n"), shortened(output)))
+        }
+        Err(problem) => Some(problem),
+    }
+}

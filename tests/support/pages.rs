@@ -1,0 +1,9 @@
+//! The Rust examples of the book, as doctests. `tests/docs.rs` checks that each page with Rust is here.
+//!
+//! `README.md` is a doctest of `hfile-store` too, with the dependencies that a user has.
+
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
+#[doc = include_str!("../../docs/src/filters/README.md")]
+struct Filters;
