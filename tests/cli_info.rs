@@ -154,7 +154,9 @@ fn info_shows_the_biggest_cell_if_the_file_has_it() {
     let mut bytes = fs::read(&file).expect("written above");
     let names: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(b"other.")).collect();
     assert_eq!(names.len(), 2);
-    names.into_iter().for_each(|at| bytes[at..at + 5].copy_from_slice(b"hfile"));
+    for at in names {
+        bytes[at..at + 5].copy_from_slice(b"hfile");
+    }
     fs::write(&file, bytes).expect("ours");
     let info = json(&["info", "--json", &file]);
     assert_eq!(info["biggest_cell_bytes"], 300);

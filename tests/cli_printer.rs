@@ -183,7 +183,7 @@ fn compare_blocks(name: &str, ours: &Value, theirs: &Value) {
     // The printer stops at the last data block.
     let headers = theirs["headers"].as_array().expect("headers");
     let is_data = |block: &&Value| matches!(field(block, "type"), "DATA" | "ENCODED_DATA");
-    let last = ours.iter().filter(is_data).next_back().map(|block| &block["offset"]);
+    let last = ours.iter().rfind(is_data).map(|block| &block["offset"]);
     assert_eq!(last, headers.last().map(|header| &header["fileOffset"]), "{name}");
     for (ours, theirs) in ours.iter().zip(headers) {
         for (our_name, their_name) in [
