@@ -276,8 +276,8 @@ fn a_damaged_file_is_counted_up_to_the_damage() {
     assert!(screen.starts_with("files             2\nINCOMPLETE        "), "{screen}");
     assert!(screen.contains("nowhere.hfile: "), "{screen}");
     assert!(screen.contains(&format!("cells             {}\n", cells + 1)), "{screen}");
-    let (status, message) = failure(&["stats", "nowhere.hfile"]);
-    assert_eq!(status, 3);
+    let (code, message) = failure(&["stats", "nowhere.hfile"]);
+    assert_eq!(code, 3);
     assert!(message.starts_with("hfile: nowhere.hfile: cannot "), "{message}");
 
     fs::write(&bad, &bytes[..bytes.len() - 100]).expect("the directory is ours");
