@@ -12,6 +12,7 @@ use crate::times::date;
 
 /// What the trailer, the file info, the index root and the filters of a file say.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields are those of the JSON output")]
 pub(super) struct FileReport {
     schema: u32,
     pub(super) file: String,

@@ -42,15 +42,15 @@ fn count_cells(
     stats: &mut CellStats,
 ) -> Result<()> {
     let mut scanner = if reads_ahead { scan(reader)? } else { scan_without_read_ahead(reader)? };
-    let mut counter = Counter::new(stats, name);
-    let counted = count(&mut scanner, &mut counter);
-    counter.end_row();
-    counted
+    let mut cells = Counter::new(stats, name);
+    let outcome = add_cells(&mut scanner, &mut cells);
+    cells.end_row();
+    outcome
 }
 
-fn count(scanner: &mut Scanner, counter: &mut Counter<'_>) -> Result<()> {
+fn add_cells(scanner: &mut Scanner, cells: &mut Counter<'_>) -> Result<()> {
     while let Some(cell) = scanner.cell() {
-        counter.add(&cell);
+        cells.add(&cell);
         scanner.advance()?;
     }
     Ok(())

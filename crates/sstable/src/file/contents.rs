@@ -15,6 +15,7 @@ use bytes::Bytes;
 
 use super::filters::chunked_bloom::ChunkedBloom;
 use super::parts::FileBlocks;
+use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockHandle, IndexEntries};
 use crate::block::origin::BlockOrigin;
@@ -68,7 +69,7 @@ impl FileBlocks<'_> {
             BlockType::RootIndex if at == self.0.trailer.load_on_open_data_offset => {
                 let root = self.0.index.as_ref().map(|index| &index.root);
                 let first = root.and_then(|root| Some(root.owned_key(root.entry(0)?.key)));
-                counted(root.map_or(0, |root| root.len()), first.map(BlockKey::Cell))
+                counted(root.map_or(0, IndexBlock::len), first.map(BlockKey::Cell))
             }
             BlockType::RootIndex => {
                 let first = self.0.metas.first().map(|(name, _)| name.clone());
