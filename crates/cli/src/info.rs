@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sstable::{Reader, TimeRange, escape};
 
-use crate::each_file::for_each_file;
 use crate::failure::Answer;
+use crate::inputs::{Inputs, OpenInput, Target};
 use crate::output::{Report, ReportFormat};
-use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number, show_size};
 
 /// Show size, cells, key range, codec, encoding, index and filters of HFiles.
@@ -17,14 +16,15 @@ use crate::size_text::{show_count, show_number, show_size};
 #[command(after_help = "\
 Examples:
   hfile info 4f1c.hfile
-  hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
+  hfile info region/cf
+  hfile info --json data/default/users | jq -r 'select(.bloom == null) | .file'
 
 Reads only the trailer and the blocks that opening a file loads, so large files take no longer. Continues with
 the other files if one cannot be read.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
-    /// HFiles to describe
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to describe
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -33,13 +33,13 @@ pub(crate) struct Info {
 impl Info {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut needs_separator = false;
-        for_each_file(&self.files, |file| {
-            let reader = Reader::open_file(file, reader_options())?;
+        Inputs::expand(&self.files).for_each(|input| {
+            let OpenInput { reader, target } = input.open()?;
             if needs_separator {
                 self.report_format.print(&Separator)?;
             }
             needs_separator = !self.report_format.is_json();
-            let report = FileReport::new(file, &reader);
+            let report = FileReport::new(input.path(), reader.whole(), target);
             self.report_format.print(&report)?;
             Ok(Answer::from_bool(report.problems.is_empty()))
         })
@@ -61,6 +61,8 @@ impl Report for Separator {
 struct FileReport {
     schema: u32,
     file: String,
+    #[serde(flatten)]
+    target: Target,
     size: u64,
     version: String,
     cells: u64,
@@ -121,7 +123,7 @@ struct FilterReport {
 }
 
 impl FileReport {
-    fn new(file: &Path, reader: &Reader) -> Self {
+    fn new(file: &Path, reader: &Reader, target: Target) -> Self {
         let (trailer, info) = (reader.trailer(), reader.file_info());
         let escaped = |row: Option<&[u8]>| row.map(|row| escape(row).to_string());
         let meta_names = reader.blocks().meta_names();
@@ -134,6 +136,7 @@ impl FileReport {
         Self {
             schema: 1,
             file: file.display().to_string(),
+            target,
             size: reader.len(),
             version: format!("{}.{}", trailer.major_version, trailer.minor_version),
             cells: trailer.entry_count,
@@ -185,6 +188,9 @@ impl Report for FileReport {
         let mut line = |name: &str, text: &str| writeln!(out, "{name:<14}{text}");
         let (size, byte_count) = (show_size(self.size), show_count(self.size));
         line("file", &self.file)?;
+        if let Some(target) = self.target.text() {
+            line("which is", &target)?;
+        }
         line("size", &format!("{size} ({byte_count} bytes), HFile {}", self.version))?;
         line("cells", &show_count(self.cells))?;
         if let (Some(first), Some(last)) = (&self.first_row, &self.last_row) {

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::Serialize;
-use sstable::{BlockOffset, Header, Reader};
+use sstable::{BlockOffset, Header};
 
-use crate::each_file::for_each_file;
 use crate::failure::Answer;
+use crate::inputs::{Inputs, OpenInput, Target};
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
-use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
 
 /// List every block of HFiles: offset, type, sizes, checksums.
@@ -25,8 +24,8 @@ Reads block headers only; hfile verify checks the blocks. Continues with the oth
 read.
 Exit status: 0 all listed, 1 a header is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Layout {
-    /// HFiles to list
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to list
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -36,15 +35,16 @@ impl Layout {
     /// Prints a report for each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
-        for_each_file(&self.files, |file| {
-            let reader = Reader::open_file(file, reader_options())?;
+        Inputs::expand(&self.files).for_each(|input| {
+            let OpenInput { reader, target } = input.open()?;
+            let reader = reader.whole();
             let blocks = reader.blocks().headers().map(|block| block.map(BlockReport::from));
             let blocks = blocks.collect::<Result<_, _>>()?;
             if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
                 writeln!(stdout()).context(STDOUT)?;
             }
-            let (size, file) = (reader.len(), file.display().to_string());
-            self.report_format.print(&FileReport { schema: 1, file, size, blocks })?;
+            let (size, file) = (reader.len(), input.name());
+            self.report_format.print(&FileReport { schema: 1, file, target, size, blocks })?;
             Ok(Answer::Positive)
         })
     }
@@ -54,6 +54,8 @@ impl Layout {
 struct FileReport {
     schema: u32,
     file: String,
+    #[serde(flatten)]
+    target: Target,
     size: u64,
     blocks: Vec<BlockReport>,
 }
@@ -89,7 +91,11 @@ impl From<(BlockOffset, Header)> for BlockReport {
 
 impl Report for FileReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}, {} bytes\n", self.file, show_count(self.size))?;
+        writeln!(out, "{}, {} bytes", self.file, show_count(self.size))?;
+        if let Some(target) = self.target.text() {
+            writeln!(out, "{target}; these are the blocks of the whole file")?;
+        }
+        writeln!(out)?;
         let heading = ["offset", "type", "size", "uncompressed", "checksum", "previous"];
         let rows: Vec<Vec<String>> = self.blocks.iter().map(BlockReport::cells).collect();
         write_table(out, &heading, &rows)?;

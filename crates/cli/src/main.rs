@@ -24,6 +24,7 @@ mod find;
 mod get;
 mod info;
 mod input_file;
+mod inputs;
 mod key_text;
 mod keys;
 mod layout;
@@ -59,8 +60,8 @@ use reading_options::ReadingOptions;
     after_help = "\
 Examples:
   hfile bench                          measure how many files filters skip
-  hfile info region/cf/*               show size, key range, codec and filters
-  hfile verify region/cf/*             check every block, the index and the filters
+  hfile info region/cf                 show size, key range, codec and filters of each file
+  hfile verify data/default/users      check every block, the index and the filters of a table
 
 hfile VERB --help describes a verb.
 Keys are written as HBase prints them (row\\x00), or as hex:726f7700.

@@ -11,6 +11,7 @@ use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader
 
 use super::kind;
 use crate::failure::Answer;
+use crate::inputs::single_hfile;
 use crate::output::{Report, ReportFormat};
 use crate::reading_options::{limits, reader_options};
 use crate::size_text::{SizeText, show_count, show_size};
@@ -70,7 +71,8 @@ impl Rebuild {
             name => Some(FilterOptions { kind: kind(name)?, sizing, seed: Seed::new(self.seed) }),
         };
         let name = self.input.display().to_string();
-        let source = FileSource::open(&self.input);
+        let input = single_hfile(&self.input, "filter rebuild")?;
+        let source = FileSource::open(&input);
         let source: Arc<dyn ReadAt> =
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;
