@@ -8,7 +8,7 @@ use serde::Serialize;
 use sstable::{FilterAnswer, ReadTrace, RowProbe, TimeRange, Timestamp};
 
 use crate::failure::{Answer, UsageError};
-use crate::inputs::{Input, Inputs, OpenInput, Target};
+use crate::inputs::{Input, Inputs, OpenInput, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, write_table};
 use crate::times::time_range;
@@ -173,8 +173,10 @@ struct FileTable(Vec<FileReport>);
 
 impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let row = |file: &FileReport| vec![file.target.label(&file.file), file.why.text().to_owned()];
-        let rows: Vec<_> = self.0.iter().map(row).collect();
-        write_table(out, &["file", "can hold the row"], &rows)
+        let row = |file: &FileReport| vec![file.file.clone(), file.why.text().to_owned()];
+        let mut rows: Vec<_> = self.0.iter().map(row).collect();
+        let mut heading = vec!["file", "can hold the row"];
+        add_target_column(&mut heading, &mut rows, self.0.iter().map(|file| &file.target));
+        write_table(out, &heading, &rows)
     }
 }

@@ -11,7 +11,7 @@ use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, ndjson};
 
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::{Answer, one_line};
-use crate::inputs::{Input, Inputs, OpenInput, Target};
+use crate::inputs::{Input, Inputs, OpenInput, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 
@@ -212,12 +212,12 @@ impl FileReport {
 
 impl Report for GetReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rows: Vec<Vec<String>> = self
+        let mut rows: Vec<Vec<String>> = self
             .files
             .iter()
             .map(|file| {
                 vec![
-                    file.target.label(&file.file),
+                    file.file.clone(),
                     file.cells.to_string(),
                     file.filter_blocks.to_string(),
                     file.index_blocks.to_string(),
@@ -231,7 +231,8 @@ impl Report for GetReport {
             writeln!(out)?;
         }
         writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
-        let heading = ["file", "cells", "filter", "index", "data", "bytes read", "answer"];
+        let mut heading = vec!["file", "cells", "filter", "index", "data", "bytes read", "answer"];
+        add_target_column(&mut heading, &mut rows, self.files.iter().map(|file| &file.target));
         write_table(out, &heading, &rows)
     }
 }

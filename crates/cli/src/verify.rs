@@ -60,7 +60,8 @@ impl Verify {
             outcomes.record(Err(problem))?;
         }
         let files = inputs.files();
-        let is_long = files.len() > SOUND_LINES_MAX && !self.verbose && !self.report_format.is_json();
+        let is_long =
+            files.len() > SOUND_LINES_MAX && !self.verbose && !self.report_format.is_json();
         in_parallel(files, |outcome| {
             summary.count(&outcome);
             let answer = outcome.and_then(|report| {
@@ -106,7 +107,12 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = show_number(self.files(), "file");
-        write!(f, "hfile: {files}: {} sound, {} damaged", show_count(self.sound), show_count(self.damaged))?;
+        write!(
+            f,
+            "hfile: {files}: {} sound, {} damaged",
+            show_count(self.sound),
+            show_count(self.damaged)
+        )?;
         if self.unread > 0 {
             write!(f, ", {} not read", show_count(self.unread))?;
         }

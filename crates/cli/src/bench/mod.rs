@@ -102,7 +102,10 @@ impl Bench {
         match report.left_out.iter().map(|file| file.status).max() {
             None | Some(0) => Ok(Answer::Positive),
             Some(1) => Ok(Answer::Negative),
-            Some(_) => bail!("{left_out} of {} files could not be measured", report.files + left_out as u64),
+            Some(_) => bail!(
+                "{left_out} of {} files could not be measured",
+                report.files + left_out as u64
+            ),
         }
     }
 

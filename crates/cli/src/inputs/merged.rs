@@ -81,7 +81,5 @@ impl MergedCells {
 }
 
 fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
-    order
-        .compare(&one.key(), &other.key())
-        .then_with(|| other.sequence_id.cmp(&one.sequence_id))
+    order.compare(&one.key(), &other.key()).then_with(|| other.sequence_id.cmp(&one.sequence_id))
 }

@@ -16,4 +16,4 @@ pub(crate) use self::expand::{Inputs, NoStoreFiles};
 pub(crate) use self::input::{Input, OpenInput};
 pub(crate) use self::merged::MergedCells;
 pub(crate) use self::single::single_hfile;
-pub(crate) use self::target::Target;
+pub(crate) use self::target::{Target, add_target_column};

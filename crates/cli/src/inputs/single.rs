@@ -21,7 +21,8 @@ pub(crate) fn single_hfile(path: &Path, verb: &str) -> anyhow::Result<PathBuf> {
     let input = Input::of_argument(path);
     let location = input.locate()?;
     if let (Some(text), true) = (input.describe(&location).0.text(), location.half.is_some()) {
-        let what = format!("hfile {verb} takes a whole HFile, and {shown} is a reference: the {text}");
+        let what =
+            format!("hfile {verb} takes a whole HFile, and {shown} is a reference: the {text}");
         return Err(UsageError(what).into());
     }
     Ok(location.path)

@@ -1,5 +1,7 @@
 //! What a link or a reference stands for, as reports show it.
 
+use std::path::Path;
+
 use directories::Location;
 use serde::Serialize;
 use sstable::{Half, escape};
@@ -20,13 +22,13 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns the target of a store file at `path`.
-    pub(super) fn new(path: &std::path::Path, location: &Location) -> Self {
+    pub(super) fn new(path: &Path, location: &Location) -> Self {
         if location.half.is_none() && location.path == path {
             return Self::default();
         }
         let half = location.half.as_ref();
         Self {
-            target: Some(location.path.display().to_string()),
+            target: Some(relative(&location.path)),
             half: half.map(|half| match half.half() {
                 Half::Top => "top",
                 Half::Bottom => "bottom",
@@ -51,5 +53,30 @@ impl Target {
             Some("top") => format!("upper half of {target}, from row {row}"),
             Some(_) => format!("lower half of {target}, before row {row}"),
         })
+    }
+}
+
+/// Returns a path without symbolic links as text, relative to the current directory if it is below.
+fn relative(path: &Path) -> String {
+    let current = std::env::current_dir().and_then(std::fs::canonicalize);
+    match current {
+        Ok(current) => path.strip_prefix(current).unwrap_or(path).display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// Adds a column to a table of files that says what links and references stand for, if there are any.
+pub(crate) fn add_target_column<'t>(
+    heading: &mut Vec<&str>,
+    rows: &mut [Vec<String>],
+    targets: impl Iterator<Item = &'t Target>,
+) {
+    let texts: Vec<Option<String>> = targets.map(Target::text).collect();
+    if texts.iter().all(Option::is_none) {
+        return;
+    }
+    heading.push("which is");
+    for (row, text) in rows.iter_mut().zip(texts) {
+        row.push(text.unwrap_or_default());
     }
 }

@@ -195,7 +195,8 @@ impl Recompress {
 ///
 /// [`UsageError`] if an argument names the reference.
 fn refuse_half(file: &Input, target: &Target) -> anyhow::Result<()> {
-    let what = format!("{}: not measured: recompress takes whole HFiles", target.label(&file.name()));
+    let what =
+        format!("{}: not measured: recompress takes whole HFiles", target.label(&file.name()));
     if file.is_argument() {
         return Err(UsageError(what).into());
     }
