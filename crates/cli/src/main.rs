@@ -26,6 +26,7 @@ mod get;
 mod help;
 mod info;
 mod input_file;
+mod inputs;
 mod key_text;
 mod keys;
 mod layout;
@@ -67,10 +68,10 @@ use reading_options::WithReadingOptions;
     disable_help_subcommand = true,
     after_help = "\
 Examples:
-  hfile info region/cf/*                         show size, key range, codec and filters
+  hfile info region/cf                           show size, key range, codec and filters of each file
   hfile cat --limit 10 4f1c.hfile                print the first cells
-  hfile get --explain region/cf/* row1           find a row, and show which files its filters skip
-  hfile verify region/cf/*                       check every block, the index and the filters
+  hfile get --explain region/cf row1             find a row, and show which files its filters skip
+  hfile verify data/default/users                check every block, the index and the filters of a table
   hfile build --from csv users.csv --row id --family f --sort --output users.hfile
   hfile bench --rows 100000                      measure how many files filters skip, in seconds
 

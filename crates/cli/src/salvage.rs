@@ -11,6 +11,7 @@ use sstable::{
 };
 
 use crate::failure::{Answer, Unsalvageable, UsageError};
+use crate::inputs::single_hfile;
 use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
@@ -50,8 +51,9 @@ impl Salvage {
     /// Writes the new file and reports the lost ranges.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.check_output()?;
+        let input = single_hfile(&self.input, "salvage")?;
         let reader =
-            Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::from_error)?;
+            Reader::open_file(&input, reader_options()).map_err(Unsalvageable::from_error)?;
         let mut notes = Vec::new();
         let options = writer_options(&reader, &mut notes)?;
         let output = Output::create(&self.output, self.force)?;

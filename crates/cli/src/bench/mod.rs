@@ -44,7 +44,7 @@ Examples:
   hfile bench --filters none,hbase-bloom,blocked-bloom
   hfile bench --file-sizes 1:4:16:64 --bits-per-key 7 --filters hbase-bloom,ribbon
   hfile bench --input /usr/share/dict/words
-  hfile bench --hfiles region/cf/*
+  hfile bench --hfiles region/cf
   hfile bench --rows 100000 --files 64 --cache-size 4MiB --json | jq '.results[]'
 
 Exit status: 0 measured, 1 a wrong answer, or a file is damaged, 2 wrong usage, 3 could not read or write.")]
@@ -84,8 +84,9 @@ pub(crate) struct Bench {
     /// Load keys from this file, one per line, instead of generated keys; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with = "hfiles")]
     input: Option<PathBuf>,
-    /// Measure these existing HFiles, each with its own filter and without
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// Measure these existing HFiles, or the HFiles in these directories, each with its own filter and
+    /// without
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     hfiles: Vec<PathBuf>,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -105,7 +106,10 @@ impl Bench {
         match report.left_out.iter().map(|file| file.status).max() {
             None | Some(0) => Ok(Answer::Positive),
             Some(1) => Ok(Answer::Negative),
-            Some(_) => bail!("{left_out} of {} files could not be measured", self.hfiles.len()),
+            Some(_) => bail!(
+                "{left_out} of {} files could not be measured",
+                report.files + left_out as u64
+            ),
         }
     }
 

@@ -12,6 +12,7 @@ use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader
 use crate::failure::Answer;
 use crate::help::ADVANCED;
 use crate::names::{Named, name_parser};
+use crate::inputs::single_hfile;
 use crate::output::{Report, ReportFormat};
 use crate::reading_options::{limits, reader_options};
 use crate::rounded::show_percent;
@@ -84,7 +85,8 @@ impl Rebuild {
         let seed = Seed::new(self.seed);
         let filter = self.kind.0.map(|kind| FilterOptions { kind, sizing, seed });
         let name = self.input.display().to_string();
-        let source = FileSource::open(&self.input);
+        let input = single_hfile(&self.input, "filter rebuild")?;
+        let source = FileSource::open(&input);
         let source: Arc<dyn ReadAt> =
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;

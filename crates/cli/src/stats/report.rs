@@ -1,7 +1,6 @@
 //! The report of `hfile stats`. Its fields are those of the JSON output.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 use sstable::CellType;
@@ -13,6 +12,7 @@ use super::largest::{LargestCell, LargestRow};
 use super::parts::Parts;
 use super::tags::TagsReport;
 use crate::failure::one_line;
+use crate::inputs::Input;
 use crate::times::date;
 
 /// The statistics of one file, or of several together.
@@ -62,8 +62,8 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(file: &Path, error: &anyhow::Error) -> Self {
-        Self { file: file.display().to_string(), what: one_line(error) }
+    pub(super) fn new(file: &Input, error: &anyhow::Error) -> Self {
+        Self { file: file.name(), what: one_line(error) }
     }
 }
 
