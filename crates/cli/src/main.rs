@@ -34,6 +34,7 @@ mod man;
 mod names;
 mod output;
 mod progress;
+mod read_bytes;
 mod reading_options;
 mod recompress;
 mod rounded;

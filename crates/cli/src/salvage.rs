@@ -57,7 +57,7 @@ impl Salvage {
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
-        let progress = Progress::new("cells", reader.trailer().entry_count);
+        let progress = Progress::new("copying sound cells", reader.trailer().entry_count);
         let (mut kept, mut refused, mut first_refusal) = (0, 0, None);
         let lost = sstable::salvage(&reader, |cell| {
             progress.advance(1);

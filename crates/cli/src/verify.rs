@@ -68,19 +68,21 @@ fn in_parallel(
 ) -> anyhow::Result<()> {
     let thread_count =
         thread::available_parallelism().map_or(1, NonZeroUsize::get).min(files.len());
-    let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
+    // A file that cannot be read counts as empty; its error is reported when it is opened.
+    let len = |file: &PathBuf| file.metadata().map_or(0, |metadata| metadata.len());
+    let progress = Progress::bytes("checking", files.iter().map(len).sum());
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         // The channel closes when the last worker drops its sender.
         let (sender, receiver) = mpsc::channel();
         for _ in 0..thread_count {
-            let (sender, next, is_alone) = (sender.clone(), &next, files.len() == 1);
+            let (sender, next, progress) = (sender.clone(), &next, &progress);
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(index) else { break };
                     // The receiver is gone if a report could not be printed.
-                    if sender.send((index, check(file, is_alone))).is_err() {
+                    if sender.send((index, check(file, progress))).is_err() {
                         break;
                     }
                 }
@@ -94,25 +96,21 @@ fn in_parallel(
             while let Some(outcome) = waiting.remove(&next_index) {
                 take(outcome)?;
                 next_index += 1;
-                if let Some(progress) = &progress {
-                    progress.advance(1);
-                }
             }
         }
         Ok(())
     })
 }
 
-fn check(path: &Path, shows_progress: bool) -> anyhow::Result<FileReport> {
+fn check(path: &Path, progress: &Progress) -> anyhow::Result<FileReport> {
     let name = path.display().to_string();
     let source = FileSource::open(path);
     let source = Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
-    let progress =
-        shows_progress.then(|| Progress::new(name.clone(), sstable::ReadAt::len(&*source)));
+    let mut shown = 0;
     let found = sstable::verify(source, FileName::new(name.as_str()), limits(), |done| {
-        if let Some(progress) = &progress {
-            progress.set(done);
-        }
+        // Other threads advance the same bar. A check may go back to an earlier offset.
+        progress.advance(done.saturating_sub(shown));
+        shown = shown.max(done);
     })?;
     Ok(FileReport::new(name, &found))
 }

@@ -26,7 +26,7 @@ use crate::stderr::print_message;
 
 /// Measures the files together and one by one.
 pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
-    let progress = Progress::new("files", 3 * paths.len() as u64);
+    let progress = Progress::new("sampling files", 3 * paths.len() as u64);
     let per_file = (rows_max / paths.len()).max(1);
     let mut sampled = Vec::new();
     let mut failed = Vec::new();
@@ -46,6 +46,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
         status: status_of(error),
     });
     let left_out = left_out.collect();
+    progress.set_phase("scanning files");
     let expected = ExpectedRows::scan_files(&mut sampled, &progress)?;
     let paths: Vec<&Path> = sampled.iter().map(|file| file.path.as_path()).collect();
     let with = FileSet::open(&paths, FilterUse::Best, plan)?;
@@ -54,6 +55,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     let own = figures(&with.readers)?;
     let mut results = Vec::new();
     for mix in Mix::ALL {
+        progress.set_phase(format!("measuring gets of {} rows", mix.name()));
         let gets = expected.plan_gets(&sampled, mix, plan);
         for (set, figures) in [(&without, &none), (&with, &own)] {
             // The first run warms the caches; its result is discarded.
@@ -61,6 +63,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
             results.push(Row::new(figures, mix, &set.measure(&gets, None, &expected)?));
         }
     }
+    progress.set_phase("measuring each file");
     let mut each_file = Vec::new();
     for file in &sampled {
         progress.advance(1);
