@@ -214,8 +214,12 @@ impl LostReport {
 
 impl Report for SalvageReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (kept, stated) = (show_count(self.cells), show_number(self.cells_stated, "cell"));
-        writeln!(out, "{}: {kept} of the {stated} of {}", self.output, self.file)?;
+        let stated = show_number(self.cells_stated, "cell");
+        let kept = match show_count(self.cells) {
+            _ if self.cells == self.cells_stated => "all".to_owned(),
+            kept => format!("{kept} of the"),
+        };
+        writeln!(out, "{}: {kept} {stated} of {}", self.output, self.file)?;
         for LostReport { offset, bytes, block, what, rows } in &self.lost {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             let bytes = show_number(*bytes, "byte");

@@ -70,8 +70,6 @@ pub(crate) struct Build {
     /// Write to OUT; - is stdout. For bulk load, OUT is an empty or new directory
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
-    #[command(flatten)]
-    sort: SortOptions,
     /// Replace the output if it exists
     #[arg(long, conflicts_with_all = ["bulk_load", "splits", "table"])]
     force: bool,
@@ -87,6 +85,9 @@ pub(crate) struct Build {
     report_format: ReportFormat,
     #[command(flatten)]
     writing: WritingOptions,
+    // After the settings of the file, so that its advanced options do not come before them in the help.
+    #[command(flatten)]
+    sort: SortOptions,
 }
 
 impl Build {

@@ -25,7 +25,7 @@ const MERGE_FAN_IN_MAX: usize = 64;
 #[derive(clap::Args)]
 pub(crate) struct SortOptions {
     /// Sort the cells before writing; without it, the input must be sorted
-    #[arg(long)]
+    #[arg(long, display_order = 2)]
     sort: bool,
     /// Keep at most this many bytes of cells in memory; temporary files take the rest
     #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
