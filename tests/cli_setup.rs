@@ -32,6 +32,15 @@ fn every_shell_has_a_script() {
         assert!(script.contains("hfile") && script.contains("recompress"), "{shell}");
         assert!(script.len() > 10_000, "{shell}: {} bytes", script.len());
     }
+    let directory = directory();
+    for shell in ["bash", "zsh"] {
+        let file = path(&directory, shell);
+        fs::write(&file, stdout(&["completions", shell])).expect("ours");
+        match Command::new(shell).args(["-n", &file]).output() {
+            Ok(checked) => assert!(checked.status.success(), "{}", text(&checked.stderr)),
+            Err(_) => eprintln!("skipped: there is no {shell}, so its script was not parsed"),
+        }
+    }
     let refused = hfile(&["completions", "csh"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("fish"), "{}", text(&refused.stderr));
