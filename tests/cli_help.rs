@@ -88,7 +88,7 @@ fn every_verb_prints_json() {
         let name = verb.join(" ");
         let is_group = !subcommands(&help).is_empty();
         let is_exempt = WITHOUT_JSON.iter().any(|(exempt, _)| *exempt == name);
-        let has_json = help.contains("\n      --json ");
+        let has_json = help.contains("\n      --json");
         if !is_group && !TO_DO.contains(&name.as_str()) {
             assert_ne!(has_json, is_exempt, "hfile {name}: add --json, or a reason to the list");
         }

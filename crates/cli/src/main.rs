@@ -36,6 +36,7 @@ mod names;
 mod output;
 mod parallel;
 mod progress;
+mod read_bytes;
 mod reading_options;
 mod recompress;
 mod rounded;

@@ -113,10 +113,14 @@ mod tests {
     fn the_first_error_ends_the_work() {
         let files: Vec<u32> = (0..1_000).collect();
         let mut count = 0;
-        let failed = in_parallel(&files, |file| *file, |_, _| {
-            count += 1;
-            anyhow::bail!("the first")
-        });
+        let failed = in_parallel(
+            &files,
+            |file| *file,
+            |_, _| {
+                count += 1;
+                anyhow::bail!("the first")
+            },
+        );
         assert!(failed.is_err() && count == 1);
     }
 }

@@ -59,21 +59,23 @@ impl Verify {
         let files = inputs.files();
         let is_long =
             files.len() > SOUND_LINES_MAX && !self.verbose && !self.report_format.is_json();
-        let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
-        let is_alone = files.len() == 1;
-        in_parallel(files, |file| check(file, is_alone), |_, outcome| {
-            if let Some(progress) = &progress {
-                progress.advance(1);
-            }
-            summary.count(&outcome);
-            let answer = outcome.and_then(|report| {
-                if !(is_long && report.ok) {
-                    self.report_format.print(&report)?;
-                }
-                Ok(Answer::from_bool(report.ok))
-            });
-            outcomes.record(answer)
-        })?;
+        // A file that cannot be read counts as empty; its error is reported when it is opened.
+        let len = |file: &Input| file.path().metadata().map_or(0, |metadata| metadata.len());
+        let progress = Progress::bytes("checking", files.iter().map(len).sum());
+        in_parallel(
+            files,
+            |file| check(file, &progress),
+            |_, outcome| {
+                summary.count(&outcome);
+                let answer = outcome.and_then(|report| {
+                    if !(is_long && report.ok) {
+                        self.report_format.print(&report)?;
+                    }
+                    Ok(Answer::from_bool(report.ok))
+                });
+                outcomes.record(answer)
+            },
+        )?;
         drop(progress);
         if summary.files() > 1 {
             print_message(summary);
@@ -123,7 +125,7 @@ impl fmt::Display for Summary {
     }
 }
 
-fn check(input: &Input, shows_progress: bool) -> anyhow::Result<FileReport> {
+fn check(input: &Input, progress: &Progress) -> anyhow::Result<FileReport> {
     let name = input.name();
     let location = match locate(input)? {
         Ok(location) => location,
@@ -132,12 +134,11 @@ fn check(input: &Input, shows_progress: bool) -> anyhow::Result<FileReport> {
     let (target, file) = input.describe(&location);
     let source = FileSource::open(&location.path);
     let source = Arc::new(source.with_context(|| format!("{file}: cannot open"))?);
-    let progress =
-        shows_progress.then(|| Progress::new(name.clone(), sstable::ReadAt::len(&*source)));
+    let mut shown = 0;
     let found = sstable::verify(source, file, limits(), |done| {
-        if let Some(progress) = &progress {
-            progress.set(done);
-        }
+        // Other threads advance the same bar. A check may go back to an earlier offset.
+        progress.advance(done.saturating_sub(shown));
+        shown = shown.max(done);
     })?;
     Ok(FileReport::new(name, target, &found))
 }

@@ -138,6 +138,7 @@ pub use files::manifest::FILE_ID_KEY;
 pub use files::names::check_hbase_family;
 pub use files::region_files::RegionFiles;
 pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
+pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
 pub use options::{CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, StoreOptions};

@@ -33,7 +33,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     let mut failed: Vec<(String, anyhow::Error)> =
         problems.into_iter().map(|error| ("directory".to_owned(), error)).collect();
     let inputs = inputs.files();
-    let progress = Progress::new("files", 3 * inputs.len() as u64);
+    let progress = Progress::new("sampling files", 3 * inputs.len() as u64);
     let per_file = (rows_max / inputs.len().max(1)).max(1);
     let mut sampled = Vec::new();
     for input in inputs {
@@ -52,6 +52,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
         status: status_of(error),
     });
     let left_out = left_out.collect();
+    progress.set_phase("scanning files");
     let expected = ExpectedRows::scan_files(&mut sampled, &progress)?;
     let measured: Vec<&Input> = sampled.iter().map(|file| file.input).collect();
     let with = FileSet::open(&measured, FilterUse::Best, plan)?;
@@ -60,6 +61,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     let own = with.figures()?;
     let mut results = Vec::new();
     for mix in Mix::ALL {
+        progress.set_phase(format!("measuring gets of {} rows", mix.name()));
         let gets = expected.plan_gets(&sampled, mix, plan);
         for (set, figures) in [(&without, &none), (&with, &own)] {
             // The first run warms the caches; its result is discarded.
@@ -67,6 +69,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
             results.push(Row::new(figures, mix, &set.measure(&gets, None, &expected)?));
         }
     }
+    progress.set_phase("measuring each file");
     let mut each_file = Vec::new();
     for file in &sampled {
         progress.advance(1);

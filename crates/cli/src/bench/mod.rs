@@ -19,6 +19,7 @@ use crate::help::ADVANCED;
 use crate::keys::{FileWeights, KeySet};
 use crate::names::name_parser;
 use crate::output::ReportFormat;
+use crate::progress::Progress;
 use crate::size_text::SizeText;
 use loaded::{FilterChoice, Plan};
 use measure::{Mix, clock_nanos};
@@ -116,11 +117,14 @@ impl Bench {
     fn run_loaded(&self) -> anyhow::Result<BenchReport> {
         let choices = self.choices();
         let plan = self.plan(GETS)?;
+        let progress = Progress::waiting("making keys");
         let keys = self.keys(plan)?;
+        drop(progress);
         let mut loads = Vec::new();
         let mut results = Vec::new();
-        for choice in choices {
-            let (load, rows) = loaded::run(choice, &keys, plan)
+        for (number, choice) in (1..).zip(&choices) {
+            let shown = format!("{} ({number} of {})", choice.name(), choices.len());
+            let (load, rows) = loaded::run(*choice, &keys, plan, &shown)
                 .with_context(|| format!("bench with filter {}", choice.name()))?;
             loads.push(load);
             results.extend(rows);

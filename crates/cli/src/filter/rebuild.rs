@@ -11,9 +11,10 @@ use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader
 
 use crate::failure::Answer;
 use crate::help::ADVANCED;
-use crate::names::{Named, name_parser};
 use crate::inputs::single_hfile;
+use crate::names::{Named, name_parser};
 use crate::output::{Report, ReportFormat};
+use crate::progress::Progress;
 use crate::reading_options::{limits, reader_options};
 use crate::rounded::show_percent;
 use crate::size_text::{SizeText, show_count, show_size};
@@ -91,6 +92,9 @@ impl Rebuild {
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;
         let file = FileName::new(name);
+        // The cells are read for the filter, and then the blocks are copied.
+        let passes = if filter.is_some() { 2 } else { 1 };
+        let source = Arc::new(ShownReads::new(source, passes));
         let without_id = (store::FILE_ID_KEY, None);
         let (output, size) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
         output.finish()?;
@@ -100,6 +104,31 @@ impl Rebuild {
             self.report_format.print(&RebuildReport::new(&self.output, size, filter))?;
         }
         Ok(Answer::Positive)
+    }
+}
+
+/// A source whose reads are shown as progress.
+struct ShownReads {
+    source: Arc<dyn ReadAt>,
+    progress: Progress,
+}
+
+impl ShownReads {
+    /// Expects that the source is read `passes` times.
+    fn new(source: Arc<dyn ReadAt>, passes: u64) -> Self {
+        let progress = Progress::bytes("building and copying", passes * source.len());
+        Self { source, progress }
+    }
+}
+
+impl ReadAt for ShownReads {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.progress.advance(buffer.len() as u64);
+        self.source.read_exact_at(buffer, offset)
     }
 }
 

@@ -13,8 +13,8 @@ use super::read_back;
 use super::report::{FileReport, RewriteReport};
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
-use crate::names::name_parser;
 use crate::inputs::{Input, Inputs, OpenInput, Target, single_hfile};
+use crate::names::name_parser;
 use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
@@ -130,7 +130,7 @@ impl Recompress {
         let output = Output::create(destination, self.force)?;
         let mut writer =
             Writer::new(output, FileName::new(destination.display().to_string()), options)?;
-        let progress = Progress::new("cells written", reader.trailer().entry_count);
+        let progress = Progress::new("writing", reader.trailer().entry_count);
         let mut scanner = scan(&reader)?;
         while let Some(cell) = scanner.cell() {
             writer.append(cell)?;
@@ -175,11 +175,13 @@ impl Recompress {
             .collect();
 
         let scratch = ScratchDirectory::create(None)?;
-        let steps = reader.trailer().entry_count.saturating_mul(variants.len() as u64);
-        let progress = Progress::new("cells written", steps);
+        // Each variant is written, and then compared with the original.
+        let steps = reader.trailer().entry_count.saturating_mul(2 * variants.len() as u64);
+        let progress = Progress::new("sampling", steps);
         let sample = Sample::read(&reader)?;
         let mut report = FileReport::new(file.path(), &reader, sample.cell_bytes);
         for (encoding, codec) in variants {
+            progress.set_phase(format!("{encoding}, {codec}"));
             let options = options.clone().data_block_encoding(encoding).compression(codec);
             let destination = scratch.path().join(format!("{encoding}-{codec}"));
             let measured = sample

@@ -1,7 +1,10 @@
 //! `hfile store compact`: merges store files.
 
+use store::{CompactionPhase, Store};
+
 use super::Directory;
 use crate::failure::Answer;
+use crate::progress::Progress;
 
 /// Flush, then merge the store files that the compaction policy selects, or all with --major.
 #[derive(clap::Args)]
@@ -29,10 +32,31 @@ impl Compact {
         let store = self.directory.open()?;
         let families = Directory::families(&store, self.family.as_deref())?;
         // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
+        let flushing = Progress::waiting("flushing");
         store.flush()?;
+        drop(flushing);
         for family in &families {
-            store.compact(family, self.major)?;
+            compact(&store, family, self.major)?;
         }
         Ok(Answer::Positive)
     }
+}
+
+/// Compacts a family and shows the progress of each phase.
+fn compact(store: &Store, family: &str, is_major: bool) -> store::Result<()> {
+    let mut shown: Option<(CompactionPhase, Progress)> = None;
+    store.compact_with(family, is_major, |report| {
+        if shown.as_ref().is_none_or(|(phase, _)| *phase != report.phase) {
+            let name = match report.phase {
+                CompactionPhase::Check => "checking",
+                _ => "merging",
+            };
+            shown = None; // Removes the last bar before the next is drawn.
+            let progress = Progress::bytes(format!("{name} files of {family}"), report.total);
+            shown = Some((report.phase, progress));
+        }
+        if let Some((_, progress)) = &shown {
+            progress.set(report.done);
+        }
+    })
 }

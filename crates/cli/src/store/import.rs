@@ -6,6 +6,7 @@ use store::ImportOptions;
 
 use super::Directory;
 use crate::failure::Answer;
+use crate::progress::Progress;
 
 /// Add HFiles to a store, leaving the given files unchanged.
 #[derive(clap::Args)]
@@ -35,7 +36,9 @@ impl Import {
     /// Adds all files, or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = ImportOptions::default().verify(!self.no_verify);
-        self.directory.open()?.import_with(&self.family, &self.files, &options)?;
+        let store = self.directory.open()?;
+        let _importing = Progress::waiting("checking and copying files");
+        store.import_with(&self.family, &self.files, &options)?;
         Ok(Answer::Positive)
     }
 }

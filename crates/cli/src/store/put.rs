@@ -14,7 +14,6 @@ use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError};
 use crate::output::{ReportFormat, STDOUT, stdout};
-use crate::progress::Progress;
 use crate::size_text::show_number;
 use crate::stderr::print_message;
 
@@ -74,7 +73,9 @@ impl Put {
         let store = self.directory.open()?;
         let mut input = self.open(now)?;
         let mut writer = BatchWriter::new(&store, self.ack, self.from_line);
+        let storing = input.show_progress("storing");
         let written = self.write(&mut input, &mut writer);
+        drop(storing);
         if written.as_ref().is_err_and(|error| !error.is::<UsageError>()) {
             writer.resume_point.print();
         }
@@ -153,7 +154,6 @@ struct BatchWriter<'s> {
     /// The line on which the last record of the batch begins.
     last_line: u64,
     resume_point: ResumePoint,
-    progress: Progress,
 }
 
 /// The number of stored cells and the line to resume at, shared with the Ctrl-C handler's thread.
@@ -193,11 +193,10 @@ impl ResumePoint {
 
 impl<'s> BatchWriter<'s> {
     fn new(store: &'s Store, acknowledges: bool, from_line: u64) -> Self {
-        let progress = Progress::unbounded("cells");
         let resume_point = ResumePoint::default();
         resume_point.set(None, from_line);
         resume_point.print_on_ctrl_c();
-        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, resume_point, progress }
+        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, resume_point }
     }
 
     fn push(&mut self, cell: &Cell, line: u64) {
@@ -217,7 +216,6 @@ impl<'s> BatchWriter<'s> {
         self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
         // The next record begins on the line after `last_line`, or later if a record spans lines.
         self.resume_point.set(Some(cells), self.last_line + 1);
-        self.progress.advance(cells);
         if self.acknowledges {
             let mut out = stdout();
             writeln!(out, "ACK {}", self.resume_point.written())
