@@ -1,9 +1,12 @@
 //! The conclusion of a run in sentences, from the ratios: where ours is ahead, and where behind.
 
-use crate::claims::Claim;
+use std::fmt::Write;
+
+use crate::claims::{Claim, show_ratio};
 use crate::contenders::OURS;
 use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure, Run, Spread};
+use crate::other_load::is_busy;
 
 /// The work that the first sentence quotes.
 const QUOTED: &str = "absent get, many files";
@@ -17,6 +20,14 @@ pub(crate) struct Conclusion {
 
 /// Draws the conclusion from the figures of a run.
 pub(crate) fn conclusion(run: &Run) -> Conclusion {
+    let mut conclusion = of_figures(run);
+    if is_busy(&run.stages) {
+        conclusion.headline.insert_str(0, "Not reliable, because the machine was busy. ");
+    }
+    conclusion
+}
+
+fn of_figures(run: &Run) -> Conclusion {
     let best = best_of_ours(&run.claims);
     if best.is_empty() {
         return Conclusion { headline: alone(&run.figures), peers: Vec::new() };
@@ -80,29 +91,31 @@ fn headline(best: &[&Claim], peers: &[&str]) -> String {
         and(peers),
         behind.len()
     );
-    match close.len() {
-        0 => text.push('.'),
-        1 => text.push_str("; 1 is too close to call."),
-        more => text.push_str(&format!("; {more} are too close to call.")),
-    }
+    let close = match close.len() {
+        0 => ".".to_owned(),
+        1 => "; 1 is too close to call.".to_owned(),
+        more => format!("; {more} are too close to call."),
+    };
+    text.push_str(&close);
     let quoted = best.iter().filter(|claim| claim.what == QUOTED);
     let quoted: Vec<String> = quoted
         .map(|claim| {
             let Spread { low, median, high } = claim.ratio;
+            let [low, median, high] = [low, median, high].map(show_ratio);
             let peer = possessive(claim.peer());
-            format!("{median:.2} of {peer} time (quartiles {low:.2} to {high:.2})")
+            format!("{median} of {peer} time (quartiles {low} to {high})")
         })
         .collect();
     if !quoted.is_empty() {
-        text.push_str(&format!(" An absent get over many files takes {}.", and(&quoted)));
+        let _ = write!(text, " An absent get over many files takes {}.", and(&quoted));
     }
     let behind = behind.iter().map(|claim| {
-        let (ratio, peer) = (claim.ratio.median, possessive(claim.peer()));
-        format!("{} ({ratio:.2} times {peer} {})", claim.what, claim.measured())
+        let (ratio, peer) = (show_ratio(claim.ratio.median), possessive(claim.peer()));
+        format!("{} ({ratio} times {peer} {})", claim.what, claim.measured())
     });
     let behind: Vec<String> = behind.collect();
     if !behind.is_empty() {
-        text.push_str(&format!(" Ours is behind at: {}.", behind.join("; ")));
+        let _ = write!(text, " Ours is behind at: {}.", behind.join("; "));
     }
     text
 }
@@ -110,7 +123,12 @@ fn headline(best: &[&Claim], peers: &[&str]) -> String {
 fn against(peer: &str, best: &[&Claim]) -> String {
     let list = |title: &str, wanted| {
         let selected = best.iter().filter(|claim| outcome(claim) == wanted).map(|claim| {
-            format!("{} ({:.2} of its {})", claim.what, claim.ratio.median, claim.measured())
+            format!(
+                "{} ({} of its {})",
+                claim.what,
+                show_ratio(claim.ratio.median),
+                claim.measured()
+            )
         });
         let selected: Vec<String> = selected.collect();
         (!selected.is_empty()).then(|| format!("{title}: {}", selected.join("; ")))

@@ -101,6 +101,11 @@ impl Ticks {
     }
 }
 
+/// Whether others used more than the limit during a stage.
+pub(crate) fn is_busy(stages: &[Stage]) -> bool {
+    stages.iter().filter_map(|stage| stage.other_load).any(OtherLoad::is_busy)
+}
+
 /// Returns a warning if the machine was busy during a stage, or if that is unknown.
 pub(crate) fn warning(stages: &[Stage]) -> Option<String> {
     let known: Vec<_> =

@@ -109,9 +109,9 @@ impl Chart {
             Drawing::Lines(lines) => lines.table(),
             Drawing::Rows(rows) => rows.table(),
         };
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details><summary>The numbers of this chart</summary>{}</details></figure>\n",
+            "<details><summary>The numbers of this chart</summary>{}</details></figure>",
             table(&self.title, &head, &rows)
         );
         out
@@ -155,9 +155,9 @@ pub(super) fn write_mark(
     radius: f64,
     tooltip: &str,
 ) {
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<path class=\"point mark {}\" d=\"{}\"><title>{}</title></path>\n",
+        "<path class=\"point mark {}\" d=\"{}\"><title>{}</title></path>",
         mark.class(),
         mark.path(centre, radius),
         escape(tooltip)

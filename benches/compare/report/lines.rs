@@ -84,7 +84,7 @@ impl Lines {
                 .mark
                 .map_or_else(|| "bound".to_owned(), |mark| format!("line {}", mark.class()));
             if places.len() > 1 {
-                let _ = write!(out, "<path class=\"{class}\" d=\"M{}\"/>\n", places.join("L"));
+                let _ = writeln!(out, "<path class=\"{class}\" d=\"M{}\"/>", places.join("L"));
             }
         }
         let marked = self.series.iter().filter_map(|series| Some((series, series.mark?)));
@@ -144,9 +144,9 @@ impl Lines {
         }
         let centre = f64::midpoint(*left, *right);
         write_text(out, "label", [centre, layout.height - 8.0], "middle", &self.x.label);
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<path class=\"axis\" d=\"M{left:.1} {top:.1}V{bottom:.1}H{right:.1}\"/>\n"
+            "<path class=\"axis\" d=\"M{left:.1} {top:.1}V{bottom:.1}H{right:.1}\"/>"
         );
     }
 

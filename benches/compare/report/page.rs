@@ -22,17 +22,17 @@ pub(crate) fn page(run: &Run) -> String {
     );
     if !run.is_finished {
         let stage = run.stages.last().map_or("the first stage", |stage| &*stage.name);
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<p id=\"unfinished\" class=\"warning\"><strong>Unfinished</strong>: what was measured \
-             up to “{}”.</p>\n",
+             up to “{}”.</p>",
             escape(stage)
         );
     }
     if let Some(warning) = warning(&run.stages) {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<p id=\"busy\" class=\"warning\"><strong>Warning.</strong> {}</p>\n",
+            "<p id=\"busy\" class=\"warning\"><strong>Warning.</strong> {}</p>",
             escape(&warning)
         );
     }
@@ -64,7 +64,7 @@ const RATIOS: &str = "<h2>Ratios and goals</h2>\n<p>A ratio is our figure divide
 fn conclude(out: &mut String, run: &Run) {
     let conclusion = conclusion(run);
     let _ =
-        write!(out, "<p id=\"headline\" class=\"headline\">{}</p>\n", escape(&conclusion.headline));
+        writeln!(out, "<p id=\"headline\" class=\"headline\">{}</p>", escape(&conclusion.headline));
     if conclusion.peers.is_empty() {
         return;
     }
@@ -159,9 +159,9 @@ fn figures(out: &mut String, figures: &[Figure]) {
         ])
     };
     let rows: Vec<_> = figures.iter().filter_map(row).collect();
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<details><summary>All figures</summary>{}</details>\n",
+        "<details><summary>All figures</summary>{}</details>",
         table("All figures", &head, &rows)
     );
 }

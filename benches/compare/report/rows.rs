@@ -7,6 +7,7 @@ use super::axis::{Scale, label_places};
 use super::chart::{Layout, Value, write_mark, write_text};
 use super::marks::Mark;
 use super::text::{number, width};
+use crate::claims::show_ratio;
 
 /// Rows in groups, on one logarithmic scale.
 #[derive(Clone, Debug)]
@@ -42,7 +43,9 @@ impl Row {
     fn shown(&self) -> String {
         let median = self.value.median;
         match &self.limit {
-            Some((_, verdict)) => format!("{} {verdict}", ratio(median)),
+            Some((limit, verdict)) => {
+                format!("{}, goal {}: {verdict}", show_ratio(median), show_ratio(*limit))
+            }
             None => number(median),
         }
     }
@@ -58,6 +61,8 @@ struct Columns {
 }
 
 const TITLE_HEIGHT: f64 = 30.0;
+/// Free space below the rows of a group.
+const GROUP_END: f64 = 6.0;
 const HEAD: f64 = 40.0;
 const FOOT: f64 = 26.0;
 const GAP: f64 = 8.0;
@@ -90,7 +95,7 @@ impl Rows {
         let inset = layout.radius + 2.0;
         let scale =
             Scale::new(true, numbers.chain(one), [columns.from + inset, columns.to - inset]);
-        let titles = self.groups.len() as f64 * TITLE_HEIGHT;
+        let titles = self.groups.len() as f64 * (TITLE_HEIGHT + GROUP_END);
         let height = HEAD + titles + self.rows().count() as f64 * columns.row_height + FOOT;
         let mut out = String::new();
         self.draw_scale(&mut out, layout, &columns, &scale, height);
@@ -103,6 +108,7 @@ impl Rows {
                 draw_row(&mut out, layout, &columns, &scale, row, top);
                 top += columns.row_height;
             }
+            top += GROUP_END;
         }
         (height, out)
     }
@@ -159,11 +165,6 @@ impl Rows {
         }
         (head.into_iter().map(str::to_owned).collect(), rows)
     }
-}
-
-/// Formats a ratio with two decimals, or more if it is small.
-fn ratio(ratio: f64) -> String {
-    if ratio < 0.1 { number(ratio) } else { format!("{ratio:.2}") }
 }
 
 fn draw_row(

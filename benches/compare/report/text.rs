@@ -43,8 +43,8 @@ pub(super) fn table(name: &str, head: &[String], rows: &[Vec<String>]) -> String
         let escaped = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell)));
         escaped.collect()
     };
-    let head: String =
-        head.iter().map(|cell| format!("<th scope=\"col\">{}</th>", escape(cell))).collect();
+    let head = head.iter().map(|cell| format!("<th scope=\"col\">{}</th>", escape(cell)));
+    let head: String = head.collect();
     let rows = rows.iter().filter_map(|row| {
         let (first, rest) = row.split_first()?;
         Some(format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", escape(first), cells(rest)))
