@@ -154,7 +154,8 @@ fn the_conclusion_names_where_ours_is_ahead_and_where_behind() {
         headline,
         "Ours is ahead in 3 of 5 comparisons with RocksDB, fjall, redb and HBase, behind in 1; 1 is \
          too close to call. An absent get over many files takes 0.24 of RocksDB's time \
-         (quartiles 0.23 to 0.26) and 0.36 of fjall's time (quartiles 0.20 to 0.50). Ours is behind at: bytes on disk, one run (1.09 times RocksDB's bytes)."
+         (quartiles 0.23 to 0.26) and 0.36 of fjall's time (quartiles 0.20 to \
+         0.50). Ours is behind at: bytes on disk, one run (1.09 times RocksDB's bytes)."
     );
     assert!(!page.contains("id=\"busy\""), "others took less than the limit");
     for name in CONTENDERS {

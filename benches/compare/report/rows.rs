@@ -39,10 +39,11 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the number beside the marker.
-    fn shown(&self) -> String {
+    /// Returns the number beside the marker, without its goal if there is little room.
+    fn shown(&self, is_short: bool) -> String {
         let median = self.value.median;
         match &self.limit {
+            Some((_, verdict)) if is_short => format!("{} {verdict}", show_ratio(median)),
             Some((limit, verdict)) => {
                 format!("{}, goal {}: {verdict}", show_ratio(median), show_ratio(*limit))
             }
@@ -77,8 +78,8 @@ impl Rows {
             self.rows().map(|row| width(&text(row), layout.font_size)).fold(0.0, f64::max)
         };
         let labels = widest(&|row| row.label.clone());
-        let values = widest(&Row::shown);
         let is_above = labels > layout.width * 0.38;
+        let values = widest(&|row| row.shown(is_above));
         let from = if is_above { 0.0 } else { labels };
         let row_height = if is_above { 34.0 } else { 18.0 };
         Columns { is_above, from: from + GAP, to: layout.width - values - 2.0 * GAP, row_height }
@@ -182,7 +183,7 @@ fn draw_row(
     } else {
         write_text(out, "label", [columns.from - GAP, baseline], "end", &row.label);
     }
-    write_text(out, "label", [layout.width, baseline], "end", &row.shown());
+    write_text(out, "label", [layout.width, baseline], "end", &row.shown(columns.is_above));
     if let Some((limit, _)) = &row.limit {
         let at = scale.place(*limit);
         let (top, bottom) = (middle - 8.0, middle + 8.0);
@@ -195,6 +196,6 @@ fn draw_row(
             write!(out, "<path class=\"spread {class}\" d=\"M{low:.1} {middle:.1}H{high:.1}\"/>");
     }
     let centre = [scale.place(row.value.median), middle];
-    let tooltip = format!("{}: {}", row.contender.as_ref().unwrap_or(&row.label), row.shown());
+    let tooltip = format!("{}: {}", row.contender.as_ref().unwrap_or(&row.label), row.shown(false));
     write_mark(out, row.mark, centre, layout.radius, &tooltip);
 }
