@@ -38,7 +38,7 @@
 //! # let database = std::collections::HashMap::from([("ada@example.org", 1815)]);
 //! # let query = |mail: &str| database.get(mail).copied();
 //!
-//! let seed = Seed::new(0x5eed); // A random one, if strangers choose the keys.
+//! let seed = Seed::new(0x5eed); // A random one, if users can choose the keys.
 //! let mut known = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000_000)?;
 //! for mail in database.keys() {
 //!     known.insert(KeyHash::new(seed, mail.as_bytes()))?;
