@@ -98,8 +98,9 @@ fn every_block_has_a_known_language_and_known_attributes() {
             };
             let languages = ["console", "json", "rust", "toml", "text"];
             if !languages.contains(&&block.language[..]) || !block.attributes.iter().all(is_known) {
-                let info = [&[block.language.clone()], &block.attributes[..]].concat().join(",");
-                wrong.push(format!("{}:{}: {info}", page.name, block.line));
+                let attributes = block.attributes.join(",");
+                wrong
+                    .push(format!("{}:{}: {} {attributes}", page.name, block.line, block.language));
             }
             if block.language == "json" {
                 let problem = shape::objects(&block.text()).err();
@@ -181,7 +182,8 @@ fn the_objects_of_the_reference_have_the_fields_of_the_output() {
 fn every_page_with_rust_is_a_doctest() {
     let list = fs::read_to_string(workspace().join("tests/support/pages.rs")).expect("committed");
     let has_rust = |page: &&Page| page.blocks("rust").next().is_some();
-    let is_missing = |page: &Page| !list.contains(&format!("include_str!(\"../../{}\")", page.name));
+    let is_missing =
+        |page: &Page| !list.contains(&format!("include_str!(\"../../{}\")", page.name));
     let pages: Vec<Page> = pages();
     let missing = pages.iter().filter(has_rust).filter(|page| is_missing(page));
     assert_right(&missing.map(|page| format!("{} is not included", page.name)).collect::<Vec<_>>());
