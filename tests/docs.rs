@@ -77,7 +77,7 @@ fn every_command_runs_and_prints_what_the_page_says() {
     wrong.sort();
     say(&format!("docs: {count} commands of {} pages ran", pages.len()));
     assert_right(&wrong);
-    assert!(count > 100 || !only.is_empty(), "only {count} commands were found");
+    assert!(count > 80 || !only.is_empty(), "only {count} commands were found");
 }
 
 #[test]
@@ -98,8 +98,9 @@ fn every_block_has_a_known_language_and_known_attributes() {
             };
             let languages = ["console", "json", "rust", "toml", "text"];
             if !languages.contains(&&block.language[..]) || !block.attributes.iter().all(is_known) {
-                let info = [&[block.language.clone()], &block.attributes[..]].concat().join(",");
-                wrong.push(format!("{}:{}: {info}", page.name, block.line));
+                let attributes = block.attributes.join(",");
+                wrong
+                    .push(format!("{}:{}: {} {attributes}", page.name, block.line, block.language));
             }
             if block.language == "json" {
                 let problem = shape::objects(&block.text()).err();

@@ -62,9 +62,8 @@ fn masked(line: &str) -> String {
     for c in line.trim().chars() {
         let is_number = text.ends_with('#');
         match c {
-            '0'..='9' if is_number => {}
+            '0'..='9' | '.' | ',' if is_number => {}
             '0'..='9' => text.push('#'),
-            '.' | ',' if is_number => {}
             ' ' if text.ends_with(' ') => {}
             other => text.push(other),
         }

@@ -51,9 +51,10 @@ impl Scratch {
         );
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
-        let mut shell = Command::new("bash");
+        // A command that waits forever ends with status 124.
+        let mut shell = Command::new("timeout");
         shell
-            .args(["-c", command])
+            .args(["300", "bash", "-c", command])
             .current_dir(self.directory.path())
             .env("PATH", path)
             .env("TMPDIR", self.temporary.path())
