@@ -137,3 +137,54 @@ fn bloom_contents(bloom: Option<&ChunkedBloom>) -> BlockContents {
 fn bloom_key(bloom: &ChunkedBloom, key: &Bytes) -> BlockKey {
     if bloom.is_over_columns() { BlockKey::Cell(key.clone()) } else { BlockKey::Row(key.clone()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{FileName, KeyRef, Reader, ReaderOptions};
+
+    const FILE: &[u8] = include_bytes!("../../../../tests/data/hfile/p06-none-snappy-rowcol.hfile");
+
+    fn open(bytes: Vec<u8>) -> Result<Reader> {
+        Reader::open(Arc::new(Bytes::from(bytes)), FileName::new("a"), ReaderOptions::default())
+    }
+
+    /// Lists all blocks; returns the number of cells.
+    fn list(reader: &Reader) -> Result<u64> {
+        let mut cells = 0;
+        for block in reader.blocks().headers() {
+            let (at, header) = block?;
+            let contents = reader.blocks().contents(at, &header)?;
+            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
+                cells += contents.entries.expect("a data block has cells");
+                let Some(BlockKey::Cell(first)) = contents.first_key else { panic!("no key") };
+                assert!(KeyRef::parse(&first).is_some());
+            }
+        }
+        Ok(cells)
+    }
+
+    #[test]
+    fn data_blocks_hold_all_cells() {
+        let reader = open(FILE.to_vec()).unwrap();
+        assert_eq!(list(&reader).unwrap(), reader.trailer().entry_count);
+    }
+
+    /// The file has no checksums, so damage reaches the decoders.
+    #[test]
+    fn damaged_blocks_are_errors() {
+        for at in (0..FILE.len()).step_by(29) {
+            for value in [0x7f, 0xff] {
+                let mut bytes = FILE.to_vec();
+                bytes[at] = value;
+                let Ok(reader) = open(bytes) else { continue };
+                let _ = list(&reader);
+                for (key, _) in reader.file_info().iter() {
+                    let _ = reader.file_info().decoded(key);
+                }
+            }
+        }
+    }
+}
