@@ -64,6 +64,7 @@ Examples:
   hfile verify data/default/users      check every block, the index and the filters of a table
 
 hfile VERB --help describes a verb.
+A PATH is an HFile or a directory: of HBase (family, region, table, namespace or root), or any other with HFiles.
 Keys are written as HBase prints them (row\\x00), or as hex:726f7700.
 Exit status: 0 success, 1 negative answer (damaged, different or not found), 2 wrong usage,
 3 could not read or write."
