@@ -53,12 +53,12 @@ impl Verify {
         let mut inputs = Inputs::expand(&self.files);
         let mut problems = inputs.take_problems();
         if let (1, []) = (problems.len(), inputs.files()) {
-            return Err(problems.remove(0));
+            return Err(problems.remove(0).error);
         }
         let mut outcomes = Outcomes::default();
         let mut summary = Summary { unread: problems.len() as u64, ..Summary::default() };
         for problem in problems {
-            outcomes.record(Err(problem))?;
+            outcomes.record(Err(problem.error))?;
         }
         let files = inputs.files();
         let is_long =
