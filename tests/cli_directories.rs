@@ -300,6 +300,11 @@ fn a_damaged_tracker_file_is_an_error_and_not_an_empty_family() {
     assert_eq!(objects(&out).len(), 2);
     assert!(told.contains("g/.filelist/f2: damaged tracker file: checksum mismatch"), "{told}");
     assert!(told.contains("\nnext: restore a sound copy of the tracker file"), "{told}");
+    // A search says that cells of the row may be missing.
+    let (out, _) = run(1, &["get", "--json", region.to_str().expect("text"), "row-00002"]);
+    let failed = &objects(&out)[0]["failed"];
+    assert_eq!(failed.as_array().map(Vec::len), Some(1), "{failed}");
+    assert!(failed[0]["what"].as_str().expect("text").contains("checksum mismatch"), "{failed}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, ndjson};
 
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::{Answer, one_line};
-use crate::inputs::{Input, Inputs, OpenInput, Target, add_target_column};
+use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 use crate::size_text::show_size;
@@ -53,7 +53,11 @@ impl Get {
         let mut cells: Vec<Cell> = Vec::new();
         let mut files = Vec::new();
         let mut failed = Vec::new();
-        let answer = Inputs::expand(&self.files).for_each(|file| {
+        let inputs = Inputs::expand(&self.files);
+        for Problem { directory, error } in inputs.problems() {
+            failed.push(FailedFile { file: directory.clone(), what: one_line(error) });
+        }
+        let answer = inputs.for_each(|file| {
             let result = search_file(file, &probe).inspect_err(|error| {
                 failed.push(FailedFile { file: file.name(), what: one_line(error) });
             })?;
@@ -131,7 +135,7 @@ struct GetReport {
     failed: Vec<FailedFile>,
 }
 
-/// A file that could not be searched: the row may have cells in it.
+/// A file or directory that could not be searched: the row may have cells in it.
 #[derive(Serialize)]
 struct FailedFile {
     file: String,

@@ -77,6 +77,7 @@ Examples:
   hfile bench --rows 100000                      measure how many files filters skip, in seconds
 
 hfile VERB -h lists the common options of a verb; hfile VERB --help describes everything.
+A PATH is an HFile or a directory: of HBase (family, region, table, namespace or root), or any other with HFiles.
 Keys are written as HBase prints them (row\\x00), or as hex:726f7700. Inputs may be gzip or Zstandard.
 Exit status: 0 success, 1 negative answer (damaged, different or not found), 2 wrong usage,
 3 could not read or write."

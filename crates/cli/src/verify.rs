@@ -26,10 +26,11 @@ use crate::stderr::print_message;
 #[command(after_help = "\
 Examples:
   hfile verify 4f1c.hfile
-  hfile verify --json backup/*/cf/* | jq -r 'select(.ok | not) | .file'
+  hfile verify data/default/users
+  hfile verify --json data/default | jq -r 'select(.ok | not) | .file'
 
-Checks files on all cores and reports them in the order given. Continues with the other files if one cannot
-be read. For a damaged data block, reports which rows may be lost: those between the last row before the block
+Checks files on all cores and reports them in the order given. Of more than 20 files, prints only the damaged
+ones. A line on stderr counts the files. Continues with the other files if one cannot be read. For a damaged data block, reports which rows may be lost: those between the last row before the block
 and the first row after it. hfile salvage saves all other rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
@@ -49,12 +50,12 @@ impl Verify {
         let mut inputs = Inputs::expand(&self.files);
         let mut problems = inputs.take_problems();
         if let (1, []) = (problems.len(), inputs.files()) {
-            return Err(problems.remove(0));
+            return Err(problems.remove(0).error);
         }
         let mut outcomes = Outcomes::default();
         let mut summary = Summary { unread: problems.len() as u64, ..Summary::default() };
         for problem in problems {
-            outcomes.record(Err(problem))?;
+            outcomes.record(Err(problem.error))?;
         }
         let files = inputs.files();
         let is_long =

@@ -31,7 +31,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     let mut inputs = Inputs::expand(paths);
     let problems = inputs.take_problems();
     let mut failed: Vec<(String, anyhow::Error)> =
-        problems.into_iter().map(|error| ("directory".to_owned(), error)).collect();
+        problems.into_iter().map(|problem| (problem.directory, problem.error)).collect();
     let inputs = inputs.files();
     let progress = Progress::new("sampling files", 3 * inputs.len() as u64);
     let per_file = (rows_max / inputs.len().max(1)).max(1);

@@ -15,11 +15,18 @@ use crate::stderr::print_message;
 #[error("{0}")]
 pub(crate) struct NoStoreFiles(String);
 
+/// A part of a directory that cannot be listed; it may have store files.
+pub(crate) struct Problem {
+    /// The directory, as the argument names it.
+    pub(crate) directory: String,
+    pub(crate) error: anyhow::Error,
+}
+
 /// The store files to read, in the order of the arguments and of their paths.
 pub(crate) struct Inputs {
     files: Vec<Input>,
-    /// The directories that cannot be listed.
-    problems: Vec<anyhow::Error>,
+    /// What cannot be read of directories.
+    problems: Vec<Problem>,
 }
 
 impl Inputs {
@@ -42,8 +49,13 @@ impl Inputs {
     }
 
     /// Takes the problems with directories, to report them before the files.
-    pub(crate) fn take_problems(&mut self) -> Vec<anyhow::Error> {
+    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
+    }
+
+    /// The problems with directories.
+    pub(crate) fn problems(&self) -> &[Problem] {
+        &self.problems
     }
 
     /// Runs `work` for each store file in order, and combines the answers.
@@ -56,13 +68,13 @@ impl Inputs {
         let mut problems = self.take_problems();
         match (&self.files[..], problems.len()) {
             ([file], 0) => return work(file),
-            ([], 1) => return Err(problems.remove(0)),
+            ([], 1) => return Err(problems.remove(0).error),
             _ => {}
         }
         let count = self.files.len() + problems.len();
         let mut outcomes = Outcomes::default();
         for problem in problems {
-            outcomes.record(Err(problem))?;
+            outcomes.record(Err(problem.error))?;
         }
         for file in &self.files {
             outcomes.record(work(file))?;
@@ -74,13 +86,13 @@ impl Inputs {
         let shown = directory.display();
         let listing = match Listing::read(&LocalTree, directory) {
             Ok(listing) => listing,
-            Err(error) => return self.problems.push(error.into()),
+            Err(error) => return self.add_problem(directory, error.into()),
         };
         let skipped = summary(&listing.skipped);
         if listing.entries.is_empty() && listing.problems.is_empty() {
             let skipped = skipped.map(|skipped| format!(" ({skipped})")).unwrap_or_default();
             let what = format!("{shown}: no HFiles in this directory{skipped}");
-            return self.problems.push(NoStoreFiles(what).into());
+            return self.add_problem(directory, NoStoreFiles(what).into());
         }
         if let Some(skipped) = skipped {
             print_message(format_args!("hfile: {shown}: {skipped}"));
@@ -91,7 +103,12 @@ impl Inputs {
                  hfile store reads the store"
             ));
         }
-        self.problems.extend(listing.problems.into_iter().map(anyhow::Error::from));
+        for problem in listing.problems {
+            self.add_problem(directory, problem.into());
+        }
         self.files.extend(listing.entries.into_iter().map(Input::of_entry));
+    }
+    fn add_problem(&mut self, directory: &Path, error: anyhow::Error) {
+        self.problems.push(Problem { directory: directory.display().to_string(), error });
     }
 }

@@ -25,7 +25,7 @@ impl MergedCells {
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let mut inputs = Inputs::expand(&[path.to_owned()]);
         if let Some(problem) = inputs.take_problems().into_iter().next() {
-            return Err(problem);
+            return Err(problem.error);
         }
         let files = inputs.files();
         let mut merged = Self { order: Comparator::Bytes, scanners: Vec::new() };
