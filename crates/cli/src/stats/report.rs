@@ -12,7 +12,6 @@ use super::largest::{LargestCell, LargestRow};
 use super::parts::Parts;
 use super::tags::TagsReport;
 use crate::failure::one_line;
-use crate::inputs::Input;
 use crate::times::date;
 
 /// The statistics of one file, or of several together.
@@ -62,8 +61,8 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(file: &Input, error: &anyhow::Error) -> Self {
-        Self { file: file.name(), what: one_line(error) }
+    pub(super) fn new(file: String, error: &anyhow::Error) -> Self {
+        Self { file, what: one_line(error) }
     }
 }
 

@@ -47,10 +47,14 @@ impl Stats {
         let mut total = Total::default();
         let mut needs_separator = false;
         let mut inputs = Inputs::expand(&self.files);
-        let problems = inputs.take_problems();
+        let mut problems = inputs.take_problems();
+        if let (1, []) = (problems.len(), inputs.files()) {
+            return Err(problems.remove(0).error);
+        }
         let (files, count) = (inputs.files(), inputs.files().len() + problems.len());
         for problem in problems {
-            outcomes.record(Err(problem))?;
+            total.problems.push(Problem::new(problem.directory, &problem.error));
+            outcomes.record(Err(problem.error))?;
         }
         let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
         let reads_ahead = files.len() == 1;
@@ -64,7 +68,7 @@ impl Stats {
                 let stats = match outcome {
                     Ok(stats) => stats,
                     Err(error) => {
-                        total.problems.push(Problem::new(file, &error));
+                        total.problems.push(Problem::new(file.name(), &error));
                         return outcomes.record(Err(error));
                     }
                 };
@@ -112,7 +116,7 @@ impl Total {
         self.stats.cells.merge(cells);
         self.stats.parts.merge(&parts);
         let problem = problem.map(anyhow::Error::from);
-        self.problems.extend(problem.iter().map(|error| Problem::new(file, error)));
+        self.problems.extend(problem.iter().map(|error| Problem::new(file.name(), error)));
         problem
     }
 }
