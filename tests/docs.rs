@@ -46,11 +46,10 @@ use runner::{run_page, runs};
 use update::updated;
 
 /// Why a block is not run, and how many blocks of the pages may state it.
-const NEEDS: [(&str, usize, &str); 4] = [
+const NEEDS: [(&str, usize, &str); 3] = [
     ("cargo", 30, "compiles the workspace"),
     ("hbase", 2, "asks a cluster"),
     ("minutes", 3, "takes minutes in a debug build"),
-    ("file-system", 4, "fills or changes a file system"),
 ];
 
 fn assert_right(wrong: &[String]) {
