@@ -127,6 +127,8 @@ fn get_and_find_search_only_the_half_of_a_reference() {
     // The parent's files have the row, but it is in the other half.
     run(0, &["get", &format!("{TABLE}/c65bc83cc9888373de3595d40b882f08"), "row-01600"]);
     run(1, &["get", LOWER, "row-01600"]);
+    let (_, told) = run(2, &["get", LOWER, CLONE]);
+    assert!(told.contains("is a directory; give a row of that name as hex:"), "{told}");
     let (out, _) = run(1, &["find", LOWER, "row-01600"]);
     assert_eq!(out.matches("no: outside its key range").count(), 14, "{out}");
     let (out, _) = run(0, &["find", LOWER, "row-01002"]);

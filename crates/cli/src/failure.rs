@@ -19,8 +19,6 @@ use std::process::ExitCode;
 use directories::SkipReason;
 use sstable::Damage;
 
-use crate::inputs::NoStoreFiles;
-
 use crate::output::STDOUT;
 use crate::stderr::print_message;
 
@@ -52,6 +50,11 @@ impl Answer {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
+
+/// A directory without store files.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoStoreFiles(pub(crate) String);
 
 /// The output exists, and `--force` is not given.
 #[derive(Debug, thiserror::Error)]

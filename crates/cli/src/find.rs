@@ -23,8 +23,8 @@ Examples:
 
 --min-ts is inclusive and --max-ts exclusive, as in HBase's TimeRange.
 Continues with the other files if one cannot be read.
-A ROW that names an existing file is refused, because the row was probably forgotten; write such a row as
-hex:…
+A ROW that names an existing file or directory is refused, because the row was probably forgotten; write such a
+row as hex:…
 Exit status: 0 some file can hold the row, 1 none can, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Find {
     /// HFiles, or directories of them, to search

@@ -25,8 +25,8 @@ Examples:
   hfile get --json region/cf hex:726f7731 | jq .files
 
 Continues with the other files if one cannot be read; the cells of that file are then missing.
-A ROW that names an existing file is refused, because the row was probably forgotten; write such a row as
-hex:…
+A ROW that names an existing file or directory is refused, because the row was probably forgotten; write such a
+row as hex:…
 Exit status: 0 found, 1 not found, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {
     /// HFiles, or directories of them, to search

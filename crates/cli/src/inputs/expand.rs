@@ -7,13 +7,8 @@ use directories::{Listing, LocalTree, Place};
 use super::input::Input;
 use super::skipped::summary;
 use crate::each_file::Outcomes;
-use crate::failure::Answer;
+use crate::failure::{Answer, NoStoreFiles};
 use crate::stderr::print_message;
-
-/// A directory without store files.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NoStoreFiles(String);
 
 /// A part of a directory that cannot be listed; it may have store files.
 pub(crate) struct Problem {

@@ -12,7 +12,7 @@ mod single;
 mod skipped;
 mod target;
 
-pub(crate) use self::expand::{Inputs, NoStoreFiles, Problem};
+pub(crate) use self::expand::{Inputs, Problem};
 pub(crate) use self::input::{Input, OpenInput};
 pub(crate) use self::merged::MergedCells;
 pub(crate) use self::single::single_hfile;
