@@ -26,6 +26,7 @@ use sstable::Timestamp;
 use store::{Clock, Store, StoreOptions};
 
 use crate::failure::{Answer, UsageError};
+use crate::help::ADVANCED;
 use crate::key_text::KeyText;
 use crate::times::time_range;
 
@@ -97,7 +98,7 @@ struct Directory {
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     directory: PathBuf,
     /// Use this time for TTL and new cells, in milliseconds since 1970 [default: the system clock]
-    #[arg(long, value_name = "MILLIS")]
+    #[arg(long, value_name = "MILLIS", help_heading = ADVANCED, hide_short_help = true)]
     now: Option<i64>,
 }
 
