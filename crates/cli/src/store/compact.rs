@@ -1,7 +1,9 @@
 //! `hfile store compact`: merges store files.
 
-use super::Directory;
+use super::change_report::{ChangeReport, Watch};
+use super::directory::Directory;
 use crate::failure::Answer;
+use crate::output::ReportFormat;
 
 /// Flush, then merge the store files that the compaction policy selects, or all with --major.
 #[derive(clap::Args)]
@@ -21,18 +23,24 @@ pub(super) struct Compact {
     /// Merge all files of a family into one
     #[arg(long)]
     major: bool,
+    #[command(flatten)]
+    report_format: ReportFormat,
 }
 
 impl Compact {
     /// Compacts.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let watch = Watch::start();
         let store = self.directory.open()?;
         let families = Directory::families(&store, self.family.as_deref())?;
+        let before = store.stats().families;
         // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
         store.flush()?;
         for family in &families {
             store.compact(family, self.major)?;
         }
+        let report = ChangeReport::new(&store, &before, "nothing to compact", &watch);
+        self.report_format.print(&report)?;
         Ok(Answer::Positive)
     }
 }
