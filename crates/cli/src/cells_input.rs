@@ -42,6 +42,16 @@ pub(crate) struct InputOptions {
 }
 
 impl InputOptions {
+    /// Returns the options of a verb that also takes other arguments than an input file.
+    pub(crate) const fn new(
+        from: CellsFormat,
+        input: PathBuf,
+        dry_run: bool,
+        csv: CsvOptions,
+    ) -> Self {
+        Self { from, input, dry_run, csv }
+    }
+
     /// Whether `--dry-run` is given.
     pub(crate) const fn is_dry_run(&self) -> bool {
         self.dry_run

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use filter::{FilterKind, Seed};
+use filter::Seed;
 use serde::Serialize;
 use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader, rebuild_filter};
 
 use crate::failure::Answer;
 use crate::help::ADVANCED;
 use crate::inputs::single_hfile;
-use crate::names::{Named, name_parser};
+use crate::names::{KindOrNone, name_parser};
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::reading_options::{limits, reader_options};
@@ -43,8 +43,8 @@ pub(super) struct Rebuild {
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
     /// Build this kind of filter; none removes the filter
-    #[arg(long, value_name = "KIND", value_parser = name_parser::<NewKind>())]
-    kind: NewKind,
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<KindOrNone>())]
+    kind: KindOrNone,
     /// Set the error rate, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing")]
     error_rate: Option<f64>,
@@ -63,20 +63,6 @@ pub(super) struct Rebuild {
     force: bool,
     #[command(flatten)]
     report_format: ReportFormat,
-}
-
-/// The kind of the new filter; `None` removes the filter.
-#[derive(Clone, Copy)]
-struct NewKind(Option<FilterKind>);
-
-impl Named for NewKind {
-    const WHAT: &'static str = "filter";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        let kinds = FilterKind::known().into_iter();
-        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
-        [("none", Self(None))].into_iter().chain(kinds).collect()
-    }
 }
 
 impl Rebuild {

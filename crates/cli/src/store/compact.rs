@@ -2,8 +2,10 @@
 
 use store::{CompactionPhase, Store};
 
-use super::Directory;
+use super::change_report::{ChangeReport, Watch};
+use super::directory::Directory;
 use crate::failure::Answer;
+use crate::output::ReportFormat;
 use crate::progress::Progress;
 
 /// Flush, then merge the store files that the compaction policy selects, or all with --major.
@@ -24,13 +26,17 @@ pub(super) struct Compact {
     /// Merge all files of a family into one
     #[arg(long)]
     major: bool,
+    #[command(flatten)]
+    report_format: ReportFormat,
 }
 
 impl Compact {
     /// Compacts.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let watch = Watch::start();
         let store = self.directory.open()?;
         let families = Directory::families(&store, self.family.as_deref())?;
+        let before = store.stats().families;
         // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
         let flushing = Progress::waiting("flushing");
         store.flush()?;
@@ -38,6 +44,8 @@ impl Compact {
         for family in &families {
             compact(&store, family, self.major)?;
         }
+        let report = ChangeReport::new(&store, &before, "nothing to compact", &watch);
+        self.report_format.print(&report)?;
         Ok(Answer::Positive)
     }
 }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyExplanation;
 
-use super::{Directory, Versions, warn_about_filters};
+use super::directory::{Directory, warn_about_filters};
+use super::versions::Versions;
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::key_text::KeyText;

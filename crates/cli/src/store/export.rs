@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Directory, warn_about_filters};
+use super::directory::{Directory, warn_about_filters};
 use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
 use crate::output::ReportFormat;

@@ -4,6 +4,7 @@
 //! background ─┬─ tasks           pending work of the threads
 //!             ├─ back_pressure   writers wait while flushes do not keep up
 //!             ├─ flush           memstores to files
+//!             ├─ drop_family     a flush that leaves one family out
 //!             └─ compaction, filters      rewrite files
 //! import, export, checkpoint      copy files in, write files for HBase, share files
 //! ```
@@ -12,6 +13,7 @@ mod back_pressure;
 pub(crate) mod background;
 pub(crate) mod checkpoint;
 pub(crate) mod compaction;
+mod drop_family;
 pub(crate) mod export;
 pub(crate) mod filters;
 pub(crate) mod flush;

@@ -52,13 +52,18 @@ impl Maintenance {
         for family in &catalog.version().families {
             while !self.tasks.is_stopping() {
                 let version = catalog.version();
-                let files = &version.known_family(family.family.name.as_bytes())?.files;
-                let files: Vec<_> = files.by_sequence().rev().cloned().collect();
+                let name = &family.family.name;
+                let Some(present) = version.family(name.as_bytes()) else {
+                    break; // Dropped meanwhile.
+                };
+                let files: Vec<_> = present.files.by_sequence().rev().cloned().collect();
                 if self.select(catalog, &files).is_empty() {
                     break;
                 }
-                let name = &family.family.name;
                 let result = self.compact(catalog, name, false, &mut |_| {});
+                if catalog.version().family(name.as_bytes()).is_none() {
+                    break;
+                }
                 if let Err(error) = &result {
                     self.count(|counts| {
                         counts.compactions_failed += 1;
