@@ -63,8 +63,8 @@
 //! | filter                  | bits per key at 1 % | use                                           |
 //! |-------------------------|--------------------:|-----------------------------------------------|
 //! | [`bloom::Blocked`]      |                 9.9 | the fast default: one cache line per lookup   |
-//! | [`bloom::SplitBlock`]   |                10.6 | faster lookups; Parquet's format              |
-//! | [`Ribbon`]              |                 6.8 | static; the fewest bits                       |
+//! | [`bloom::SplitBlock`]   |                10.5 | faster lookups; Parquet's format              |
+//! | [`Ribbon`]              |                 6.7 | static; the fewest bits                       |
 //! | [`BinaryFuse`]          |                 8.6 | static; fast lookups in few bits              |
 //! | [`bloom::Classic`]      |                 9.6 | fewer bits, several cache lines per lookup    |
 //! | [`Cuckoo`]              |                10.4 | keys can be removed                           |
@@ -72,7 +72,7 @@
 //! | [`CountingBloom`]       |                43.4 | keys can be removed and counted               |
 //! | [`bloom::hbase`]        |                 9.6 | the Bloom filter in HBase's files             |
 //!
-//! A static filter is built once, from all keys.
+//! The bits per key are those of a million keys. A static filter is built once, from all keys.
 //!
 //! # One set of names
 //!
