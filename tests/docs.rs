@@ -181,7 +181,8 @@ fn the_objects_of_the_reference_have_the_fields_of_the_output() {
 fn every_page_with_rust_is_a_doctest() {
     let list = fs::read_to_string(workspace().join("tests/support/pages.rs")).expect("committed");
     let has_rust = |page: &&Page| page.blocks("rust").next().is_some();
-    let is_missing = |page: &Page| !list.contains(&format!("include_str!(\"../../{}\")", page.name));
+    let is_missing =
+        |page: &Page| !list.contains(&format!("include_str!(\"../../{}\")", page.name));
     let pages: Vec<Page> = pages();
     let missing = pages.iter().filter(has_rust).filter(|page| is_missing(page));
     assert_right(&missing.map(|page| format!("{} is not included", page.name)).collect::<Vec<_>>());

@@ -80,7 +80,9 @@ impl Page {
                 (Some((indent, block)), _) => {
                     block.lines.push(text.get(*indent..).unwrap_or_default().to_owned());
                 }
-                (None, Some("")) => return Err(format!("{name}:{line}: a block without a language")),
+                (None, Some("")) => {
+                    return Err(format!("{name}:{line}: a block without a language"));
+                }
                 (None, Some(info)) => {
                     let mut words = info.split(',').map(|word| word.trim().to_owned());
                     let language = words.next().unwrap_or_default();

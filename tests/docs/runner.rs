@@ -92,9 +92,11 @@ pub(crate) fn run_page(page: &Page) -> (usize, Vec<String>) {
                     for example in examples {
                         count += 1;
                         let (problem, output) = check(&scratch, block, &example);
-                        let place = || format!("{}:{}: {}", page.name, example.line, example.command);
+                        let place =
+                            || format!("{}:{}: {}", page.name, example.line, example.command);
                         wrong.extend(problem.map(|problem| format!("{}\n{problem}", place())));
-                        let is_open = example.output.is_empty() && example.command.contains("--json");
+                        let is_open =
+                            example.output.is_empty() && example.command.contains("--json");
                         json = is_open.then_some(output);
                     }
                 }

@@ -68,7 +68,8 @@ impl Names {
             _ => packages.iter().map(|name| &self.packages[*name]).collect(),
         };
         for kind in KINDS {
-            for name in values(["--test", "--bench", "--example"][KINDS.iter().position(|it| *it == kind)?])
+            for name in
+                values(["--test", "--bench", "--example"][KINDS.iter().position(|it| *it == kind)?])
             {
                 let wanted = (kind, name.to_owned());
                 if !searched.iter().any(|targets| targets.contains(&wanted)) {
@@ -109,7 +110,8 @@ impl Names {
 
 /// Whether the word sets a variable of the environment, as in `EVERY_BIT=1`.
 fn is_setting(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+    word.split_once('=')
+        .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
 }
 
 /// Returns the name of a package and the targets that its manifest lists.
@@ -139,7 +141,10 @@ fn an_unknown_package_test_script_or_folder_is_found() {
     assert_eq!(problem("cd fuzz && cargo +nightly fuzz run diff"), None);
     assert_eq!(problem("cargo run -p hfile-store --example guard"), None);
     assert_eq!(problem("cargo test -p test"), Some("there is no package test".into()));
-    assert_eq!(problem("cargo test -p tests --test corupt"), Some("there is no test corupt".into()));
+    assert_eq!(
+        problem("cargo test -p tests --test corupt"),
+        Some("there is no test corupt".into())
+    );
     assert_eq!(problem("benches/remak gets"), Some("there is no benches/remak".into()));
     let problems = |line: &str| names.manifest_problems(&[line.to_owned()]).len();
     assert_eq!(problems("store = { path = \"hfile/crates/store\", package = \"hfile-store\" }"), 0);

@@ -76,7 +76,8 @@ fn anchors(page: &str) -> BTreeSet<String> {
 type Pages = BTreeMap<PathBuf, String>;
 
 fn pages(root: &Path) -> Pages {
-    let mut paths: Vec<_> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from).into();
+    let mut paths: Vec<_> =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from).into();
     let mut folders = vec![PathBuf::from("docs/src")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root.join(&folder)).expect("the folder exists") {
@@ -193,7 +194,8 @@ fn links_are_found_over_line_ends_and_not_in_code() {
 
 #[test]
 fn headings_have_anchors_as_mdbook_names_them() {
-    let page = "# HBase's Bloom filter\n## `store verify`\n## A, b: c\n## A, b: c\n```text\n# no\n```\n";
+    let page =
+        "# HBase's Bloom filter\n## `store verify`\n## A, b: c\n## A, b: c\n```text\n# no\n```\n";
     let expected = ["a-b-c", "a-b-c-1", "hbases-bloom-filter", "store-verify"];
     assert_eq!(anchors(page).into_iter().collect::<Vec<_>>(), expected);
 }
@@ -223,9 +225,6 @@ fn a_broken_link_and_an_unreachable_page_are_found() {
     );
     assert_eq!(
         unreachable_pages(&pages),
-        [
-            "docs/src/orphan.md is in SUMMARY.md 0 times",
-            "no page has a link to docs/src/orphan.md",
-        ]
+        ["docs/src/orphan.md is in SUMMARY.md 0 times", "no page has a link to docs/src/orphan.md",]
     );
 }

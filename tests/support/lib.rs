@@ -6,9 +6,9 @@ pub mod fixtures;
 pub mod foreign;
 pub mod judge;
 pub mod mutants;
-pub mod parts;
 #[cfg(doctest)]
 mod pages;
+pub mod parts;
 pub mod people;
 pub mod read_only;
 pub mod sound;

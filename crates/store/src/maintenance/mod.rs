@@ -4,7 +4,8 @@
 //! background ─┬─ tasks           pending work of the threads
 //!             ├─ back_pressure   writers wait while flushes do not keep up
 //!             ├─ flush           memstores to files
-//!             └─ compaction, filters      rewrite files
+//!             ├─ compaction, filters      rewrite files
+//!             └─ family_map      reads the rows of files into the family maps
 //! import, export, checkpoint      copy files in, write files for HBase, share files
 //! ```
 
@@ -13,6 +14,7 @@ pub(crate) mod background;
 pub(crate) mod checkpoint;
 pub(crate) mod compaction;
 pub(crate) mod export;
+pub(crate) mod family_map;
 pub(crate) mod filters;
 pub(crate) mod flush;
 pub(crate) mod import;

@@ -6,6 +6,7 @@ use sstable::SequenceId;
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
+use crate::files::family_map::coverage::Coverage;
 use crate::files::manifest::Manifest;
 use crate::files::opener::Opener;
 use crate::files::version::StoreVersion;
@@ -81,6 +82,7 @@ impl StoreInner {
             file_bytes: family.files.by_time().iter().map(|ranked| ranked.file.entry.length).sum(),
             file_cells: family.files.by_time().iter().map(|ranked| ranked.file.entry.cells).sum(),
             reads: family.family.reads.snapshot(),
+            map: family.files.coverage().map(Coverage::stats),
         });
         let filter_problems = version.families.iter().flat_map(|family| {
             let files = family.files.by_sequence();
@@ -97,6 +99,9 @@ impl StoreInner {
             compaction_failure: counts.compaction_failure,
             write_stalls: counts.write_stalls,
             write_stall_time: counts.write_stall_time,
+            map_builds: counts.map_builds,
+            map_build_time: counts.map_build_time,
+            map_failures: counts.map_failures,
             cache: self.catalog.opener.cache().stats(),
         }
     }

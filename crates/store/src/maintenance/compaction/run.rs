@@ -27,7 +27,7 @@ const CELLS_PER_STEP: u64 = 4096;
 impl Maintenance {
     /// Merges files of a family: all of them, or those that the policy selects.
     pub(crate) fn compact(&self, catalog: &Catalog, family: &str, major: bool) -> Result<()> {
-        let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
+        let one_at_a_time = self.take_turn(&self.compaction_turn)?;
         let version = catalog.version();
         let family = version.known_family(family.as_bytes())?;
         // Oldest first.
@@ -37,7 +37,10 @@ impl Maintenance {
             return Ok(());
         }
         let is_all = selected.len() == files.len();
-        self.merge_files(catalog, family, &files[selected], is_all)
+        self.merge_files(catalog, family, &files[selected], is_all)?;
+        drop(one_at_a_time);
+        self.files_changed(catalog);
+        Ok(())
     }
 
     /// Merges the files that the policy selects in all families, until it selects none.
