@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sstable::{BloomType, CellRef, WriterOptions};
 use store::{
@@ -156,10 +156,12 @@ fn check(get: impl Fn(&Get) -> Vec<store::Cell>, values: &[Option<String>], what
 fn bulk_load(rows: &mut Rows, directory: &Path, name: &str, numbers: std::ops::Range<u64>) {
     let path = directory.join(name);
     let keys: Vec<_> = numbers.clone().map(key).collect();
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis();
+    let now = Timestamp::new(i64::try_from(now).unwrap());
     let cells = keys.iter().map(|key| CellRef {
         row: key.as_bytes(),
         qualifier: b"q",
-        timestamp: Timestamp::new(1_900_000_000_000),
+        timestamp: now,
         value: name.as_bytes(),
         ..PUT
     });
@@ -178,7 +180,7 @@ fn a_million_lookups_deny_no_row() {
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     let mut snapshots: Vec<(Snapshot, Vec<Option<String>>)> = Vec::new();
     let mut random = Random::new(28);
-    for round in 0..10_u64 {
+    for round in 0..15_u64 {
         for file in 0..12_u64 {
             let first = random.below(8_000) as u64;
             let value = format!("{round}.{file}");

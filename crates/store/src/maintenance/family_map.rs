@@ -40,6 +40,9 @@ const FILES_MAX: usize = 64;
 /// Fewer free slots than this, and the map is swept before a flush finds none.
 const SLOTS_FREE_MIN: u32 = 4;
 
+/// Rows of the smallest map, which takes 12 KiB.
+const ROWS_MIN: u64 = 4096;
+
 /// Cells between two checks whether the store closes.
 const CELLS_PER_STEP: u64 = 4096;
 
@@ -165,7 +168,7 @@ impl Maintenance {
     /// Builds a map from the rows of all files, and replaces the present one.
     fn build(&self, catalog: &Catalog, family: &Family, files: &Files, rows: u64) {
         // Room for half as many rows again, so that the map is not built for each flush.
-        let rows = rows.saturating_mul(6) / 5;
+        let rows = (rows.saturating_mul(6) / 5).max(ROWS_MIN);
         let Some(map) = FamilyMap::new(rows, catalog.opener.cache()) else {
             return self.give_up(family, files);
         };
@@ -268,7 +271,7 @@ impl FlushedRows {
             Some(coverage) => Some(Arc::clone(coverage.map())),
             // Room for further flushes.
             None if version.files.by_time().is_empty() => {
-                FamilyMap::new(cells.saturating_mul(4), catalog.opener.cache())
+                FamilyMap::new(cells.saturating_mul(4).max(ROWS_MIN), catalog.opener.cache())
             }
             None => None,
         };
