@@ -235,6 +235,39 @@ mod tests {
         assert!(!is_accepted(&duplicate_rank));
     }
 
+    /// A flush inserts into the map that it found; the list may have got another map meanwhile.
+    #[test]
+    fn a_file_is_covered_only_by_the_map_that_its_rows_are_in() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = three_files(directory.path());
+        let cache = Arc::new(sstable::BlockCache::new(1 << 20));
+        let [map, other] = [(); 2].map(|()| FamilyMap::new(10, &cache).unwrap());
+        let [newest, middle, oldest] = [0, 1, 2].map(|index| &files.by_time()[index].file);
+        let inserted = |map: &Arc<FamilyMap>| map.begin_slot().unwrap().finish(0).unwrap();
+        let in_map = inserted(&map);
+        let covers = |files: &Files| {
+            [0, 1, 2].map(|index| files.coverage().is_some_and(|known| known.covers(index)))
+        };
+        assert_eq!(covers(&files), [false; 3]);
+        let files = files.cover(newest, &in_map);
+        assert_eq!(covers(&files), [true, false, false]);
+        assert_eq!(covers(&files.cover(middle, &inserted(&other))), [true, false, false]);
+        let both = files.cover(oldest, &inserted(&map));
+        assert_eq!(covers(&both), [true, false, true]);
+        // A compaction of covered files has a covered output, any other has not.
+        let (newest, middle, oldest) = (newest.clone(), middle.clone(), oldest.clone());
+        let only_oldest = both.replace(&[newest.clone(), middle.clone()], None);
+        let merged = only_oldest.replace(std::slice::from_ref(&oldest), Some(&middle));
+        assert_eq!(covers(&merged), [true, false, false]);
+        let merged =
+            both.replace(&[newest.clone(), middle.clone()], None).replace(&[], Some(&middle));
+        assert_eq!(covers(&merged), [false, true, false]);
+        let merged =
+            both.replace(&[middle.clone(), oldest], None).replace(&[newest], Some(&middle));
+        assert_eq!(covers(&merged), [true, false, false]);
+        assert_eq!(merged.coverage().unwrap().slots(0), in_map.slots);
+    }
+
     #[test]
     fn replaced_files_must_be_in_the_list() {
         let directory = tempfile::tempdir().unwrap();
