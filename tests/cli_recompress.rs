@@ -152,8 +152,8 @@ fn a_failed_recompress_explains_itself_and_leaves_nothing() {
     fs::write(&damaged, bytes).expect("the directory is ours");
     let file = "s01-default.hfile";
     for (args, status, message) in [
-        (&[file, "--compression", "LZ5"][..], 2, "unknown compression \"LZ5\""),
-        (&[file, "--data-block-encoding", "X"], 2, "unknown data block encoding"),
+        (&[file, "--compression", "LZ5"][..], 2, "[possible values: NONE, GZ, SNAPPY, LZ4, ZSTD]"),
+        (&[file, "--data-block-encoding", "X"], 2, "invalid value 'X' for '--data-block-encoding"),
         (&[file, file, "--output", &output], 2, "--output takes a single file"),
         (&[file, "--force"], 2, "--output"),
         (&[file, "--block-size", "0"], 2, "block size"),

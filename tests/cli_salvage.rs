@@ -298,13 +298,16 @@ fn a_file_without_a_sound_trailer_is_refused_by_name() {
     let (directory, file) = sound(&[]);
     let output = path(&directory, "saved.hfile");
     let bytes = fs::read(&file).expect("there");
-    for damaged in [&bytes[..bytes.len() - 100], &bytes[..bytes.len() / 2], b""] {
+    for damaged in [&bytes[..bytes.len() - 100], &bytes[..bytes.len() / 2]] {
         fs::write(&file, damaged).expect("writable");
         let (status, said) = failure(&["salvage", &file, "--output", &output]);
         assert_eq!(status, 1, "{said}");
         assert!(said.contains("salvage needs a sound trailer, file info and index root"), "{said}");
         assert_eq!(entries(&directory), 1);
     }
+    fs::write(&file, b"").expect("writable");
+    let (status, said) = failure(&["salvage", &file, "--output", &output]);
+    assert!(status == 1 && said.contains("is empty") && said.contains("next: restore"), "{said}");
     fs::write(&file, &bytes).expect("writable");
     let (status, said) = failure(&["salvage", &file, "--output", &file, "--force"]);
     assert!(status == 2 && said.contains("the damaged file itself"), "{said}");

@@ -16,13 +16,13 @@ fn completed_by_bash(words: &[&str]) -> Vec<String> {
     let last = words.len() - 1;
     let (word, previous) = (words[last], words[last - 1]);
     let steps = format!(
-        "source '{script}'; COMP_WORDS=({}); COMP_CWORD={last}; _hfile hfile '{word}' '{previous}'; \
+        "source '{script}'; COMP_WORDS=('{}'); COMP_CWORD={last}; _hfile hfile '{word}' '{previous}'; \
          printf '%s\\n' \"${{COMPREPLY[@]}}\"",
-        words.iter().map(|word| format!("'{word}' ")).collect::<String>()
+        words.join("' '")
     );
     let output = Command::new("bash").args(["--norc", "-c", &steps]).output().expect("Bash runs");
     assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
-    text(&output.stdout).lines().map(str::to_owned).collect()
+    text(&output.stdout).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
@@ -31,6 +31,15 @@ fn every_shell_has_a_script() {
         let script = stdout(&["completions", shell]);
         assert!(script.contains("hfile") && script.contains("recompress"), "{shell}");
         assert!(script.len() > 10_000, "{shell}: {} bytes", script.len());
+    }
+    let directory = directory();
+    for shell in ["bash", "zsh"] {
+        let file = path(&directory, shell);
+        fs::write(&file, stdout(&["completions", shell])).expect("ours");
+        match Command::new(shell).args(["-n", &file]).output() {
+            Ok(checked) => assert!(checked.status.success(), "{}", text(&checked.stderr)),
+            Err(_) => eprintln!("skipped: there is no {shell}, so its script was not parsed"),
+        }
     }
     let refused = hfile(&["completions", "csh"]);
     assert_eq!(refused.status.code(), Some(2));
@@ -55,7 +64,10 @@ fn bash_completes_verbs_options_and_names() {
     assert_eq!(kinds, ["ribbon"]);
     assert_eq!(completed_by_bash(&["hfile", "cat", "--format", "ce"]), ["cells"]);
     // A file of the current directory, the root of this package.
-    assert_eq!(completed_by_bash(&["hfile", "info", "Cargo.to"]), ["Cargo.toml"]);
+    assert_eq!(completed_by_bash(&["hfile", "build", "--output", "Cargo.to"]), ["Cargo.toml"]);
+    // Bash itself completes the file names of arguments, for which the script has no candidates.
+    assert_eq!(completed_by_bash(&["hfile", "info", "Cargo.to"]), [""; 0]);
+    assert!(stdout(&["completions", "bash"]).contains("-o default"));
 }
 
 #[test]

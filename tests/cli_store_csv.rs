@@ -204,8 +204,6 @@ fn a_dry_run_of_put_opens_no_store() {
     fs::write(path(&directory, "in.csv"), "id,n\nr1,1\n").expect("writable");
     assert_eq!(json(&[&put[..], &["--json"]].concat())["problems"], 0);
     assert!(!fs::exists(&store).expect("readable"));
-    let (status, _) = failure(&[&put[..8], &["id", "--json"]].concat());
-    assert_eq!(status, 2, "--json is for dry runs");
 }
 
 /// Ctrl-C comes while the process waits for input.

@@ -26,6 +26,7 @@ enum Step {
     Load(Vec<(String, String, i64, CellType)>),
     Flush,
     Compact,
+    Alter(Family),
     /// With a family map, or without.
     Reopen(MapMode),
     Later(i64),
@@ -76,6 +77,10 @@ impl Pair {
             Step::Compact => {
                 self.store.compact("f", true).unwrap();
                 self.model.compact();
+            }
+            Step::Alter(family) => {
+                self.store.alter_family("f", family.options()).unwrap();
+                self.model.family = *family;
             }
             Step::Reopen(map) => {
                 // The lock must be free before the directory is opened again.
@@ -211,6 +216,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => cells().prop_map(Step::Load),
         3 => Just(Step::Flush),
         1 => Just(Step::Compact),
+        1 => family().prop_map(Step::Alter),
         1 => map().prop_map(Step::Reopen),
         1 => (1..6_i64).prop_map(Step::Later),
         6 => question().prop_map(Step::Read),

@@ -197,7 +197,7 @@ fn leaks(disk: &Disk, store: &Store) -> u64 {
         let Ok(path) = path.strip_prefix(STORE) else { continue };
         let name = path.to_str().unwrap();
         match name.split_once('/') {
-            Some(("f", _)) => in_family += 1,
+            Some((family, _)) if store.family(family).is_some() => in_family += 1,
             Some(("wal", name)) => {
                 let len = disk.len(&Path::new(STORE).join("wal").join(name)).unwrap();
                 let is_empty = len <= EMPTY_SEGMENT_LEN;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contenders::OURS;
+use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure, Spread};
 
 /// A ratio of ours to the best settings of a peer, and its limit.
@@ -24,6 +25,22 @@ pub(crate) struct Claim {
     pub(crate) verdict: String,
 }
 
+impl Claim {
+    /// Returns the engine of the peer, with which the name of its settings begins.
+    pub(crate) fn peer(&self) -> &str {
+        self.theirs.split(',').next().unwrap_or(&self.theirs)
+    }
+
+    /// Returns what the ratio is of.
+    pub(crate) fn measured(&self) -> &'static str {
+        match self.what.split(' ').next() {
+            Some("data") => "blocks",
+            Some("bytes") => "bytes",
+            _ => "time",
+        }
+    }
+}
+
 /// A row of the table of claims.
 struct Goal {
     what: &'static str,
@@ -37,97 +54,97 @@ struct Goal {
 const GOALS: &[Goal] = &[
     Goal {
         what: "absent get, many files",
-        selects: |it| is_get(it, "absent", "many", true),
+        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.20), ("fjall", 0.25)],
     },
     Goal {
         what: "present get, many files",
-        selects: |it| is_get(it, "present", "many", true),
+        selects: |it| is_get(it, "present", Shape::ManyFiles, true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.38), ("fjall", 0.45)],
     },
     Goal {
         what: "absent get, levelled",
-        selects: |it| is_get(it, "absent", "levelled", true),
+        selects: |it| is_get(it, "absent", Shape::Levelled, true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.6), ("fjall", 0.8)],
     },
     Goal {
         what: "present get, levelled",
-        selects: |it| is_get(it, "present", "levelled", true),
+        selects: |it| is_get(it, "present", Shape::Levelled, true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.6), ("fjall", 0.6), ("redb", 0.9)],
     },
     Goal {
         what: "absent get, one run",
-        selects: |it| is_get(it, "absent", "compacted", true),
+        selects: |it| is_get(it, "absent", Shape::OneRun, true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.4), ("fjall", 0.8)],
     },
     Goal {
         what: "present get, one run",
-        selects: |it| is_get(it, "present", "compacted", true),
+        selects: |it| is_get(it, "present", Shape::OneRun, true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.5), ("fjall", 0.5)],
     },
     Goal {
         what: "present get, many files, small cache",
-        selects: |it| is_get(it, "present", "many", false),
+        selects: |it| is_get(it, "present", Shape::ManyFiles, false),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.7), ("fjall", 0.7)],
     },
     Goal {
-        what: "data blocks an absent get, many files",
-        selects: |it| is_get(it, "absent", "many", true),
+        what: "data blocks per absent get, many files",
+        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
         samples: |it| it.reads.file_reads_uncached.clone(),
         limits: &[("RocksDB", 0.25), ("fjall", 0.25)],
     },
     Goal {
         what: "scan, one run",
-        selects: |it| it.work == "scan" && it.shape == "compacted",
+        selects: |it| it.work == "scan" && it.shape == Shape::OneRun,
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.8), ("fjall", 0.8)],
     },
     Goal {
         what: "fill, levelled",
-        selects: |it| it.work == "fill" && it.shape == "levelled",
+        selects: |it| it.work == "fill" && it.shape == Shape::Levelled,
         samples: |it| leave_one_out_means(&it.wall),
         limits: &[("RocksDB", 1.0), ("fjall", 1.0)],
     },
     Goal {
         what: "bytes on disk, one run",
-        selects: |it| it.work == "disk" && it.shape == "compacted",
+        selects: |it| it.work == "disk" && it.shape == Shape::OneRun,
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 1.1), ("fjall", 1.1)],
     },
     Goal {
         what: "present get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "present", "many", true),
+        selects: |it| is_get(it, "present", Shape::ManyFiles, true),
         samples: |it| it.wall.clone(),
         limits: &[("HBase", 0.15)],
     },
     Goal {
         what: "absent get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "absent", "many", true),
+        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
         samples: |it| it.wall.clone(),
         limits: &[("HBase", 0.15)],
     },
     Goal {
         what: "scan, many files, in HBase's JVM",
-        selects: |it| it.work == "scan" && it.shape == "many",
+        selects: |it| it.work == "scan" && it.shape == Shape::ManyFiles,
         samples: |it| it.wall.clone(),
         limits: &[("HBase", 0.33)],
     },
     Goal {
         what: "fill, many files, in HBase's JVM",
-        selects: |it| it.work == "fill" && it.shape == "many",
+        selects: |it| it.work == "fill" && it.shape == Shape::ManyFiles,
         samples: |it| it.wall.clone(),
         limits: &[("HBase", 1.0)],
     },
 ];
 
-fn is_get(figure: &Figure, asked: &str, shape: &str, is_all_cached: bool) -> bool {
+fn is_get(figure: &Figure, asked: &str, shape: Shape, is_all_cached: bool) -> bool {
     figure.work == "get"
         && figure.asked.as_deref() == Some(asked)
         && figure.shape == shape
@@ -191,6 +208,15 @@ fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Clai
     })
 }
 
+/// Formats a ratio with two decimals, or more if it is small.
+pub(crate) fn show_ratio(ratio: f64) -> String {
+    match ratio {
+        tiny if tiny < 0.01 => format!("{ratio:.4}"),
+        small if small < 0.1 => format!("{ratio:.3}"),
+        _ => format!("{ratio:.2}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,7 +227,7 @@ mod tests {
             engine: engine.to_owned(),
             work: "get".to_owned(),
             asked: Some("present".to_owned()),
-            shape: "compacted".to_owned(),
+            shape: Shape::OneRun,
             rows: 10,
             files: None,
             filter_bits_per_key: None,

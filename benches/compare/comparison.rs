@@ -35,7 +35,7 @@ pub(crate) struct Plan {
     pub(crate) equal_error_rate: bool,
 }
 
-/// Number of files in the shape `many`.
+/// Number of files in the shape "many files".
 pub(crate) const FILES: u64 = 16;
 /// Number of parts in which a levelled store is loaded.
 const PARTS: u64 = 8;
@@ -83,11 +83,11 @@ impl Comparison<'_> {
         rows: u64,
     ) -> io::Result<()> {
         let wanted = |shape| self.plan.shapes.contains(&shape);
-        let (many, compacted) = (wanted(Shape::Many), wanted(Shape::Compacted));
+        let (many, compacted) = (wanted(Shape::ManyFiles), wanted(Shape::OneRun));
         if !many && !compacted {
             return Ok(());
         }
-        let loaded = Stores::load(self.place, name, contenders, Shape::Many, rows, FILES)?;
+        let loaded = Stores::load(self.place, name, contenders, Shape::ManyFiles, rows, FILES)?;
         let (mut stores, filled) = loaded;
         self.record.add(filled);
         self.record.end_stage(&format!("{name}: many files, filled"))?;
@@ -142,7 +142,7 @@ impl Comparison<'_> {
                 }
             }
             self.record.add(figures);
-            if stores.shape == Shape::Many {
+            if stores.shape == Shape::ManyFiles {
                 self.record.add(questions.measure(stores, &engines, amount, 2));
             }
         }
@@ -176,7 +176,7 @@ impl Comparison<'_> {
             return Ok(());
         }
         let contenders = contenders::for_growth();
-        let mut stores = Stores::empty(self.place, "files", contenders, Shape::Many)?;
+        let mut stores = Stores::empty(self.place, "files", contenders, Shape::ManyFiles)?;
         let mut open: Vec<_> = (0..stores.contenders.len())
             .map(|contender| stores.open_one(contender, CACHE_BYTES_ALL))
             .collect();
@@ -199,7 +199,7 @@ impl Comparison<'_> {
     fn growing_rows(&mut self, rows: u64) -> io::Result<()> {
         let name = format!("{rows} rows");
         let contenders = contenders::for_growth();
-        let loaded = Stores::load(self.place, &name, contenders, Shape::Many, rows, FILES)?;
+        let loaded = Stores::load(self.place, &name, contenders, Shape::ManyFiles, rows, FILES)?;
         let (stores, _) = loaded;
         let (engines, _) = stores.open(CACHE_BYTES_ALL, 1);
         self.growth(&stores, &engines, "rows");

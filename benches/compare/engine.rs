@@ -1,7 +1,9 @@
 //! The interface that every compared store implements, and its settings.
 
+use std::fmt;
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use workload::Rows;
 
@@ -66,25 +68,35 @@ impl Counters {
     }
 }
 
-/// The arrangement of a store's files.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// The arrangement of a store's files; its name is the same in options, figures, tables and charts.
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ValueEnum,
+)]
 pub(crate) enum Shape {
-    /// Many overlapping files that are never merged.
-    Many,
-    /// As the engine's own compaction leaves them.
+    /// Overlapping files that are never merged
+    #[serde(rename = "many files", alias = "many")]
+    ManyFiles,
+    /// As the engine's own compaction leaves them
+    #[serde(rename = "levelled")]
     Levelled,
-    /// One sorted run.
-    Compacted,
+    /// One sorted run
+    #[serde(rename = "one run", alias = "compacted")]
+    OneRun,
 }
 
 impl Shape {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Many => "many",
+            Self::ManyFiles => "many files",
             Self::Levelled => "levelled",
-            Self::Compacted => "compacted",
+            Self::OneRun => "one run",
         }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Shape;
+use crate::other_load::OtherLoad;
 use crate::process::Machine;
 
 /// The value of `cache` if all rows fit into the cache.
@@ -34,6 +36,9 @@ pub(crate) struct Run {
 pub(crate) struct Stage {
     pub(crate) name: String,
     pub(crate) seconds: f64,
+    /// The processor time of others during the stage; `None` if it could not be measured.
+    #[serde(default)]
+    pub(crate) other_load: Option<OtherLoad>,
 }
 
 /// The cost of one kind of work for one contender.
@@ -47,7 +52,7 @@ pub(crate) struct Figure {
     pub(crate) work: String,
     /// Of gets: `present`, `absent`, `mixed`, `zipf`.
     pub(crate) asked: Option<String>,
-    pub(crate) shape: String,
+    pub(crate) shape: Shape,
     pub(crate) rows: u64,
     /// Number of files of rows.
     pub(crate) files: Option<u64>,

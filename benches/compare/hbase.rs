@@ -72,7 +72,7 @@ fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
         engine: "HBase".to_owned(),
         work: work.to_owned(),
         asked: asked.map(str::to_owned),
-        shape: Shape::Many.name().to_owned(),
+        shape: Shape::ManyFiles,
         rows,
         files: answer["files"].as_u64(),
         filter_bits_per_key: None,

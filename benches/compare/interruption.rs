@@ -11,7 +11,7 @@ use serde_json::Value;
 fn start(directory: &Path) -> Child {
     let output = |name: &str| directory.join(name);
     Command::new(env!("CARGO_BIN_EXE_compare"))
-        .args(["--quick", "--shapes", "many", "--directory"])
+        .args(["--quick", "--shapes", "many-files", "--directory"])
         .arg(directory)
         .args([
             Path::new("--json"),

@@ -8,12 +8,14 @@
 
 mod claims;
 mod comparison;
+mod conclusion;
 mod contenders;
 mod engine;
 mod engines;
 mod figure;
 mod filters;
 mod hbase;
+mod other_load;
 mod process;
 mod reads;
 mod record;
@@ -70,9 +72,9 @@ struct Arguments {
     /// Measure HBase too, in a separate JVM (see `tests/hbase-judge/README.md`)
     #[arg(long)]
     hbase: bool,
-    /// Measure only these shapes: many, levelled, compacted
+    /// Measure only these shapes of files, separated by commas
     #[arg(long, value_delimiter = ',')]
-    shapes: Vec<String>,
+    shapes: Vec<Shape>,
     /// Leave out the growth of costs with files and rows
     #[arg(long)]
     no_growth: bool,
@@ -114,10 +116,8 @@ fn plan(arguments: &Arguments) -> Plan {
     let rounds = arguments.rounds.unwrap_or(if quick { 5 } else { 11 });
     let part = if quick { 20 } else { 10 };
     let questions = usize::try_from(rows / part).unwrap_or(usize::MAX).max(1000);
-    let wanted = |shape: &Shape| {
-        arguments.shapes.is_empty() || arguments.shapes.iter().any(|it| it == shape.name())
-    };
-    let mut shapes = vec![Shape::Many, Shape::Levelled, Shape::Compacted];
+    let wanted = |shape: &Shape| arguments.shapes.is_empty() || arguments.shapes.contains(shape);
+    let mut shapes = vec![Shape::ManyFiles, Shape::Levelled, Shape::OneRun];
     shapes.retain(wanted);
     Plan {
         rows,
@@ -148,8 +148,10 @@ fn settings(plan: &Plan) -> Vec<String> {
             .to_owned(),
         "each put is a separate call and is in the log when it returns; none waits for the disk"
             .to_owned(),
-        format!("many: {} overlapping files, no compaction", comparison::FILES),
-        "levelled: memtables of 16 MiB, each engine's own compaction".to_owned(),
+        format!("many files: {} overlapping files, never merged", comparison::FILES),
+        "levelled: memtables of 16 MiB, then as each engine's own compaction leaves the files"
+            .to_owned(),
+        "one run: the many files, merged to one sorted run".to_owned(),
         format!(
             "{} alternating rounds of {} gets each, with {} different keys",
             plan.amount.rounds, plan.amount.gets, plan.amount.questions

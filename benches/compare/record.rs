@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::claims::claims;
+use crate::conclusion::{Conclusion, conclusion};
 use crate::figure::{Figure, FilterPoint, Run, Spread, Stage};
+use crate::other_load::{self, LoadMeter};
 use crate::process::Machine;
 use crate::report;
 use crate::work_directory::WorkDirectory;
@@ -20,6 +22,7 @@ pub(crate) struct Record<'a> {
     json: Option<PathBuf>,
     report: Option<PathBuf>,
     begun: Instant,
+    load: LoadMeter,
 }
 
 impl<'a> Record<'a> {
@@ -45,7 +48,7 @@ impl<'a> Record<'a> {
             filters: Vec::new(),
             claims: Vec::new(),
         };
-        Self { run, rows, place, json, report, begun: Instant::now() }
+        Self { run, rows, place, json, report, begun: Instant::now(), load: LoadMeter::start() }
     }
 
     /// Adds figures and prints them.
@@ -66,7 +69,11 @@ impl<'a> Record<'a> {
     /// If a file cannot be written.
     pub(crate) fn end_stage(&mut self, name: &str) -> io::Result<()> {
         let seconds = self.begun.elapsed().as_secs_f64();
-        let stage = Stage { name: name.to_owned(), seconds: seconds - self.run.seconds };
+        let stage = Stage {
+            name: name.to_owned(),
+            seconds: seconds - self.run.seconds,
+            other_load: self.load.lap(),
+        };
         eprintln!("compare: {name}: {:.1} s", stage.seconds);
         self.run.seconds = seconds;
         self.run.stages.push(stage);
@@ -84,6 +91,7 @@ impl<'a> Record<'a> {
         self.run.is_finished = true;
         self.write()?;
         show_claims(&self.run);
+        show_conclusion(&self.run);
         println!("\n{:.0} s", self.run.seconds);
         Ok(())
     }
@@ -125,5 +133,17 @@ fn show_claims(run: &Run) {
             "| {} | {} | {} | {} | {median:.3} | {low:.3} | {high:.3} | {} | {} |",
             claim.what, claim.cache, claim.ours, claim.theirs, claim.limit, claim.verdict
         );
+    }
+}
+
+/// Prints the conclusion, and a warning if the machine was busy.
+fn show_conclusion(run: &Run) {
+    let Conclusion { headline, peers } = conclusion(run);
+    println!("\n{headline}");
+    for peer in peers {
+        println!("\n{peer}");
+    }
+    if let Some(warning) = other_load::warning(&run.stages) {
+        println!("\nwarning: {warning}");
     }
 }

@@ -101,7 +101,7 @@ impl Stores {
 
     /// Merges each store to one run with all processors, untimed.
     pub(crate) fn compact(&mut self) -> io::Result<()> {
-        self.shape = Shape::Compacted;
+        self.shape = Shape::OneRun;
         let owners = Mutex::new(self.owners());
         let next = || owners.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let merge = || {
@@ -175,7 +175,7 @@ impl Stores {
             engine: it.engine.to_owned(),
             work: String::new(),
             asked: None,
-            shape: self.shape.name().to_owned(),
+            shape: self.shape,
             rows: self.count,
             files: None,
             filter_bits_per_key: None,

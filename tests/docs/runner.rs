@@ -12,6 +12,7 @@ use crate::console::{Example, examples};
 use crate::page::{Block, Page, Part};
 use crate::samples::write_samples;
 use crate::shape;
+use crate::update::Update;
 
 /// The directory in which the commands of a page run, one after the other.
 pub(crate) struct Scratch {
@@ -51,9 +52,10 @@ impl Scratch {
         );
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
-        let mut shell = Command::new("bash");
+        // A command that waits forever ends with status 124.
+        let mut shell = Command::new("timeout");
         shell
-            .args(["-c", command])
+            .args(["300", "bash", "-c", command])
             .current_dir(self.directory.path())
             .env("PATH", path)
             .env("TMPDIR", self.temporary.path())
@@ -68,68 +70,83 @@ pub(crate) fn runs(block: &Block) -> bool {
     block.language == "console" && block.attribute("needs-").is_none()
 }
 
-/// Runs all commands of a page; returns how many ran, and what is not as the page says.
-pub(crate) fn run_page(page: &Page) -> (usize, Vec<String>) {
+/// What the commands of a page did.
+#[derive(Default)]
+pub(crate) struct PageRun {
+    /// How many commands ran.
+    pub(crate) count: usize,
+    /// What is not as the page says.
+    pub(crate) wrong: Vec<String>,
+    /// The outputs that differ.
+    pub(crate) updates: Vec<Update>,
+    /// The output of the last command, for the JSON block that may follow it.
+    json: Option<String>,
+}
+
+/// Runs all commands of a page.
+pub(crate) fn run_page(page: &Page) -> PageRun {
+    let mut run = PageRun::default();
     let has_commands = page.blocks("console").any(runs);
     if !has_commands {
-        return (0, vec![]);
+        return run;
     }
     let scratch = Scratch::new(&page.text);
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    // The output of the last command, for the JSON block that may follow it.
-    let mut json = None;
     for part in &page.parts {
         match part {
             Part::Hidden { line, command } => {
                 let (status, output) = scratch.run(command);
                 if status != 0 {
-                    wrong.push(format!("{}:{line}: status {status}: {output}", page.name));
+                    run.wrong.push(format!("{}:{line}: status {status}: {output}", page.name));
                 }
             }
             Part::Block(block) if runs(block) => match examples(block) {
                 Ok(examples) => {
-                    for example in examples {
-                        count += 1;
-                        let (problem, output) = check(&scratch, block, &example);
-                        let place =
-                            || format!("{}:{}: {}", page.name, example.line, example.command);
-                        wrong.extend(problem.map(|problem| format!("{}\n{problem}", place())));
-                        let is_open =
-                            example.output.is_empty() && example.command.contains("--json");
-                        json = is_open.then_some(output);
+                    for example in &examples {
+                        run.check(page, &scratch, block, example);
                     }
                 }
-                Err(problem) => wrong.push(format!("{}: {problem}", page.name)),
+                Err(problem) => run.wrong.push(format!("{}: {problem}", page.name)),
             },
             Part::Block(block) if block.language == "json" => {
-                if let Some(output) = json.take() {
+                if let Some(output) = run.json.take() {
                     let problem = compare_json(&block.text(), &output);
                     let place = format!("{}:{}", page.name, block.line);
-                    wrong.extend(problem.map(|problem| format!("{place}: {problem}")));
+                    run.wrong.extend(problem.map(|problem| format!("{place}: {problem}")));
                 }
             }
             Part::Block(_) => {}
         }
     }
-    (count, wrong)
+    run
 }
 
-/// Runs a command; returns what is not as the page says, and the output.
-fn check(scratch: &Scratch, block: &Block, example: &Example) -> (Option<String>, String) {
-    let (status, output) = scratch.run(&example.command);
-    if status != example.status {
-        let problem = format!("status {status}, not {}:\n{}", example.status, shortened(&output));
-        return (Some(problem), output);
+impl PageRun {
+    /// Runs a command, and notes what is not as the page says.
+    fn check(&mut self, page: &Page, scratch: &Scratch, block: &Block, example: &Example) {
+        let Example { line, command, .. } = example;
+        let (status, output) = scratch.run(command);
+        let has_json = command.contains("--json");
+        let figures = block.has("figures");
+        self.count += 1;
+        let problem = if status != example.status {
+            let stated = example.status;
+            Some(format!("status {status}, not {stated}:\n{}", shortened(&output)))
+        } else if example.output.is_empty() {
+            None
+        } else if example.output[0].starts_with('{') && has_json {
+            compare_json(&example.output.join("\n"), &output)
+        } else {
+            let problem = difference(&example.output, &output, figures);
+            if problem.is_some() {
+                let line = line + command.lines().count();
+                self.updates.extend(Update::new(line, &example.output, &output, figures));
+            }
+            problem
+        };
+        let place = || format!("{}:{line}: {command}", page.name);
+        self.wrong.extend(problem.map(|problem| format!("{}\n{problem}", place())));
+        self.json = (example.output.is_empty() && has_json).then_some(output);
     }
-    let problem = if example.output.is_empty() {
-        None
-    } else if example.output[0].starts_with('{') && example.command.contains("--json") {
-        compare_json(&example.output.join("\n"), &output)
-    } else {
-        difference(&example.output, &output, block.has("figures"))
-    };
-    (problem, output)
 }
 
 /// Compares the fields of the objects of a page with those of an output.

@@ -18,7 +18,7 @@ use crate::page::workspace;
 type Write = fn(&Path);
 
 /// The names by which pages refer to samples.
-const SAMPLES: [(&str, Write); 9] = [
+const SAMPLES: [(&str, Write); 10] = [
     ("part-0.hfile", |root| write(&root.join("part-0.hfile"), 16, 0..10_000, 1)),
     ("4f1c.hfile", |root| write(&root.join("4f1c.hfile"), 64, 0..20_000, 1)),
     ("small.hfile", |root| write(&root.join("small.hfile"), 1, 0..100, 1)),
@@ -36,7 +36,14 @@ const SAMPLES: [(&str, Write); 9] = [
         fs::write(root.join("keys.txt"), keys.join("\n") + "\n").expect("the disk has room");
     }),
     ("region/cf", region),
-    ("backup/", backup),
+    ("backup/*/cf", |root| {
+        backup(&root.join("backup"), |region| format!("r{region}"), |file| format!("f{file:03}"));
+    }),
+    // As HBase names regions and files.
+    ("backup/data/default/users", |root| {
+        let table = root.join("backup/data/default/users");
+        backup(&table, |region| format!("{region:032x}"), |file| format!("{file:032x}"));
+    }),
     ("tests/data", |root| {
         symlink(workspace().join("tests"), root.join("tests")).expect("a link");
     }),
@@ -60,16 +67,19 @@ fn region(root: &Path) {
 }
 
 /// A thousand files of 40 rows in ten regions; one of them is damaged.
-fn backup(root: &Path) {
+fn backup(table: &Path, region_name: fn(u32) -> String, file_name: fn(u32) -> String) {
     for region in 0..10 {
-        let folder = root.join(format!("backup/r{region}/cf"));
+        let folder = table.join(region_name(region)).join("cf");
         fs::create_dir_all(&folder).expect("the disk has room");
         for file in 0..100 {
             let first = region * 10_000 + file * 40;
-            write(&folder.join(format!("f{region}{file:02}")), 1, first..first + 40, 1);
+            let path = folder.join(file_name(100 * region + file));
+            write(&path, 1, first..first + 40, 1);
+            if (region, file) == (6, 17) {
+                flip(&path, 1_500);
+            }
         }
     }
-    flip(&root.join("backup/r6/cf/f617"), 1_500);
 }
 
 /// Writes a file with a row for each number, in blocks of this many KiB.

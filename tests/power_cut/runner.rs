@@ -1,5 +1,6 @@
-//! A mixed history of batches, bulk loads, flushes and compactions on a simulated disk; the content
-//! that the store must have after each batch, and the progress of the history.
+//! A mixed history of batches, bulk loads, flushes, compactions and changes of families on a
+//! simulated disk; the content that the store must have after each batch, and the progress of the
+//! history.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,10 @@ pub(crate) enum Step {
     Load(Vec<Edit>),
     Flush,
     Compact,
+    /// Changes settings that do not change the content.
+    Alter,
+    /// Creates another family with a row, or drops it.
+    OtherFamily,
     Reopen,
 }
 
@@ -53,6 +58,8 @@ fn step(random: &mut Random, number: usize) -> Step {
     };
     match number % 11 {
         3 => Step::Flush,
+        5 if number.is_multiple_of(2) => Step::Alter,
+        9 => Step::OtherFamily,
         6 => Step::Load(edits(false)),
         8 if number.is_multiple_of(2) => Step::Compact,
         10 if number.is_multiple_of(3) => Step::Reopen,
@@ -117,6 +124,12 @@ impl Runner {
             }
             Step::Flush => self.store().flush()?,
             Step::Compact => return self.store().compact("f", true),
+            Step::Alter => {
+                let options = self.store().family("f").unwrap();
+                let versions = options.versions % 3 + 1;
+                return self.store().alter_family("f", options.versions(versions));
+            }
+            Step::OtherFamily => self.change_other_family(time)?,
             Step::Reopen => {
                 self.store = None;
                 self.store = Some(open(&self.disk)?);
@@ -128,6 +141,16 @@ impl Runner {
             progress.durable = progress.begun;
         });
         Ok(())
+    }
+
+    fn change_other_family(&self, time: Timestamp) -> store::Result<()> {
+        let store = self.store();
+        if store.family("g").is_some() {
+            return store.drop_family("g").map(drop);
+        }
+        store.create_family("g", FamilyOptions::default())?;
+        let put = Put::new("row").column_at("g", "q", time, "value");
+        store.write(put, Durability::FsyncWal)
     }
 
     fn begin(&mut self, edits: &[Edit]) {

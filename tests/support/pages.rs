@@ -7,3 +7,6 @@ struct Readme;
 
 #[doc = include_str!("../../docs/src/filters/README.md")]
 struct Filters;
+
+#[doc = include_str!("../../docs/src/start.md")]
+struct Start;

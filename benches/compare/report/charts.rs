@@ -1,47 +1,156 @@
 //! The charts of a report, from the figures of a run.
 
-use super::svg::{Axis, Chart, Point, Series};
+use super::axis::Axis;
+use super::chart::{Chart, Drawing, Key, Value};
+use super::lines::{Lines, Point, Series};
+use super::marks::Mark;
+use super::rows::{Group, Row, Rows};
+use crate::claims::Claim;
 use crate::comparison::FILES;
+use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure, Run, Spread};
 
-/// Returns all charts; a run may lack the figures of some.
+/// Returns the charts of the figures; a run may lack the figures of some.
 pub(super) fn charts(run: &Run) -> Vec<Chart> {
     let all = [
-        amplification(run),
         gets(run),
-        filters(run),
-        growth(run, "rows-present", "rows", "present"),
-        growth(run, "rows-absent", "rows", "absent"),
-        growth(run, "files-present", "files", "present"),
+        amplification(run),
         growth(run, "files-absent", "files", "absent"),
+        growth(run, "files-present", "files", "present"),
+        growth(run, "rows-absent", "rows", "absent"),
+        growth(run, "rows-present", "rows", "present"),
+        filters(run),
     ];
-    all.into_iter().filter(|chart| chart.series.iter().any(|it| !it.points.is_empty())).collect()
+    all.into_iter().filter(|chart| !chart.is_empty()).collect()
+}
+
+/// Returns the chart of the ratios and their goals.
+pub(super) fn ratios(run: &Run) -> Chart {
+    let mut groups: Vec<Group> = Vec::new();
+    for claim in &run.claims {
+        let title = format!("ours over {}", claim.peer());
+        let row = ratio(claim);
+        match groups.iter_mut().find(|group| group.title == title) {
+            Some(group) => group.rows.push(row),
+            None => groups.push(Group { title, rows: vec![row] }),
+        }
+    }
+    let mut contenders: Vec<&str> = Vec::new();
+    for claim in &run.claims {
+        if !contenders.contains(&&*claim.ours) {
+            contenders.push(&claim.ours);
+        }
+    }
+    Chart {
+        id: "ratios",
+        title: "Ours over the best settings of each peer".to_owned(),
+        note: "Left of the line at 1, ours takes less. Marker: median of the rounds; bar through \
+               it: quartiles; upright stroke: goal."
+            .to_owned(),
+        legend: legend(contenders.into_iter()),
+        drawing: Drawing::Rows(Rows {
+            scale: "ratio; less is better".to_owned(),
+            groups,
+            is_ratio: true,
+        }),
+    }
+}
+
+fn ratio(claim: &Claim) -> Row {
+    Row {
+        label: claim.what.clone(),
+        contender: Some(claim.ours.clone()),
+        mark: Mark::of_contender(&claim.ours),
+        value: value(claim.ratio),
+        limit: Some((claim.limit, claim.verdict.clone())),
+    }
+}
+
+fn legend<'a>(contenders: impl Iterator<Item = &'a str>) -> Vec<Key> {
+    let key = |name: &str| Key { name: name.to_owned(), mark: Some(Mark::of_contender(name)) };
+    contenders.map(key).collect()
+}
+
+fn value(Spread { low, median, high }: Spread) -> Value {
+    Value { median, quartiles: Some((low, high)) }
+}
+
+fn gets(run: &Run) -> Chart {
+    let rows = run.figures.iter().find(|it| it.work == "get").map_or(0, |it| it.rows);
+    let selected = run.figures.iter().filter(|it| {
+        it.work == "get"
+            && it.threads == 1
+            && it.rows == rows
+            && matches!(it.asked.as_deref(), Some("present" | "absent"))
+            && !is_at_equal_error_rate(it)
+    });
+    let mut groups: Vec<Group> = Vec::new();
+    for figure in selected {
+        let Some(spread) = Spread::of(&figure.wall) else { continue };
+        let cache = if figure.cache == CACHE_ALL { "" } else { ", small cache" };
+        let asked = figure.asked.as_deref().unwrap_or_default();
+        let title = format!("{asked} get, {}{cache}", figure.shape);
+        let row = Row {
+            label: figure.contender.clone(),
+            contender: None,
+            mark: Mark::of_contender(&figure.contender),
+            value: value(spread),
+            limit: None,
+        };
+        match groups.iter_mut().find(|group| group.title == title) {
+            // A full run measures fjall again beside other sizes of filters.
+            Some(group) if group.rows.iter().any(|known| known.label == row.label) => {}
+            Some(group) => group.rows.push(row),
+            None => groups.push(Group { title, rows: vec![row] }),
+        }
+    }
+    Chart {
+        id: "gets",
+        title: "Time of a get".to_owned(),
+        note: "One thread, by the shape of the files; the cache holds everything, except where it \
+               says \u{201c}small cache\u{201d}. Marker: median of the rounds; bar through it: \
+               quartiles."
+            .to_owned(),
+        legend: Vec::new(),
+        drawing: Drawing::Rows(Rows {
+            scale: "ns per get; less is better".to_owned(),
+            groups,
+            is_ratio: false,
+        }),
+    }
+}
+
+/// Whether the settings are those of the comparison at equal error rates.
+fn is_at_equal_error_rate(figure: &Figure) -> bool {
+    figure.engine != "HBase" && figure.contender.contains(" at 1 %")
 }
 
 /// Returns one series per contender, in the order of the figures.
 fn by_contender(figures: &[&Figure], point: impl Fn(&Figure) -> Option<Point>) -> Vec<Series> {
-    let mut names: Vec<&str> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
     for figure in figures {
-        if !names.contains(&&*figure.contender) {
-            names.push(&figure.contender);
+        let Some(point) = point(figure) else { continue };
+        match series.iter_mut().find(|series| series.name == figure.contender) {
+            Some(series) if series.points.iter().any(|it| it.x.total_cmp(&point.x).is_eq()) => {}
+            Some(series) => series.points.push(point),
+            None => series.push(Series {
+                name: figure.contender.clone(),
+                mark: Some(Mark::of_contender(&figure.contender)),
+                points: vec![point],
+            }),
         }
     }
-    let series = names.into_iter().map(|name| Series {
-        name: name.to_owned(),
-        points: figures
-            .iter()
-            .filter(|figure| figure.contender == name)
-            .filter_map(|figure| point(figure))
-            .collect(),
-        line: true,
-        bound: false,
-    });
-    series.filter(|series| !series.points.is_empty()).collect()
+    series
 }
 
-fn timed(x: f64, figure: &Figure) -> Option<Point> {
-    let Spread { low, median, high } = Spread::of(&figure.wall)?;
-    Some(Point { x, y: median, spread: Some((low, high)) })
+/// How to read a chart with lines.
+const LINES: &str = "Markers that would cover each other are moved aside; a thin line leads to \
+                     their place.";
+
+fn line_chart(id: &'static str, title: String, note: &str, lines: Lines) -> Chart {
+    let key = |series: &Series| Key { name: series.name.clone(), mark: series.mark };
+    let legend = lines.series.iter().map(key).collect();
+    Chart { id, title, note: format!("{note} {LINES}"), legend, drawing: Drawing::Lines(lines) }
 }
 
 fn files(figure: &Figure) -> Option<f64> {
@@ -55,95 +164,58 @@ fn amplification(run: &Run) -> Chart {
         .filter(|it| it.work == "get as files grow" && it.asked.as_deref() == Some("absent"))
         .collect();
     let point = |figure: &Figure| {
-        let y = figure.reads.data_blocks.filter(|blocks| *blocks > 0.0)?;
-        Some(Point { x: files(figure)?, y, spread: None })
+        let median = figure.reads.data_blocks.filter(|blocks| *blocks > 0.0)?;
+        Some(Point { x: files(figure)?, y: Value { median, quartiles: None } })
     };
-    Chart {
-        id: "amplification",
-        title: "Data blocks touched by an absent get".to_owned(),
-        note: "By number of overlapping files and kind of filter; 10 bits per key. fjall does not \
-               count, and where no block was touched there is no point."
-            .to_owned(),
-        x: Axis::log("files"),
-        y: Axis::log("data blocks per get"),
-        series: by_contender(&grown, point),
-    }
-}
-
-fn gets(run: &Run) -> Chart {
-    let mut columns: Vec<(String, String)> = Vec::new();
-    let rows = run.figures.iter().find(|it| it.work == "get").map_or(0, |it| it.rows);
-    let selected: Vec<_> = run
-        .figures
-        .iter()
-        .filter(|it| it.work == "get" && it.threads == 1 && it.rows == rows)
-        .filter(|it| matches!(it.asked.as_deref(), Some("present" | "absent")))
-        .collect();
-    let column = |figure: &Figure| {
-        let cache = if figure.cache == CACHE_ALL { "" } else { ", small cache" };
-        (format!("{}{cache}", figure.shape), figure.asked.clone().unwrap_or_default())
-    };
-    for figure in &selected {
-        if !columns.contains(&column(figure)) {
-            columns.push(column(figure));
-        }
-    }
-    let point = |figure: &Figure| {
-        let at = columns.iter().position(|it| *it == column(figure))?;
-        timed(at as f64, figure)
-    };
-    let mut series = by_contender(&selected, point);
-    for series in &mut series {
-        series.line = false;
-    }
-    let names = columns.into_iter().map(|(shape, asked)| format!("{asked}, {shape}")).collect();
-    Chart {
-        id: "gets",
-        title: "Nanoseconds per get".to_owned(),
-        note: "Median and quartiles of the rounds, by the shape of the files; one thread."
-            .to_owned(),
-        x: Axis::of_names(names),
-        y: Axis::log("ns per get"),
-        series,
-    }
+    line_chart(
+        "amplification",
+        "Data blocks per absent get, by number of files".to_owned(),
+        "Overlapping files; 10 bits of filter per key. fjall does not count, and where no block \
+         was touched there is no marker. Less is better.",
+        Lines {
+            x: Axis::log("files"),
+            y: Axis::log("data blocks per get"),
+            series: by_contender(&grown, point),
+            ticks_at_points: true,
+        },
+    )
 }
 
 fn filters(run: &Run) -> Chart {
     let mut series: Vec<Series> = Vec::new();
     for filter in run.filters.iter().filter(|it| it.error_rate > 0.0) {
-        let point = Point { x: filter.bits_per_key, y: filter.error_rate, spread: None };
+        let y = Value { median: filter.error_rate * 100.0, quartiles: None };
+        let point = Point { x: filter.bits_per_key, y };
+        let mark = Some(Mark::of_series(series.len()));
         match series.iter_mut().find(|series| series.name == filter.name) {
             Some(series) => series.points.push(point),
-            None => series.push(Series {
-                name: filter.name.clone(),
-                points: vec![point],
-                line: true,
-                bound: false,
-            }),
+            None => series.push(Series { name: filter.name.clone(), mark, points: vec![point] }),
         }
     }
     if !series.is_empty() {
         let bound = |tenth: i32| {
-            let y = 10_f64.powf(-f64::from(tenth) / 10.0);
-            Point { x: -y.log2(), y, spread: None }
+            let rate = 10_f64.powf(-f64::from(tenth) / 10.0);
+            Point { x: -rate.log2(), y: Value { median: rate * 100.0, quartiles: None } }
         };
         series.push(Series {
-            name: "lower bound: log2(1 / error rate)".to_owned(),
+            name: "fewest bits possible: log2(1 / error rate)".to_owned(),
+            mark: None,
             points: (5..=45).map(bound).collect(),
-            line: true,
-            bound: true,
         });
     }
-    Chart {
-        id: "filters",
-        title: "Bits per key and error rate".to_owned(),
-        note:
-            "Each kind of filter of this project at several sizes, 100 000 keys, header included."
-                .to_owned(),
-        x: Axis::linear("bits per key"),
-        y: Axis::log("error rate"),
-        series,
-    }
+    line_chart(
+        "filters",
+        "Bits per key and error rate of this project's filters".to_owned(),
+        "Each kind of filter at several sizes, 100 000 keys, header included. Here a marker is a \
+         kind of filter, not an engine. Further left and lower is better; no filter can be left \
+         of the dashed line.",
+        Lines {
+            x: Axis::linear("bits per key"),
+            y: Axis::log("error rate in percent"),
+            series,
+            ticks_at_points: false,
+        },
+    )
 }
 
 fn growth(run: &Run, id: &'static str, of: &str, asked: &str) -> Chart {
@@ -151,7 +223,7 @@ fn growth(run: &Run, id: &'static str, of: &str, asked: &str) -> Chart {
     let is_grown = |it: &&Figure| it.work == work;
     // The main comparison is the last point of this series.
     let is_main = |it: &&Figure| {
-        of == "rows" && it.work == "get" && it.shape == "many" && it.cache == CACHE_ALL
+        of == "rows" && it.work == "get" && it.shape == Shape::ManyFiles && it.cache == CACHE_ALL
     };
     let mut figures: Vec<_> = run.figures.iter().filter(is_grown).collect();
     if !figures.is_empty() {
@@ -161,23 +233,30 @@ fn growth(run: &Run, id: &'static str, of: &str, asked: &str) -> Chart {
         it.asked.as_deref() == Some(asked)
             && it.threads == 1
             && it.engine != "HBase"
-            && !it.contender.contains(" at 1 %")
+            && !is_at_equal_error_rate(it)
     });
     let rows = of == "rows";
-    let point =
-        |figure: &Figure| timed(if rows { figure.rows as f64 } else { files(figure)? }, figure);
+    let point = |figure: &Figure| {
+        let x = if rows { figure.rows as f64 } else { files(figure)? };
+        Some(Point { x, y: value(Spread::of(&figure.wall)?) })
+    };
     let note = if rows {
-        format!("In {FILES} overlapping files, all in the cache.")
+        format!("In {FILES} overlapping files, all in the cache. Less is better.")
     } else {
-        "Overlapping files with equal numbers of rows, all in the cache. fjall blocks writes at 30."
+        "Overlapping files with equal numbers of rows, all in the cache. fjall blocks writes at 30 \
+         files. Less is better."
             .to_owned()
     };
-    Chart {
+    let article = if asked == "absent" { "an" } else { "a" };
+    line_chart(
         id,
-        title: format!("Nanoseconds per get of {asked} rows, by number of {of}"),
-        note,
-        x: Axis::log(of),
-        y: Axis::log("ns per get"),
-        series: by_contender(&figures, point),
-    }
+        format!("Time of {article} {asked} get, by number of {of}"),
+        &note,
+        Lines {
+            x: Axis::log(of),
+            y: Axis::log("ns per get"),
+            series: by_contender(&figures, point),
+            ticks_at_points: true,
+        },
+    )
 }

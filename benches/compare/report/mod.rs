@@ -1,14 +1,27 @@
 //! A run as one HTML page with charts: no scripts, no external resources, a light and a dark
-//! scheme.
+//! scheme, readable from 420 pixels of width.
 //!
 //! ```text
-//! page.rs     text and tables
-//! charts.rs   which figures make which chart
-//! svg.rs      a chart as SVG
+//! page.rs       text and tables
+//! style.css     colours and layout
+//! charts.rs     which figures make which chart
+//! chart.rs      a chart as HTML: title, legend, two drawings, the numbers
+//! rows.rs       the drawing of a chart with a row for each figure
+//! lines.rs      the drawing of a chart with a line for each contender
+//! placement.rs  where markers go, so that none covers another
+//! axis.rs       scales and ticks
+//! marks.rs      a marker and a colour for each engine
+//! text.rs       numbers and escapes
 //! ```
 
+mod axis;
+mod chart;
 mod charts;
+mod lines;
+mod marks;
 mod page;
-mod svg;
+mod placement;
+mod rows;
+mod text;
 
 pub(crate) use page::page;

@@ -9,7 +9,10 @@ use sstable::{Cell, Error, FileName, Timestamp, ndjson};
 use crate::csv_input::{ColumnFamily, CsvCells, CsvContext, CsvOptions, Problem};
 use crate::failure::UsageError;
 use crate::family_name::check_family;
+use crate::input_file::open_counted;
 pub(crate) use crate::input_file::{display_name, open};
+use crate::progress::Progress;
+use crate::read_bytes::ReadBytes;
 use crate::size_text::show_number;
 use crate::stderr::print_message;
 
@@ -39,6 +42,16 @@ pub(crate) struct InputOptions {
 }
 
 impl InputOptions {
+    /// Returns the options of a verb that also takes other arguments than an input file.
+    pub(crate) const fn new(
+        from: CellsFormat,
+        input: PathBuf,
+        dry_run: bool,
+        csv: CsvOptions,
+    ) -> Self {
+        Self { from, input, dry_run, csv }
+    }
+
     /// Whether `--dry-run` is given.
     pub(crate) const fn is_dry_run(&self) -> bool {
         self.dry_run
@@ -77,19 +90,21 @@ impl InputOptions {
         from_line: u64,
     ) -> anyhow::Result<Input> {
         let name = self.name();
+        let bytes = ReadBytes::default();
         let source = match self.from {
             CellsFormat::Cells => {
                 let family = family.is_option().then_some("--family");
                 if let Some(given) = self.csv.first_csv_option().or(family) {
                     return Err(UsageError(format!("{given} needs --from csv")).into());
                 }
-                let mut cells = ndjson::Reader::new(open(&self.input)?, name);
+                let mut cells = ndjson::Reader::new(open_counted(&self.input, &bytes)?, name);
                 cells.skip_to_line(from_line)?;
                 Source::Cells(cells)
             }
             CellsFormat::Csv => {
                 let context = CsvContext { name, family, now, is_dry_run: self.dry_run, from_line };
-                Source::Csv(Box::new(CsvCells::new(open(&self.input)?, &self.csv, context)?))
+                let input = open_counted(&self.input, &bytes)?;
+                Source::Csv(Box::new(CsvCells::new(input, &self.csv, context)?))
             }
         };
         let input = Input {
@@ -98,6 +113,7 @@ impl InputOptions {
             from_line,
             record_count: 0,
             line_number: LineNumber::default(),
+            bytes,
         };
         if let Source::Csv(csv) = &input.source
             && csv.fixed_timestamp() == Some(now)
@@ -128,6 +144,7 @@ pub(crate) struct Input {
     from_line: u64,
     record_count: u64,
     line_number: LineNumber,
+    bytes: ReadBytes,
 }
 
 /// A shared handle to the line of an input's last cell, usable while the input is borrowed.
@@ -158,6 +175,11 @@ impl Input {
     /// Returns a handle to the line of the last returned cell.
     pub(crate) fn line_number(&self) -> LineNumber {
         self.line_number.clone()
+    }
+
+    /// Shows how much of the input is read, until the returned value is dropped.
+    pub(crate) fn show_progress(&self, phase: &'static str) -> Rc<Progress> {
+        self.bytes.show(phase)
     }
 
     /// Whether the last returned cell ends its record.

@@ -6,30 +6,33 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use sstable::{CellRef, Reader, SequenceId};
+use sstable::{CellRef, SequenceId};
 
 use crate::failure::{Answer, UsageError};
+use crate::inputs::MergedCells;
 use crate::output::{Report, ReportFormat, STDOUT, stdout};
-use crate::reading_options::{reader_options, scan};
 use crate::size_text::{show_count, show_number};
 
-/// Compare the cells of two HFiles, regardless of encoding, codec and filters.
+/// Compare the cells of two HFiles or directories, regardless of encoding, codec and filters.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile diff before.hfile after.hfile
   hfile diff --ignore-sequence-ids --limit 10 flushed.hfile exported.hfile
   hfile diff --json a.hfile b.hfile | jq .same
+  hfile diff before/region compacted/region
 
+Of a directory, compares the cells of all its files, merged in their order, including delete markers and old
+versions.
 A line begins with - for a cell only in the first file, + for a cell only in the second, and * for a cell
 whose value or tags differ.
 Exit status: 0 the same cells, 1 different cells, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Diff {
-    /// First HFile
-    #[arg(value_name = "FILE")]
+    /// First HFile or directory
+    #[arg(value_name = "PATH")]
     left: PathBuf,
-    /// Second HFile
-    #[arg(value_name = "FILE")]
+    /// Second HFile or directory
+    #[arg(value_name = "PATH")]
     right: PathBuf,
     /// Compare cells without their sequence ids
     #[arg(long)]
@@ -44,15 +47,14 @@ pub(crate) struct Diff {
 impl Diff {
     /// Iterates over both files together, in the order of their cells, and reports differences.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let open = |file: &Path| Reader::open_file(file, reader_options());
-        let (left, right) = (open(&self.left)?, open(&self.right)?);
-        let order = left.trailer().comparator;
-        if order != right.trailer().comparator {
+        let (mut left, mut right) =
+            (MergedCells::open(&self.left)?, MergedCells::open(&self.right)?);
+        let order = left.order();
+        if order != right.order() {
             let what =
                 "cannot compare a file of hbase:meta with another file: their row orders differ";
             return Err(UsageError(what.to_owned()).into());
         }
-        let (mut left, mut right) = (scan(&left)?, scan(&right)?);
         let mut report = DiffReport::new(&self.left, &self.right);
         let mut out = stdout();
         let mut printed = 0;

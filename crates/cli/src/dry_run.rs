@@ -13,7 +13,6 @@ use crate::cells_output::{CellsOutput, Format};
 use crate::csv_input::Problem;
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat};
-use crate::progress::Progress;
 use crate::size_text::show_number;
 
 /// The maximum number of cells to show.
@@ -41,7 +40,7 @@ pub(crate) fn dry_run(
     checks: Checks<'_>,
     report_format: ReportFormat,
 ) -> anyhow::Result<Answer> {
-    let progress = Progress::unbounded("cells read");
+    let progress = input.show_progress("reading");
     let mut report = DryRunReport::new(options.name().to_string());
     let mut last_of_families: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
     let mut invalid_cell = None;
@@ -54,7 +53,6 @@ pub(crate) fn dry_run(
             }
             Err(error) => bail!(error),
         };
-        progress.advance(1);
         let previous = last_of_families.get(cell.family());
         if let Some(what) = checks.problem(&cell, report.shown.first(), previous) {
             report.add_problem(Problem { line: input.line(), what });

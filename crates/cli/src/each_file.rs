@@ -1,6 +1,4 @@
-//! Runs the work of a subcommand for each of its files, and continues after a file that fails.
-
-use std::path::{Path, PathBuf};
+//! The combined outcome of a subcommand's work on its files, which continues after a file that fails.
 
 use anyhow::bail;
 
@@ -69,21 +67,4 @@ impl Outcomes {
         }
         Ok(Answer::from_bool(!self.has_no))
     }
-}
-
-/// Runs `work` for each file in order, and combines the answers.
-///
-/// If there is only one file, its failure is returned unchanged, without a count of unread files.
-pub(crate) fn for_each_file(
-    files: &[PathBuf],
-    mut work: impl FnMut(&Path) -> anyhow::Result<Answer>,
-) -> anyhow::Result<Answer> {
-    if let [file] = files {
-        return work(file);
-    }
-    let mut outcomes = Outcomes::default();
-    for file in files {
-        outcomes.record(work(file))?;
-    }
-    outcomes.conclude(files.len())
 }

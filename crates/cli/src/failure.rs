@@ -16,6 +16,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use directories::SkipReason;
 use sstable::Damage;
 
 use crate::output::STDOUT;
@@ -49,6 +50,11 @@ impl Answer {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
+
+/// A directory without store files.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoStoreFiles(pub(crate) String);
 
 /// The output exists, and `--force` is not given.
 #[derive(Debug, thiserror::Error)]
@@ -226,6 +232,16 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
             _ => None,
         };
     }
+    if let Some(error) = cause.downcast_ref::<directories::Error>() {
+        return classify_directory_error(error);
+    }
+    if cause.is::<NoStoreFiles>() {
+        return class(
+            3,
+            "give the directory of a family, region, table or namespace, an HBase root directory, or any directory \
+             of HFiles",
+        );
+    }
     if let Some(error) = cause.downcast_ref::<sstable::Error>() {
         return classify_file_error(error);
     }
@@ -255,6 +271,39 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
             "let HBase rewrite the file with options that this build supports, or use a build that supports \
              these",
         ),
+        // `classify` continues with the source: the operating system's error.
+        _ => None,
+    }
+}
+
+fn classify_directory_error(error: &directories::Error) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
+    match error {
+        directories::Error::File(error) => classify_file_error(error),
+        directories::Error::NotAStoreFile { reason: SkipReason::Empty, .. } => class(
+            1,
+            "restore a sound copy of the file (replica, snapshot, backup): an HFile is never empty; the name of a \
+             link is TABLE=REGION-FILE",
+        ),
+        directories::Error::NotAStoreFile { .. } => {
+            class(3, "give an HFile, or the directory of a family, region or table")
+        }
+        directories::Error::Missing { .. } => class(
+            3,
+            "copy the missing file from HBase's root directory to one of these places; its path from data or archive \
+             on must stay the same",
+        ),
+        directories::Error::NoRoot { .. } => class(
+            3,
+            "copy both files from HBase's root directory with their paths from data or archive on, as in \
+             ROOT/data/default/TABLE/REGION/FAMILY/FILE, and read the link there",
+        ),
+        directories::Error::Damaged { .. } => class(
+            1,
+            "restore a sound copy of the tracker file; without it only HBase's logs tell which files of the family \
+             are live; single files can be read by their own paths",
+        ),
+        directories::Error::TooMany { .. } => class(3, "give a directory below this one"),
         // `classify` continues with the source: the operating system's error.
         _ => None,
     }

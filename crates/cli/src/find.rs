@@ -1,35 +1,34 @@
 //! `hfile find`: which files can hold a row, and why the others cannot.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use filter::Seed;
 use serde::Serialize;
-use sstable::{FilterAnswer, ReadTrace, Reader, RowProbe, TimeRange, Timestamp};
+use sstable::{FilterAnswer, ReadTrace, RowProbe, TimeRange, Timestamp};
 
-use crate::each_file::for_each_file;
 use crate::failure::{Answer, UsageError};
+use crate::inputs::{Input, Inputs, OpenInput, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, write_table};
-use crate::reading_options::reader_options;
 use crate::times::time_range;
 
 /// Show which HFiles can hold a row, by key range, time range and filter, without reading data blocks.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  hfile find region/cf/* row1
-  hfile find --column q --min-ts 1700000000000 region/cf/* 'row\\x00'
-  hfile find --json region/cf/* row1 | jq -r 'select(.candidate) | .file'
+  hfile find region/cf row1
+  hfile find --column q --min-ts 1700000000000 region/cf 'row\\x00'
+  hfile find --json region/cf row1 | jq -r 'select(.candidate) | .file'
 
 --min-ts is inclusive and --max-ts exclusive, as in HBase's TimeRange.
 Continues with the other files if one cannot be read.
-A ROW that names an existing file is refused, because the row was probably forgotten; write such a row as
-hex:…
+A ROW that names an existing file or directory is refused, because the row was probably forgotten; write such a
+row as hex:…
 Exit status: 0 some file can hold the row, 1 none can, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Find {
-    /// HFiles to search
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to search
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
@@ -57,7 +56,7 @@ impl Find {
             probe = probe.with_column(column.as_bytes());
         }
         let mut files = Vec::new();
-        let answer = for_each_file(&self.files, |file| {
+        let answer = Inputs::expand(&self.files).for_each(|file| {
             files.push(FileReport::new(file, &probe, times)?);
             Ok(Answer::Positive)
         });
@@ -91,6 +90,8 @@ impl Find {
 struct FileReport {
     schema: u32,
     file: String,
+    #[serde(flatten)]
+    target: Target,
     /// Whether the file can hold the row.
     candidate: bool,
     why: Reason,
@@ -125,12 +126,13 @@ impl Reason {
 }
 
 impl FileReport {
-    fn new(file: &Path, probe: &RowProbe<'_>, times: TimeRange) -> anyhow::Result<Self> {
-        let reader = Reader::open_file(file, reader_options())?;
+    fn new(file: &Input, probe: &RowProbe<'_>, times: TimeRange) -> anyhow::Result<Self> {
+        let OpenInput { reader: store_file, target } = file.open()?;
+        let reader = store_file.whole();
         let mut trace = ReadTrace::default();
         let why = if reader.is_empty() {
             Reason::Empty
-        } else if !reader.spans_row(probe.row()) {
+        } else if !store_file.spans_row(probe.row()) {
             Reason::OutOfRange
         } else if reader.file_info().time_range().is_some_and(|own| !own.overlaps(times)) {
             Reason::OutOfTime
@@ -146,7 +148,8 @@ impl FileReport {
             matches!(why, Reason::PassedByFilter | Reason::FilterUnreadable | Reason::NoFilter);
         Ok(Self {
             schema: 1,
-            file: file.display().to_string(),
+            file: file.name(),
+            target,
             candidate,
             why,
             filter_blocks: trace.blocks_from(sstable::BlockSource::File),
@@ -160,7 +163,7 @@ impl FileReport {
 
 impl Report for FileReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}: {}", self.file, self.why.text())
+        writeln!(out, "{}: {}", self.target.label(&self.file), self.why.text())
     }
 }
 
@@ -171,7 +174,9 @@ struct FileTable(Vec<FileReport>);
 impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let row = |file: &FileReport| vec![file.file.clone(), file.why.text().to_owned()];
-        let rows: Vec<_> = self.0.iter().map(row).collect();
-        write_table(out, &["file", "can hold the row"], &rows)
+        let mut rows: Vec<_> = self.0.iter().map(row).collect();
+        let mut heading = vec!["file", "can hold the row"];
+        add_target_column(&mut heading, &mut rows, self.0.iter().map(|file| &file.target));
+        write_table(out, &heading, &rows)
     }
 }

@@ -1,20 +1,19 @@
 //! `hfile get`: one row from one or more files, and the blocks that the search read.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{BlockKind, BlockSource, Cell, ReadTrace, Reader, RowProbe, ndjson};
+use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, ndjson};
 
 use crate::cells_output::{CellsOutput, Format};
-use crate::each_file::for_each_file;
 use crate::failure::{Answer, one_line};
+use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
-use crate::reading_options::reader_options;
 use crate::size_text::show_size;
 
 /// Print all cells of one row from one or more HFiles, including delete markers.
@@ -22,16 +21,16 @@ use crate::size_text::show_size;
 #[command(after_help = "\
 Examples:
   hfile get 4f1c.hfile row1
-  hfile get --explain region/cf/* 'row\\x00'
-  hfile get --json region/cf/* hex:726f7731 | jq .files
+  hfile get --explain region/cf 'row\\x00'
+  hfile get --json region/cf hex:726f7731 | jq .files
 
 Continues with the other files if one cannot be read; the cells of that file are then missing.
-A ROW that names an existing file is refused, because the row was probably forgotten; write such a row as
-hex:…
+A ROW that names an existing file or directory is refused, because the row was probably forgotten; write such a
+row as hex:…
 Exit status: 0 found, 1 not found, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {
-    /// HFiles to search
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to search
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
@@ -54,11 +53,15 @@ impl Get {
         let mut cells: Vec<Cell> = Vec::new();
         let mut files = Vec::new();
         let mut failed = Vec::new();
-        let answer = for_each_file(&self.files, |file| {
+        let inputs = Inputs::expand(&self.files);
+        for Problem { directory, error } in inputs.problems() {
+            failed.push(FailedFile { file: directory.clone(), what: one_line(error) });
+        }
+        let answer = inputs.for_each(|file| {
             let result = search_file(file, &probe).inspect_err(|error| {
-                failed.push(FailedFile { file: file.display().to_string(), what: one_line(error) });
+                failed.push(FailedFile { file: file.name(), what: one_line(error) });
             })?;
-            files.push(FileReport::new(file, &result));
+            files.push(FileReport::new(file.name(), &result));
             cells.extend(result.cells);
             Ok(Answer::Positive)
         });
@@ -94,12 +97,13 @@ impl Get {
 
 /// The cells of the row in one file, and the counters of the search.
 struct SearchResult {
+    target: Target,
     cells: Vec<Cell>,
     trace: ReadTrace,
 }
 
-fn search_file(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<SearchResult> {
-    let reader = Reader::open_file(file, reader_options())?;
+fn search_file(file: &Input, probe: &RowProbe<'_>) -> anyhow::Result<SearchResult> {
+    let OpenInput { reader, target } = file.open()?;
     let mut trace = ReadTrace::default();
     let mut cells = Vec::new();
     if let Some(mut scanner) = reader.get_row(probe, &mut trace)? {
@@ -111,7 +115,7 @@ fn search_file(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<SearchResult
         }
         trace.add(&scanner.take_trace());
     }
-    Ok(SearchResult { cells, trace })
+    Ok(SearchResult { target, cells, trace })
 }
 
 fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
@@ -131,7 +135,7 @@ struct GetReport {
     failed: Vec<FailedFile>,
 }
 
-/// A file that could not be searched: the row may have cells in it.
+/// A file or directory that could not be searched: the row may have cells in it.
 #[derive(Serialize)]
 struct FailedFile {
     file: String,
@@ -142,6 +146,8 @@ struct FailedFile {
 #[derive(Serialize)]
 struct FileReport {
     file: String,
+    #[serde(flatten)]
+    target: Target,
     outcome: Outcome,
     cells: usize,
     filter_checked: bool,
@@ -176,7 +182,7 @@ impl Outcome {
 }
 
 impl FileReport {
-    fn new(file: &Path, result: &SearchResult) -> Self {
+    fn new(file: String, result: &SearchResult) -> Self {
         let trace = &result.trace;
         let outcome = if !result.cells.is_empty() {
             Outcome::Found
@@ -194,7 +200,8 @@ impl FileReport {
             BlockKind::ALL.map(|kind| trace.bytes(kind, BlockSource::File)).iter().sum();
         let filter_blocks: [u64; 2] = [of_kind(BlockKind::Bloom), of_kind(BlockKind::Meta)];
         Self {
-            file: file.display().to_string(),
+            file,
+            target: result.target.clone(),
             outcome,
             cells: result.cells.len(),
             filter_checked: trace.filter_checks > 0,
@@ -210,7 +217,7 @@ impl FileReport {
 
 impl Report for GetReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rows: Vec<Vec<String>> = self
+        let mut rows: Vec<Vec<String>> = self
             .files
             .iter()
             .map(|file| {
@@ -229,7 +236,8 @@ impl Report for GetReport {
             writeln!(out)?;
         }
         writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
-        let heading = ["file", "cells", "filter", "index", "data", "bytes read", "answer"];
+        let mut heading = vec!["file", "cells", "filter", "index", "data", "bytes read", "answer"];
+        add_target_column(&mut heading, &mut rows, self.files.iter().map(|file| &file.target));
         write_table(out, &heading, &rows)
     }
 }

@@ -1,6 +1,6 @@
 //! Input from a file or stdin, decompressed if it is in gzip or Zstandard format.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -8,6 +8,8 @@ use anyhow::Context;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+
+use crate::read_bytes::ReadBytes;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -19,12 +21,21 @@ const BUFFER_LEN: usize = 1 << 16;
 
 /// Opens a file, or stdin for `-`, and decompresses it if it starts with a gzip or Zstandard magic.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
+    open_counted(path, &ReadBytes::default())
+}
+
+/// Opens a file as [`open`] does, and counts the bytes read from it before decompression.
+pub(crate) fn open_counted(path: &Path, bytes: &ReadBytes) -> anyhow::Result<Box<dyn BufRead>> {
     let name = display_name(path);
     let mut input: Box<dyn BufRead> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
+        let stdin = bytes.counting(io::stdin().lock());
+        Box::new(BufReader::with_capacity(BUFFER_LEN, stdin))
     } else {
         let file = File::open(path).with_context(|| format!("{name}: cannot open"))?;
-        Box::new(BufReader::with_capacity(BUFFER_LEN, file))
+        if let Some(metadata) = file.metadata().ok().filter(Metadata::is_file) {
+            bytes.set_len(metadata.len());
+        }
+        Box::new(BufReader::with_capacity(BUFFER_LEN, bytes.counting(file)))
     };
     let start = input.fill_buf().with_context(|| format!("{name}: cannot read"))?;
     Ok(if start.starts_with(&GZIP_MAGIC) {

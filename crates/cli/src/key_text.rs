@@ -39,15 +39,17 @@ impl FromStr for KeyText {
 }
 
 impl KeyText {
-    /// Refuses a row that is the name of a file, because the row was probably forgotten.
+    /// Refuses a row that names a file or directory, because the row was probably forgotten.
     pub(crate) fn check_is_not_a_file(&self) -> Result<(), UsageError> {
         let Ok(text) = std::str::from_utf8(&self.bytes) else { return Ok(()) };
-        if self.is_hex || !Path::new(text).is_file() {
+        let path = Path::new(text);
+        let kind = if path.is_dir() { "directory" } else { "file" };
+        if self.is_hex || !(path.is_file() || path.is_dir()) {
             return Ok(());
         }
         let hex = self.bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         Err(UsageError(format!(
-            "the last argument must be the row, but {text} is a file; give a row of that name as hex:{hex}"
+            "the last argument must be the row, but {text} is a {kind}; give a row of that name as hex:{hex}"
         )))
     }
 }

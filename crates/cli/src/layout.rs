@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::Serialize;
-use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, Reader, escape};
+use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, escape};
 
-use crate::each_file::for_each_file;
 use crate::failure::Answer;
+use crate::inputs::{Input, Inputs, OpenInput, Target};
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
-use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
 
 /// List every block of HFiles: offset, type, sizes, checksums, and on request its keys.
@@ -27,8 +26,8 @@ Reads block headers only, with --keys also the data and index blocks; hfile veri
 with the other files if one cannot be read.
 Exit status: 0 all listed, 1 a header or block is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Layout {
-    /// HFiles to list
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to list
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Also list the first key of each block, and its number of cells, index entries or Bloom chunks
     #[arg(long)]
@@ -41,8 +40,8 @@ impl Layout {
     /// Prints a report for each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
-        for_each_file(&self.files, |file| {
-            let report = self.list(file)?;
+        Inputs::expand(&self.files).for_each(|input| {
+            let report = self.list(input)?;
             if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
                 writeln!(stdout()).context(STDOUT)?;
             }
@@ -51,16 +50,17 @@ impl Layout {
         })
     }
 
-    fn list(&self, file: &Path) -> anyhow::Result<FileReport> {
-        let reader = Reader::open_file(file, reader_options())?;
+    fn list(&self, input: &Input) -> anyhow::Result<FileReport> {
+        let OpenInput { reader, target } = input.open()?;
+        let reader = reader.whole();
         let block = |block: sstable::Result<(BlockOffset, Header)>| {
             let (at, header) = block?;
             let contents = self.keys.then(|| reader.blocks().contents(at, &header)).transpose()?;
             Ok(BlockReport::new(at, &header, contents.as_ref()))
         };
         let blocks: sstable::Result<_> = reader.blocks().headers().map(block).collect();
-        let (size, file) = (reader.len(), file.display().to_string());
-        Ok(FileReport { schema: 1, file, size, blocks: blocks?, shows_keys: self.keys })
+        let (size, file) = (reader.len(), input.name());
+        Ok(FileReport { schema: 1, file, target, size, blocks: blocks?, shows_keys: self.keys })
     }
 }
 
@@ -68,6 +68,8 @@ impl Layout {
 struct FileReport {
     schema: u32,
     file: String,
+    #[serde(flatten)]
+    target: Target,
     size: u64,
     blocks: Vec<BlockReport>,
     #[serde(skip)]
@@ -129,7 +131,11 @@ fn show_key(key: &BlockKey) -> String {
 
 impl Report for FileReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}, {} bytes\n", self.file, show_count(self.size))?;
+        writeln!(out, "{}, {} bytes", self.file, show_count(self.size))?;
+        if let Some(target) = self.target.text() {
+            writeln!(out, "{target}; these are the blocks of the whole file")?;
+        }
+        writeln!(out)?;
         let mut heading = vec!["offset", "type", "size", "uncompressed", "checksum", "previous"];
         let mut rows: Vec<Vec<String>> = self.blocks.iter().map(BlockReport::header_row).collect();
         if self.shows_keys {

@@ -26,6 +26,7 @@ mod get;
 mod help;
 mod info;
 mod input_file;
+mod inputs;
 mod key_text;
 mod keys;
 mod layout;
@@ -35,6 +36,7 @@ mod names;
 mod output;
 mod parallel;
 mod progress;
+mod read_bytes;
 mod reading_options;
 mod recompress;
 mod rounded;
@@ -67,14 +69,15 @@ use reading_options::WithReadingOptions;
     disable_help_subcommand = true,
     after_help = "\
 Examples:
-  hfile info region/cf/*                         show size, key range, codec and filters
+  hfile info region/cf                           show size, key range, codec and filters of each file
   hfile cat --limit 10 4f1c.hfile                print the first cells
-  hfile get --explain region/cf/* row1           find a row, and show which files its filters skip
-  hfile verify region/cf/*                       check every block, the index and the filters
+  hfile get --explain region/cf row1             find a row, and show which files its filters skip
+  hfile verify data/default/users                check every block, the index and the filters of a table
   hfile build --from csv users.csv --row id --family f --sort --output users.hfile
   hfile bench --rows 100000                      measure how many files filters skip, in seconds
 
 hfile VERB -h lists the common options of a verb; hfile VERB --help describes everything.
+A PATH is an HFile or a directory: of HBase (family, region, table, namespace or root), or any other with HFiles.
 Keys are written as HBase prints them (row\\x00), or as hex:726f7700. Inputs may be gzip or Zstandard.
 Exit status: 0 success, 1 negative answer (damaged, different or not found), 2 wrong usage,
 3 could not read or write."

@@ -13,10 +13,10 @@ use crate::stderr::print_message;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  hfile man ~/.local/share/man/man1    # then: man hfile, man hfile-store-put
+  hfile man ~/.cargo/share/man/man1    # then: man hfile, man hfile-store-put
   hfile man /usr/local/share/man/man1
 
-Creates the directory, and replaces older pages of hfile in it.
+Creates the directory, and replaces older pages of hfile in it. man searches share/man beside each bin of PATH.
 Exit status: 0 written, 2 wrong usage, 3 could not write.")]
 pub(crate) struct Man {
     /// Directory of section 1, where man finds the pages

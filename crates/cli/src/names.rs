@@ -145,6 +145,20 @@ impl Named for FilterKind {
     }
 }
 
+/// A kind of filter, or `None` for `none`.
+#[derive(Clone, Copy)]
+pub(crate) struct KindOrNone(pub(crate) Option<FilterKind>);
+
+impl Named for KindOrNone {
+    const WHAT: &'static str = "filter";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        let kinds = FilterKind::known().into_iter();
+        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
+        [("none", Self(None))].into_iter().chain(kinds).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

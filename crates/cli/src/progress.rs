@@ -1,47 +1,79 @@
-//! Progress bars, shown only if stderr is a terminal, and removed at the end of the work.
+//! Progress on a terminal: the phase, the percentage and the time left, removed at the end.
+//!
+//! Nothing is drawn if stderr is not a terminal.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar.
-pub(crate) struct Progress(ProgressBar);
+/// The progress of a phase of the work.
+///
+/// Without a terminal it has no bar, so that a step costs no reading of the clock.
+pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Creates a bar for a known number of steps.
-    pub(crate) fn new(what: impl Into<Cow<'static, str>>, steps: u64) -> Self {
-        let style = "{msg:<32} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
-        Self::with_style(what.into(), Some(steps), style)
+    /// Shows a phase with a known number of steps, such as cells.
+    pub(crate) fn new(phase: impl Into<Cow<'static, str>>, steps: u64) -> Self {
+        let style = "{msg}: {percent}% {wide_bar} {human_pos} of {human_len}, {eta} left";
+        Self::with_style(phase.into(), Some(steps), style)
     }
 
-    /// Creates a bar for an unknown number of steps, such as reading a pipe.
-    pub(crate) fn unbounded(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::with_style(what.into(), None, "{spinner} {msg} {human_pos} {per_sec} {elapsed}")
+    /// Shows a phase with a known number of bytes.
+    pub(crate) fn bytes(phase: impl Into<Cow<'static, str>>, len: u64) -> Self {
+        let style =
+            "{msg}: {percent}% {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left";
+        Self::with_style(phase.into(), Some(len), style)
     }
 
-    fn with_style(what: Cow<'static, str>, steps: Option<u64>, style: &str) -> Self {
-        // Draws nothing if stderr is not a terminal.
-        let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::stderr());
+    /// Shows a phase with an unknown number of bytes.
+    pub(crate) fn unbounded_bytes(phase: impl Into<Cow<'static, str>>) -> Self {
+        Self::with_style(phase.into(), None, "{spinner} {msg}: {binary_bytes}, {elapsed}")
+    }
+
+    /// Shows a phase that cannot be divided into steps.
+    pub(crate) fn waiting(phase: impl Into<Cow<'static, str>>) -> Self {
+        Self::with_style(phase.into(), None, "{spinner} {msg}, {elapsed}")
+    }
+
+    fn with_style(phase: Cow<'static, str>, steps: Option<u64>, style: &str) -> Self {
+        let target = ProgressDrawTarget::stderr();
+        if target.is_hidden() {
+            return Self(None);
+        }
+        let bar = ProgressBar::with_draw_target(steps, target);
         bar.set_style(ProgressStyle::with_template(style).expect("the template is a constant"));
-        bar.set_message(what);
+        bar.set_message(phase);
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self(bar)
+        Self(Some(bar))
+    }
+
+    /// Sets the name of the phase; the steps go on.
+    pub(crate) fn set_phase(&self, phase: impl Into<Cow<'static, str>>) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(phase);
+        }
     }
 
     /// Sets the number of completed steps.
     pub(crate) fn set(&self, steps: u64) {
-        self.0.set_position(steps);
+        if let Some(bar) = &self.0 {
+            bar.set_position(steps);
+        }
     }
 
     /// Adds to the number of completed steps.
     pub(crate) fn advance(&self, steps: u64) {
-        self.0.inc(steps);
+        if let Some(bar) = &self.0 {
+            bar.inc(steps);
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
     }
 }

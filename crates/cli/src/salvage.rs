@@ -11,6 +11,7 @@ use sstable::{
 };
 
 use crate::failure::{Answer, Unsalvageable, UsageError};
+use crate::inputs::single_hfile;
 use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
@@ -50,14 +51,15 @@ impl Salvage {
     /// Writes the new file and reports the lost ranges.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.check_output()?;
+        let input = single_hfile(&self.input, "salvage")?;
         let reader =
-            Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::from_error)?;
+            Reader::open_file(&input, reader_options()).map_err(Unsalvageable::from_error)?;
         let mut notes = Vec::new();
         let options = writer_options(&reader, &mut notes)?;
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
-        let progress = Progress::new("cells", reader.trailer().entry_count);
+        let progress = Progress::new("copying sound cells", reader.trailer().entry_count);
         let (mut kept, mut refused, mut first_refusal) = (0, 0, None);
         let lost = sstable::salvage(&reader, |cell| {
             progress.advance(1);
@@ -214,8 +216,12 @@ impl LostReport {
 
 impl Report for SalvageReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (kept, stated) = (show_count(self.cells), show_number(self.cells_stated, "cell"));
-        writeln!(out, "{}: {kept} of the {stated} of {}", self.output, self.file)?;
+        let stated = show_number(self.cells_stated, "cell");
+        let kept = match show_count(self.cells) {
+            _ if self.cells == self.cells_stated => "all".to_owned(),
+            kept => format!("{kept} of the"),
+        };
+        writeln!(out, "{}: {kept} {stated} of {}", self.output, self.file)?;
         for LostReport { offset, bytes, block, what, rows } in &self.lost {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             let bytes = show_number(*bytes, "byte");

@@ -1,40 +1,45 @@
 //! `hfile verify`: checks whole files.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
+use directories::{Error, Location, SkipReason};
 use serde::Serialize;
-use sstable::{BlockType, Damage, FileName, FileSource, Verification};
+use sstable::{BlockOffset, BlockType, Damage, FileSource, Verification};
 
 use crate::each_file::Outcomes;
 use crate::failure::Answer;
+use crate::inputs::{Input, Inputs, Target};
 use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat};
+use crate::parallel::in_parallel;
 use crate::progress::Progress;
 use crate::reading_options::limits;
-use crate::size_text::show_number;
+use crate::size_text::{show_count, show_number};
+use crate::stderr::print_message;
 
 /// Check whole HFiles: checksums, block chains, key order, index, totals, and that filters deny no key.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile verify 4f1c.hfile
-  hfile verify --json backup/*/cf/* | jq -r 'select(.ok | not) | .file'
+  hfile verify data/default/users
+  hfile verify --json data/default | jq -r 'select(.ok | not) | .file'
 
-Checks files on all cores and reports them in the order given. Continues with the other files if one cannot
-be read. For a damaged data block, reports which rows may be lost: those between the last row before the block
+Checks files on all cores and reports them in the order given. Of more than 20 files, prints only the damaged
+ones. A line on stderr counts the files. Continues with the other files if one cannot be read. For a damaged data block, reports which rows may be lost: those between the last row before the block
 and the first row after it. hfile salvage saves all other rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
-    /// HFiles to check
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to check
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
+    /// Print a line for each sound file, also of more than 20 files
+    #[arg(long)]
+    verbose: bool,
     #[command(flatten)]
     report_format: ReportFormat,
 }
@@ -42,85 +47,122 @@ pub(crate) struct Verify {
 impl Verify {
     /// Checks and reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        check_all(&self.files, self.report_format)
+        let mut inputs = Inputs::expand(&self.files);
+        let mut problems = inputs.take_problems();
+        if let (1, []) = (problems.len(), inputs.files()) {
+            return Err(problems.remove(0).error);
+        }
+        let mut outcomes = Outcomes::default();
+        let mut summary = Summary { unread: problems.len() as u64, ..Summary::default() };
+        for problem in problems {
+            outcomes.record(Err(problem.error))?;
+        }
+        let files = inputs.files();
+        let is_long =
+            files.len() > SOUND_LINES_MAX && !self.verbose && !self.report_format.is_json();
+        // A file that cannot be read counts as empty; its error is reported when it is opened.
+        let len = |file: &Input| file.path().metadata().map_or(0, |metadata| metadata.len());
+        let progress = Progress::bytes("checking", files.iter().map(len).sum());
+        in_parallel(
+            files,
+            |file| check(file, &progress),
+            |_, outcome| {
+                summary.count(&outcome);
+                let answer = outcome.and_then(|report| {
+                    if !(is_long && report.ok) {
+                        self.report_format.print(&report)?;
+                    }
+                    Ok(Answer::from_bool(report.ok))
+                });
+                outcomes.record(answer)
+            },
+        )?;
+        drop(progress);
+        if summary.files() > 1 {
+            print_message(summary);
+        }
+        outcomes.conclude(usize::try_from(summary.files()).unwrap_or(usize::MAX))
     }
 }
 
-/// Checks files on all cores and reports them in the given order; prints read errors to stderr.
-fn check_all(files: &[PathBuf], report_format: ReportFormat) -> anyhow::Result<Answer> {
-    let mut outcomes = Outcomes::default();
-    in_parallel(files, |outcome| {
-        let answer = outcome.and_then(|report| {
-            report_format.print(&report)?;
-            Ok(Answer::from_bool(report.ok))
-        });
-        outcomes.record(answer)
-    })?;
-    outcomes.conclude(files.len())
+/// The most files of which each sound one has a line in the text report.
+const SOUND_LINES_MAX: usize = 20;
+
+/// The number of files by outcome.
+#[derive(Clone, Copy, Default)]
+struct Summary {
+    sound: u64,
+    damaged: u64,
+    unread: u64,
 }
 
-/// Checks files in parallel, and calls `take` with each report in the given order as soon as it is ready.
-///
-/// The first error of `take` ends the work.
-fn in_parallel(
-    files: &[PathBuf],
-    mut take: impl FnMut(anyhow::Result<FileReport>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let thread_count =
-        thread::available_parallelism().map_or(1, NonZeroUsize::get).min(files.len());
-    let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        // The channel closes when the last worker drops its sender.
-        let (sender, receiver) = mpsc::channel();
-        for _ in 0..thread_count {
-            let (sender, next, is_alone) = (sender.clone(), &next, files.len() == 1);
-            scope.spawn(move || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(file) = files.get(index) else { break };
-                    // The receiver is gone if a report could not be printed.
-                    if sender.send((index, check(file, is_alone))).is_err() {
-                        break;
-                    }
-                }
-            });
+impl Summary {
+    fn count(&mut self, outcome: &anyhow::Result<FileReport>) {
+        match outcome {
+            Ok(report) if report.ok => self.sound += 1,
+            Ok(_) => self.damaged += 1,
+            Err(_) => self.unread += 1,
         }
-        drop(sender);
-        let mut waiting = BTreeMap::new();
-        let mut next_index = 0;
-        for (index, outcome) in receiver {
-            waiting.insert(index, outcome);
-            while let Some(outcome) = waiting.remove(&next_index) {
-                take(outcome)?;
-                next_index += 1;
-                if let Some(progress) = &progress {
-                    progress.advance(1);
-                }
-            }
+    }
+
+    const fn files(&self) -> u64 {
+        self.sound + self.damaged + self.unread
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = show_number(self.files(), "file");
+        write!(
+            f,
+            "hfile: {files}: {} sound, {} damaged",
+            show_count(self.sound),
+            show_count(self.damaged)
+        )?;
+        if self.unread > 0 {
+            write!(f, ", {} not read", show_count(self.unread))?;
         }
         Ok(())
-    })
+    }
 }
 
-fn check(path: &Path, shows_progress: bool) -> anyhow::Result<FileReport> {
-    let name = path.display().to_string();
-    let source = FileSource::open(path);
-    let source = Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
-    let progress =
-        shows_progress.then(|| Progress::new(name.clone(), sstable::ReadAt::len(&*source)));
-    let found = sstable::verify(source, FileName::new(name.as_str()), limits(), |done| {
-        if let Some(progress) = &progress {
-            progress.set(done);
-        }
+fn check(input: &Input, progress: &Progress) -> anyhow::Result<FileReport> {
+    let name = input.name();
+    let location = match locate(input)? {
+        Ok(location) => location,
+        Err(damage) => return Ok(FileReport::of_damage(name, damage)),
+    };
+    let (target, file) = input.describe(&location);
+    let source = FileSource::open(&location.path);
+    let source = Arc::new(source.with_context(|| format!("{file}: cannot open"))?);
+    let mut shown = 0;
+    let found = sstable::verify(source, file, limits(), |done| {
+        // Other threads advance the same bar. A check may go back to an earlier offset.
+        progress.advance(done.saturating_sub(shown));
+        shown = shown.max(done);
     })?;
-    Ok(FileReport::new(name, &found))
+    Ok(FileReport::new(name, target, &found))
+}
+
+/// Finds the HFile to check. A damaged reference and an empty file are damage, not failures.
+fn locate(input: &Input) -> anyhow::Result<Result<Location, Damage>> {
+    match input.locate() {
+        Ok(location) => Ok(Ok(location)),
+        Err(Error::File(sstable::Error::Corrupt { damage, .. })) => Ok(Err(damage)),
+        Err(Error::NotAStoreFile { reason: SkipReason::Empty, .. }) => {
+            let what = "the file is empty, and its name is not that of a link".into();
+            Ok(Err(Damage { at: BlockOffset::default(), block: None, what }))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 #[derive(Serialize)]
 struct FileReport {
     schema: u32,
     file: String,
+    #[serde(flatten)]
+    target: Target,
     ok: bool,
     blocks: u64,
     cells: u64,
@@ -140,7 +182,7 @@ struct Finding {
 }
 
 impl FileReport {
-    fn new(file: String, found: &Verification) -> Self {
+    fn new(file: String, target: Target, found: &Verification) -> Self {
         let finding = |damage: &Damage| {
             let lost = found.lost_rows.iter().find(|lost| lost.at == damage.at);
             Finding {
@@ -153,6 +195,7 @@ impl FileReport {
         Self {
             schema: 1,
             file,
+            target,
             ok: found.is_sound(),
             blocks: found.blocks,
             cells: found.cells,
@@ -162,11 +205,23 @@ impl FileReport {
     }
 }
 
+impl FileReport {
+    /// Returns the report of a file whose cells cannot be found.
+    fn of_damage(file: String, damage: Damage) -> Self {
+        let found = Verification::default();
+        let mut report = Self::new(file, Target::default(), &found);
+        let (offset, what) = (damage.at.get(), damage.what.into_owned());
+        report.errors.push(Finding { offset, block: None, what, rows: None });
+        Self { ok: false, ..report }
+    }
+}
+
 impl Report for FileReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let verdict = if self.ok { "sound" } else { "DAMAGED" };
         let (blocks, cells) = (show_number(self.blocks, "block"), show_number(self.cells, "cell"));
-        writeln!(out, "{}: {verdict}, {blocks}, {cells}", self.file)?;
+        let file = self.target.label(&self.file);
+        writeln!(out, "{file}: {verdict}, {blocks}, {cells}")?;
         for Finding { offset, block, what, rows } in &self.errors {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             writeln!(out, "  {block}at {offset:#x}: {what}")?;

@@ -4,6 +4,7 @@
 //! |-----------------------------|-----------------------------------------------------------------------|
 //! | HFile                       | starts with the magic of a block, or the trailer starts with its own  |
 //! | write-ahead log             | starts with `PWAL`                                                    |
+//! | description of a region, …  | starts with `PBUF`, before a protobuf message                         |
 
 use std::io;
 
@@ -16,11 +17,14 @@ pub(crate) enum Contents {
     HFile,
     /// A write-ahead log of HBase.
     WriteAheadLog,
+    /// A protobuf message of HBase, such as the description of a region.
+    Message,
     /// Anything else.
     Unknown,
 }
 
 const WAL_MAGIC: &[u8] = b"PWAL";
+const MESSAGE_MAGIC: &[u8] = b"PBUF";
 /// Bytes of the trailer of an HFile of version 2.
 const TRAILER_V2_LEN: u64 = 212;
 
@@ -35,6 +39,9 @@ impl Contents {
         source.read_exact_at(&mut first, 0)?;
         if first.starts_with(WAL_MAGIC) {
             return Ok(Self::WriteAheadLog);
+        }
+        if first.starts_with(MESSAGE_MAGIC) {
+            return Ok(Self::Message);
         }
         if BlockType::from_magic(first).is_some() {
             return Ok(Self::HFile);

@@ -94,7 +94,8 @@ pub(crate) fn classify(
     match contents(tree, path)? {
         Contents::HFile => entry(EntryKind::HFile),
         Contents::WriteAheadLog => Ok(Err(SkipReason::WriteAheadLog)),
-        Contents::Unknown if name.is_some_and(|name| name.ends_with(".hfile")) => {
+        Contents::Message => Ok(Err(name.and_then(file_reason).unwrap_or(SkipReason::Message))),
+        Contents::Unknown if path.extension().is_some_and(|extension| extension == "hfile") => {
             entry(EntryKind::HFile)
         }
         Contents::Unknown => Ok(Err(name.and_then(file_reason).unwrap_or(SkipReason::NotAnHFile))),

@@ -16,7 +16,7 @@
 use std::path::{Path, PathBuf};
 
 use prost::Message;
-use sstable::{FileName, ReadAt, Reference};
+use sstable::{FileName, Reference};
 
 use crate::{Error, FileTree, ItemKind, Result};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::{
     EntryKind, Error, Listing, LocalTree, SkipReason, StoreFileReader, TrackedFiles, identify,
 };
-use sstable::{Caching, FileName, ReaderOptions};
+use sstable::{Caching, FileName, Half, ReaderOptions};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rootdir/root")
@@ -54,13 +54,25 @@ fn every_damaged_tracker_file_is_refused_and_an_older_sound_one_counts() {
 
 /// Returns a tracker file with one entry of this name.
 fn tracker(time: u8, name: &str) -> Vec<u8> {
-    let mut entry = vec![0x0a, u8::try_from(name.len()).expect("short")];
-    entry.extend_from_slice(name.as_bytes());
-    entry.extend_from_slice(&[0x10, 0]);
-    let mut message = vec![0x08, time, 0x12, u8::try_from(entry.len()).expect("short")];
-    message.extend_from_slice(&entry);
+    tracker_of(time, &field(1, name.as_bytes()))
+}
+
+/// Returns a tracker file with one entry, a reference that has no file of its own.
+fn tracker_with_reference(time: u8, name: &str, reference: &[u8]) -> Vec<u8> {
+    tracker_of(time, &[field(1, name.as_bytes()), field(3, reference)].concat())
+}
+
+fn tracker_of(time: u8, entry: &[u8]) -> Vec<u8> {
+    let message = [&[0x08, time][..], &field(2, entry)].concat();
     let len = i32::try_from(message.len()).expect("short");
     [&len.to_be_bytes()[..], &message, &crc_fast::crc32_iso_hdlc(&message).to_be_bytes()].concat()
+}
+
+/// Returns a field of a protobuf message, of less than 128 bytes.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let len = u8::try_from(bytes.len()).expect("short");
+    assert!(len < 128, "its length has one byte");
+    [&[number << 3 | 2, len][..], bytes].concat()
 }
 
 #[test]
@@ -179,4 +191,33 @@ fn symbolic_links_to_directories_cause_no_loop() {
     fs::create_dir_all(&deep).expect("ours");
     let error = Listing::read(&LocalTree, directory.path()).expect_err("too deep");
     assert!(matches!(error, Error::TooMany { .. }), "{error}");
+}
+
+#[test]
+fn a_reference_without_a_file_of_its_own_has_its_half_in_the_tracker() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let table = directory.path().join("data/default/t6");
+    let (parent, daughter) =
+        ("54831f426c01e05355f378f3c645ed76", "475ea0cde6a4298710607723607cb381");
+    let file = "4844017402a04d9587a063dc65b1fcc9";
+    for region in [parent, daughter] {
+        fs::create_dir_all(table.join(region).join("g/.filelist")).expect("ours");
+    }
+    let source = root().join("data/default/t6").join(parent).join("g").join(file);
+    fs::copy(source, table.join(parent).join("g").join(file)).expect("ours");
+    let reference = fs::read(root().join(REFERENCE)).expect("committed");
+    let name = format!("{file}.{parent}");
+    let family = table.join(daughter).join("g");
+    let list = family.join(".filelist/f1.1795412744013");
+    fs::write(&list, tracker_with_reference(1, &name, &reference[4..])).expect("ours");
+    let listing = Listing::read(&LocalTree, &family).expect("readable");
+    assert!(listing.problems.is_empty(), "{:?}", listing.problems);
+    let location = listing.entries[0].locate(&LocalTree).expect("the parent has the file");
+    let half = location.half.expect("it is a reference");
+    assert_eq!((half.half(), half.split_row()), (Half::Top, &b"row-00200"[..]));
+    assert!(location.path.ends_with(Path::new(parent).join("g").join(file)));
+    // A damaged reference in the list makes the list damaged.
+    fs::write(&list, tracker_with_reference(1, &name, b"\x0a\x15")).expect("ours");
+    let listing = Listing::read(&LocalTree, &family).expect("readable");
+    assert!(matches!(&listing.problems[..], [Error::Damaged { .. }]), "{:?}", listing.problems);
 }

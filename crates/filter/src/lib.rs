@@ -38,7 +38,7 @@
 //! # let database = std::collections::HashMap::from([("ada@example.org", 1815)]);
 //! # let query = |mail: &str| database.get(mail).copied();
 //!
-//! let seed = Seed::new(0x5eed); // A random one, if strangers choose the keys.
+//! let seed = Seed::new(0x5eed); // A random one, if users can choose the keys.
 //! let mut known = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000_000)?;
 //! for mail in database.keys() {
 //!     known.insert(KeyHash::new(seed, mail.as_bytes()))?;
@@ -80,24 +80,25 @@
 //! creates an empty filter for a number of keys, `build` a filter of all keys. Arguments have one
 //! order: a kind's own parameters, then the [`Sizing`], then the keys.
 //!
-//! | to …                                | call                                                      |
-//! |-------------------------------------|-----------------------------------------------------------|
-//! | start empty                         | `Kind::new(sizing, key_count)`; not static kinds          |
-//! | build from all keys                 | `Kind::build(sizing, &keys)`; every kind                  |
-//! | choose a kind at run time           | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`] |
-//! | set a kind's own parameters         | [`bloom::Classic::with_probe_count`], [`Cuckoo::with_fingerprint_bits`], [`DLeft::with_options`], [`BinaryFuse::build_with`] |
-//! | plan without building               | [`plan`]`(kind, sizing, key_count)`, [`Cuckoo::plan_with_fingerprint_bits`], [`DLeft::plan_with_options`] |
-//! | add, look up, remove                | [`insert`](Insert::insert), [`may_contain`](Membership::may_contain), [`remove`](Remove::remove) |
-//! | look up many keys                   | [`may_contain_batch`](Membership::may_contain_batch)      |
-//! | count the copies of a key           | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`]      |
-//! | ask for size and error rate         | [`len`](Membership::len), [`bits_per_key`](Membership::bits_per_key), [`error_rate`](Membership::error_rate), [`stats`](Membership::stats) |
-//! | save                                | `to_stored(seed)`                                         |
-//! | query saved bytes in place          | [`StoredFilter::parse`]                                   |
-//! | change a saved filter               | `from_stored(&stored)`; kinds with `remove`               |
+//! | to …                        | call |
+//! |-----------------------------|------|
+//! | start empty                 | `Kind::new(sizing, key_count)`; all but static kinds |
+//! | build from all keys         | `Kind::build(sizing, &keys)` |
+//! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`] |
+//! | set a kind's own parameters | `with_…` and `build_with` of [`bloom::Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
+//! | plan without building       | [`plan`]`(kind, sizing, key_count)`; `plan_with_…` of [`Cuckoo`], [`DLeft`] |
+//! | add, look up, remove        | `insert` ([`Insert`]), `may_contain` ([`Membership`]), `remove` ([`Remove`]) |
+//! | look up many keys           | `may_contain_batch` ([`Membership`]) |
+//! | count the copies of a key   | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`] |
+//! | get size and error rate     | `len`, `bits_per_key`, `error_rate`, `stats` ([`Membership`]) |
+//! | unite two filters           | `union` of [`CountingBloom`] |
+//! | save                        | `to_stored(seed)` |
+//! | query saved bytes in place  | [`StoredFilter::parse`] |
+//! | change a saved filter       | `from_stored(&stored)` of kinds with `remove` |
 //!
 //! Filters in the format of another library have the parameters of that library and the same verbs:
-//! `new`, `insert`, `may_contain`, `remove`, `copies`, `union`, `from_bytes`, `to_bytes`. They hash
-//! keys themselves, so they take bytes and not a [`KeyHash`].
+//! `new`, `insert`, `may_contain`, `remove`, `copies`, `union`, `from_bytes`, `to_bytes`, as far as
+//! the library has them. They hash keys themselves, so they take bytes or text, not a [`KeyHash`].
 //!
 //! Formats of other libraries: [`bloom::hbase`], [`bloom::hadoop`], [`bloom::GuavaBloom`],
 //! [`bloom::SimpleBloom`] and [`GoCuckoo`].

@@ -18,20 +18,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let reader = Reader::open_file(path, ReaderOptions::default())?;
     let mut trace = ReadTrace::default();
-    let mut scanner = match &row {
-        Some(row) => {
-            let probe = RowProbe::new(row.as_bytes(), Seed::default());
-            let Some(scanner) = reader.get_row(&probe, &mut trace)? else {
-                eprintln!("no such row; {} data blocks were read", trace.data_blocks());
-                return Ok(());
-            };
-            scanner
-        }
-        None => {
-            let mut scanner = reader.bulk_scanner();
-            scanner.seek_to_first()?;
-            scanner
-        }
+    let mut scanner = if let Some(row) = &row {
+        let probe = RowProbe::new(row.as_bytes(), Seed::default());
+        let Some(scanner) = reader.get_row(&probe, &mut trace)? else {
+            eprintln!("no such row; {} data blocks were read", trace.data_blocks());
+            return Ok(());
+        };
+        scanner
+    } else {
+        let mut scanner = reader.bulk_scanner();
+        scanner.seek_to_first()?;
+        scanner
     };
 
     let mut output = BufWriter::new(io::stdout().lock());

@@ -1,7 +1,8 @@
 //! Counts the requests that an HFile in an object store would cost, with a source of its own.
 //!
 //! The source stands for range requests: each read of `ReadAt` is one request. Opening a file reads
-//! its end; a get reads one data block, and none if a filter denies the row.
+//! its end. The first get reads a block of the Bloom filter and a data block, or only the former if
+//! the filter denies the row.
 //!
 //! ```text
 //! cargo run -p hfile-sstable --example remote_source -- FILE ROW

@@ -1,6 +1,6 @@
 //! Keeps users in one family and their sessions in another, which forgets them after an hour.
 //!
-//! Uses the store in `DIRECTORY`, and adds one session for each run.
+//! Uses the store in `DIRECTORY`. Each run counts a visit of the user, and opens a session.
 //!
 //! ```text
 //! cargo run -p hfile-store --example two_families -- DIRECTORY [NAME]

@@ -114,10 +114,16 @@
 //! A write is acknowledged once it has its [`Durability`]. A batch is atomic. After a crash,
 //! recovery replays a prefix of the log; damage inside the log is an error and never drops writes
 //! silently.
+//!
+//! # Options
+//!
+//! Each setting of an option type is a public field, and the method of the same name sets it:
+//! `options.versions` is the number of versions, `options.versions(3)` returns options with 3.
 
 mod checksum;
 mod clock;
 mod error;
+mod family_settings;
 mod files;
 mod health;
 mod inspect;
@@ -138,10 +144,11 @@ pub use files::manifest::FILE_ID_KEY;
 pub use files::names::check_hbase_family;
 pub use files::region_files::RegionFiles;
 pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
+pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
 pub use options::{
-    CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, MapMode, StoreOptions,
+    CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, MapMode, OffPeak, StoreOptions,
 };
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::query::{Get, Scan};

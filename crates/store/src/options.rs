@@ -1,4 +1,7 @@
 //! The options of stores, families and compactions.
+//!
+//! Each setting of an option type is a public field; the method with the field's name sets it, and
+//! returns the options: `options.versions` is the setting, `options.versions(3)` sets it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,25 +44,43 @@ pub enum MapMode {
 /// Options of an open store. They are not stored.
 #[derive(Clone, Debug)]
 #[must_use]
+#[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings, each with a named setter")]
 pub struct StoreOptions {
-    pub(crate) vfs: Arc<dyn Vfs>,
-    pub(crate) clock: Clock,
-    pub(crate) create: bool,
-    pub(crate) durability: Durability,
-    pub(crate) cache_bytes: u64,
-    pub(crate) memstore_flush_bytes: usize,
-    pub(crate) wal_segment_bytes: u64,
-    pub(crate) auto_compaction: bool,
-    pub(crate) cache_on_write: bool,
-    pub(crate) compaction: CompactionOptions,
-    pub(crate) stall_max: Duration,
-    pub(crate) background: bool,
-    pub(crate) filter_use: FilterUse,
-    pub(crate) pin_filters: bool,
-    pub(crate) index_block_size: u32,
-    pub(crate) bloom_error_rate: ErrorRate,
-    pub(crate) family_map: MapMode,
+    /// The file system.
+    pub vfs: Arc<dyn Vfs>,
+    /// The clock.
+    pub clock: Clock,
+    /// Whether a missing store is created.
+    pub create: bool,
+    /// The durability of writes that specify none.
+    pub durability: Durability,
+    /// The memory budget of the block cache.
+    pub cache_bytes: u64,
+    /// The memory of all memstores together at which they are flushed.
+    pub memstore_flush_bytes: usize,
+    /// The length at which a log segment is closed.
+    pub wal_segment_bytes: u64,
+    /// Whether a family with many files is compacted automatically.
+    pub auto_compaction: bool,
+    /// Whether a flush adds its blocks to the block cache.
+    pub cache_on_write: bool,
+    /// Which files are compacted, and how fast.
+    pub compaction: CompactionOptions,
+    /// How long a write waits for memory.
+    pub stall_max: Duration,
+    /// Whether background threads flush and compact.
+    pub background: bool,
+    /// Which filters of the store files reads use.
+    pub filter_use: FilterUse,
+    /// Whether filters are pinned in memory.
+    pub pin_filters: bool,
+    /// The maximum size of an index block in new files, in bytes.
+    pub index_block_size: u32,
+    /// The error rate of HBase's Bloom filters in new files.
+    pub bloom_error_rate: ErrorRate,
+    /// Whether each family has a map of its rows in memory.
+    pub family_map: MapMode,
 }
 
 impl Default for StoreOptions {
@@ -215,15 +236,9 @@ impl StoreOptions {
     ///
     /// An index of one block stays in memory, outside of the cache, while its file is open. A
     /// larger index is split into leaf blocks in the cache, and each read needs one of them.
-    /// Clamped to 512 bytes..=64 MiB. Default: 128 KiB.
+    /// Less than 512 bytes counts as 512 bytes, more than 64 MiB as 64 MiB. Default: 128 KiB.
     pub const fn index_block_size(mut self, bytes: u32) -> Self {
-        const MIN: u32 = 512;
-        const MAX: u32 = 64 << 20;
-        self.index_block_size = match bytes {
-            ..MIN => MIN,
-            MAX.. => MAX,
-            bytes => bytes,
-        };
+        self.index_block_size = bytes;
         self
     }
 
@@ -244,22 +259,34 @@ impl StoreOptions {
 /// Which files a store compacts, and how fast. The defaults are HBase's.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub struct CompactionOptions {
-    pub(crate) files_min: usize,
-    pub(crate) files_max: usize,
-    pub(crate) size_min: Option<u64>,
-    pub(crate) size_max: u64,
-    pub(crate) ratio: f64,
-    pub(crate) off_peak: Option<OffPeak>,
-    pub(crate) bytes_per_second: Option<u64>,
+    /// The minimum number of files of a compaction; less than 2 counts as 2.
+    pub files_min: usize,
+    /// The maximum number of files of a compaction.
+    pub files_max: usize,
+    /// The total size below which the ratio does not apply; `None` for the flush size.
+    pub size_min: Option<u64>,
+    /// The maximum total size of a minor compaction's files.
+    pub size_max: u64,
+    /// The maximum ratio of a file's size to the sum of the other files.
+    pub ratio: f64,
+    /// The hours in which another ratio applies.
+    pub off_peak: Option<OffPeak>,
+    /// The maximum bytes written per second.
+    pub bytes_per_second: Option<u64>,
 }
 
 /// Hours of the day, in UTC, in which another ratio applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct OffPeak {
-    pub(crate) from_hour: u8,
-    pub(crate) to_hour: u8,
-    pub(crate) ratio: f64,
+#[non_exhaustive]
+pub struct OffPeak {
+    /// The first hour, 0 to 23.
+    pub from_hour: u8,
+    /// The end, exclusive; may be less than the first hour.
+    pub to_hour: u8,
+    /// The ratio in these hours.
+    pub ratio: f64,
 }
 
 impl Default for CompactionOptions {
@@ -280,7 +307,7 @@ impl CompactionOptions {
     /// Sets the minimum number of files of a compaction (`hbase.hstore.compaction.min`); at least
     /// 2. Default: 3.
     pub const fn files_min(mut self, files: usize) -> Self {
-        self.files_min = if files < 2 { 2 } else { files };
+        self.files_min = files;
         self
     }
 
@@ -347,17 +374,28 @@ pub enum KeepDeletedCells {
 /// Options of a family, which are stored in the manifest. The defaults are HBase's.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub struct FamilyOptions {
-    pub(crate) bloom_type: BloomType,
-    pub(crate) versions: u32,
-    pub(crate) min_versions: u32,
-    pub(crate) ttl: Option<Duration>,
-    pub(crate) keep_deleted_cells: KeepDeletedCells,
-    pub(crate) block_size: u32,
-    pub(crate) data_block_encoding: DataBlockEncoding,
-    pub(crate) compression: Compression,
-    pub(crate) in_memory: bool,
-    pub(crate) filter: Option<(FilterKind, Sizing)>,
+    /// The type of HBase's Bloom filter in each file.
+    pub bloom_type: BloomType,
+    /// The maximum number of versions of a column that are kept and shown.
+    pub versions: u32,
+    /// The number of versions of a column that are kept although they have expired.
+    pub min_versions: u32,
+    /// The time after which cells expire; `None` for never.
+    pub ttl: Option<Duration>,
+    /// Whether deleted cells are kept.
+    pub keep_deleted_cells: KeepDeletedCells,
+    /// The size at which a data block is closed, in bytes.
+    pub block_size: u32,
+    /// The encoding of cells in data blocks.
+    pub data_block_encoding: DataBlockEncoding,
+    /// The compression of blocks.
+    pub compression: Compression,
+    /// Whether the cache prefers this family's blocks.
+    pub in_memory: bool,
+    /// The row filter in each file, and its size.
+    pub filter: Option<(FilterKind, Sizing)>,
 }
 
 impl Default for FamilyOptions {

@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use directories::StoreFileReader;
 use filter::Seed;
-use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, Reader, RowProbe};
+use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe};
 use workload::Random;
 
 use super::figures::{FilterFigures, figures};
@@ -19,41 +20,48 @@ use super::loaded::Plan;
 use super::measure::{Measured, Mix, PlannedGet, clock_nanos, measure};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::failure::{UsageError, one_line, status};
+use crate::inputs::{Input, Inputs};
 use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
-use crate::reading_options::{reader_options, scan};
+use crate::reading_options::reader_options;
 use crate::stderr::print_message;
 
 /// Measures the files together and one by one.
 pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
-    let progress = Progress::new("files", 3 * paths.len() as u64);
-    let per_file = (rows_max / paths.len()).max(1);
+    let mut inputs = Inputs::expand(paths);
+    let problems = inputs.take_problems();
+    let mut failed: Vec<(String, anyhow::Error)> =
+        problems.into_iter().map(|problem| (problem.directory, problem.error)).collect();
+    let inputs = inputs.files();
+    let progress = Progress::new("sampling files", 3 * inputs.len() as u64);
+    let per_file = (rows_max / inputs.len().max(1)).max(1);
     let mut sampled = Vec::new();
-    let mut failed = Vec::new();
-    for path in paths {
+    for input in inputs {
         progress.advance(1);
-        match SampledFile::sample(path, per_file, plan) {
+        match SampledFile::sample(input, per_file, plan) {
             Ok(file) => sampled.push(file),
-            Err(error) => failed.push((path, error)),
+            Err(error) => failed.push((input.name(), error)),
         }
     }
     if sampled.is_empty() {
         return Err(none_measured(failed.into_iter().map(|(_, error)| error).collect()));
     }
-    let left_out = failed.iter().map(|(path, error)| LeftOut {
-        file: path.display().to_string(),
+    let left_out = failed.iter().map(|(file, error)| LeftOut {
+        file: file.clone(),
         why: one_line(error),
         status: status_of(error),
     });
     let left_out = left_out.collect();
+    progress.set_phase("scanning files");
     let expected = ExpectedRows::scan_files(&mut sampled, &progress)?;
-    let paths: Vec<&Path> = sampled.iter().map(|file| file.path.as_path()).collect();
-    let with = FileSet::open(&paths, FilterUse::Best, plan)?;
-    let without = FileSet::open(&paths, FilterUse::None, plan)?;
+    let measured: Vec<&Input> = sampled.iter().map(|file| file.input).collect();
+    let with = FileSet::open(&measured, FilterUse::Best, plan)?;
+    let without = FileSet::open(&measured, FilterUse::None, plan)?;
     let none = FilterFigures::NONE;
-    let own = figures(&with.readers)?;
+    let own = with.figures()?;
     let mut results = Vec::new();
     for mix in Mix::ALL {
+        progress.set_phase(format!("measuring gets of {} rows", mix.name()));
         let gets = expected.plan_gets(&sampled, mix, plan);
         for (set, figures) in [(&without, &none), (&with, &own)] {
             // The first run warms the caches; its result is discarded.
@@ -61,6 +69,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
             results.push(Row::new(figures, mix, &set.measure(&gets, None, &expected)?));
         }
     }
+    progress.set_phase("measuring each file");
     let mut each_file = Vec::new();
     for file in &sampled {
         progress.advance(1);
@@ -108,8 +117,8 @@ fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
 }
 
 /// A file, a sample of its rows, and absent keys in its key range.
-struct SampledFile {
-    path: PathBuf,
+struct SampledFile<'i> {
+    input: &'i Input,
     rows: u64,
     cells: u64,
     cell_bytes: u64,
@@ -119,15 +128,15 @@ struct SampledFile {
     absent_keys: Vec<Vec<u8>>,
 }
 
-impl SampledFile {
+impl<'i> SampledFile<'i> {
     /// Scans a file, samples at most `rows_max` rows uniformly, and derives absent keys from them.
-    fn sample(path: &Path, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
+    fn sample(input: &'i Input, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
         let mut random = Random::new(plan.seed);
         let mut kept: Vec<Vec<u8>> = Vec::new();
         let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
         let mut last: Option<Vec<u8>> = None;
         let mut qualifier = Vec::new();
-        for_each_cell(path, |cell| {
+        for_each_cell(input, |cell| {
             if cells == 0 {
                 cell.qualifier.clone_into(&mut qualifier);
             }
@@ -150,16 +159,15 @@ impl SampledFile {
             members.push(row);
         }
         if members.len() == 0 {
-            return Err(NoRows(path.display().to_string()).into());
+            return Err(NoRows(input.name()).into());
         }
         let absent_keys = absent_keys(&members, last.as_deref().unwrap_or_default(), plan);
-        let path = path.to_owned();
-        Ok(Self { path, rows: rows as u64, cells, cell_bytes, qualifier, members, absent_keys })
+        Ok(Self { input, rows: rows as u64, cells, cell_bytes, qualifier, members, absent_keys })
     }
 
     /// Measures gets of the absent keys in this file alone.
     fn measure(&self, plan: Plan) -> anyhow::Result<FileRow> {
-        let path = [self.path.as_path()];
+        let path = [self.input];
         let expected = ExpectedRows::default();
         let gets: Vec<PlannedGet<'_>> =
             self.absent_keys.iter().map(|key| PlannedGet { key, member: None }).collect();
@@ -174,11 +182,11 @@ impl SampledFile {
         });
         let [without, with_filter] = measured;
         let (without, measured) = (without?, with_filter?);
-        let figures = figures(&with.readers)?;
+        let figures = with.figures()?;
         // No gets were measured if the file has no absent keys, for example because it has one row.
         let some = |number| (measured.gets > 0).then_some(number);
         Ok(FileRow {
-            file: self.path.display().to_string(),
+            file: self.input.name(),
             rows: self.rows,
             filter: figures.name,
             bloom_type: figures.bloom_type,
@@ -228,7 +236,7 @@ struct ExpectedRows {
 
 impl ExpectedRows {
     /// Scans all files, digests the sampled rows, and removes existing rows from the absent keys.
-    fn scan_files(sampled: &mut [SampledFile], progress: &Progress) -> anyhow::Result<Self> {
+    fn scan_files(sampled: &mut [SampledFile<'_>], progress: &Progress) -> anyhow::Result<Self> {
         let mut hashers: HashMap<Vec<u8>, DefaultHasher> = HashMap::new();
         for key in sampled.iter().flat_map(|file| file.members.iter()) {
             hashers.insert(key.to_owned(), DefaultHasher::new());
@@ -239,7 +247,7 @@ impl ExpectedRows {
         }
         for file in &*sampled {
             progress.advance(1);
-            for_each_cell(&file.path, |cell| {
+            for_each_cell(file.input, |cell| {
                 if let Some(hasher) = hashers.get_mut(cell.row) {
                     digest(cell, hasher);
                 }
@@ -258,7 +266,7 @@ impl ExpectedRows {
     /// Chooses random keys for the gets: sampled rows, absent keys, or both, depending on `mix`.
     fn plan_gets<'d>(
         &self,
-        sampled: &'d [SampledFile],
+        sampled: &'d [SampledFile<'_>],
         mix: Mix,
         plan: Plan,
     ) -> Vec<PlannedGet<'d>> {
@@ -305,17 +313,21 @@ impl ExpectedRows {
 
 /// Readers of the measured files, which share a block cache.
 struct FileSet {
-    readers: Vec<Reader>,
+    readers: Vec<StoreFileReader>,
 }
 
 impl FileSet {
-    fn open(paths: &[&Path], filter_use: FilterUse, plan: Plan) -> anyhow::Result<Self> {
+    fn open(inputs: &[&Input], filter_use: FilterUse, plan: Plan) -> anyhow::Result<Self> {
         let cache = Arc::new(BlockCache::new(plan.cache_bytes));
-        let open = |path: &&Path| {
+        let open = |input: &&Input| {
             let options = reader_options().cache(Arc::clone(&cache)).filter_use(filter_use);
-            Reader::open_file(path, options)
+            input.open_with(options).map(|open| open.reader)
         };
-        Ok(Self { readers: paths.iter().map(open).collect::<Result<_, _>>()? })
+        Ok(Self { readers: inputs.iter().map(open).collect::<Result<_, _>>()? })
+    }
+
+    fn figures(&self) -> sstable::Result<FilterFigures> {
+        figures(self.readers.iter().map(StoreFileReader::whole))
     }
 
     /// Measures gets of whole rows, or of one column of each row.
@@ -359,8 +371,9 @@ impl FileSet {
 }
 
 /// Calls `look` with each cell of a file.
-fn for_each_cell(path: &Path, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
-    let mut scanner = scan(&Reader::open_file(path, reader_options())?)?;
+fn for_each_cell(input: &Input, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
+    let mut scanner = input.open()?.reader.bulk_scanner();
+    scanner.seek_to_first()?;
     while let Some(cell) = scanner.cell() {
         look(&cell);
         scanner.advance()?;
@@ -378,7 +391,7 @@ fn digest(cell: &CellRef<'_>, hasher: &mut DefaultHasher) {
     hasher.write_u64(cell.sequence_id.get());
 }
 
-fn mean_cell_bytes(sampled: &[SampledFile]) -> f64 {
+fn mean_cell_bytes(sampled: &[SampledFile<'_>]) -> f64 {
     let bytes: u64 = sampled.iter().map(|file| file.cell_bytes).sum();
     let cells: u64 = sampled.iter().map(|file| file.cells).sum();
     bytes as f64 / cells.max(1) as f64

@@ -22,7 +22,9 @@ impl FilterFigures {
 }
 
 /// Returns the figures of the filters that the readers query, weighted by their keys.
-pub(super) fn figures(readers: &[Reader]) -> sstable::Result<FilterFigures> {
+pub(super) fn figures<'r>(
+    readers: impl IntoIterator<Item = &'r Reader>,
+) -> sstable::Result<FilterFigures> {
     let (mut keys, mut bits, mut errors) = (0.0, 0.0, 0.0);
     let (mut name, mut bloom_type) = (None, None);
     for reader in readers {

@@ -132,23 +132,27 @@ impl Plan {
     }
 }
 
-/// Loads one store and measures all mixes on it.
+/// Loads one store and measures all mixes on it. Progress names the store as `shown`.
 pub(super) fn run(
     choice: FilterChoice,
     keys: &KeySet,
     plan: Plan,
+    shown: &str,
 ) -> anyhow::Result<(Load, Vec<Row>)> {
     let scratch = ScratchDirectory::create(None)?;
-    let loaded = Loaded::load(scratch.path(), choice, keys, plan)?;
-    let progress =
-        Progress::new(format!("gets, {}", choice.name()), (Mix::ALL.len() * plan.gets) as u64);
+    let progress = Progress::new(format!("loading, {shown}"), keys.present.len() as u64);
+    let loaded = Loaded::load(scratch.path(), choice, keys, plan, &progress)?;
+    drop(progress);
+    // Each mix has gets that warm the cache and gets that are measured.
+    let progress = Progress::new(format!("measuring gets, {shown}"), 2 * Mix::ALL.len() as u64);
     let mut rows = Vec::new();
     for mix in Mix::ALL {
         // Warms the cache with other gets of the same mix.
         loaded.measure(&plan_gets(keys, mix, plan.gets / 4, !plan.seed), plan)?;
+        progress.advance(1);
         let measured = loaded.measure(&plan_gets(keys, mix, plan.gets, plan.seed), plan)?;
         rows.push(Row::new(&loaded.figures, mix, &measured));
-        progress.advance(plan.gets as u64);
+        progress.advance(1);
     }
     Ok((loaded.load, rows))
 }
@@ -166,6 +170,7 @@ impl Loaded {
         choice: FilterChoice,
         keys: &KeySet,
         plan: Plan,
+        progress: &Progress,
     ) -> anyhow::Result<Self> {
         let options = StoreOptions::default()
             .cache_bytes(plan.cache_bytes)
@@ -176,7 +181,6 @@ impl Loaded {
             .bloom_error_rate(plan.bloom_error_rate()?);
         let store = Store::open(directory, options)?;
         store.create_family(FAMILY, choice.family_options(plan, keys.present.len()))?;
-        let progress = Progress::new(format!("rows, {}", choice.name()), keys.present.len() as u64);
         let start = Instant::now();
         let mut value = vec![0; plan.value_size];
         for file in 0..keys.files() {

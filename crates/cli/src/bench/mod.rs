@@ -19,6 +19,7 @@ use crate::help::ADVANCED;
 use crate::keys::{FileWeights, KeySet};
 use crate::names::name_parser;
 use crate::output::ReportFormat;
+use crate::progress::Progress;
 use crate::size_text::SizeText;
 use loaded::{FilterChoice, Plan};
 use measure::{Mix, clock_nanos};
@@ -44,7 +45,7 @@ Examples:
   hfile bench --filters none,hbase-bloom,blocked-bloom
   hfile bench --file-sizes 1:4:16:64 --bits-per-key 7 --filters hbase-bloom,ribbon
   hfile bench --input /usr/share/dict/words
-  hfile bench --hfiles region/cf/*
+  hfile bench --hfiles region/cf
   hfile bench --rows 100000 --files 64 --cache-size 4MiB --json | jq '.results[]'
 
 Exit status: 0 measured, 1 a wrong answer, or a file is damaged, 2 wrong usage, 3 could not read or write.")]
@@ -84,8 +85,9 @@ pub(crate) struct Bench {
     /// Load keys from this file, one per line, instead of generated keys; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with = "hfiles")]
     input: Option<PathBuf>,
-    /// Measure these existing HFiles, each with its own filter and without
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// Measure these existing HFiles, or the HFiles in these directories, each with its own filter and
+    /// without
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     hfiles: Vec<PathBuf>,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -105,18 +107,24 @@ impl Bench {
         match report.left_out.iter().map(|file| file.status).max() {
             None | Some(0) => Ok(Answer::Positive),
             Some(1) => Ok(Answer::Negative),
-            Some(_) => bail!("{left_out} of {} files could not be measured", self.hfiles.len()),
+            Some(_) => bail!(
+                "{left_out} of {} files could not be measured",
+                report.files + left_out as u64
+            ),
         }
     }
 
     fn run_loaded(&self) -> anyhow::Result<BenchReport> {
         let choices = self.choices();
         let plan = self.plan(GETS)?;
+        let progress = Progress::waiting("making keys");
         let keys = self.keys(plan)?;
+        drop(progress);
         let mut loads = Vec::new();
         let mut results = Vec::new();
-        for choice in choices {
-            let (load, rows) = loaded::run(choice, &keys, plan)
+        for (number, choice) in (1..).zip(&choices) {
+            let shown = format!("{} ({number} of {})", choice.name(), choices.len());
+            let (load, rows) = loaded::run(*choice, &keys, plan, &shown)
                 .with_context(|| format!("bench with filter {}", choice.name()))?;
             loads.push(load);
             results.extend(rows);

@@ -15,9 +15,8 @@ use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError, WithNextStep};
 use crate::output::{Report, ReportFormat};
-use crate::progress::Progress;
 use crate::size_text::{show_number, show_size};
-use crate::sorted::SortOptions;
+use crate::sorted::{SortOptions, Sorted};
 use crate::temporary::{Output, OutputDirectory};
 use crate::writing_options::WritingOptions;
 
@@ -71,8 +70,6 @@ pub(crate) struct Build {
     /// Write to OUT; - is stdout. For bulk load, OUT is an empty or new directory
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
-    #[command(flatten)]
-    sort: SortOptions,
     /// Replace the output if it exists
     #[arg(long, conflicts_with_all = ["bulk_load", "splits", "table"])]
     force: bool,
@@ -88,6 +85,9 @@ pub(crate) struct Build {
     report_format: ReportFormat,
     #[command(flatten)]
     writing: WritingOptions,
+    // After the settings of the file, so that its advanced options do not come before them in the help.
+    #[command(flatten)]
+    sort: SortOptions,
 }
 
 impl Build {
@@ -130,19 +130,22 @@ impl Build {
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
-        let cells = self.sort.sort(&mut input, order, &self.input.name())?;
-        let progress = Progress::unbounded("cells written");
+        let reading = input.show_progress("reading");
+        let Sorted { cells, reading, writing } =
+            self.sort.sort(&mut input, order, &self.input.name(), reading)?;
         let mut last: Option<Cell> = None;
         for cell in cells {
             let cell = cell?;
             writer
                 .append(cell.as_ref())
                 .map_err(|error| position.describe(error, last.as_ref(), &cell))?;
-            progress.advance(1);
+            if let Some(writing) = &writing {
+                writing.advance(1);
+            }
             last = Some(cell);
         }
         let (output, summary) = writer.finish()?;
-        drop(progress);
+        drop((reading, writing));
         output.finish()?;
         input.keep_bad_lines();
         input.report_bad_lines();
@@ -171,15 +174,18 @@ impl Build {
         let splits = self.table.splits()?;
         let position = self.position(&input);
         let output = OutputDirectory::create(&self.output)?;
-        let cells = self.sort.sort(&mut input, order, &self.input.name())?;
-        let progress = Progress::unbounded("cells written");
+        let reading = input.show_progress("reading");
+        let Sorted { cells, reading, writing } =
+            self.sort.sort(&mut input, order, &self.input.name(), reading)?;
         let mut regions = Regions::new(output.path(), &splits, options, position);
         for cell in cells {
             regions.append(cell?)?;
-            progress.advance(1);
+            if let Some(writing) = &writing {
+                writing.advance(1);
+            }
         }
         let (files, cell_count) = regions.finish()?;
-        drop(progress);
+        drop((reading, writing));
         let files: Vec<_> = files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
         input.keep_bad_lines();

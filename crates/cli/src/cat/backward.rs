@@ -5,7 +5,8 @@
 //! read       r3:a | r2:a r2:b r2:c | r1:a r1:b
 //! ```
 
-use sstable::{Caching, Cell, CellRef, KeyRef, Reader, Scanner};
+use directories::{CellScanner, StoreFileReader};
+use sstable::{Caching, Cell, CellRef, KeyRef};
 
 use crate::sorted::cell_bytes;
 
@@ -14,14 +15,14 @@ const ROW_BYTES_MAX: u64 = 16 << 20;
 
 /// A reverse scan, row by row.
 pub(super) struct ReverseRows<'r> {
-    reader: &'r Reader,
+    reader: &'r StoreFileReader,
     /// Positioned at the last cell of the next row.
-    scanner: Scanner,
+    scanner: CellScanner,
 }
 
 impl<'r> ReverseRows<'r> {
     /// Starts at the last row, or at the last row that is at most `start`.
-    pub(super) fn new(reader: &'r Reader, start: Option<&[u8]>) -> sstable::Result<Self> {
+    pub(super) fn new(reader: &'r StoreFileReader, start: Option<&[u8]>) -> sstable::Result<Self> {
         let mut scanner = reader.scanner(Caching::Bypass);
         match start {
             None => scanner.seek_to_last()?,

@@ -1,20 +1,19 @@
 //! The arguments of `hfile cat`, and the printing of cells.
 
 use std::cmp::Ordering;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
-use sstable::{CellRef, Comparator, KeyRef, Reader};
+use sstable::{CellRef, Comparator, KeyRef};
 
 use super::backward::ReverseRows;
 use crate::cells_output::{CellsOutput, Format};
-use crate::each_file::for_each_file;
 use crate::failure::{Answer, UsageError};
+use crate::inputs::{Input, Inputs};
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, Stdout, stdout};
-use crate::reading_options::reader_options;
 
-/// Print the cells of HFiles in file order.
+/// Print the cells of HFiles, file by file.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,11 +26,12 @@ Examples:
 file order (columns ascending, newest version first). --start is then the greatest row to print, and
 --stop a smaller row.
 
-Prints the cells of a damaged file up to the damage, and continues with the next file.
+Prints the cells of a damaged file up to the damage, and continues with the next file. Of a reference, prints
+the cells of its half. A directory's files are not merged.
 Exit status: 0 all printed, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Cat {
-    /// HFiles to print, one after the other
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to print, one file after the other
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Choose the output format
     #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
@@ -59,7 +59,7 @@ impl Cat {
         let format = if self.json { Format::Cells } else { self.format };
         let output = CellsOutput::new(stdout(), format).context(STDOUT)?;
         let mut printer = Printer { output, left: self.limit.unwrap_or(u64::MAX) };
-        let answer = for_each_file(&self.files, |file| {
+        let answer = Inputs::expand(&self.files).for_each(|file| {
             let done = if self.reverse {
                 self.print_reverse(file, &mut printer)
             } else {
@@ -88,9 +88,9 @@ impl Cat {
         }
     }
 
-    fn print_forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
-        let reader = Reader::open_file(file, reader_options())?;
-        let order = reader.trailer().comparator;
+    fn print_forward(&self, file: &Input, printer: &mut Printer) -> anyhow::Result<()> {
+        let reader = file.open()?.reader;
+        let order = reader.whole().trailer().comparator;
         self.check_range(order)?;
         let mut scanner = reader.bulk_scanner();
         match &self.start {
@@ -111,9 +111,9 @@ impl Cat {
         Ok(scanner.check_place()?)
     }
 
-    fn print_reverse(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
-        let reader = Reader::open_file(file, reader_options())?;
-        let order = reader.trailer().comparator;
+    fn print_reverse(&self, file: &Input, printer: &mut Printer) -> anyhow::Result<()> {
+        let reader = file.open()?.reader;
+        let order = reader.whole().trailer().comparator;
         self.check_range(order)?;
         let start = self.start.as_ref().map(KeyText::as_bytes);
         let mut rows = ReverseRows::new(&reader, start)?;

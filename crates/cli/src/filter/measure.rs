@@ -22,6 +22,7 @@ use crate::help::ADVANCED;
 use crate::keys::{KeyList, KeySet};
 use crate::names::name_parser;
 use crate::output::{Report, ReportFormat};
+use crate::progress::Progress;
 use crate::rounded::{show_nanos, show_percent};
 use crate::size_text::show_count;
 
@@ -97,12 +98,16 @@ impl Measure {
             Some(bits) => Sizing::BitsPerKey(bits),
             None => Sizing::ErrorRate(error_rate(self.error_rate)?),
         };
+        let progress = Progress::waiting("making keys");
         let keys = self.key_set()?;
+        progress.set_phase("hashing keys");
         let hashes = |list: &KeyList| -> Vec<KeyHash> {
             list.iter().map(|key| KeyHash::new(Seed::new(self.seed), key)).collect()
         };
         let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
+        progress.set_phase("inserting and querying");
         let report = keys.measure(self.kind, sizing)?;
+        drop(progress);
         self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.false_negatives == 0))
     }

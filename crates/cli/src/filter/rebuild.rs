@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use filter::{FilterKind, Seed};
+use filter::Seed;
 use serde::Serialize;
 use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader, rebuild_filter};
 
 use crate::failure::Answer;
 use crate::help::ADVANCED;
-use crate::names::{Named, name_parser};
+use crate::inputs::single_hfile;
+use crate::names::{KindOrNone, name_parser};
 use crate::output::{Report, ReportFormat};
+use crate::progress::Progress;
 use crate::reading_options::{limits, reader_options};
 use crate::rounded::show_percent;
 use crate::size_text::{SizeText, show_count, show_size};
@@ -41,8 +43,8 @@ pub(super) struct Rebuild {
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
     /// Build this kind of filter; none removes the filter
-    #[arg(long, value_name = "KIND", value_parser = name_parser::<NewKind>())]
-    kind: NewKind,
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<KindOrNone>())]
+    kind: KindOrNone,
     /// Set the error rate, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing")]
     error_rate: Option<f64>,
@@ -63,20 +65,6 @@ pub(super) struct Rebuild {
     report_format: ReportFormat,
 }
 
-/// The kind of the new filter; `None` removes the filter.
-#[derive(Clone, Copy)]
-struct NewKind(Option<FilterKind>);
-
-impl Named for NewKind {
-    const WHAT: &'static str = "filter";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        let kinds = FilterKind::known().into_iter();
-        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
-        [("none", Self(None))].into_iter().chain(kinds).collect()
-    }
-}
-
 impl Rebuild {
     /// Writes the file and reports its filter.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
@@ -84,11 +72,15 @@ impl Rebuild {
         let seed = Seed::new(self.seed);
         let filter = self.kind.0.map(|kind| FilterOptions { kind, sizing, seed });
         let name = self.input.display().to_string();
-        let source = FileSource::open(&self.input);
+        let input = single_hfile(&self.input, "filter rebuild")?;
+        let source = FileSource::open(&input);
         let source: Arc<dyn ReadAt> =
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;
         let file = FileName::new(name);
+        // The cells are read for the filter, and then the blocks are copied.
+        let passes = if filter.is_some() { 2 } else { 1 };
+        let source = Arc::new(ShownReads::new(source, passes));
         let without_id = (store::FILE_ID_KEY, None);
         let (output, size) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
         output.finish()?;
@@ -98,6 +90,31 @@ impl Rebuild {
             self.report_format.print(&RebuildReport::new(&self.output, size, filter))?;
         }
         Ok(Answer::Positive)
+    }
+}
+
+/// A source whose reads are shown as progress.
+struct ShownReads {
+    source: Arc<dyn ReadAt>,
+    progress: Progress,
+}
+
+impl ShownReads {
+    /// Expects that the source is read `passes` times.
+    fn new(source: Arc<dyn ReadAt>, passes: u64) -> Self {
+        let progress = Progress::bytes("building and copying", passes * source.len());
+        Self { source, progress }
+    }
+}
+
+impl ReadAt for ShownReads {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.progress.advance(buffer.len() as u64);
+        self.source.read_exact_at(buffer, offset)
     }
 }
 

@@ -1,20 +1,22 @@
 //! The report about the metadata of a file. Its fields are those of the JSON output.
 
-use std::path::Path;
-
 use serde::Serialize;
 use sstable::{Error, KeyRef, ReadTrace, Reader, Result, SequenceId, TimeRange, Timestamp, escape};
 
 use super::blooms::{BloomReport, FilterReport};
 use super::file_info::{EntryReport, entries};
 use super::trailer::TrailerReport;
+use crate::inputs::Target;
 use crate::times::date;
 
 /// What the trailer, the file info, the index root and the filters of a file say.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields are those of the JSON output")]
 pub(super) struct FileReport {
     schema: u32,
     pub(super) file: String,
+    #[serde(flatten)]
+    pub(super) target: Target,
     pub(super) size: u64,
     pub(super) version: String,
     pub(super) cells: u64,
@@ -75,7 +77,7 @@ impl FileReport {
     /// # Errors
     ///
     /// If the index block with the mid-key cannot be read. Damage of it is a problem of the report.
-    pub(super) fn new(file: &Path, reader: &Reader) -> Result<Self> {
+    pub(super) fn new(file: String, target: Target, reader: &Reader) -> Result<Self> {
         let (trailer, info) = (reader.trailer(), reader.file_info());
         let (blocks, filters) = (reader.blocks(), reader.filters());
         let escaped = |row: Option<&[u8]>| row.map(|row| escape(row).to_string());
@@ -94,7 +96,8 @@ impl FileReport {
         let earliest_put = earliest_put.map(Timestamp::get);
         Ok(Self {
             schema: 1,
-            file: file.display().to_string(),
+            file,
+            target,
             size: reader.len(),
             version: format!("{}.{}", trailer.major_version, trailer.minor_version),
             cells: trailer.entry_count,

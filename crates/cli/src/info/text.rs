@@ -44,6 +44,9 @@ impl FileReport {
     fn write_contents(&self, out: &mut dyn Write) -> io::Result<()> {
         let (size, byte_count) = (show_size(self.size), show_count(self.size));
         line(out, "file", &self.file)?;
+        if let Some(target) = self.target.text() {
+            line(out, "which is", &target)?;
+        }
         line(out, "size", &format!("{size} ({byte_count} bytes), HFile {}", self.version))?;
         line(out, "cells", &show_count(self.cells))?;
         if let Some(family) = &self.family {

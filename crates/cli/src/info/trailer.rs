@@ -21,6 +21,7 @@ pub(super) struct TrailerReport {
     /// `None` in a file without cells, for which HBase writes -1.
     first_data_block_offset: Option<u64>,
     last_data_block_offset: Option<u64>,
+    /// The name that HBase 2 writes for the order; a file can have an older name for it.
     comparator_class_name: &'static str,
     compression_codec: &'static str,
     /// Always `None`: encrypted files cannot be read.

@@ -1,17 +1,15 @@
 //! The arguments of `hfile info`, and its run over the files.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
-use sstable::Reader;
 
 use super::report::FileReport;
 use super::text::TextReport;
-use crate::each_file::for_each_file;
 use crate::failure::Answer;
+use crate::inputs::{Input, Inputs, OpenInput};
 use crate::output::{Report, ReportFormat};
-use crate::reading_options::reader_options;
 
 /// Show size, cells, keys, times, codec, encoding, index and filters of HFiles.
 #[derive(clap::Args)]
@@ -19,14 +17,15 @@ use crate::reading_options::reader_options;
 Examples:
   hfile info 4f1c.hfile
   hfile info --all 4f1c.hfile
-  hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
+  hfile info region/cf
+  hfile info --json data/default/users | jq -r 'select(.bloom == null) | .file'
 
 Reads only the trailer, the blocks that opening a file loads, and the index block with the mid-key, so large
 files take no longer. Continues with the other files if one cannot be read.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
-    /// HFiles to describe
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to describe
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Also print every field of the trailer and every entry of the file info, which JSON always has
     #[arg(long)]
@@ -38,8 +37,8 @@ pub(crate) struct Info {
 impl Info {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut needs_separator = false;
-        for_each_file(&self.files, |file| {
-            let report = describe(file)?;
+        Inputs::expand(&self.files).for_each(|input| {
+            let report = describe(input)?;
             if needs_separator {
                 self.report_format.print(&Separator)?;
             }
@@ -51,9 +50,9 @@ impl Info {
     }
 }
 
-fn describe(file: &Path) -> anyhow::Result<FileReport> {
-    let reader = Reader::open_file(file, reader_options())?;
-    Ok(FileReport::new(file, &reader)?)
+fn describe(input: &Input) -> anyhow::Result<FileReport> {
+    let OpenInput { reader, target } = input.open()?;
+    Ok(FileReport::new(input.name(), target, reader.whole())?)
 }
 
 /// The empty line between two files.

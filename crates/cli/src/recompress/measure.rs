@@ -98,7 +98,7 @@ impl Sample {
         let written = Reader::open_file(destination, reader_options())?;
         let scanning = time_scan(&written)?;
         let get = self.time_gets(destination)?;
-        compare(reader, &written)?;
+        compare(reader, &written, progress)?;
         drop(written);
         fs::remove_file(destination).with_context(|| format!("{shown}: cannot remove"))?;
         Ok(Measured { size: summary.len, writing, scanning, get })

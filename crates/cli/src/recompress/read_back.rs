@@ -19,7 +19,8 @@ use crate::reading_options::{limits, reader_options, scan};
 /// [`DamagedOutput`] if the output is damaged, [`ReadMismatch`] if its cells differ.
 pub(super) fn check(original: &Reader, written: &Path, destination: &Path) -> anyhow::Result<()> {
     let (source, file) = check_sound(written, destination)?;
-    compare(original, &Reader::open(source, file, reader_options())?)
+    let progress = Progress::new("comparing", original.trailer().entry_count);
+    compare(original, &Reader::open(source, file, reader_options())?, &progress)
 }
 
 /// Checks an output file as `hfile verify` does. `destination` is its final name.
@@ -35,7 +36,7 @@ pub(crate) fn check_sound(
     let source = FileSource::open(written);
     let source: Arc<dyn ReadAt> =
         Arc::new(source.with_context(|| format!("{name}: cannot read back"))?);
-    let progress = Progress::new("bytes read back", source.len());
+    let progress = Progress::bytes("checking", source.len());
     let file = FileName::new(&*name);
     let found =
         sstable::verify(Arc::clone(&source), file.clone(), limits(), |at| progress.set(at))?;
@@ -46,12 +47,16 @@ pub(crate) fn check_sound(
     Ok((source, file))
 }
 
-/// Compares an output file with its input, cell by cell.
+/// Compares an output file with its input, cell by cell. Advances `progress` by each cell.
 ///
 /// # Errors
 ///
 /// [`ReadMismatch`] if the cells differ.
-pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
+pub(super) fn compare(
+    original: &Reader,
+    written: &Reader,
+    progress: &Progress,
+) -> anyhow::Result<()> {
     let (mut original, mut copy) = (scan(original)?, scan(written)?);
     loop {
         match (original.cell(), copy.cell()) {
@@ -66,6 +71,7 @@ pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()>
         }
         original.advance()?;
         copy.advance()?;
+        progress.advance(1);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use directories::StoreFileReader;
 use sstable::{
     Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions, ZstdFraming,
 };
@@ -10,14 +11,15 @@ use sstable::{
 use super::measure::Sample;
 use super::read_back;
 use super::report::{FileReport, RewriteReport};
-use crate::each_file::for_each_file;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
+use crate::inputs::{Input, Inputs, OpenInput, Target, single_hfile};
 use crate::names::name_parser;
 use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::SizeText;
+use crate::stderr::print_message;
 use crate::temporary::{Output, ScratchDirectory};
 use crate::writing_options;
 
@@ -30,7 +32,7 @@ use crate::writing_options;
 #[command(after_help = "\
 Examples:
   hfile recompress 4f1c.hfile
-  hfile recompress --compression LZ4 --json region/cf/* | jq .variants
+  hfile recompress --compression LZ4 --json region/cf | jq .variants
   hfile recompress 4f1c.hfile --data-block-encoding FAST_DIFF --compression LZ4 --output new.hfile
 
 --output rewrites a single file, and keeps the settings that no option changes. Before the output gets its
@@ -41,8 +43,8 @@ Exit status: 0 done, 1 a file is damaged, or a copy differs from the original, 2
 or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Recompress {
-    /// HFiles to measure or rewrite
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to measure; one HFile to rewrite
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Rewrite the file to OUT; - is stdout
     #[arg(long, value_name = "OUT")]
@@ -96,7 +98,7 @@ impl Recompress {
                 Ok(Answer::Positive)
             }
             (Some(_), _) => Err(UsageError("--output takes a single file".to_owned()).into()),
-            (None, files) => for_each_file(files, |file| {
+            (None, paths) => Inputs::expand(paths).for_each(|file| {
                 self.measure(file, &requested)?;
                 Ok(Answer::Positive)
             }),
@@ -119,7 +121,8 @@ impl Recompress {
         destination: &Path,
         requested: &RewriteOptions,
     ) -> anyhow::Result<()> {
-        let reader = Reader::open_file(file, reader_options())?;
+        let input = single_hfile(file, "recompress --output")?;
+        let reader = Reader::open_file(input, reader_options())?;
         let options = requested.options(&reader)?;
         let codec = requested.codec.unwrap_or(reader.blocks().compression());
         let encoding = requested.encoding.unwrap_or(reader.blocks().encoding());
@@ -127,7 +130,7 @@ impl Recompress {
         let output = Output::create(destination, self.force)?;
         let mut writer =
             Writer::new(output, FileName::new(destination.display().to_string()), options)?;
-        let progress = Progress::new("cells written", reader.trailer().entry_count);
+        let progress = Progress::new("writing", reader.trailer().entry_count);
         let mut scanner = scan(&reader)?;
         while let Some(cell) = scanner.cell() {
             writer.append(cell)?;
@@ -154,8 +157,11 @@ impl Recompress {
         ))
     }
 
-    fn measure(&self, file: &Path, requested: &RewriteOptions) -> anyhow::Result<()> {
-        let reader = Reader::open_file(file, reader_options())?;
+    fn measure(&self, file: &Input, requested: &RewriteOptions) -> anyhow::Result<()> {
+        let OpenInput { reader, target } = file.open()?;
+        let StoreFileReader::Whole(reader) = reader else {
+            return refuse_half(file, &target);
+        };
         let options = requested.options(&reader)?;
         let encodings = DataBlockEncoding::ALL.into_iter();
         let encodings =
@@ -169,21 +175,38 @@ impl Recompress {
             .collect();
 
         let scratch = ScratchDirectory::create(None)?;
-        let steps = reader.trailer().entry_count.saturating_mul(variants.len() as u64);
-        let progress = Progress::new("cells written", steps);
+        // Each variant is written, and then compared with the original.
+        let steps = reader.trailer().entry_count.saturating_mul(2 * variants.len() as u64);
+        let progress = Progress::new("sampling", steps);
         let sample = Sample::read(&reader)?;
-        let mut report = FileReport::new(file, &reader, sample.cell_bytes);
+        let mut report = FileReport::new(file.path(), &reader, sample.cell_bytes);
         for (encoding, codec) in variants {
+            progress.set_phase(format!("{encoding}, {codec}"));
             let options = options.clone().data_block_encoding(encoding).compression(codec);
             let destination = scratch.path().join(format!("{encoding}-{codec}"));
             let measured = sample
                 .measure(&reader, options, &destination, &progress)
-                .with_context(|| format!("{} as {encoding}, {codec}", file.display()))?;
+                .with_context(|| format!("{} as {encoding}, {codec}", file.name()))?;
             report.add(encoding, codec, &measured);
         }
         drop(progress);
         self.report_format.print(&report)
     }
+}
+
+/// Says that a reference is not measured: its cells are in a file of another region.
+///
+/// # Errors
+///
+/// [`UsageError`] if an argument names the reference.
+fn refuse_half(file: &Input, target: &Target) -> anyhow::Result<()> {
+    let what =
+        format!("{}: not measured: recompress takes whole HFiles", target.label(&file.name()));
+    if file.is_argument() {
+        return Err(UsageError(what).into());
+    }
+    print_message(format_args!("hfile: {what}"));
+    Ok(())
 }
 
 impl RewriteOptions {

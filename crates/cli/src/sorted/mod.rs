@@ -12,4 +12,4 @@
 mod merge;
 mod runs;
 
-pub(crate) use self::runs::{SortOptions, cell_bytes};
+pub(crate) use self::runs::{SortOptions, Sorted, cell_bytes};

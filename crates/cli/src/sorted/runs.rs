@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::iter;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::Context;
 use sstable::{
@@ -24,7 +25,7 @@ const MERGE_FAN_IN_MAX: usize = 64;
 #[derive(clap::Args)]
 pub(crate) struct SortOptions {
     /// Sort the cells before writing; without it, the input must be sorted
-    #[arg(long)]
+    #[arg(long, display_order = 2)]
     sort: bool,
     /// Keep at most this many bytes of cells in memory; temporary files take the rest
     #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
@@ -38,7 +39,23 @@ pub(crate) struct SortOptions {
 }
 
 /// An iterator over cells.
-pub(crate) type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
+type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
+
+/// The cells in the order of the output, and the progress of the last phase.
+pub(crate) struct Sorted<'c> {
+    pub(crate) cells: Cells<'c>,
+    /// The progress of reading the input, which goes on without `--sort`.
+    pub(crate) reading: Option<Rc<Progress>>,
+    /// The progress of writing sorted cells; the caller advances it.
+    pub(crate) writing: Option<Progress>,
+}
+
+impl<'c> Sorted<'c> {
+    fn new(cells: impl Iterator<Item = sstable::Result<Cell>> + 'c, count: u64) -> Self {
+        let writing = Some(Progress::new("writing", count));
+        Self { cells: Box::new(cells), reading: None, writing }
+    }
+}
 
 impl SortOptions {
     /// Returns whether `--sort` is given.
@@ -48,17 +65,22 @@ impl SortOptions {
 
     /// Returns the cells sorted if `--sort` is given, else unchanged. Equal cells keep their order.
     ///
+    /// `progress` is that of reading the input. It shows when cells are
+    /// sorted, and ends then.
+    ///
     /// Errors about invalid cells name the file `name`, the input.
     pub(crate) fn sort<'c>(
         &self,
         cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
         order: Comparator,
         name: &FileName,
-    ) -> anyhow::Result<Cells<'c>> {
+        progress: Rc<Progress>,
+    ) -> anyhow::Result<Sorted<'c>> {
         if !self.sort {
-            return Ok(Box::new(cells));
+            let reading = Some(progress);
+            return Ok(Sorted { cells: Box::new(cells), reading, writing: None });
         }
-        let progress = Progress::unbounded("cells read");
+        let mut count = 0;
         let mut buffered: Vec<Cell> = Vec::new();
         let mut bytes = 0;
         let mut runs: Option<Runs> = None;
@@ -66,23 +88,27 @@ impl SortOptions {
             let cell = cell?;
             bytes += cell_bytes(&cell);
             buffered.push(cell);
-            progress.advance(1);
+            count += 1;
             if bytes > self.sort_memory.bytes() {
                 let runs = match &mut runs {
                     Some(runs) => runs,
                     None => runs.insert(Runs::create(self.sort_directory.as_deref(), order, name)?),
                 };
+                progress.set_phase("sorting");
                 runs.add(&mut buffered)?;
+                progress.set_phase("reading");
                 bytes = 0;
             }
         }
+        progress.set_phase("sorting");
         let Some(mut runs) = runs else {
             buffered.sort_by(|a, b| compare(order, &a.as_ref(), &b.as_ref()));
-            return Ok(Box::new(buffered.into_iter().map(Ok)));
+            drop(progress);
+            return Ok(Sorted::new(buffered.into_iter().map(Ok), count));
         };
         runs.add(&mut buffered)?;
-        drop(buffered);
-        Ok(Box::new(runs.merge()?))
+        drop((buffered, progress));
+        Ok(Sorted::new(runs.merge(count)?, count))
     }
 }
 
@@ -129,7 +155,7 @@ impl Runs {
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
             let next_of_family = || cells.next_if(|cell| cell.family() == family).map(Ok);
-            let run = self.write(iter::from_fn(next_of_family))?;
+            let run = self.write(iter::from_fn(next_of_family), None)?;
             self.families.entry(family).or_default().push(run);
         }
         Ok(())
@@ -139,6 +165,7 @@ impl Runs {
     fn write(
         &mut self,
         cells: impl Iterator<Item = sstable::Result<Cell>>,
+        progress: Option<&Progress>,
     ) -> anyhow::Result<PathBuf> {
         let path = self.directory.path().join(self.written_count.to_string());
         self.written_count += 1;
@@ -157,6 +184,9 @@ impl Runs {
                 Error::Invalid { what, .. } => Error::Invalid { file: self.name.clone(), what },
                 error => error,
             })?;
+            if let Some(progress) = progress {
+                progress.advance(1);
+            }
         }
         writer.finish()?;
         Ok(path)
@@ -165,11 +195,20 @@ impl Runs {
     /// Returns the merged cells of all families.
     ///
     /// A family with more than [`MERGE_FAN_IN_MAX`] runs is first reduced to fewer, longer runs.
-    fn merge(mut self) -> anyhow::Result<MergedFamilies> {
+    /// `count` is the number of all cells.
+    fn merge(mut self, count: u64) -> anyhow::Result<MergedFamilies> {
         let mut families = std::mem::take(&mut self.families);
+        let run_count_max = families.values().map(Vec::len).max().unwrap_or(0);
+        let is_in_passes = run_count_max > MERGE_FAN_IN_MAX;
+        // Each pass divides the number of runs by the fan-in; the last merge is part of the writing.
+        let passes =
+            iter::successors(Some(run_count_max), |runs| Some(runs.div_ceil(MERGE_FAN_IN_MAX)))
+                .take_while(|runs| *runs > MERGE_FAN_IN_MAX);
+        let steps = count.saturating_mul(passes.count() as u64);
+        let progress = is_in_passes.then(|| Progress::new("merging", steps));
         for runs in families.values_mut() {
             while runs.len() > MERGE_FAN_IN_MAX {
-                *runs = self.merge_groups(runs)?;
+                *runs = self.merge_groups(runs, progress.as_ref())?;
             }
         }
         Ok(MergedFamilies::new(families.into_values().collect(), self.order, self.directory))
@@ -178,10 +217,14 @@ impl Runs {
     /// Merges each group of [`MERGE_FAN_IN_MAX`] runs into one run, and removes the merged files.
     ///
     /// A group consists of adjacent runs, so that equal cells keep their order.
-    fn merge_groups(&mut self, runs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    fn merge_groups(
+        &mut self,
+        runs: &[PathBuf],
+        progress: Option<&Progress>,
+    ) -> anyhow::Result<Vec<PathBuf>> {
         let mut merged = Vec::new();
         for runs in runs.chunks(MERGE_FAN_IN_MAX) {
-            merged.push(self.write(Merge::open(runs, self.order)?)?);
+            merged.push(self.write(Merge::open(runs, self.order)?, progress)?);
             for run in runs {
                 fs::remove_file(run)
                     .with_context(|| format!("{}: cannot remove", run.display()))?;
@@ -215,8 +258,11 @@ mod tests {
                 sort_directory: None,
             };
             let cells = Box::new(cells.into_iter().map(Ok));
-            let sorted = options.sort(cells, Comparator::Bytes, &FileName::new("cells"));
-            let keys = sorted.expect("there is room").map(|cell| {
+            let progress = Rc::new(Progress::new("reading", 0));
+            let name = FileName::new("cells");
+            let sorted = options.sort(cells, Comparator::Bytes, &name, progress);
+            let sorted = sorted.expect("there is room");
+            let keys = sorted.cells.map(|cell| {
                 let cell = cell.expect("it was written");
                 [cell.family()[0], cell.row()[0]]
             });

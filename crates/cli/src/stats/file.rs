@@ -1,12 +1,11 @@
 //! The statistics of one file: its cells and its parts.
 
-use std::path::Path;
-
-use sstable::{Reader, Result, Scanner};
+use directories::{CellScanner, StoreFileReader};
+use sstable::{Caching, Result};
 
 use super::cells::{CellStats, Counter};
 use super::parts::Parts;
-use crate::reading_options::{reader_options, scan, scan_without_read_ahead};
+use crate::inputs::{Input, OpenInput};
 
 /// The statistics of a file, as far as it could be read.
 #[derive(Debug, Default)]
@@ -20,37 +19,44 @@ pub(super) struct FileStats {
 
 /// Reads a file completely.
 ///
-/// `reads_ahead` uses a second thread, for a file that is read alone.
+/// Of a reference, counts the cells of its half, and no bytes of blocks: they belong to the file that
+/// is halved. `reads_ahead` uses a second thread, for a file that is read alone.
 ///
 /// # Errors
 ///
 /// If the file cannot be opened. A later error ends the pass, and is the problem of the result.
-pub(super) fn read_file(path: &Path, reads_ahead: bool) -> Result<FileStats> {
-    let reader = Reader::open_file(path, reader_options())?;
-    let name = path.display().to_string();
-    let mut stats = FileStats { size: reader.len(), ..FileStats::default() };
-    let counted = count_cells(&reader, &name, reads_ahead, &mut stats.cells);
-    let parts = stats.parts.read(&reader);
+pub(super) fn read_file(input: &Input, reads_ahead: bool) -> anyhow::Result<FileStats> {
+    let OpenInput { reader, target } = input.open()?;
+    let mut stats = FileStats::default();
+    let counted = count_cells(&reader, &input.name(), reads_ahead, &mut stats.cells);
+    let parts = if target.is_half() {
+        Ok(())
+    } else {
+        stats.size = reader.whole().len();
+        stats.parts.read(reader.whole())
+    };
     stats.problem = counted.and(parts).err();
     Ok(stats)
 }
 
 fn count_cells(
-    reader: &Reader,
+    reader: &StoreFileReader,
     name: &str,
     reads_ahead: bool,
     stats: &mut CellStats,
 ) -> Result<()> {
-    let mut scanner = if reads_ahead { scan(reader)? } else { scan_without_read_ahead(reader)? };
-    let mut counter = Counter::new(stats, name);
-    let counted = count(&mut scanner, &mut counter);
-    counter.end_row();
-    counted
+    let mut scanner =
+        if reads_ahead { reader.bulk_scanner() } else { reader.scanner(Caching::Bypass) };
+    scanner.seek_to_first()?;
+    let mut cells = Counter::new(stats, name);
+    let outcome = add_cells(&mut scanner, &mut cells);
+    cells.end_row();
+    outcome
 }
 
-fn count(scanner: &mut Scanner, counter: &mut Counter<'_>) -> Result<()> {
+fn add_cells(scanner: &mut CellScanner, cells: &mut Counter<'_>) -> Result<()> {
     while let Some(cell) = scanner.cell() {
-        counter.add(&cell);
+        cells.add(&cell);
         scanner.advance()?;
     }
     Ok(())

@@ -118,7 +118,7 @@ impl Histogram {
         let mut powers: Vec<Bucket> = (power(min)..=power(max))
             .map(|power| {
                 let from = power.checked_sub(1).map_or(0, |power| 1 << power);
-                Bucket { from, to: from.saturating_mul(2).saturating_sub(1).max(from), count: 0 }
+                Bucket { from, to: from + from.saturating_sub(1), count: 0 }
             })
             .collect();
         for (index, count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {

@@ -1,7 +1,6 @@
 //! The report of `hfile stats`. Its fields are those of the JSON output.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 use sstable::CellType;
@@ -62,8 +61,8 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(file: &Path, error: &anyhow::Error) -> Self {
-        Self { file: file.display().to_string(), what: one_line(error) }
+    pub(super) fn new(file: String, error: &anyhow::Error) -> Self {
+        Self { file, what: one_line(error) }
     }
 }
 

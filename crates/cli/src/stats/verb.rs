@@ -1,7 +1,7 @@
 //! The arguments of `hfile stats`, and its run over the files.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 
@@ -9,6 +9,7 @@ use super::file::{FileStats, read_file};
 use super::report::{Problem, StatsReport};
 use crate::each_file::Outcomes;
 use crate::failure::Answer;
+use crate::inputs::{Input, Inputs};
 use crate::output::{ReportFormat, STDOUT, stdout};
 use crate::parallel::in_parallel;
 use crate::progress::Progress;
@@ -18,19 +19,19 @@ use crate::progress::Progress;
 #[command(after_help = "\
 Examples:
   hfile stats 4f1c.hfile
-  hfile stats region/cf/*
-  hfile stats --json region/cf/* | jq '.value_bytes.percentiles'
+  hfile stats region/cf
+  hfile stats --json data/default/users | jq '.value_bytes.percentiles'
 
 Reads every cell once, files on all cores, in limited memory. Prints one report about all files together: it is
 the sum of the reports about each file, so a row in two files counts as two rows. --each prints a report for
 each file. Key and cell lengths are those of HBase; cells a row and columns a row are counted per file. A
-delete of a family counts as a cell, but is in no column. At most 10,000 columns are counted apart.
+delete of a family counts as a cell, but is in no column. Of a reference, counts the cells of its half. At most 10,000 columns are counted apart.
 Percentiles are exact below 2,048 and at most 0.1% too high above.
 If a file is damaged, reports what was read before the damage, marked as incomplete.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Stats {
-    /// HFiles to read
-    #[arg(required = true, value_name = "FILE")]
+    /// HFiles, or directories of them, to read
+    #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Print a report for each file instead of one for all
     #[arg(long)]
@@ -45,11 +46,20 @@ impl Stats {
         let mut outcomes = Outcomes::default();
         let mut total = Total::default();
         let mut needs_separator = false;
-        let progress =
-            (self.files.len() > 1).then(|| Progress::new("files", self.files.len() as u64));
-        let reads_ahead = self.files.len() == 1;
+        let mut inputs = Inputs::expand(&self.files);
+        let mut problems = inputs.take_problems();
+        if let (1, []) = (problems.len(), inputs.files()) {
+            return Err(problems.remove(0).error);
+        }
+        let (files, count) = (inputs.files(), inputs.files().len() + problems.len());
+        for problem in problems {
+            total.problems.push(Problem::new(problem.directory, &problem.error));
+            outcomes.record(Err(problem.error))?;
+        }
+        let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
+        let reads_ahead = files.len() == 1;
         in_parallel(
-            &self.files,
+            files,
             |file| read_file(file, reads_ahead),
             |file, outcome| {
                 if let Some(progress) = &progress {
@@ -58,8 +68,7 @@ impl Stats {
                 let stats = match outcome {
                     Ok(stats) => stats,
                     Err(error) => {
-                        let error = anyhow::Error::from(error);
-                        total.problems.push(Problem::new(file, &error));
+                        total.problems.push(Problem::new(file.name(), &error));
                         return outcomes.record(Err(error));
                     }
                 };
@@ -78,7 +87,7 @@ impl Stats {
         if !total.files.is_empty() {
             self.print(total, &mut needs_separator)?;
         }
-        outcomes.conclude(self.files.len())
+        outcomes.conclude(count)
     }
 
     fn print(&self, total: Total, needs_separator: &mut bool) -> anyhow::Result<()> {
@@ -100,14 +109,14 @@ struct Total {
 
 impl Total {
     /// Adds a file. Returns the error that ended the pass over it, if there is one.
-    fn add(&mut self, file: &Path, stats: FileStats) -> Option<anyhow::Error> {
+    fn add(&mut self, file: &Input, stats: FileStats) -> Option<anyhow::Error> {
         let FileStats { size, cells, parts, problem } = stats;
-        self.files.push(file.display().to_string());
+        self.files.push(file.name());
         self.stats.size += size;
         self.stats.cells.merge(cells);
         self.stats.parts.merge(&parts);
         let problem = problem.map(anyhow::Error::from);
-        self.problems.extend(problem.iter().map(|error| Problem::new(file, error)));
+        self.problems.extend(problem.iter().map(|error| Problem::new(file.name(), error)));
         problem
     }
 }

@@ -2,9 +2,12 @@
 
 use store::Append as Change;
 
-use super::{Column, Directory};
+use super::change_report::{Watch, WriteReport};
+use super::column::Column;
+use super::directory::Directory;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
+use crate::output::ReportFormat;
 
 /// Append bytes to the value of a column.
 #[derive(clap::Args)]
@@ -22,6 +25,8 @@ pub(super) struct Append {
     /// Bytes to append: text with \xNN, or hex:…
     #[arg(value_name = "SUFFIX")]
     suffix: KeyText,
+    #[command(flatten)]
+    report_format: ReportFormat,
 }
 
 impl Append {
@@ -30,7 +35,10 @@ impl Append {
         let Column { family, row, qualifier } = &self.column;
         let (qualifier, suffix) = (qualifier.as_bytes(), self.suffix.as_bytes());
         let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
-        self.directory.open()?.append(&change)?;
+        let watch = Watch::start();
+        let store = self.directory.open()?;
+        let cells = store.append(&change)?;
+        self.report_format.print(&WriteReport::new(&store, cells.len() as u64, &watch))?;
         Ok(Answer::Positive)
     }
 }

@@ -1,10 +1,13 @@
 //! `hfile store delete`: writes a delete marker for a row's family, or for one column.
 
 use sstable::Timestamp;
+use store::{Durability, WriteBatch};
 
-use super::Directory;
+use super::change_report::{Watch, WriteReport};
+use super::directory::Directory;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
+use crate::output::ReportFormat;
 
 /// Delete the cells of a row in a family, or in one column.
 #[derive(clap::Args)]
@@ -32,6 +35,8 @@ pub(super) struct Delete {
     /// Delete cells with this timestamp or an older one, in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MILLIS")]
     ts: Option<i64>,
+    #[command(flatten)]
+    report_format: ReportFormat,
 }
 
 impl Delete {
@@ -43,7 +48,12 @@ impl Delete {
             Some(qualifier) => row.column_at(&self.family, qualifier.as_bytes(), time),
             None => row.family_at(&self.family, time),
         };
-        self.directory.open()?.delete(delete)?;
+        let watch = Watch::start();
+        let store = self.directory.open()?;
+        let batch = WriteBatch::from(delete);
+        let cells = batch.len() as u64;
+        store.write(batch, Durability::SyncWal)?;
+        self.report_format.print(&WriteReport::new(&store, cells, &watch))?;
         Ok(Answer::Positive)
     }
 }

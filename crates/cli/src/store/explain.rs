@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyExplanation;
 
-use super::{Directory, Versions, warn_about_filters};
+use super::directory::{Directory, warn_about_filters};
+use super::versions::Versions;
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, write_table};
-use crate::size_text::{show_count, show_size};
+use crate::size_text::{show_count, show_number, show_size};
 
 /// Show the steps of a get for each file: why it was skipped, and how many blocks were read.
 #[derive(clap::Args)]
@@ -106,8 +107,8 @@ impl From<&FamilyExplanation> for FamilyReport {
 
 impl FamilyReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let memstore_cells = show_count(self.memstore_cells as u64);
-        writeln!(out, "\nfamily {}: {memstore_cells} cells in memstores", self.family)?;
+        let memstore_cells = show_number(self.memstore_cells as u64, "cell");
+        writeln!(out, "\nfamily {}: {memstore_cells} in memstores", self.family)?;
         if self.files.is_empty() {
             return Ok(());
         }
@@ -135,7 +136,8 @@ impl FileReport {
 impl Report for ExplainReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let found = if self.found { "found" } else { "not found" };
-        writeln!(out, "row {}: {found}, {} cells", self.row, self.cells)?;
+        let cells = show_number(self.cells as u64, "cell");
+        writeln!(out, "row {}: {found}, {cells}", self.row)?;
         self.counters.write_text(out)?;
         self.families.iter().try_for_each(|family| family.write_text(out))
     }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{Directory, warn_about_filters};
+use super::directory::{Directory, warn_about_filters};
 use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
 use crate::output::ReportFormat;
+use crate::progress::Progress;
 use crate::temporary::OutputDirectories;
 
 /// Write all families as HFiles for HBase's bulk load, and print the load command.
@@ -39,7 +40,9 @@ impl Export {
         let store = self.directory.open_read_only()?;
         let families = store.families().into_iter().map(|(name, _)| name).collect();
         let output = OutputDirectories::create(&self.out, families)?;
+        let exporting = Progress::waiting("writing files");
         let export = store.export(output.path(), &splits)?;
+        drop(exporting);
         let files: Vec<_> = export.files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
         warn_about_filters(&store);

@@ -30,7 +30,7 @@ impl Reporter {
         match step {
             Step::Reads { path, done, len } => {
                 if self.progress.as_ref().is_none_or(|(known, _)| known != path) {
-                    let progress = Progress::new(path.display().to_string(), *len);
+                    let progress = Progress::bytes(path.display().to_string(), *len);
                     self.progress = Some((path.to_path_buf(), progress));
                 }
                 if let Some((_, progress)) = &self.progress {

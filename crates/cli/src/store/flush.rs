@@ -1,7 +1,9 @@
 //! `hfile store flush`: writes memstores to store files.
 
-use super::Directory;
+use super::change_report::{ChangeReport, Watch};
+use super::directory::Directory;
 use crate::failure::Answer;
+use crate::output::ReportFormat;
 
 /// Write the cells that are only in the log to store files.
 #[derive(clap::Args)]
@@ -13,12 +15,19 @@ Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read 
 pub(super) struct Flush {
     #[command(flatten)]
     directory: Directory,
+    #[command(flatten)]
+    report_format: ReportFormat,
 }
 
 impl Flush {
     /// Flushes.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        self.directory.open()?.flush()?;
+        let watch = Watch::start();
+        let store = self.directory.open()?;
+        let before = store.stats().families;
+        store.flush()?;
+        let report = ChangeReport::new(&store, &before, "nothing to flush", &watch);
+        self.report_format.print(&report)?;
         Ok(Answer::Positive)
     }
 }

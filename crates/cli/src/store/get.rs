@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{Directory, Versions, warn_about_filters};
+use super::cells_format::CellsFormat;
+use super::directory::{Directory, warn_about_filters};
+use super::versions::Versions;
 use crate::cells_input;
-use crate::cells_output::{CellsOutput, Format};
+use crate::cells_output::CellsOutput;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
+use crate::stderr::print_message;
 
 /// Print the visible cells of one or more rows.
 #[derive(clap::Args)]
@@ -22,6 +25,7 @@ Examples:
   hfile store get DIR --from rows.txt
 
 Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
+Rows without a visible cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Get {
     #[command(flatten)]
@@ -34,9 +38,8 @@ pub(super) struct Get {
     from: Option<PathBuf>,
     #[command(flatten)]
     versions: Versions,
-    /// Choose the output format
-    #[arg(long, value_enum, ignore_case = true, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    cells_format: CellsFormat,
 }
 
 impl Get {
@@ -51,13 +54,18 @@ impl Get {
         }
         let gets = rows.iter().map(|row| self.versions.get(row)).collect::<Result<Vec<_>, _>>()?;
         let cells_of_rows = store.multi_get(&gets)?;
-        let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
+        let mut output = CellsOutput::new(stdout(), self.cells_format.format()).context(STDOUT)?;
         for cell in cells_of_rows.iter().flatten() {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }
         output.finish().context(STDOUT)?;
         warn_about_filters(&store);
-        Ok(Answer::from_bool(cells_of_rows.iter().all(|cells| !cells.is_empty())))
+        let found = rows.iter().zip(&cells_of_rows);
+        let missing: Vec<_> = found.filter(|(_, it)| it.is_empty()).map(|(row, _)| row).collect();
+        for row in &missing {
+            print_message(format_args!("hfile: row not found: {row}"));
+        }
+        Ok(Answer::from_bool(missing.is_empty()))
     }
 }
 

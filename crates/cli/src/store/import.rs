@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use store::ImportOptions;
 
-use super::Directory;
+use super::change_report::{ChangeReport, Watch};
+use super::directory::Directory;
 use crate::failure::Answer;
+use crate::output::ReportFormat;
+use crate::progress::Progress;
 
 /// Add HFiles to a store, leaving the given files unchanged.
 #[derive(clap::Args)]
@@ -29,13 +32,22 @@ pub(super) struct Import {
     /// Add the files without checking their blocks
     #[arg(long)]
     no_verify: bool,
+    #[command(flatten)]
+    report_format: ReportFormat,
 }
 
 impl Import {
     /// Adds all files, or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = ImportOptions::default().verify(!self.no_verify);
-        self.directory.open()?.import_with(&self.family, &self.files, &options)?;
+        let watch = Watch::start();
+        let store = self.directory.open()?;
+        let before = store.stats().families;
+        let importing = Progress::waiting("checking and copying files");
+        store.import_with(&self.family, &self.files, &options)?;
+        drop(importing);
+        let report = ChangeReport::new(&store, &before, "no cells to import", &watch);
+        self.report_format.print(&report)?;
         Ok(Answer::Positive)
     }
 }

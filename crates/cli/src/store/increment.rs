@@ -1,13 +1,14 @@
 //! `hfile store increment`: adds to a counter column.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use anyhow::Context;
+use serde::Serialize;
 use store::Increment as Change;
 
-use super::{Column, Directory};
+use super::column::Column;
+use super::directory::Directory;
 use crate::failure::Answer;
-use crate::output::{STDOUT, stdout};
+use crate::output::{Report, ReportFormat};
 
 /// Add a number to the counter in a column, and print the sum.
 #[derive(clap::Args)]
@@ -26,6 +27,8 @@ pub(super) struct Increment {
     /// Add this number, which may be negative
     #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
     amount: i64,
+    #[command(flatten)]
+    report_format: ReportFormat,
 }
 
 impl Increment {
@@ -33,12 +36,26 @@ impl Increment {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let Column { family, row, qualifier } = &self.column;
         let change = Change::new(row.as_bytes()).column(family, qualifier.as_bytes(), self.amount);
-        let cells = self.directory.open()?.increment(&change)?;
-        let mut out = stdout();
-        for number in cells.iter().filter_map(|cell| <[u8; 8]>::try_from(cell.value()).ok()) {
-            writeln!(out, "{}", i64::from_be_bytes(number)).context(STDOUT)?;
+        let store = self.directory.open()?;
+        let cells = store.increment(&change)?;
+        let sums = cells.iter().filter_map(|cell| <[u8; 8]>::try_from(cell.value()).ok());
+        for sum in sums.map(i64::from_be_bytes) {
+            let sequence_id = store.stats().sequence_id;
+            self.report_format.print(&SumReport { schema: 1, sum, sequence_id })?;
         }
-        out.flush().context(STDOUT)?;
         Ok(Answer::Positive)
+    }
+}
+
+#[derive(Serialize)]
+struct SumReport {
+    schema: u32,
+    sum: i64,
+    sequence_id: u64,
+}
+
+impl Report for SumReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.sum)
     }
 }

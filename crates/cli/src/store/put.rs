@@ -1,34 +1,41 @@
-//! `hfile store put`: writes cells to a family, batch by batch.
+//! `hfile store put`: writes columns of one row, or the cells of a file.
 
-use std::io::Write;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
 
-use anyhow::Context;
-use sstable::{Cell, Timestamp, escape};
-use store::{Clock, Durability, Store, WriteBatch};
+use clap::ValueEnum;
+use sstable::Timestamp;
+use store::{Durability, WriteBatch};
 
-use super::Directory;
-use crate::cells_input::{Input, InputOptions};
-use crate::csv_input::ColumnFamily;
-use crate::dry_run::{Checks, dry_run};
+use super::change_report::{Watch, WriteReport};
+use super::directory::Directory;
+use super::put_file::PutFile;
+use crate::cells_input::{CellsFormat, InputOptions};
+use crate::csv_input::CsvOptions;
 use crate::failure::{Answer, UsageError};
-use crate::output::{ReportFormat, STDOUT, stdout};
-use crate::progress::Progress;
-use crate::size_text::show_number;
-use crate::stderr::print_message;
+use crate::key_text::{InvalidKey, KeyText};
+use crate::output::ReportFormat;
 
-/// Write cells to a family, in batches that are acknowledged one after the other.
+/// Write columns of one row, or with --from the cells of a file.
 #[derive(clap::Args)]
+#[command(override_usage = "\
+hfile store put [OPTIONS] <DIR> <ROW> <FAMILY:QUALIFIER=VALUE>...
+       hfile store put [OPTIONS] --from <FORMAT> <DIR> <FAMILY> <IN>")]
 #[command(after_help = "\
 Examples:
+  hfile store put DIR row1 f:name=Ada f:born=1815
+  hfile store put DIR row1 'f:\\x00\\x01=hex:00ff' --ts 1700000000000
   hfile store put DIR f --from cells cells.ndjson.gz
   hfile store put DIR f --from csv users.csv --row id --type f:age=int32 --timestamp updated
   hfile store put DIR f --from csv - --ack < cells.csv
 
-An acknowledged batch is in the log. It survives a crash of the process; a power failure can lose the newest
-batches. A batch ends after a whole record of the input. Cells keep their timestamps and types, and get new
-sequence ids. CSV columns without a family name belong to FAMILY; hfile build --help describes CSV.
+All columns of a row are written together or not at all. FAMILY ends at the first colon, QUALIFIER at the first
+equals sign; write an equals sign in a qualifier as \\x3d.
+
+With --from, an acknowledged batch is in the log. It survives a crash of the process; a power failure can lose
+the newest batches. A batch ends after a whole record of the input. Cells keep their timestamps and types, and
+get new sequence ids. CSV columns without a family name belong to FAMILY; hfile build --help describes CSV.
 
 At a line that cannot be read, the records before it are written, and stderr shows how many cells are stored
 and the --from-line to resume at. Ctrl-C shows the same. If timestamps are the start time of the run
@@ -37,193 +44,169 @@ remaining cells get a later timestamp.
 
 Exit status: 0 written, 1 the store is damaged, or a dry run found problems, 2 wrong usage, 3 could not read
 or write.")]
+#[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(super) struct Put {
     #[command(flatten)]
     directory: Directory,
-    /// Column family of all cells
-    #[arg(value_name = "FAMILY")]
-    family: String,
+    /// Row key: text with \xNN, or hex:…; with --from, the column family of all cells
+    #[arg(value_name = "ROW|FAMILY")]
+    target: String,
+    /// Columns of the row: FAMILY:QUALIFIER=VALUE, where qualifier and value are text with \xNN, or hex:…;
+    /// with --from, the input file, plain or compressed with gzip or Zstandard, or - for stdin
+    #[arg(value_name = "COLUMN|IN", required = true)]
+    arguments: Vec<OsString>,
+    /// Set the timestamp of the columns, in milliseconds since 1970 [default: now]
+    #[arg(long, value_name = "MILLIS", conflicts_with = "from")]
+    ts: Option<i64>,
+    /// Choose when a write is acknowledged: SKIP_WAL in memory, ASYNC_WAL logged soon, SYNC_WAL logged,
+    /// FSYNC_WAL logged on disk
+    #[arg(long, value_enum, value_name = "LEVEL", ignore_case = true, default_value = "SYNC_WAL")]
+    durability: DurabilityLevel,
+    /// Read cells from a file in this format
+    #[arg(long, value_enum, value_name = "FORMAT", ignore_case = true)]
+    from: Option<CellsFormat>,
+    /// Show the first cells, counts and problems without writing anything
+    #[arg(long, requires = "from")]
+    dry_run: bool,
     #[command(flatten)]
-    input: InputOptions,
+    csv: CsvOptions,
     /// Skip records that begin before this line of the input
-    #[arg(long, value_name = "LINE", default_value_t = 1)]
+    #[arg(long, value_name = "LINE", default_value_t = 1, requires = "from")]
     from_line: u64,
     /// Print "ACK n" after each batch, where n counts all cells acknowledged so far
-    #[arg(long)]
+    #[arg(long, requires = "from")]
     ack: bool,
     /// Write at least this many cells per atomic batch; a batch ends after a whole record
-    #[arg(long, value_name = "CELLS", default_value = "1000")]
+    #[arg(long, value_name = "CELLS", default_value = "1000", requires = "from")]
     batch: NonZeroUsize,
     #[command(flatten)]
     report_format: ReportFormat,
 }
 
+/// [`Durability`] as a command line value.
+#[derive(Clone, Copy, ValueEnum)]
+enum DurabilityLevel {
+    #[value(name = "SKIP_WAL")]
+    Skip,
+    #[value(name = "ASYNC_WAL")]
+    Async,
+    #[value(name = "SYNC_WAL")]
+    Sync,
+    #[value(name = "FSYNC_WAL")]
+    Fsync,
+}
+
+impl From<DurabilityLevel> for Durability {
+    fn from(level: DurabilityLevel) -> Self {
+        match level {
+            DurabilityLevel::Skip => Self::SkipWal,
+            DurabilityLevel::Async => Self::AsyncWal,
+            DurabilityLevel::Sync => Self::SyncWal,
+            DurabilityLevel::Fsync => Self::FsyncWal,
+        }
+    }
+}
+
 impl Put {
-    /// Writes the cells, or only checks them with `--dry-run`.
+    /// Writes the row, or the cells of the file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let now = self.directory.now.map_or_else(|| Clock::system().now(), Timestamp::new);
-        if self.report_format.is_json() && !self.input.is_dry_run() {
-            return Err(UsageError("--json needs --dry-run".to_owned()).into());
+        let Some(from) = self.from else { return self.put_row() };
+        let [input] = &self.arguments[..] else {
+            let count = self.arguments.len();
+            let what = format!("--from reads one input file, and {count} arguments follow FAMILY");
+            return Err(UsageError(what).into());
+        };
+        if self.ack && self.report_format.is_json() && !self.dry_run {
+            let what = "--ack and --json exclude each other: both print on stdout";
+            return Err(UsageError(what.to_owned()).into());
         }
-        if self.input.is_dry_run() {
-            let input = self.open(now)?;
-            let family = Some(self.family.as_bytes());
-            let checks = Checks { order: None, family, is_single_file: false };
-            return dry_run(&self.input, input, checks, self.report_format);
+        let put = PutFile {
+            input: InputOptions::new(from, PathBuf::from(input), self.dry_run, self.csv),
+            directory: self.directory,
+            family: self.target,
+            from_line: self.from_line,
+            ack: self.ack,
+            batch: self.batch,
+            durability: self.durability.into(),
+            report_format: self.report_format,
+        };
+        put.run()
+    }
+
+    /// Writes the columns of one row in one batch.
+    fn put_row(&self) -> anyhow::Result<Answer> {
+        if let Some(given) = self.csv.first_csv_option() {
+            return Err(UsageError(format!("{given} needs --from csv")).into());
         }
+        let row: KeyText = self.target.parse()?;
+        let timestamp = self.ts.map_or(Timestamp::LATEST, Timestamp::new);
+        let mut put = store::Put::new(row.as_bytes());
+        for argument in &self.arguments {
+            let column = ColumnValue::parse(argument)?;
+            let (qualifier, value) = (column.qualifier.as_bytes(), column.value.as_bytes());
+            put = put.column_at(&column.family, qualifier, timestamp, value);
+        }
+        let watch = Watch::start();
         let store = self.directory.open()?;
-        let mut input = self.open(now)?;
-        let mut writer = BatchWriter::new(&store, self.ack, self.from_line);
-        let written = self.write(&mut input, &mut writer);
-        if written.as_ref().is_err_and(|error| !error.is::<UsageError>()) {
-            writer.resume_point.print();
-        }
-        written?;
-        input.report_bad_lines();
+        let batch = WriteBatch::from(put);
+        let cells = batch.len() as u64;
+        store.write(batch, self.durability.into())?;
+        self.report_format.print(&WriteReport::new(&store, cells, &watch))?;
         Ok(Answer::Positive)
     }
+}
 
-    fn open(&self, now: Timestamp) -> anyhow::Result<Input> {
-        let mut input = {
-            let family = ColumnFamily::Store(&self.family);
-            self.input.cells_from(family, now, self.from_line)?
+/// A column and its value, from `FAMILY:QUALIFIER=VALUE`.
+struct ColumnValue {
+    family: String,
+    qualifier: KeyText,
+    value: KeyText,
+}
+
+impl ColumnValue {
+    fn parse(argument: &OsStr) -> anyhow::Result<Self> {
+        let invalid = |reason: &str| {
+            let shown = argument.to_string_lossy();
+            UsageError(format!(
+                "{shown}: {reason}; write columns as FAMILY:QUALIFIER=VALUE, or read a file with --from cells \
+                 or --from csv"
+            ))
         };
-        // A failure keeps the batches that are already stored, so it must keep the file of bad
-        // lines too.
-        input.keep_bad_lines();
-        for family in input.families().unwrap_or_default() {
-            if family != self.family.as_bytes() {
-                let (found, name) = (escape(&family), self.input.name());
-                let what =
-                    format!("{name}: a column has the family {found}, expected {}", self.family);
-                return Err(UsageError(what).into());
-            }
-        }
-        Ok(input)
-    }
-
-    fn write(&self, input: &mut Input, writer: &mut BatchWriter<'_>) -> anyhow::Result<()> {
-        loop {
-            let cell = input.next();
-            let line = input.line();
-            let cell = match cell {
-                Some(Ok(cell)) => self.check(cell, input),
-                Some(Err(error)) => Err(error.into()),
-                None => {
-                    writer.write()?;
-                    return Ok(input.check_from_line()?);
-                }
-            };
-            match cell {
-                Ok(cell) => {
-                    writer.push(&cell, line);
-                    if input.is_between_records() && writer.batch.len() >= self.batch.get() {
-                        writer.write()?;
-                    }
-                }
-                Err(error) => {
-                    writer.write()?;
-                    // Resume at the failed record. If the input fails between records, `line` is
-                    // still that of the last stored record, and the resume point is already set.
-                    if line > writer.last_line && line > self.from_line {
-                        writer.resume_point.set(None, line);
-                    }
-                    return Err(error);
-                }
-            }
-        }
-    }
-
-    fn check(&self, cell: Cell, input: &Input) -> anyhow::Result<Cell> {
-        if cell.family() == self.family.as_bytes() {
-            return Ok(cell);
-        }
-        let (name, line, found) = (self.input.name(), input.line(), escape(cell.family()));
-        let what =
-            format!("line {line}: cell of family {found}, expected {}: {cell:?}", self.family);
-        Err(sstable::Error::Invalid { file: name, what }.into())
+        let text =
+            argument.to_str().ok_or_else(|| invalid("not UTF-8, write other bytes as \\xNN"))?;
+        let (column, value) = text.split_once('=').ok_or_else(|| invalid("no = before a value"))?;
+        let (family, qualifier) =
+            column
+                .split_once(':')
+                .filter(|(family, _)| !family.is_empty())
+                .ok_or_else(|| invalid("no family and colon before the qualifier"))?;
+        let key = |text: &str| -> Result<KeyText, UsageError> {
+            text.parse().map_err(|error: InvalidKey| invalid(&error.to_string()))
+        };
+        Ok(Self { family: family.to_owned(), qualifier: key(qualifier)?, value: key(value)? })
     }
 }
 
-/// Collects cells into batches and writes them.
-struct BatchWriter<'s> {
-    store: &'s Store,
-    acknowledges: bool,
-    batch: WriteBatch,
-    /// The line on which the last record of the batch begins.
-    last_line: u64,
-    resume_point: ResumePoint,
-    progress: Progress,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The number of stored cells and the line to resume at, shared with the Ctrl-C handler's thread.
-#[derive(Clone, Default)]
-struct ResumePoint(Arc<Mutex<(u64, u64)>>);
-
-impl ResumePoint {
-    /// Installs a Ctrl-C handler that prints the resume point and ends the process.
-    fn print_on_ctrl_c(&self) {
-        let resume_point = self.clone();
-        // An error is ignored: without the handler, Ctrl-C still ends the process.
-        let _ = ctrlc::set_handler(move || {
-            resume_point.print();
-            // 128 + SIGINT, as in shells.
-            std::process::exit(130);
-        });
-    }
-
-    /// Adds `written` to the number of stored cells, and sets the line to resume at.
-    fn set(&self, written: Option<u64>, line: u64) {
-        let mut resume_point = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *resume_point = (resume_point.0 + written.unwrap_or(0), line);
-    }
-
-    fn written(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    fn print(&self) {
-        let (written, line) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let cells = show_number(written, "cell");
-        print_message(format_args!(
-            "hfile: {cells} stored from the records before line {line}; resume with --from-line {line}"
-        ));
-    }
-}
-
-impl<'s> BatchWriter<'s> {
-    fn new(store: &'s Store, acknowledges: bool, from_line: u64) -> Self {
-        let progress = Progress::unbounded("cells");
-        let resume_point = ResumePoint::default();
-        resume_point.set(None, from_line);
-        resume_point.print_on_ctrl_c();
-        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, resume_point, progress }
-    }
-
-    fn push(&mut self, cell: &Cell, line: u64) {
-        if self.batch.is_empty() {
-            self.resume_point.set(None, line);
+    #[test]
+    fn a_column_ends_at_the_first_equals_sign_and_its_family_at_the_first_colon() {
+        for (text, family, qualifier, value) in [
+            ("f:name=Ada", "f", &b"name"[..], &b"Ada"[..]),
+            ("f:=", "f", b"", b""),
+            ("f:a:b=c=d", "f", b"a:b", b"c=d"),
+            ("f:\\x3d=hex:00ff", "f", b"=", b"\0\xff"),
+            ("f:hex:0a=\\x00", "f", b"\n", b"\0"),
+        ] {
+            let column = ColumnValue::parse(OsStr::new(text)).expect(text);
+            assert_eq!(column.family, family, "{text}");
+            assert_eq!(column.qualifier.as_bytes(), qualifier, "{text}");
+            assert_eq!(column.value.as_bytes(), value, "{text}");
         }
-        self.last_line = line;
-        self.batch.cell(&cell.as_ref());
-    }
-
-    /// Writes the batch unless it is empty.
-    fn write(&mut self) -> anyhow::Result<()> {
-        let cells = self.batch.len() as u64;
-        if cells == 0 {
-            return Ok(());
+        for text in ["f:name", "name=Ada", ":name=Ada", "f:name=hex:0", "cells.ndjson"] {
+            assert!(ColumnValue::parse(OsStr::new(text)).is_err(), "{text}");
         }
-        self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
-        // The next record begins on the line after `last_line`, or later if a record spans lines.
-        self.resume_point.set(Some(cells), self.last_line + 1);
-        self.progress.advance(cells);
-        if self.acknowledges {
-            let mut out = stdout();
-            writeln!(out, "ACK {}", self.resume_point.written())
-                .and_then(|()| out.flush())
-                .context(STDOUT)?;
-        }
-        Ok(())
     }
 }

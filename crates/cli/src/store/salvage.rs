@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Directory;
+use super::directory::Directory;
 use super::file_report::Reporter;
 use crate::failure::Answer;
 use crate::output::ReportFormat;
@@ -23,7 +23,8 @@ pub(super) struct Salvage {
     /// Directory of the new store, empty or new
     #[arg(value_name = "NEW")]
     out: PathBuf,
-    /// Name all families, in the order of their creation; needed only if the manifest is unusable
+    /// Name all families, in the order of their creation, with - for a dropped one; needed only if the
+    /// manifest is unusable
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     families: Vec<String>,
     #[command(flatten)]

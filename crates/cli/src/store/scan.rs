@@ -3,8 +3,10 @@
 use anyhow::Context;
 use sstable::Timestamp;
 
-use super::{Directory, Versions, warn_about_filters};
-use crate::cells_output::{CellsOutput, Format};
+use super::cells_format::CellsFormat;
+use super::directory::{Directory, warn_about_filters};
+use super::versions::Versions;
+use crate::cells_output::CellsOutput;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
@@ -15,9 +17,13 @@ use crate::output::{STDOUT, stdout};
 Examples:
   hfile store scan DIR --limit 10
   hfile store scan DIR f --start row1 --stop row2 --versions 3
+  hfile store scan DIR f --prefix user. --qualifier name --qualifier mail
+  hfile store scan DIR f --value-contains Ada
   hfile store scan DIR f --raw --format cells
 
 Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
+With --value-contains, --versions counts the cells that contain the bytes, of the versions that the family
+keeps.
 Exit status: 0 all printed, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Scan {
     #[command(flatten)]
@@ -31,6 +37,18 @@ pub(super) struct Scan {
     /// Stop before this row, which is not printed
     #[arg(long, value_name = "ROW")]
     stop: Option<KeyText>,
+    /// Print only rows that begin with this: text with \xNN, or hex:…
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Option<KeyText>,
+    /// Print only this column: text with \xNN, or hex:…; repeatable
+    #[arg(long, value_name = "QUALIFIER")]
+    qualifier: Vec<KeyText>,
+    /// Print only columns whose qualifier begins with this
+    #[arg(long, value_name = "PREFIX")]
+    qualifier_prefix: Option<KeyText>,
+    /// Print only cells whose value contains these bytes: text with \xNN, or hex:…
+    #[arg(long, value_name = "BYTES")]
+    value_contains: Option<KeyText>,
     /// Print rows in descending order, from the greatest row or --start
     #[arg(long)]
     reverse: bool,
@@ -42,9 +60,8 @@ pub(super) struct Scan {
     /// Print at most this many cells, of all families together
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
-    /// Choose the output format
-    #[arg(long, value_enum, ignore_case = true, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    cells_format: CellsFormat,
 }
 
 impl Scan {
@@ -52,7 +69,7 @@ impl Scan {
         let time_range = self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
         let families = Directory::families(&store, self.family.as_deref())?;
-        let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
+        let mut output = CellsOutput::new(stdout(), self.cells_format.format()).context(STDOUT)?;
         let mut remaining = self.limit.unwrap_or(u64::MAX);
         for family in &families {
             for cell in store.scan(self.request(family, time_range))? {
@@ -79,6 +96,18 @@ impl Scan {
         }
         if let Some(stop) = &self.stop {
             scan = scan.stop(stop.as_bytes());
+        }
+        if let Some(prefix) = &self.prefix {
+            scan = scan.prefix(prefix.as_bytes());
+        }
+        for qualifier in &self.qualifier {
+            scan = scan.column(qualifier.as_bytes());
+        }
+        if let Some(prefix) = &self.qualifier_prefix {
+            scan = scan.qualifier_prefix(prefix.as_bytes());
+        }
+        if let Some(part) = &self.value_contains {
+            scan = scan.value_contains(part.as_bytes());
         }
         scan
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Directory;
+use super::directory::Directory;
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat, write_table};

@@ -1,6 +1,6 @@
 //! `hfile store verify`: reads and checks every byte of a store.
 
-use super::Directory;
+use super::directory::Directory;
 use super::file_report::Reporter;
 use crate::failure::Answer;
 use crate::output::ReportFormat;

@@ -33,6 +33,8 @@ pub enum SkipReason {
     RecoveredEdits,
     /// A write-ahead log.
     WriteAheadLog,
+    /// A protobuf message, such as `hbase.id`.
+    Message,
     /// Checksums of Hadoop's local file system.
     Checksum,
     /// A file of a store of this project: its manifest, lock or log.
@@ -70,6 +72,7 @@ impl SkipReason {
                 "is a file of recovered edits (a write-ahead log or its marker), not an HFile"
             }
             Self::WriteAheadLog => "is a write-ahead log, not an HFile",
+            Self::Message => "is a protobuf message of HBase (it begins with PBUF), not an HFile",
             Self::Checksum => "is a checksum file of Hadoop's local file system, not an HFile",
             Self::StoreFiles => "belongs to a store directory of hfile and is not an HFile",
             Self::Hidden => "has a hidden name and is not an HFile",
@@ -93,6 +96,7 @@ impl fmt::Display for SkipReason {
             Self::BackReference => "in .links-*",
             Self::RecoveredEdits => "in recovered.edits",
             Self::WriteAheadLog => "write-ahead log",
+            Self::Message => "protobuf message",
             Self::Checksum => ".crc",
             Self::StoreFiles => "of a store",
             Self::Hidden => "hidden",

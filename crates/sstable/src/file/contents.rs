@@ -15,6 +15,7 @@ use bytes::Bytes;
 
 use super::filters::chunked_bloom::ChunkedBloom;
 use super::parts::FileBlocks;
+use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockHandle, IndexEntries};
 use crate::block::origin::BlockOrigin;
@@ -68,7 +69,7 @@ impl FileBlocks<'_> {
             BlockType::RootIndex if at == self.0.trailer.load_on_open_data_offset => {
                 let root = self.0.index.as_ref().map(|index| &index.root);
                 let first = root.and_then(|root| Some(root.owned_key(root.entry(0)?.key)));
-                counted(root.map_or(0, |root| root.len()), first.map(BlockKey::Cell))
+                counted(root.map_or(0, IndexBlock::len), first.map(BlockKey::Cell))
             }
             BlockType::RootIndex => {
                 let first = self.0.metas.first().map(|(name, _)| name.clone());
@@ -135,4 +136,55 @@ fn bloom_contents(bloom: Option<&ChunkedBloom>) -> BlockContents {
 
 fn bloom_key(bloom: &ChunkedBloom, key: &Bytes) -> BlockKey {
     if bloom.is_over_columns() { BlockKey::Cell(key.clone()) } else { BlockKey::Row(key.clone()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{FileName, KeyRef, Reader, ReaderOptions};
+
+    const FILE: &[u8] = include_bytes!("../../../../tests/data/hfile/p06-none-snappy-rowcol.hfile");
+
+    fn open(bytes: Vec<u8>) -> Result<Reader> {
+        Reader::open(Arc::new(Bytes::from(bytes)), FileName::new("a"), ReaderOptions::default())
+    }
+
+    /// Lists all blocks; returns the number of cells.
+    fn list(reader: &Reader) -> Result<u64> {
+        let mut cells = 0;
+        for block in reader.blocks().headers() {
+            let (at, header) = block?;
+            let contents = reader.blocks().contents(at, &header)?;
+            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
+                cells += contents.entries.expect("a data block has cells");
+                let Some(BlockKey::Cell(first)) = contents.first_key else { panic!("no key") };
+                assert!(KeyRef::parse(&first).is_some());
+            }
+        }
+        Ok(cells)
+    }
+
+    #[test]
+    fn data_blocks_hold_all_cells() {
+        let reader = open(FILE.to_vec()).unwrap();
+        assert_eq!(list(&reader).unwrap(), reader.trailer().entry_count);
+    }
+
+    /// The file has no checksums, so damage reaches the decoders.
+    #[test]
+    fn damaged_blocks_are_errors() {
+        for at in (0..FILE.len()).step_by(29) {
+            for value in [0x7f, 0xff] {
+                let mut bytes = FILE.to_vec();
+                bytes[at] = value;
+                let Ok(reader) = open(bytes) else { continue };
+                let _ = list(&reader);
+                for (key, _) in reader.file_info().iter() {
+                    let _ = reader.file_info().decoded(key);
+                }
+            }
+        }
+    }
 }

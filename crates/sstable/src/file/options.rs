@@ -1,4 +1,6 @@
 //! Options of a reader.
+//!
+//! Each setting is a public field; the method with the field's name sets it.
 
 use std::sync::Arc;
 
@@ -9,12 +11,18 @@ use crate::{BlockCache, Limits};
 /// By default there is no block cache, so lookups read blocks from the file.
 #[derive(Clone, Debug, Default)]
 #[must_use]
+#[non_exhaustive]
 pub struct ReaderOptions {
-    pub(crate) cache: Option<Arc<BlockCache>>,
-    pub(crate) filter_use: FilterUse,
-    pub(crate) pin_filters: bool,
-    pub(crate) in_memory: bool,
-    pub(crate) limits: Limits,
+    /// The block cache.
+    pub cache: Option<Arc<BlockCache>>,
+    /// Which filter lookups ask before they read blocks.
+    pub filter_use: FilterUse,
+    /// Whether filter blocks stay in memory until the file is closed.
+    pub pin_filters: bool,
+    /// Whether the cache prefers the blocks of the file.
+    pub in_memory: bool,
+    /// The limits on what a file can ask for.
+    pub limits: Limits,
 }
 
 impl ReaderOptions {

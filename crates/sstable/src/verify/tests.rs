@@ -7,11 +7,13 @@ use crate::{
     Writer, WriterOptions,
 };
 
-const FILES: [&[u8]; 4] = [
+const FILES: [&[u8]; 5] = [
     include_bytes!("../../testdata/s02-empty.hfile"),
     include_bytes!("../../testdata/s15-extra-file-info.hfile"),
     include_bytes!("../../testdata/p11-prefix-none-row.hfile"),
     include_bytes!("../../testdata/p25-none-none-row.hfile"),
+    // A part of a file that a bulk load cut in two, with the times of the whole file.
+    include_bytes!("../../testdata/bulk-loaded-part.hfile"),
 ];
 
 fn check(bytes: impl Into<Bytes>) -> Verification {
@@ -312,9 +314,12 @@ fn counts_of_keys_and_averages_are_checked() {
     expect(general, 0, |block| add_one(block, 33 + 27), "41 keys and should have 40");
     let deletes = BlockType::DeleteFamilyBloomMeta;
     expect(deletes, 0, |block| add_one(block, 33 + 27), "11 keys and should have 10");
-    for (key, value_len) in
-        [("hfile.AVG_KEY_LEN", 4), ("MAX_MEMSTORE_TS_KEY", 8), ("DELETE_FAMILY_COUNT", 8)]
-    {
+    for (key, value_len) in [
+        ("hfile.AVG_KEY_LEN", 4),
+        ("MAX_MEMSTORE_TS_KEY", 8),
+        ("DELETE_FAMILY_COUNT", 8),
+        ("EARLIEST_PUT_TS", 8),
+    ] {
         let add_one = |block: &mut [u8]| {
             let at = block.windows(key.len()).position(|window| window == key.as_bytes()).unwrap();
             block[at + key.len() + 1 + value_len] += 1;

@@ -14,18 +14,16 @@ use std::sync::Arc;
 use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
 
-use super::manifest::{FamilyEntry, Manifest};
-use super::names::check_family_name;
+use super::manifest::Manifest;
 use super::opener::Opener;
-use super::own_directory::check_is_own;
 use super::segment_number::SegmentNumber;
 use super::store_file::StoreFile;
 use super::version::{Family, FamilyVersion, StoreVersion};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::health::Health;
-use crate::options::{FamilyOptions, MapMode, StoreOptions};
-use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::options::{MapMode, StoreOptions};
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 
 /// The state that readers and writers of a store share.
@@ -46,6 +44,8 @@ pub(crate) struct Catalog {
     visible: AtomicU64,
     /// The manifest as it is on disk. Its lock serialises changes of the set of files.
     manifest: Mutex<Manifest>,
+    /// Greater than the ids of all families since the store was opened. The manifest's lock guards it.
+    next_family_id: AtomicU32,
     health: Arc<Health>,
 }
 
@@ -64,11 +64,12 @@ impl Catalog {
             seed: manifest.seed,
             clock: options.clock.clone(),
             bloom_error_rate: options.bloom_error_rate,
-            index_block_size: options.index_block_size,
+            index_block_size: options.index_block_size.clamp(512, 64 << 20),
             family_map: options.family_map,
             version: RwLock::new(Arc::new(version)),
             visible: AtomicU64::new(newest.get()),
             manifest: Mutex::new(manifest),
+            next_family_id: AtomicU32::new(0),
             health,
         }
     }
@@ -119,7 +120,8 @@ impl Catalog {
         self.install_in(&mut self.lock_manifest(), change, replace)
     }
 
-    fn install_in(
+    /// Does the same under a lock that the caller holds.
+    pub(super) fn install_in(
         &self,
         manifest: &mut Manifest,
         change: impl FnOnce(&mut Manifest),
@@ -186,33 +188,21 @@ impl Catalog {
         Ok(())
     }
 
-    /// Adds a family.
-    pub(crate) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.health.check_writable()?;
-        check_family_name(name)?;
-        let mut manifest = self.lock_manifest();
-        if manifest.families.iter().any(|family| family.name == name) {
-            return Err(Error::invalid(format!("the family \"{name}\" already exists")));
-        }
-        let newest = manifest.families.iter().map(|family| family.id).max();
-        let id = newest.map_or(Some(0), |newest| newest.checked_add(1));
-        let id = id.ok_or_else(|| Error::invalid("a store has at most 65,536 family ids"))?;
-        let (vfs, store) = (&**self.opener.vfs(), self.opener.directory());
-        let directory = store.join(name);
-        vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
-        vfs.sync_directory(store).map_err(Error::io(store, "sync"))?;
-        check_is_own(vfs, store, name)?;
-        let entry = FamilyEntry { id, name: name.to_owned(), options, files: Vec::new() };
-        let family = self.opener.open_family(&entry)?;
-        self.install_in(
-            &mut manifest,
-            |manifest| manifest.families.push(entry),
-            |version| {
-                let mut families = version.families.clone();
-                families.push(family);
-                StoreVersion::new(families, version.clock.clone())
-            },
-        )
+    /// Returns an id for a new family that no other family has had since the store was opened.
+    ///
+    /// So a late change for a dropped family never reaches another family. An id may return after
+    /// the store was opened again: the log then has no record of the dropped family.
+    pub(super) fn take_family_id(&self, manifest: &Manifest) -> Result<u16> {
+        let listed = manifest.families.iter().map(|family| u32::from(family.id) + 1).max();
+        let next = listed.unwrap_or(0).max(self.next_family_id.load(Ordering::Relaxed));
+        let id = u16::try_from(next).map_err(|_| {
+            Error::invalid(
+                "all 65,536 family ids were given out; open the store again to reuse those of \
+                 dropped families",
+            )
+        })?;
+        self.next_family_id.store(next + 1, Ordering::Relaxed);
+        Ok(id)
     }
 }
 
@@ -239,7 +229,7 @@ mod tests {
     use super::*;
     use crate::files::file_list::Files;
     use crate::store::StoreInner;
-    use crate::{Put, Store};
+    use crate::{FamilyOptions, Put, Store};
 
     /// Opens a store with one file.
     fn with_a_file(directory: &Path) -> StoreInner {

@@ -1,12 +1,13 @@
 //! The files of a store: the manifest, the store files that it lists, and the version that readers see.
 //!
 //! ```text
+//! families   changes of the set of families
 //! catalog ─┬─ manifest   the list of families and files, as on disk
 //!          ├─ version    what readers see: memstores, and a file_list per family
 //!          └─ opener     how each store_file is opened
 //! family_map                  names the files of a family that may hold a row
 //! new_file, region_files      write files: for the store, for HBase's bulk load
-//! names, own_directory, unfinished, identity, segment_number, sequence      names of files and directories
+//! names, own_directory, unfinished, dropped, identity, segment_number, sequence      names of files and directories
 //! ```
 #![cfg_attr(
     not(test),
@@ -14,6 +15,8 @@
 )]
 
 pub(crate) mod catalog;
+pub(crate) mod dropped;
+mod families;
 pub(crate) mod family_map;
 pub(crate) mod file_list;
 pub(crate) mod identity;

@@ -68,7 +68,7 @@ impl Opener {
             id: entry.id,
             name: entry.name.clone(),
             options: entry.options.clone(),
-            reads: sstable::ReadCounters::default(),
+            reads: Arc::default(),
         };
         let files = entry.files.iter();
         let files = files.map(|file| self.open_file(&family, file)).collect::<Result<_>>()?;

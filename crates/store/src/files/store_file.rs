@@ -97,9 +97,9 @@ impl StoreFile {
 
     /// Reads the whole file and compares its checksum with the manifest's. Returns `false` if `goes_on`
     /// stopped it.
-    pub(crate) fn check_whole(&self, goes_on: impl Fn() -> bool) -> Result<bool> {
+    pub(crate) fn check_whole(&self, goes_on: impl FnMut(u64) -> bool) -> Result<bool> {
         let source = self.vfs.open(&self.path).map_err(Error::io(&self.path, "open"))?;
-        let checksum = checksum_of(&*source, &self.path, self.entry.length, |_| goes_on())?;
+        let checksum = checksum_of(&*source, &self.path, self.entry.length, goes_on)?;
         let Some(checksum) = checksum else { return Ok(false) };
         match self.entry.wrong_checksum(checksum) {
             None => Ok(true),

@@ -2,7 +2,11 @@
 //!
 //! A version never changes. A flush or a compaction replaces it; readers of the old version keep its
 //! memstores and files alive.
-#![allow(clippy::indexing_slicing, reason = "windows of two")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "windows of two; lengths in memory"
+)]
 
 use std::sync::Arc;
 
@@ -10,9 +14,11 @@ use sstable::ReadCounters;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::files::family_map::coverage::Coverage;
 use crate::files::file_list::Files;
 use crate::memstore::Memstore;
 use crate::options::FamilyOptions;
+use crate::stats::FamilyStats;
 
 /// All families of a version, sorted by name.
 #[derive(Clone, Debug)]
@@ -62,6 +68,13 @@ impl StoreVersion {
         })
     }
 
+    /// Returns a version without one family.
+    pub(crate) fn without(&self, family: &Family) -> Self {
+        let mut families = self.families.clone();
+        families.retain(|known| known.family.id != family.id);
+        Self { families, clock: self.clock.clone() }
+    }
+
     /// Returns the bytes of all memstores.
     pub(crate) fn memstore_bytes(&self) -> usize {
         let families = self.families.iter();
@@ -99,20 +112,35 @@ impl FamilyVersion {
         }
     }
 
+    /// Returns the sizes of the family, and the counters of its reads.
+    pub(crate) fn stats(&self) -> FamilyStats {
+        let files = || self.files.by_time().iter().map(|ranked| &ranked.file.entry);
+        FamilyStats {
+            name: self.family.name.clone(),
+            memstore_bytes: self.memstores().map(|memstore| memstore.bytes() as u64).sum(),
+            memstore_cells: self.memstores().map(|memstore| memstore.len() as u64).sum(),
+            files: files().len() as u64,
+            file_bytes: files().map(|file| file.length).sum(),
+            file_cells: files().map(|file| file.cells).sum(),
+            reads: self.family.reads.snapshot(),
+            map: self.files.coverage().map(Coverage::stats),
+        }
+    }
+
     pub(crate) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
         std::iter::once(&self.active).chain(&self.flushing)
     }
 }
 
-/// The properties of a family that do not change while the store is open.
+/// The properties of a family. Altering the family replaces them.
 #[derive(Debug)]
 pub(crate) struct Family {
     /// The family's id in log and manifest.
     pub(crate) id: u16,
     pub(crate) name: String,
     pub(crate) options: FamilyOptions,
-    /// The sums of all reads' counters.
-    pub(crate) reads: ReadCounters,
+    /// The sums of all reads' counters; also of reads before the family was altered.
+    pub(crate) reads: Arc<ReadCounters>,
 }
 
 #[cfg(test)]
@@ -125,7 +153,7 @@ mod tests {
         let family = |id| {
             let (name, options) = ("f".to_owned(), FamilyOptions::default());
             Arc::new(FamilyVersion {
-                family: Arc::new(Family { id, name, options, reads: ReadCounters::default() }),
+                family: Arc::new(Family { id, name, options, reads: Arc::default() }),
                 active: Arc::new(Memstore::new()),
                 flushing: Vec::new(),
                 files: Files::default(),

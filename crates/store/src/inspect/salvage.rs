@@ -44,7 +44,7 @@ use crate::write::log::{self, InspectedSegment, LogTail, PreviousSegment};
 /// salvage fails or is interrupted, `out` stays marked, and opening it fails with [`Error::Unfinished`].
 ///
 /// `families` are needed only if the manifest is damaged: the names of all families in the order of their
-/// creation, because the log refers to families by number. They may be left out if there is only one
+/// creation, because the log refers to families by number. `-` stands for a family that was dropped. They may be left out if there is only one
 /// family. The families then have default options.
 ///
 /// # Errors
@@ -74,9 +74,9 @@ pub fn salvage(
     manifest.seed = plan.manifest.as_ref().map_or(manifest.seed, |old| old.seed);
     manifest.flushed = plan.manifest.as_ref().map_or(manifest.flushed, |old| old.flushed);
     let mut rests = Vec::new();
-    for (id, family) in (0..).zip(&plan.families) {
-        let old = plan.manifest.as_ref().and_then(|old| old.families.get(usize::from(id)));
-        let id = old.map_or(id, |old| old.id);
+    for (index, family) in plan.families.iter().enumerate() {
+        let old = plan.manifest.as_ref().and_then(|old| old.families.get(index));
+        let id = old.map_or_else(|| family_id(families, &family.name, index), |old| Ok(old.id))?;
         let files = salvage.copy_family(family, &mut manifest.flushed, &mut rests)?;
         let (name, options) = (family.name.clone(), family.options.clone());
         manifest.families.push(FamilyEntry { id, name, options, files });
@@ -118,15 +118,18 @@ fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
 
 /// Puts the families in the order of their creation, which is unknown if the manifest is damaged.
 fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[String]) -> Result<()> {
-    if let Some(unknown) =
-        told.iter().find(|name| plan.families.iter().all(|family| family.name != **name))
+    if let Some(unknown) = told
+        .iter()
+        .filter(|name| *name != DROPPED)
+        .find(|name| plan.families.iter().all(|family| family.name != **name))
     {
         return Err(Error::invalid(format!("the store has no family {unknown}")));
     }
     let place = |family: &PlannedFamily| told.iter().position(|name| *name == family.name);
     // Families that were not given come last.
     plan.families.sort_by_key(|family| place(family).map_or((true, 0), |place| (false, place)));
-    if told.len() == plan.families.len() || plan.families.len() == 1 || !plan.has_log {
+    let told_count = told.iter().filter(|name| *name != DROPPED).count();
+    if told_count == plan.families.len() || plan.families.len() == 1 || !plan.has_log {
         return Ok(());
     }
     let wal = directory.join(WAL_DIRECTORY);
@@ -146,9 +149,20 @@ fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[Strin
     let names: Vec<_> = plan.families.iter().map(|family| &*family.name).collect();
     Err(Error::invalid(format!(
         "the manifest is damaged, and the log calls families by number: name them in the order in \
-         which they were made (there are: {})",
+         which they were made (there are: {}); write - for a family that was dropped",
         names.join(", ")
     )))
+}
+
+/// Stands for a dropped family among the names of families.
+const DROPPED: &str = "-";
+
+/// Returns the number of a family in the log: its place among the names in the order of creation.
+fn family_id(told: &[String], name: &str, index: usize) -> Result<u16> {
+    let place = told.iter().position(|told| told == name);
+    // The log has no records of a family that was not named.
+    let id = place.unwrap_or_else(|| told.len().saturating_add(index));
+    u16::try_from(id).map_err(|_| Error::invalid("a store has at most 65,536 family ids"))
 }
 
 /// A running salvage.

@@ -16,7 +16,7 @@ use crate::write::log::Log;
 /// The locks, tasks and threads of flushes and compactions.
 ///
 /// ```text
-/// turn (flush, compaction) → writer → manifest → version     locks are taken from left to right
+/// turn (compaction, flush) → writer → manifest → version     locks are taken from left to right
 /// ```
 #[derive(Debug)]
 pub(crate) struct Maintenance {

@@ -91,10 +91,15 @@ impl Maintenance {
 
     /// Covers the files of all families.
     pub(super) fn cover_files(&self, catalog: &Catalog) {
-        for family in &catalog.version().families {
+        // Without the version, which would keep files on disk that are replaced meanwhile.
+        let version = catalog.version();
+        let families: Vec<_> =
+            version.families.iter().map(|present| Arc::clone(&present.family)).collect();
+        drop(version);
+        for family in families {
             // Released between the families, for a compaction that waits.
             let Ok(_one_at_a_time) = self.take_turn(&self.compaction_turn) else { return };
-            self.cover_family(catalog, &family.family);
+            self.cover_family(catalog, &family);
         }
     }
 

@@ -14,6 +14,7 @@
 //! "flushing". The next flush writes it.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use sstable::{Caching, KeyRef, SequenceId};
@@ -33,20 +34,19 @@ use crate::memstore::Memstore;
 use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
 use crate::telemetry::{Work, WorkSpan};
-use crate::write::log::Log;
+use crate::write::log::{Log, Writer};
 
 /// The state of the store after [`rotate_memstores`].
-struct RotatedState {
-    /// The version whose flushing memstores are to be written.
-    version: Arc<StoreVersion>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RotatedState {
     /// The first log segment without writes of the flushing memstores. It may not exist yet.
-    segment: SegmentNumber,
+    pub(super) segment: SegmentNumber,
     /// The sequence id of the last write in the flushing memstores.
-    newest: SequenceId,
+    pub(super) newest: SequenceId,
 }
 
 /// The written memstores of a family, and their file; no file if all of their cells were dropped.
-struct Flushed {
+pub(super) struct Flushed {
     family: Arc<Family>,
     memstores: Vec<Arc<Memstore>>,
     file: Option<Arc<StoreFile>>,
@@ -68,10 +68,11 @@ impl Maintenance {
     }
 
     fn flush_all(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let Some(RotatedState { version, segment, newest }) = rotate_memstores(catalog, log, 0)?
-        else {
-            return Ok(());
-        };
+        let mut writer = log.writer();
+        let Some(rotated) = rotate_memstores(catalog, &mut writer, 0)? else { return Ok(()) };
+        let version = catalog.version();
+        drop(writer);
+        let RotatedState { segment, newest } = rotated;
         let _span = WorkSpan::begin(Work::Flush);
         let mut flushed = Vec::new();
         for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
@@ -79,15 +80,7 @@ impl Maintenance {
         }
         let unneeded = install_flushed(catalog, &flushed, segment, newest)?;
         self.count(|counts| counts.flushes += 1);
-        for number in unneeded {
-            let path = SegmentNumber(number).path(&catalog.opener.wal_directory());
-            match catalog.opener.vfs().unlink(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io(&path, "unlink")(error));
-                }
-                _ => {}
-            }
-        }
+        unlink_segments(catalog, unneeded)?;
         if self.options.auto_compaction {
             self.tasks.want_compaction();
         }
@@ -98,7 +91,8 @@ impl Maintenance {
     ///
     /// The next flush writes the old ones.
     pub(super) fn rotate_full_memstores(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let result = rotate_memstores(catalog, log, self.options.memstore_flush_bytes);
+        let result =
+            rotate_memstores(catalog, &mut log.writer(), self.options.memstore_flush_bytes);
         result.map(drop).map_err(|error| self.health.poison(error))
     }
 }
@@ -107,12 +101,11 @@ impl Maintenance {
 ///
 /// Does nothing and returns `None` if all memstores are empty, or if the active memstores have
 /// fewer than `bytes_min` bytes in total.
-fn rotate_memstores(
+pub(super) fn rotate_memstores(
     catalog: &Catalog,
-    log: &Log,
+    writer: &mut Writer,
     bytes_min: usize,
 ) -> Result<Option<RotatedState>> {
-    let mut writer = log.writer();
     let version = catalog.version();
     let is_empty =
         |family: &Arc<FamilyVersion>| family.memstores().all(|memstore| memstore.is_empty());
@@ -131,11 +124,11 @@ fn rotate_memstores(
             Arc::new(changed)
         })
     });
-    Ok(Some(RotatedState { version: catalog.version(), segment, newest: writer.newest() }))
+    Ok(Some(RotatedState { segment, newest: writer.newest() }))
 }
 
 /// Writes the flushing memstores of a family to one file, without the cells that a flush drops.
-fn write_memstores(
+pub(super) fn write_memstores(
     catalog: &Catalog,
     version: &FamilyVersion,
     newest: SequenceId,
@@ -188,19 +181,38 @@ fn install_flushed(
     flushed: &[Flushed],
     segment: SegmentNumber,
     newest: SequenceId,
-) -> Result<std::ops::Range<u64>> {
+) -> Result<Range<u64>> {
     let mut unneeded = 0..0;
-    let update_manifest = |manifest: &mut Manifest| {
-        unneeded = manifest.first_segment.0..segment.0;
+    catalog.install(
+        |manifest| unneeded = Flushed::list_in(flushed, manifest, segment, newest),
+        |version| Flushed::replace_in(flushed, version),
+    )?;
+    Ok(unneeded)
+}
+
+impl Flushed {
+    /// Lists the files in the manifest, and notes that the log is needed only from `segment` on.
+    ///
+    /// Returns the numbers of the log segments that can be removed.
+    pub(super) fn list_in(
+        flushed: &[Self],
+        manifest: &mut Manifest,
+        segment: SegmentNumber,
+        newest: SequenceId,
+    ) -> Range<u64> {
+        let unneeded = manifest.first_segment.0..segment.0;
         manifest.first_segment = segment;
         manifest.log_end = manifest.log_end.max(segment);
         manifest.flushed = newest;
-        for Flushed { family, file, .. } in flushed {
+        for Self { family, file, .. } in flushed {
             let entry: Option<FileEntry> = file.as_ref().map(|file| file.entry.clone());
             manifest.family_mut(family.id).files.extend(entry);
         }
-    };
-    catalog.install(update_manifest, |version| {
+        unneeded
+    }
+
+    /// Returns a version with the files in place of the written memstores.
+    pub(super) fn replace_in(flushed: &[Self], version: &StoreVersion) -> StoreVersion {
         version.map(|family| {
             let Some(flushed) =
                 flushed.iter().find(|flushed| flushed.family.id == family.family.id)
@@ -219,8 +231,21 @@ fn install_flushed(
             }
             Arc::new(changed)
         })
-    })?;
-    Ok(unneeded)
+    }
+}
+
+/// Unlinks log segments that the manifest no longer requires.
+pub(super) fn unlink_segments(catalog: &Catalog, unneeded: Range<u64>) -> Result<()> {
+    for number in unneeded {
+        let path = SegmentNumber(number).path(&catalog.opener.wal_directory());
+        match catalog.opener.vfs().unlink(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io(&path, "unlink")(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Returns the number of rows.

@@ -55,10 +55,14 @@ impl RowRange<'_> {
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
+#[non_exhaustive]
 pub struct ImportOptions {
-    verify: bool,
-    start: Option<Vec<u8>>,
-    stop: Option<Vec<u8>>,
+    /// Whether all files are verified before the first is imported.
+    pub verify: bool,
+    /// The first row to import; `None` for the first row of each file.
+    pub start: Option<Vec<u8>>,
+    /// The end of the rows to import, exclusive; `None` for after the last row of each file.
+    pub stop: Option<Vec<u8>>,
 }
 
 impl Default for ImportOptions {
@@ -144,7 +148,7 @@ pub(crate) fn import(
             }
         }
     }
-    install_imported(catalog, log, family, copied, age)
+    install_imported(&import, log, copied, age)
 }
 
 /// An import into a family.
@@ -261,15 +265,20 @@ impl Import<'_> {
     }
 }
 
-fn install_imported(
-    catalog: &Catalog,
-    log: &Log,
-    family: &Family,
-    copied: Vec<Copied>,
-    age: Age,
-) -> Result<()> {
+fn install_imported(import: &Import<'_>, log: &Log, copied: Vec<Copied>, age: Age) -> Result<()> {
+    let Import { catalog, family } = *import;
     // Lock out writes: the imported cells must be newer than all cells before.
     let mut writer = log.writer();
+    // While the writer is locked, no family is dropped.
+    if catalog.version().families.iter().all(|known| known.family.id != family.id) {
+        for file in copied {
+            import.discard(&file.entry);
+        }
+        return Err(Error::invalid(format!(
+            "the family \"{}\" was dropped during the import",
+            family.name
+        )));
+    }
     // Sync the log, so that a power failure cannot keep the import and lose earlier writes.
     writer.sync().map_err(|error| catalog.health().poison(error))?;
     let mut newest = writer.newest();

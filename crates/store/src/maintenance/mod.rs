@@ -4,8 +4,9 @@
 //! background ─┬─ tasks           pending work of the threads
 //!             ├─ back_pressure   writers wait while flushes do not keep up
 //!             ├─ flush           memstores to files
-//!             ├─ compaction, filters      rewrite files
-//!             └─ family_map      reads the rows of files into the family maps
+//!             ├─ drop_family     a flush that leaves one family out
+//!             ├─ family_map      reads the rows of files into the family maps
+//!             └─ compaction, filters      rewrite files
 //! import, export, checkpoint      copy files in, write files for HBase, share files
 //! ```
 
@@ -13,6 +14,7 @@ mod back_pressure;
 pub(crate) mod background;
 pub(crate) mod checkpoint;
 pub(crate) mod compaction;
+mod drop_family;
 pub(crate) mod export;
 pub(crate) mod family_map;
 pub(crate) mod filters;

@@ -2,8 +2,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::{
-    Clock, CompactionOptions, Error, FamilyOptions, Get, Put, Result, Store, StoreOptions,
-    Timestamp,
+    Clock, CompactionOptions, CompactionPhase, Error, FamilyOptions, Get, Put, Result, Store,
+    StoreOptions, Timestamp,
 };
 
 fn put(store: &Store, row: &str) -> Result<()> {
@@ -99,6 +99,33 @@ fn closing_a_store_does_not_wait_for_a_compaction() {
     assert_eq!(store.get(&Get::row("04999")).unwrap().len(), 1);
     store.compact("f", true).unwrap();
     assert_eq!(store.stats().families[0].files, 1);
+}
+
+#[test]
+fn a_compaction_reports_its_progress() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().auto_compaction(false);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for file in 0..3 {
+        for row in 0..3000 {
+            let put = Put::new(format!("{file}{row:04}")).column("f", "q", "some bytes");
+            store.write(put, crate::Durability::SkipWal).unwrap();
+        }
+        store.flush().unwrap();
+    }
+    let bytes = store.stats().families[0].file_bytes;
+    let mut reports = Vec::new();
+    store.compact_with("f", true, |progress| reports.push(progress)).unwrap();
+    assert!(reports.iter().all(|report| report.total == bytes && report.done <= bytes));
+    let of_phase = |phase| reports.iter().filter(move |report| report.phase == phase);
+    assert_eq!(of_phase(CompactionPhase::Check).count(), 3, "one report per file and MiB");
+    let merged: Vec<u64> = of_phase(CompactionPhase::Merge).map(|report| report.done).collect();
+    assert_eq!((merged.len(), merged[0]), (3, 0), "one report per 4096 cells");
+    assert!(merged.is_sorted() && merged[2] > bytes * 8 / 10, "{merged:?} of {bytes}");
+    reports.clear();
+    store.compact_with("f", false, |progress| reports.push(progress)).unwrap();
+    assert!(reports.is_empty(), "there was nothing to merge");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 //! ```text
 //! get   one row: memstores, and the files that may hold it ─┐
 //! scan  a range of rows: all memstores and files merged ────┴─ rules → the cells HBase would show
+//!                                                         └ scan: cell_filter
 //! ```
 
+pub(crate) mod cell_filter;
 pub(crate) mod explain;
 pub(crate) mod get;
 pub(crate) mod merge;

@@ -1,7 +1,11 @@
 //! The parameters of reads: gets of one row, and scans over many.
 
+use std::sync::Arc;
+
 use smallvec::{SmallVec, smallvec};
-use sstable::Timestamp;
+use sstable::{CellRef, Timestamp};
+
+use crate::read::cell_filter::Condition;
 
 /// A row, family or qualifier of a query, inline if short: building a get should not allocate.
 type ShortBytes = SmallVec<[u8; 24]>;
@@ -179,6 +183,7 @@ pub struct Scan {
     pub(crate) prefix: Option<Box<[u8]>>,
     pub(crate) rows_max: Option<u64>,
     pub(crate) cells_per_row_max: Option<u64>,
+    pub(crate) conditions: Vec<Condition>,
     pub(crate) view: View,
 }
 
@@ -194,6 +199,7 @@ impl Scan {
             prefix: None,
             rows_max: None,
             cells_per_row_max: None,
+            conditions: Vec::new(),
             view: View::default(),
         }
     }
@@ -201,6 +207,51 @@ impl Scan {
     /// Shows only this column. Call it again to show further columns.
     pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.add(qualifier.as_ref());
+        self
+    }
+
+    /// Shows only columns whose qualifier begins with `prefix`. Default: all columns.
+    ///
+    /// This is a condition as of [`filter`](Self::filter).
+    pub fn qualifier_prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
+        self.conditions.push(Condition::QualifierPrefix(prefix.as_ref().into()));
+        self
+    }
+
+    /// Shows only cells whose value contains these bytes. Default: all cells.
+    ///
+    /// This is a condition as of [`filter`](Self::filter).
+    pub fn value_contains(mut self, part: impl AsRef<[u8]>) -> Self {
+        self.conditions.push(Condition::ValueContains(part.as_ref().into()));
+        self
+    }
+
+    /// Shows only cells that meet a condition. Call it again to add further conditions: a cell must
+    /// meet them all. Default: all cells.
+    ///
+    /// Conditions are checked on the cells that are neither deleted nor expired, and that have the
+    /// wanted timestamps and columns. As in HBase, the family's maximum of versions applies before
+    /// the conditions and the scan's maximum after them: a scan for one version shows the newest
+    /// of the family's versions that meets the conditions, even if a newer version does not. The
+    /// limits of rows and of cells per row count the cells that are shown.
+    ///
+    /// ```
+    /// # use store::{FamilyOptions, Put, Scan, Store, StoreOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("f", FamilyOptions::default())?;
+    /// store.put(Put::new("row1").column("f", "name", "Ada").column("f", "born", "1815"))?;
+    /// let long = Scan::family("f").filter(|cell| cell.value.len() > 3);
+    /// let cells = store.scan(long)?.collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(cells.len(), 1);
+    /// assert_eq!(cells[0].qualifier(), b"born");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn filter(
+        mut self,
+        condition: impl Fn(&CellRef<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.conditions.push(Condition::Predicate(Arc::new(condition)));
         self
     }
 

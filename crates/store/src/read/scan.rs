@@ -13,6 +13,7 @@ use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace};
 use crate::error::Result;
 use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::Family;
+use crate::read::cell_filter::CellFilter;
 use crate::read::get::ReadView;
 use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::query::Scan;
@@ -28,6 +29,7 @@ pub struct Cells {
     family: Arc<Family>,
     scan: Scan,
     rules: Rules<'static>,
+    filter: CellFilter,
     merge: MergeCursor,
     state: ScanState,
     /// In a reverse scan: the current row if `is_in_row`, else the exclusive upper bound of the
@@ -74,7 +76,13 @@ impl Cells {
     pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
         let columns = Cow::Owned(scan.columns.clone());
-        let rules = Rules::for_read(&family.family.options, &scan.view, columns, view.now());
+        let options = &family.family.options;
+        let mut shown = scan.view;
+        if !scan.conditions.is_empty() {
+            shown.versions = u32::MAX; // The filter applies the maximum of the scan.
+        }
+        let rules = Rules::for_read(options, &shown, columns, view.now());
+        let filter = CellFilter::new(scan.conditions.clone(), scan.view.versions);
         let memstores = family.memstores();
         let mut sources: Vec<_> = memstores
             .map(|memstore| {
@@ -107,6 +115,7 @@ impl Cells {
             family,
             scan,
             rules,
+            filter,
             merge,
             state: if is_empty { ScanState::Done } else { ScanState::Unjudged },
             upper_bound,
@@ -193,6 +202,7 @@ impl Cells {
                 break;
             }
             match self.rules.judge(&cell) {
+                Verdict::Include if !self.filter.accepts(&cell) => {}
                 Verdict::Include => {
                     match self.counter.count(&self.scan, cell.row) {
                         Limit::Within => return Ok(true),

@@ -6,14 +6,13 @@ use sstable::SequenceId;
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
-use crate::files::family_map::coverage::Coverage;
 use crate::files::manifest::Manifest;
 use crate::files::opener::Opener;
 use crate::files::version::StoreVersion;
 use crate::health::Health;
 use crate::maintenance::background::Maintenance;
 use crate::options::{Durability, StoreOptions};
-use crate::stats::{FamilyStats, Stats};
+use crate::stats::Stats;
 use crate::sync::JoinHandle;
 use crate::vfs::Lock;
 use crate::write::log::{Log, LogTail};
@@ -74,16 +73,7 @@ impl StoreInner {
 
     pub(super) fn stats(&self) -> Stats {
         let version = self.catalog.version();
-        let families = version.families.iter().map(|family| FamilyStats {
-            name: family.family.name.clone(),
-            memstore_bytes: family.memstores().map(|memstore| memstore.bytes() as u64).sum(),
-            memstore_cells: family.memstores().map(|memstore| memstore.len() as u64).sum(),
-            files: family.files.by_time().len() as u64,
-            file_bytes: family.files.by_time().iter().map(|ranked| ranked.file.entry.length).sum(),
-            file_cells: family.files.by_time().iter().map(|ranked| ranked.file.entry.cells).sum(),
-            reads: family.family.reads.snapshot(),
-            map: family.files.coverage().map(Coverage::stats),
-        });
+        let families = version.families.iter().map(|family| family.stats());
         let filter_problems = version.families.iter().flat_map(|family| {
             let files = family.files.by_sequence();
             files.filter_map(|file| file.filter_problem(&family.family.name)).collect::<Vec<_>>()

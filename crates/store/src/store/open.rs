@@ -1,7 +1,8 @@
 //! Opens a store for writing, and removes the leftovers of a crash.
 //!
 //! ```text
-//! lock LOCK ─ load and sync MANIFEST ─ read the log ─ remove orphaned files ─ open the store files
+//! lock LOCK ─ load and sync MANIFEST ─ finish dropped families ─ read the log
+//!           ─ remove orphaned files ─ open the store files
 //!           ─ fill the memstores from the log ─ remove flushed and empty segments
 //! ```
 
@@ -12,6 +13,7 @@ use sstable::SequenceId;
 
 use super::inner::{LoadedState, StoreInner};
 use crate::error::{Error, Result};
+use crate::files::dropped;
 use crate::files::identity::is_store_file_name;
 use crate::files::manifest::{FamilyEntry, Manifest};
 use crate::files::names::{LOCK_NAME, WAL_DIRECTORY};
@@ -74,6 +76,8 @@ impl StoreInner {
         // A killed process may have left its last manifest unsynced. The manifest must be on disk
         // before files of an older one are removed.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
+        let is_listed = |name: &str| manifest.families.iter().any(|family| family.name == name);
+        dropped::finish_all(&*vfs, directory, is_listed)?;
         let watch = WorkSpan::begin(Work::Recover);
         let recovered = read_log(&options, &wal_directory, &manifest)?;
         recovered.truncate_and_sync(&*vfs, &wal_directory)?;

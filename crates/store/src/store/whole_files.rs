@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Store, StoreInner};
 use crate::error::{Error, Result};
 use crate::files::store_file::StoreFile;
+use crate::maintenance::compaction::progress::CompactionProgress;
 use crate::maintenance::export::{Export, export};
 use crate::maintenance::import::{Age, ImportOptions, import};
 
@@ -29,7 +30,23 @@ impl Store {
     ///
     /// Errors of the operating system, and damaged files. The family is then unchanged.
     pub fn compact(&self, family: &str, major: bool) -> Result<()> {
-        self.inner.maintenance.compact(&self.inner.catalog, family, major)
+        self.compact_with(family, major, |_| {})
+    }
+
+    /// Compacts as [`compact`](Self::compact) does, and calls `progress` now and then.
+    ///
+    /// `progress` must not call the store. It is not called if there is nothing to merge.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compact`](Self::compact).
+    pub fn compact_with(
+        &self,
+        family: &str,
+        major: bool,
+        mut progress: impl FnMut(CompactionProgress),
+    ) -> Result<()> {
+        self.inner.maintenance.compact(&self.inner.catalog, family, major, &mut progress)
     }
 
     /// Rebuilds the filters of all files of a family according to its options.
@@ -169,7 +186,7 @@ impl Store {
     pub fn check_files(&self, family: &str) -> Result<Vec<(PathBuf, Option<String>)>> {
         let version = self.inner.catalog.version();
         let files = version.known_family(family.as_bytes())?.files.by_sequence();
-        let check = |file: &Arc<StoreFile>| match file.check_whole(|| true) {
+        let check = |file: &Arc<StoreFile>| match file.check_whole(|_| true) {
             Ok(_) => Ok((file.path().to_path_buf(), None)),
             Err(Error::Corrupt { what, .. }) => {
                 Ok((file.path().to_path_buf(), Some(what.into_owned())))

@@ -74,7 +74,7 @@ fn simple() -> Vec<ExperimentResult> {
     };
     vec![
         outcome("false negatives", "0", (present.len() - held) as f64, Unit::Count, Some(all_held)),
-        outcome("check, present", "2,500 to 4,200 ns", hit, Unit::Nanoseconds, None),
-        outcome("check, absent", "2,500 to 4,200 ns", miss, Unit::Nanoseconds, None),
+        outcome("check, present", "2.5 to 4.2 µs", hit, Unit::Nanoseconds, None),
+        outcome("check, absent", "2.5 to 4.2 µs", miss, Unit::Nanoseconds, None),
     ]
 }

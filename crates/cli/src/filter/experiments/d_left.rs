@@ -46,9 +46,9 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
         outcome("fullest subtable", "+8%", fullest, Unit::Share, Some(fullest <= above)),
         outcome("emptiest subtable", "-9%", emptiest, Unit::Share, Some(emptiest >= below)),
         outcome("left after removing all", "0", left as f64, Unit::Count, Some(left == 0)),
-        outcome("insert", "200,000 to 400,000 ns", insert, Unit::Nanoseconds, None),
-        outcome("lookup", "200,000 to 400,000 ns", lookup, Unit::Nanoseconds, None),
-        outcome("remove", "200,000 to 400,000 ns", remove, Unit::Nanoseconds, None),
+        outcome("insert", "200 to 400 µs", insert, Unit::Nanoseconds, None),
+        outcome("lookup", "200 to 400 µs", lookup, Unit::Nanoseconds, None),
+        outcome("remove", "200 to 400 µs", remove, Unit::Nanoseconds, None),
     ])
 }
 

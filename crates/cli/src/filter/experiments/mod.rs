@@ -13,6 +13,7 @@ use crate::failure::Answer;
 use crate::help::ADVANCED;
 use crate::output::{Report, ReportFormat, write_table};
 use crate::rounded::show_nanos;
+use crate::size_text::show_count;
 
 /// Repeat published experiments on filters, and show the published results beside ours.
 ///
@@ -140,7 +141,7 @@ impl Unit {
         match self {
             Self::Share if figure.abs() < 0.01 => format!("{:.5}%", figure * 100.0),
             Self::Share => format!("{:.1}%", figure * 100.0),
-            Self::Count => format!("{figure:.0}"),
+            Self::Count => show_count(figure.round() as u64),
             Self::Nanoseconds => show_nanos(figure),
         }
     }

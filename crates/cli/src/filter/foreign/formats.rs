@@ -9,7 +9,7 @@ use filter::bloom::{GuavaBloom, SimpleBloom};
 use serde::Serialize;
 
 use crate::rounded::show_percent;
-use crate::size_text::show_count;
+use crate::size_text::{show_count, show_number, show_size};
 
 /// A format of another library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
@@ -189,7 +189,8 @@ impl Foreign {
 
 impl Description {
     pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "bytes       {}", show_count(self.bytes))?;
+        let (size, byte_count) = (show_size(self.bytes), show_number(self.bytes, "byte"));
+        writeln!(out, "size        {size} ({byte_count})")?;
         if let Some(keys) = self.keys {
             writeln!(out, "keys        {}", show_count(keys))?;
         }

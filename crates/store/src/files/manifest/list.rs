@@ -153,7 +153,9 @@ impl Manifest {
     /// Returns the entry of an open family.
     pub(crate) fn family_mut(&mut self, id: u16) -> &mut FamilyEntry {
         let mut families = self.families.iter_mut();
-        families.find(|family| family.id == id).expect("families are never removed")
+        families
+            .find(|family| family.id == id)
+            .expect("the caller keeps the family from being dropped")
     }
 
     /// Asserts that a change keeps the ids, and decreases no sequence id or segment number.
@@ -171,8 +173,19 @@ impl Manifest {
             changed.first_segment <= changed.log_end,
             "the log's end is not before its first segment"
         );
-        let ids = |manifest: &Self| manifest.families.iter().map(|it| it.id).collect::<Vec<_>>();
-        assert!(ids(changed).starts_with(&ids(self)), "families are only added");
+        let mut kept = changed.families.iter();
+        let newest = self.families.iter().map(|family| family.id).max();
+        for family in &self.families {
+            // A dropped family is missing; the others keep their order.
+            if kept.as_slice().first().is_some_and(|first| first.id == family.id) {
+                let name = kept.next().map(|kept| &kept.name);
+                assert_eq!(name, Some(&family.name), "a family keeps its id and its name");
+            }
+        }
+        assert!(
+            kept.all(|added| newest.is_none_or(|newest| added.id > newest)),
+            "families keep their order, and a new family has a new id"
+        );
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -364,8 +377,15 @@ mod tests {
         assert!(!changed(|it| it.flushed = SequenceId::new(it.flushed.get() - 1)));
         assert!(!changed(|it| it.first_segment.0 -= 1));
         assert!(!changed(|it| it.first_segment = it.log_end.next()));
-        assert!(!changed(|it| drop(it.families.pop())));
+        assert!(changed(|it| drop(it.families.pop())));
+        assert!(changed(|it| drop(it.families.remove(0))));
+        assert!(changed(|it| it.families[0].options = FamilyOptions::default().versions(9)));
         assert!(!changed(|it| it.families.swap(0, 1)));
+        assert!(!changed(|it| it.families[1].name = "other".to_owned()));
+        assert!(!changed(|it| {
+            let dropped = it.families.remove(0);
+            it.families.push(FamilyEntry { name: "reused".to_owned(), ..dropped });
+        }));
     }
 
     #[test]

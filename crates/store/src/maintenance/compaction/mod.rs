@@ -4,8 +4,10 @@
 //! policy  selects files, as HBase's exploring policy does
 //! run     merges the cells of files into one file, which replaces them
 //! pace    limits the rate; ends the compaction when the store closes
+//! progress  tells a waiting caller how far it is
 //! ```
 
 mod pace;
 mod policy;
+pub(crate) mod progress;
 mod run;

@@ -37,7 +37,7 @@ impl CompactionOptions {
         let (mut best, mut best_size) = (0..0, 0);
         let mut smallest: Option<(u64, Range<usize>)> = None;
         for start in 0..sizes.len() {
-            for end in start.saturating_add(self.files_min)
+            for end in start.saturating_add(self.files_min.max(2))
                 ..=sizes.len().min(start.saturating_add(self.files_max))
             {
                 let run = &sizes[start..end];

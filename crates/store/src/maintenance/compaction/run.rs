@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sstable::{Caching, KeyRef, Timestamp};
 
 use super::pace::Pace;
+use super::progress::{CompactionProgress, Observer};
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::new_file::{FilePurpose, NewFile};
@@ -26,7 +27,13 @@ const CELLS_PER_STEP: u64 = 4096;
 
 impl Maintenance {
     /// Merges files of a family: all of them, or those that the policy selects.
-    pub(crate) fn compact(&self, catalog: &Catalog, family: &str, major: bool) -> Result<()> {
+    pub(crate) fn compact(
+        &self,
+        catalog: &Catalog,
+        family: &str,
+        major: bool,
+        report: &mut dyn FnMut(CompactionProgress),
+    ) -> Result<()> {
         let one_at_a_time = self.take_turn(&self.compaction_turn)?;
         let version = catalog.version();
         let family = version.known_family(family.as_bytes())?;
@@ -37,7 +44,7 @@ impl Maintenance {
             return Ok(());
         }
         let is_all = selected.len() == files.len();
-        self.merge_files(catalog, family, &files[selected], is_all)?;
+        self.merge_files(catalog, family, &files[selected], is_all, Observer::new(report))?;
         drop(one_at_a_time);
         self.files_changed(catalog);
         Ok(())
@@ -48,13 +55,18 @@ impl Maintenance {
         for family in &catalog.version().families {
             while !self.tasks.is_stopping() {
                 let version = catalog.version();
-                let files = &version.known_family(family.family.name.as_bytes())?.files;
-                let files: Vec<_> = files.by_sequence().rev().cloned().collect();
+                let name = &family.family.name;
+                let Some(present) = version.family(name.as_bytes()) else {
+                    break; // Dropped meanwhile.
+                };
+                let files: Vec<_> = present.files.by_sequence().rev().cloned().collect();
                 if self.select(catalog, &files).is_empty() {
                     break;
                 }
-                let name = &family.family.name;
-                let result = self.compact(catalog, name, false);
+                let result = self.compact(catalog, name, false, &mut |_| {});
+                if catalog.version().family(name.as_bytes()).is_none() {
+                    break;
+                }
                 if let Err(error) = &result {
                     self.count(|counts| {
                         counts.compactions_failed += 1;
@@ -81,6 +93,7 @@ impl Maintenance {
         version: &FamilyVersion,
         files: &[Arc<StoreFile>],
         is_all: bool,
+        mut observer: Observer<'_>,
     ) -> Result<()> {
         let family = &version.family;
         let sequence_max = files.iter().map(|file| file.entry.sequence_max).max();
@@ -97,10 +110,8 @@ impl Maintenance {
         };
         let _watch = WorkSpan::begin(Work::Compact);
         let pace = Pace::new(&self.tasks, self.options.compaction.rate());
-        for file in files {
-            if !file.check_whole(|| pace.goes_on(0))? {
-                return Ok(());
-            }
+        if !check_all(files, &pace, &mut observer)? {
+            return Ok(());
         }
         let newest_first = files.iter().rev();
         let sources = newest_first
@@ -119,6 +130,9 @@ impl Maintenance {
             if passed.is_multiple_of(CELLS_PER_STEP) && !pace.goes_on(merged.written_len()) {
                 return Ok(());
             }
+            if passed.is_multiple_of(CELLS_PER_STEP) {
+                observer.merged(passed);
+            }
             passed += 1;
             if rules.judge(&cell) == Verdict::Include {
                 merged.append(&cell)?;
@@ -131,6 +145,29 @@ impl Maintenance {
         self.count(|counts| counts.compactions += 1);
         Ok(())
     }
+}
+
+/// Compares the checksums of the files with the manifest. Returns `false` if the store closes.
+fn check_all(
+    files: &[Arc<StoreFile>],
+    pace: &Pace<'_>,
+    observer: &mut Observer<'_>,
+) -> Result<bool> {
+    let bytes = files.iter().map(|file| file.entry.length).sum();
+    let cells = files.iter().map(|file| file.reader.trailer().entry_count).sum();
+    observer.set_totals(bytes, cells);
+    let mut checked = 0;
+    for file in files {
+        let goes_on = |done| {
+            observer.checked(checked + done);
+            pace.goes_on(0)
+        };
+        if !file.check_whole(goes_on)? {
+            return Ok(false);
+        }
+        checked += file.entry.length;
+    }
+    Ok(true)
 }
 
 /// Returns a lower bound of the timestamps of the puts in these files.

@@ -13,6 +13,7 @@
 //! ```
 #![allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use super::log_tail::LogTail;
 use super::request::{DefaultTimestamp, Request};
 use super::writer::Writer;
 use crate::clock::Clock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
@@ -47,7 +48,16 @@ struct Queue {
     enqueued: u64,
     /// Number of requests that were committed or refused.
     completed: u64,
+    /// The errors of refused requests, by ticket, until their threads take them.
+    refused: BTreeMap<u64, Error>,
     has_leader: bool,
+}
+
+impl Queue {
+    /// Returns the error of a completed request, if it was refused.
+    fn take_refusal(&mut self, ticket: u64) -> Result<()> {
+        self.refused.remove(&ticket).map_or(Ok(()), Err)
+    }
 }
 
 impl Log {
@@ -90,16 +100,17 @@ impl Log {
         default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
         self.health.check_writable()?;
-        let request = Request { cells, durability, default_timestamp };
         let mut queue = lock(&self.queue);
         queue.enqueued += 1;
         let ticket = queue.enqueued;
+        let request = Request::new(ticket, cells, durability, default_timestamp);
         if queue.has_leader {
             queue.waiting.push(request);
             loop {
                 queue = wait(&self.done, queue);
                 if queue.completed >= ticket {
-                    return self.health.check_writable();
+                    self.health.check_writable()?;
+                    return queue.take_refusal(ticket);
                 }
                 if !queue.has_leader {
                     break;
@@ -113,13 +124,14 @@ impl Log {
         let group = mem::take(&mut queue.waiting);
         let incomplete = queue.enqueued - queue.completed;
         assert_eq!(group.len() as u64, incomplete, "each request is in one group");
-        let leader = GroupLeader { log: self, group_len: group.len(), last_ticket: queue.enqueued };
+        let (group_len, last_ticket) = (group.len(), queue.enqueued);
+        let mut leader =
+            GroupLeader { log: self, group_len, last_ticket, refused: BTreeMap::new() };
         drop(queue);
         let result = self.health.check_writable();
         let result = result.and_then(|()| self.commit_group(catalog, &mut self.writer(), group));
-        let result = result.map_err(|error| self.health.poison(error));
-        drop(leader);
-        result
+        leader.refused = result.map_err(|error| self.health.poison(error))?;
+        leader.refused.remove(&ticket).map_or(Ok(()), Err)
     }
 
     /// Computes cells from the present state and commits them, while no other thread writes.
@@ -138,24 +150,36 @@ impl Log {
         if cells.is_empty() {
             return Ok(cells);
         }
-        let request =
-            Request { cells: cells.clone(), durability, default_timestamp: DefaultTimestamp::Now };
+        let request = Request::new(0, cells.clone(), durability, DefaultTimestamp::Now);
         let result = self.commit_group(catalog, &mut writer, vec![request]);
-        result.map_err(|error| self.health.poison(error))?;
+        let refused = result.map_err(|error| self.health.poison(error))?;
+        assert!(refused.is_empty(), "no family is dropped while the writer is locked");
         for cell in &mut cells {
             cell.set_sequence_id(writer.newest());
         }
         Ok(cells)
     }
 
+    /// Commits the requests of a group, except those for families that have been dropped.
+    ///
+    /// Returns the errors of these, by ticket.
     fn commit_group(
         &self,
         catalog: &Catalog,
         writer: &mut Writer,
         mut group: Vec<Request>,
-    ) -> Result<()> {
-        // While the writer is locked, no flush can replace the active memstores.
+    ) -> Result<BTreeMap<u64, Error>> {
+        // While the writer is locked, no flush can replace the active memstores, and no family is
+        // dropped.
         let version = catalog.version();
+        let mut refused = BTreeMap::new();
+        group.retain(|request| match request.check_families(&version) {
+            Ok(()) => true,
+            Err(error) => {
+                refused.insert(request.ticket, error);
+                false
+            }
+        });
         let now = self.clock.now();
         let mut durability = Durability::SkipWal;
         for request in &mut group {
@@ -175,7 +199,8 @@ impl Log {
             apply_to_memstores(&version, request.cells);
         }
         catalog.publish(writer.newest());
-        writer.close_long_segment()
+        writer.close_long_segment()?;
+        Ok(refused)
     }
 }
 
@@ -184,6 +209,8 @@ struct GroupLeader<'a> {
     log: &'a Log,
     group_len: usize,
     last_ticket: u64,
+    /// The errors of refused requests, except the leader's own.
+    refused: BTreeMap<u64, Error>,
 }
 
 impl Drop for GroupLeader<'_> {
@@ -192,6 +219,7 @@ impl Drop for GroupLeader<'_> {
         let mut queue = lock(&self.log.queue);
         queue.has_leader = false;
         queue.completed = self.last_ticket;
+        queue.refused.append(&mut self.refused);
         let others_wait = self.group_len > 1 || !queue.waiting.is_empty();
         drop(queue);
         if others_wait {

@@ -32,6 +32,7 @@ pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty_segments};
 pub(crate) use request::DefaultTimestamp;
 pub(crate) use segment::PreviousSegment;
 pub(crate) use segment_reader::segment_len_max;
+pub(crate) use writer::Writer;
 
 #[cfg(test)]
 mod tests;

@@ -2,14 +2,43 @@
 
 use sstable::Cell;
 
+use crate::error::Result;
+use crate::files::version::StoreVersion;
 use crate::options::Durability;
 
 /// A batch with its durability.
 #[derive(Debug)]
 pub(super) struct Request {
+    /// The number of the request in the queue.
+    pub(super) ticket: u64,
     pub(super) cells: Vec<Cell>,
     pub(super) durability: Durability,
     pub(super) default_timestamp: DefaultTimestamp,
+}
+
+impl Request {
+    pub(super) const fn new(
+        ticket: u64,
+        cells: Vec<Cell>,
+        durability: Durability,
+        default_timestamp: DefaultTimestamp,
+    ) -> Self {
+        Self { ticket, cells, durability, default_timestamp }
+    }
+
+    /// Checks that the version has the families of all cells.
+    ///
+    /// `prepare` has checked the same, but a family may have been dropped since.
+    pub(super) fn check_families(&self, version: &StoreVersion) -> Result<()> {
+        let mut checked: Option<&[u8]> = None;
+        for cell in &self.cells {
+            if checked != Some(cell.family()) {
+                version.known_family(cell.family())?;
+                checked = Some(cell.family());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The timestamp of cells that are written without one.

@@ -1,0 +1,144 @@
+//! Scales and ticks.
+
+use super::text::width;
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub(super) label: String,
+    pub(super) log: bool,
+}
+
+impl Axis {
+    pub(super) fn linear(label: &str) -> Self {
+        Self { label: label.to_owned(), log: false }
+    }
+
+    pub(super) fn log(label: &str) -> Self {
+        Self { label: label.to_owned(), log: true }
+    }
+}
+
+/// Maps the numbers of an axis to coordinates.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    log: bool,
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    /// Returns the scale on which `numbers` lie between the coordinates `from` and `to`.
+    pub(super) fn new(log: bool, numbers: impl Iterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
+        let numbers: Vec<f64> =
+            numbers.filter(|it| it.is_finite() && (!log || *it > 0.0)).collect();
+        let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = match () {
+            () if numbers.is_empty() => (1.0, 10.0),
+            () if log => (step_below(low), step_above(high)),
+            () => (0.0, if high > 0.0 { high } else { 1.0 }),
+        };
+        let high = if high > low { high } else { low * 10.0 };
+        Self { log, low, high, from, to }
+    }
+
+    /// Narrows the scale to the numbers themselves, without rounding to a tick.
+    pub(super) fn exact(mut self, numbers: impl Iterator<Item = f64> + Clone) -> Self {
+        let low = numbers.clone().fold(f64::INFINITY, f64::min);
+        let high = numbers.fold(f64::NEG_INFINITY, f64::max);
+        if low < high {
+            (self.low, self.high) = (low, high);
+        }
+        self
+    }
+
+    pub(super) fn place(&self, number: f64) -> f64 {
+        let part = if self.log {
+            (number.max(self.low) / self.low).log10() / (self.high / self.low).log10()
+        } else {
+            (number - self.low) / (self.high - self.low)
+        };
+        self.from + part * (self.to - self.from)
+    }
+
+    /// Returns round numbers on the scale.
+    pub(super) fn ticks(&self) -> Vec<f64> {
+        if self.log {
+            let first = self.low.log10().floor() as i32;
+            let last = self.high.log10().ceil() as i32;
+            let is_long = self.high / self.low > 2000.0;
+            let steps: &[f64] = if is_long { &[1.0] } else { &[1.0, 2.0, 5.0] };
+            let all = (first..=last)
+                .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+            let slack = 1.0 + 1e-9;
+            let is_inside = |it: &f64| *it * slack >= self.low && *it <= self.high * slack;
+            return all.filter(is_inside).collect();
+        }
+        let rough = (self.high - self.low) / 6.0;
+        let power = 10_f64.powf(rough.log10().floor());
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|it| it * power);
+        let step = steps.into_iter().find(|it| *it >= rough).unwrap_or(rough);
+        let count = ((self.high - self.low) / step) as usize;
+        (0..=count).map(|at| self.low + at as f64 * step).collect()
+    }
+}
+
+/// Returns the largest of …, 1, 2, 5, 10, … that is at most `number`.
+fn step_below(number: f64) -> f64 {
+    let power = 10_f64.powf(number.log10().floor());
+    let slack = 1.0 - 1e-9;
+    [5.0, 2.0].into_iter().find(|step| number >= step * power * slack).unwrap_or(1.0) * power
+}
+
+fn step_above(number: f64) -> f64 {
+    let power = 10_f64.powf(number.log10().floor());
+    let slack = 1.0 + 1e-9;
+    [1.0, 2.0, 5.0].into_iter().find(|step| number <= step * power * slack).unwrap_or(10.0) * power
+}
+
+/// Returns the centres of labels on a horizontal axis: inside the drawing, and without those that
+/// would touch the label before them.
+pub(super) fn label_places(
+    labels: &[(f64, String)],
+    font_size: f64,
+    drawing: f64,
+) -> Vec<(f64, String)> {
+    let mut kept: Vec<(f64, String)> = Vec::new();
+    let mut end = f64::NEG_INFINITY;
+    for (at, label) in labels {
+        let half = width(label, font_size) / 2.0;
+        let at = at.max(half).min(drawing - half);
+        if at - half >= end + 4.0 {
+            end = at + half;
+            kept.push((at, label.clone()));
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_on_the_scale() {
+        let scale = Scale::new(true, [230.0, 4100.0].into_iter(), [0.0, 100.0]);
+        assert_eq!(scale.ticks(), [200.0, 500.0, 1000.0, 2000.0, 5000.0]);
+        let scale = Scale::new(true, [0.003, 900.0].into_iter(), [0.0, 100.0]);
+        assert_eq!(scale.ticks().len(), 6, "powers of ten only");
+        let scale = Scale::new(false, [7.0, 16.0].into_iter(), [0.0, 100.0]);
+        assert_eq!(scale.ticks(), [0.0, 5.0, 10.0, 15.0]);
+    }
+
+    #[test]
+    fn labels_stay_inside_and_do_not_touch() {
+        let labels: Vec<_> = [1.0, 20.0, 50.0, 299.0].map(|at| (at, "100 000".to_owned())).into();
+        let kept = label_places(&labels, 12.0, 300.0);
+        assert_eq!(kept.len(), 2, "two would touch the first");
+        let half = width("100 000", 12.0) / 2.0;
+        assert!(kept[0].0 >= half && kept[1].0 <= 300.0 - half);
+    }
+}

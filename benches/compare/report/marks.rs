@@ -1,0 +1,140 @@
+//! A marker for each contender: its form and colour name the engine, its fill names the settings.
+//!
+//! The colours are those of Okabe and Ito, which people with colour blindness can distinguish; the
+//! page defines them per scheme as the classes `k0`, `k1`, … No two engines share a form, so that
+//! no chart depends on colour.
+
+/// The form of a marker.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum Form {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+    /// A triangle that stands on its tip.
+    Wedge,
+}
+
+/// The inside of a marker.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum Fill {
+    Full,
+    Hollow,
+    /// Hollow, with a line across.
+    Barred,
+    /// Hollow, with two lines across.
+    Crossed,
+}
+
+/// A marker.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Mark {
+    colour: usize,
+    form: Form,
+    fill: Fill,
+}
+
+const FORMS: [Form; 5] = [Form::Circle, Form::Square, Form::Triangle, Form::Diamond, Form::Wedge];
+const FILLS: [Fill; 4] = [Fill::Full, Fill::Hollow, Fill::Barred, Fill::Crossed];
+
+/// The engines in the order of their forms and colours.
+const ENGINES: [&str; 5] = ["ours", "RocksDB", "fjall", "redb", "HBase"];
+
+impl Mark {
+    /// Returns the marker of a contender, which is the same in all charts.
+    pub(super) fn of_contender(contender: &str) -> Self {
+        let engine = contender.split(',').next().unwrap_or(contender);
+        let at = ENGINES.iter().position(|it| *it == engine).unwrap_or(ENGINES.len() - 1);
+        let is_ribbon = contender.contains("ribbon");
+        let is_second_cache = contender.contains("HyperClock");
+        let fill = FILLS[usize::from(is_second_cache) * 2 + usize::from(is_ribbon)];
+        Self { colour: at, form: FORMS[at], fill }
+    }
+
+    /// Returns the marker of the series `number` in a chart without engines; 20 differ.
+    pub(super) fn of_series(number: usize) -> Self {
+        let (turn, at) = (number / FORMS.len(), number % FORMS.len());
+        let colour = (at + turn) % FORMS.len();
+        Self { colour, form: FORMS[at], fill: FILLS[turn % FILLS.len()] }
+    }
+
+    /// Returns the classes of the marker's elements.
+    pub(super) fn class(self) -> String {
+        let fill = match self.fill {
+            Fill::Full => "full",
+            Fill::Hollow => "hollow",
+            Fill::Barred => "hollow barred",
+            Fill::Crossed => "hollow crossed",
+        };
+        format!("k{} {fill}", self.colour)
+    }
+
+    /// Returns the path of the marker around a centre.
+    pub(super) fn path(self, [x, y]: [f64; 2], radius: f64) -> String {
+        let at = |dx: f64, dy: f64| format!("{:.1} {:.1}", x + dx * radius, y + dy * radius);
+        let form = match self.form {
+            Form::Circle => format!(
+                "M{}A{radius} {radius} 0 1 1 {}A{radius} {radius} 0 1 1 {}Z",
+                at(-1.0, 0.0),
+                at(1.0, 0.0),
+                at(-1.0, 0.0)
+            ),
+            Form::Square => polygon(&[at(-0.9, -0.9), at(0.9, -0.9), at(0.9, 0.9), at(-0.9, 0.9)]),
+            Form::Triangle => polygon(&[at(0.0, -1.1), at(1.05, 0.8), at(-1.05, 0.8)]),
+            Form::Diamond => polygon(&[at(0.0, -1.2), at(1.2, 0.0), at(0.0, 1.2), at(-1.2, 0.0)]),
+            Form::Wedge => polygon(&[at(0.0, 1.1), at(1.05, -0.8), at(-1.05, -0.8)]),
+        };
+        let inside = match self.fill {
+            Fill::Full | Fill::Hollow => String::new(),
+            Fill::Barred => format!("M{}L{}", at(-0.9, 0.0), at(0.9, 0.0)),
+            Fill::Crossed => {
+                let [left, right] = [at(-0.9, 0.0), at(0.9, 0.0)];
+                format!("M{left}L{right}M{}L{}", at(0.0, -0.9), at(0.0, 0.9))
+            }
+        };
+        form + &inside
+    }
+
+    /// Returns the marker as an image for a legend.
+    pub(super) fn image(self) -> String {
+        format!(
+            "<svg class=\"key\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path class=\"mark {}\" \
+             d=\"{}\"/></svg>",
+            self.class(),
+            self.path([8.0, 8.0], 5.0)
+        )
+    }
+}
+
+fn polygon(corners: &[String]) -> String {
+    format!("M{}Z", corners.join("L"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn contenders_have_different_markers_and_engines_different_forms() {
+        let names = [
+            "ours, ribbon",
+            "ours, blocked Bloom",
+            "fjall, Bloom",
+            "RocksDB, Bloom, LRU",
+            "RocksDB, Bloom, HyperClock",
+            "RocksDB, ribbon, LRU",
+            "RocksDB, ribbon, HyperClock",
+            "redb",
+            "HBase, ROW_INDEX_V1, Bloom at 1 %",
+        ];
+        let marks: HashSet<_> = names.iter().map(|name| Mark::of_contender(name)).collect();
+        assert_eq!(marks.len(), names.len());
+        let forms: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).form).into();
+        let colours: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).colour).into();
+        assert_eq!((forms.len(), colours.len()), (ENGINES.len(), ENGINES.len()));
+        let series: HashSet<_> = (0..20).map(Mark::of_series).collect();
+        assert_eq!(series.len(), 20);
+    }
+}

@@ -1,0 +1,109 @@
+//! Replaces the directories among the arguments by the store files below them.
+
+use std::path::{Path, PathBuf};
+
+use directories::{Listing, LocalTree, Place};
+
+use super::input::Input;
+use super::skipped::summary;
+use crate::each_file::Outcomes;
+use crate::failure::{Answer, NoStoreFiles};
+use crate::stderr::print_message;
+
+/// A part of a directory that cannot be listed; it may have store files.
+pub(crate) struct Problem {
+    /// The directory, as the argument names it.
+    pub(crate) directory: String,
+    pub(crate) error: anyhow::Error,
+}
+
+/// The store files to read, in the order of the arguments and of their paths.
+pub(crate) struct Inputs {
+    files: Vec<Input>,
+    /// What cannot be read of directories.
+    problems: Vec<Problem>,
+}
+
+impl Inputs {
+    /// Expands the arguments. Prints a line on stderr for each directory with entries that it skips.
+    pub(crate) fn expand(paths: &[PathBuf]) -> Self {
+        let mut inputs = Self { files: Vec::new(), problems: Vec::new() };
+        for path in paths {
+            if path.is_dir() {
+                inputs.add_directory(path);
+            } else {
+                inputs.files.push(Input::of_argument(path));
+            }
+        }
+        inputs
+    }
+
+    /// The store files.
+    pub(crate) fn files(&self) -> &[Input] {
+        &self.files
+    }
+
+    /// Takes the problems with directories, to report them before the files.
+    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
+    }
+
+    /// The problems with directories.
+    pub(crate) fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Runs `work` for each store file in order, and combines the answers.
+    ///
+    /// If there is only one file, its failure is returned unchanged, without a count of unread files.
+    pub(crate) fn for_each(
+        mut self,
+        mut work: impl FnMut(&Input) -> anyhow::Result<Answer>,
+    ) -> anyhow::Result<Answer> {
+        let mut problems = self.take_problems();
+        match (&self.files[..], problems.len()) {
+            ([file], 0) => return work(file),
+            ([], 1) => return Err(problems.remove(0).error),
+            _ => {}
+        }
+        let count = self.files.len() + problems.len();
+        let mut outcomes = Outcomes::default();
+        for problem in problems {
+            outcomes.record(Err(problem.error))?;
+        }
+        for file in &self.files {
+            outcomes.record(work(file))?;
+        }
+        outcomes.conclude(count)
+    }
+
+    fn add_directory(&mut self, directory: &Path) {
+        let shown = directory.display();
+        let listing = match Listing::read(&LocalTree, directory) {
+            Ok(listing) => listing,
+            Err(error) => return self.add_problem(directory, error.into()),
+        };
+        let skipped = summary(&listing.skipped);
+        if listing.entries.is_empty() && listing.problems.is_empty() {
+            let skipped = skipped.map(|skipped| format!(" ({skipped})")).unwrap_or_default();
+            let what = format!("{shown}: no HFiles in this directory{skipped}");
+            return self.add_problem(directory, NoStoreFiles(what).into());
+        }
+        if let Some(skipped) = skipped {
+            print_message(format_args!("hfile: {shown}: {skipped}"));
+        }
+        if listing.place == Place::Store {
+            print_message(format_args!(
+                "hfile: {shown}: this is a store of hfile: its HFiles are read without its manifest and log; \
+                 hfile store reads the store"
+            ));
+        }
+        for problem in listing.problems {
+            self.add_problem(directory, problem.into());
+        }
+        self.files.extend(listing.entries.into_iter().map(Input::of_entry));
+    }
+    fn add_problem(&mut self, directory: &Path, error: anyhow::Error) {
+        self.problems.push(Problem { directory: directory.display().to_string(), error });
+    }
+}

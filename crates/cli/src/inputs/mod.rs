@@ -1,0 +1,19 @@
+//! The PATH arguments of the verbs that read: files and directories, as the store files to read.
+//!
+//! `expand.rs` replaces a directory by the store files below it, and says what it skips.
+//! `input.rs` opens a store file: an HFile, the target of a link, or the half that a reference stands
+//! for. `target.rs` describes links and halves. `merged.rs` merges the cells of a directory's files.
+//! `single.rs` is for verbs that take one HFile.
+
+mod expand;
+mod input;
+mod merged;
+mod single;
+mod skipped;
+mod target;
+
+pub(crate) use self::expand::{Inputs, Problem};
+pub(crate) use self::input::{Input, OpenInput};
+pub(crate) use self::merged::MergedCells;
+pub(crate) use self::single::single_hfile;
+pub(crate) use self::target::{Target, add_target_column};

@@ -1,0 +1,29 @@
+//! The argument of verbs that take one HFile and no directory.
+
+use std::path::{Path, PathBuf};
+
+use super::input::Input;
+use crate::failure::UsageError;
+
+/// Returns the HFile that an argument names, or to which a link leads.
+///
+/// # Errors
+///
+/// [`UsageError`] for a directory and for a reference, of which only a half counts.
+pub(crate) fn single_hfile(path: &Path, verb: &str) -> anyhow::Result<PathBuf> {
+    let shown = path.display();
+    if path.is_dir() {
+        let what = format!(
+            "hfile {verb} takes one HFile, and {shown} is a directory; hfile info lists its HFiles"
+        );
+        return Err(UsageError(what).into());
+    }
+    let input = Input::of_argument(path);
+    let location = input.locate()?;
+    if let (Some(text), true) = (input.describe(&location).0.text(), location.half.is_some()) {
+        let what =
+            format!("hfile {verb} takes a whole HFile, and {shown} is a reference: the {text}");
+        return Err(UsageError(what).into());
+    }
+    Ok(location.path)
+}

@@ -1,0 +1,93 @@
+//! Drops a family: a flush of the other families whose manifest no longer lists the family.
+//!
+//! The log has records of the dropped family, and recovery cannot replay a record of a family that
+//! the manifest does not list. The drop therefore ends the log as a flush does: the memstores of
+//! the other families are written to files, and the manifest without the family requires the log
+//! only from the next segment on. So no record of the dropped family is ever replayed, also if a
+//! family of the same name, or with the same id, is created later.
+//!
+//! ```text
+//! 1  no flush and no compaction runs; the family is marked on disk (`files::dropped`)
+//! 2  writers wait; the memstores of the other families are written to files
+//! 3  one manifest lists the new files, the first segment still needed, and not the family
+//! 4  readers of older versions keep the family's files until they end; then the files are unlinked
+//! ```
+
+use std::sync::Arc;
+
+use super::background::Maintenance;
+use super::flush::{Flushed, RotatedState, rotate_memstores, unlink_segments, write_memstores};
+use crate::error::Result;
+use crate::files::catalog::Catalog;
+use crate::files::dropped;
+use crate::files::manifest::Manifest;
+use crate::files::version::FamilyVersion;
+use crate::stats::FamilyStats;
+use crate::write::log::Log;
+
+impl Maintenance {
+    /// Drops a family. Returns its sizes and counters until then.
+    pub(crate) fn drop_family(
+        &self,
+        catalog: &Catalog,
+        log: &Log,
+        name: &str,
+    ) -> Result<FamilyStats> {
+        // A compaction can run for long, and meanwhile flushes must go on: its turn comes first.
+        let _no_compaction = self.take_turn(&self.compaction_turn)?;
+        let _no_flush = self.take_turn(&self.flush_turn)?;
+        // The family stays until the end: only another drop, which now waits, could remove it.
+        catalog.version().known_family(name.as_bytes())?;
+        dropped::mark(&**catalog.opener.vfs(), catalog.opener.directory(), name)?;
+        let _watch = self.health.poison_on_panic();
+        let removed = self.remove_family(catalog, log, name);
+        self.tasks.flush_ended();
+        let removed = removed.map_err(|error| self.health.poison(error))?;
+        let stats = removed.stats();
+        for ranked in removed.files.by_time() {
+            ranked.file.retire();
+        }
+        drop(removed); // Unlinks the files, unless a reader has them.
+        catalog.finish_drop(name);
+        Ok(stats)
+    }
+
+    /// Removes a family from the manifest and from the version, and returns it.
+    fn remove_family(
+        &self,
+        catalog: &Catalog,
+        log: &Log,
+        name: &str,
+    ) -> Result<Arc<FamilyVersion>> {
+        // A write between the end of the log and the manifest without the family would be in a
+        // segment that recovery replays.
+        let mut writer = log.writer();
+        let rotated = rotate_memstores(catalog, &mut writer, 0)?;
+        let version = catalog.version();
+        let removed = Arc::clone(version.known_family(name.as_bytes())?);
+        let mut flushed = Vec::new();
+        if let Some(RotatedState { newest, .. }) = rotated {
+            let others = version.families.iter().filter(|it| it.family.id != removed.family.id);
+            for family in others.filter(|family| !family.flushing.is_empty()) {
+                let caches = self.options.cache_on_write;
+                flushed.push(write_memstores(catalog, family, newest, caches)?);
+            }
+        }
+        let newest = writer.newest();
+        let mut unneeded = 0..0;
+        let update_manifest = |manifest: &mut Manifest| {
+            if let Some(RotatedState { segment, newest, .. }) = rotated {
+                unneeded = Flushed::list_in(&flushed, manifest, segment, newest);
+            }
+            // The file with the last sequence id may be of the dropped family.
+            manifest.flushed = newest;
+            manifest.families.retain(|family| family.id != removed.family.id);
+        };
+        catalog.install(update_manifest, |version| {
+            Flushed::replace_in(&flushed, &version.without(&removed.family))
+        })?;
+        drop(writer);
+        unlink_segments(catalog, unneeded)?;
+        Ok(removed)
+    }
+}

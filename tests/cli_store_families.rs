@@ -1,0 +1,179 @@
+//! `hfile store`: describe, alter and drop-family.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn hfile(directory: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
+    command.arg("store").args(args).current_dir(directory).output().expect("the binary runs")
+}
+
+/// Runs `hfile store`, which must succeed, and returns its stdout.
+fn store(directory: &Path, args: &[&str]) -> String {
+    let output = hfile(directory, args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("output is text")
+}
+
+fn json(directory: &Path, args: &[&str]) -> Value {
+    let text = store(directory, &[args, &["--json"]].concat());
+    let value: Value = serde_json::from_str(&text).expect("one object");
+    assert_eq!(value["schema"], 1, "{text}");
+    value
+}
+
+/// Runs `hfile store`, which must fail, and returns its status and stderr.
+fn failure(directory: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = hfile(directory, args);
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn describe_shows_all_settings_under_hbases_names() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    assert_eq!(store(directory, &["create", "s", "f"]), "family f created\n");
+    let created = json(
+        directory,
+        &[
+            "create",
+            "s",
+            "g",
+            "--versions",
+            "3",
+            "--ttl",
+            "60",
+            "--in-memory",
+            "--filter",
+            "ribbon",
+        ],
+    );
+    assert_eq!((&created["family"], &created["settings"]["TTL"]), (&"g".into(), &"60".into()));
+    store(directory, &["put", "s", "row1", "f:name=Ada"]);
+    store(directory, &["flush", "s"]);
+    store(directory, &["put", "s", "row2", "f:name=Ada"]);
+    let text = store(directory, &["describe", "s"]);
+    assert!(
+        text.starts_with(
+            "{NAME => 'f', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', VERSIONS => '1', \
+             KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', COMPRESSION => 'NONE', \
+             TTL => 'FOREVER', MIN_VERSIONS => '0', BLOCKSIZE => '65536'}\n  1 file, "
+        ),
+        "{text}"
+    );
+    assert!(text.contains(", 1 cell in files, 1 in memstores\n"), "{text}");
+    let both = json(directory, &["describe", "s"]);
+    assert_eq!(both["families"].as_array().map(Vec::len), Some(2));
+    let one = json(directory, &["describe", "s", "g"]);
+    let family = &one["families"][0];
+    for (name, value) in [
+        ("VERSIONS", "3"),
+        ("TTL", "60"),
+        ("IN_MEMORY", "true"),
+        ("ROW_FILTER", "ribbon"),
+        ("ROW_FILTER_SIZING", "error rate 0.01"),
+    ] {
+        assert_eq!(family["settings"][name], value, "{name}");
+    }
+    assert_eq!((family["files"].as_u64(), family["file_bytes"].as_u64()), (Some(0), Some(0)));
+    let (status, said) = failure(directory, &["describe", "s", "h"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("the store has no family h"), "{said}");
+}
+
+#[test]
+fn alter_changes_what_is_given_and_keeps_the_rest() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--versions", "3", "--ttl", "60"]);
+    for ts in ["1000", "2000", "3000"] {
+        store(directory, &["put", "s", "row1", "f:name=Ada", "--ts", ts, "--now", "3000"]);
+    }
+    let count =
+        || store(directory, &["scan", "s", "--versions", "9", "--now", "3000"]).lines().count();
+    assert_eq!(count(), 3);
+    let text = store(directory, &["alter", "s", "f", "--versions", "2", "--compression", "GZ"]);
+    assert_eq!(text, "f: VERSIONS 3 → 2\nf: COMPRESSION NONE → GZ\n");
+    assert_eq!(count(), 2, "reads follow at once");
+    let again = store(directory, &["alter", "s", "f", "--versions", "2"]);
+    assert_eq!(again, "family f has these settings already\n");
+    let changed = json(
+        directory,
+        &[
+            "alter",
+            "s",
+            "f",
+            "--ttl",
+            "FOREVER",
+            "--filter",
+            "ribbon",
+            "--filter-bits-per-key",
+            "9",
+        ],
+    );
+    assert_eq!(changed["settings"]["VERSIONS"], "2");
+    let expected = serde_json::json!([
+        {"setting": "TTL", "before": "60", "after": "FOREVER"},
+        {"setting": "ROW_FILTER", "before": null, "after": "ribbon"},
+        {"setting": "ROW_FILTER_SIZING", "before": null, "after": "9 bits per key"},
+    ]);
+    assert_eq!(changed["changed"], expected);
+    let none = json(directory, &["alter", "s", "f", "--filter", "NONE"]);
+    assert_eq!(none["changed"][0]["after"], Value::Null);
+
+    // The length of a row prefix is kept, or changed alone.
+    let prefix = "ROWPREFIX_FIXED_LENGTH";
+    store(directory, &["alter", "s", "f", "--bloom-type", prefix, "--bloom-prefix-length", "4"]);
+    let text = store(directory, &["alter", "s", "f", "--bloom-prefix-length", "5"]);
+    assert_eq!(text, "f: RowPrefixBloomFilter.prefix_length 4 → 5\n");
+    store(directory, &["alter", "s", "f", "--bloom-type", "ROW"]);
+    for (args, expected) in [
+        (&["f", "--bloom-type", prefix][..], "needs --bloom-prefix-length"),
+        (&["f", "--ttl", "0"], "at least 1, or FOREVER"),
+        (&["f", "--compression", "BZIP"], "unknown compression"),
+        (&["g", "--versions", "1"], "the store has no family g"),
+    ] {
+        let (status, said) = failure(directory, &[&["alter", "s"], args].concat());
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(expected), "{said}");
+    }
+    let described = json(directory, &["describe", "s"]);
+    assert_eq!(described["families"][0]["settings"]["BLOOMFILTER"], "ROW");
+}
+
+#[test]
+fn drop_family_removes_cells_and_files_and_says_what_it_removed() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    for family in ["f", "g"] {
+        store(directory, &["create", "s", family]);
+        store(directory, &["put", "s", "row1", &format!("{family}:name=Ada")]);
+    }
+    store(directory, &["flush", "s"]);
+    store(directory, &["put", "s", "row2", "f:name=Ada", "f:born=1815"]);
+    let dropped = json(directory, &["drop-family", "s", "f"]);
+    let removed = &dropped["removed"];
+    assert_eq!(removed["files"], 1);
+    assert_eq!((&removed["file_cells"], &removed["memstore_cells"]), (&1.into(), &2.into()));
+    assert!(
+        removed["file_bytes"].as_u64().is_some_and(|bytes| bytes > 0)
+            && dropped["seconds"].is_f64()
+    );
+    assert!(!directory.join("s/f").exists());
+    let (status, said) = failure(directory, &["drop-family", "s", "f"]);
+    assert_eq!((status, said.contains("the store has no family f")), (Some(2), true), "{said}");
+
+    store(directory, &["create", "s", "f"]);
+    assert_eq!(store(directory, &["scan", "s", "f"]), "");
+    assert_eq!(store(directory, &["scan", "s", "g"]).lines().count(), 1);
+    assert_eq!(
+        store(directory, &["drop-family", "s", "f"]),
+        "family f removed: 0 files, 0 B, 0 cells in files\n"
+    );
+    let left: Vec<_> = fs::read_dir(directory.join("s")).expect("readable").collect();
+    assert_eq!(left.len(), 4, "LOCK, MANIFEST, g, wal: {left:?}");
+    store(directory, &["verify", "s"]);
+}
