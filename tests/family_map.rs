@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, CellRef, WriterOptions};
 use store::{
     Clock, Delete, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
@@ -13,6 +14,7 @@ use store::{
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
+use support::say;
 use workload::Random;
 
 fn options() -> StoreOptions {
@@ -412,4 +414,59 @@ fn background_threads_cover_loaded_files_and_those_of_a_reopened_store() {
     rows.check("opened and covered");
     let reads = rows.store.stats().families[0].reads;
     assert!(reads.files_skipped_by_map > 0);
+}
+
+/// Median times of gets with a filter for each file and with a map, in alternating rounds.
+#[test]
+#[ignore = "measures; run with --release --ignored --nocapture"]
+fn times_with_and_without_a_map() {
+    const ROWS: u64 = 400_000;
+    for files in [16, 64] {
+        let stores = [MapMode::Off, MapMode::Files].map(|map| {
+            let directory = tempfile::tempdir().unwrap();
+            let options = options().cache_bytes(2 << 30).memstore_flush_bytes(1 << 30);
+            let store = Store::open(directory.path(), options.family_map(map)).unwrap();
+            let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
+            let family = FamilyOptions::default().bloom_type(BloomType::None).filter(Some(filter));
+            store.create_family("f", family).unwrap();
+            for file in 0..files {
+                write(&store, (file..ROWS).step_by(files as usize), &"value".repeat(20));
+                store.flush().unwrap();
+            }
+            assert_eq!(covered(&store), if map == MapMode::Off { 0 } else { files });
+            (directory, store)
+        });
+        let mut random = Random::new(1);
+        let mut times = [[const { Vec::new() }; 2]; 2];
+        for round in 0..15 {
+            let mut rows: Vec<_> =
+                (0..20_000).map(|_| random.below(ROWS as usize) as u64).collect();
+            random.shuffle(&mut rows);
+            for (is_present, suffix) in [(0, "x"), (1, "")] {
+                let gets = rows.iter().map(|row| Get::row(format!("{}{suffix}", key(*row))));
+                let gets: Vec<_> = gets.map(|get| get.column("f", "q")).collect();
+                for at in [round % 2, 1 - round % 2] {
+                    let start = std::time::Instant::now();
+                    for get in &gets {
+                        assert_eq!(stores[at].1.get(get).unwrap().len(), is_present);
+                    }
+                    let nanos = start.elapsed().as_nanos() / gets.len() as u128;
+                    times[is_present][at].push(nanos);
+                }
+            }
+        }
+        let median = |times: &mut Vec<u128>| {
+            times.sort_unstable();
+            times[times.len() / 2]
+        };
+        let [[absent, absent_map], [present, present_map]] = &mut times;
+        say(&format!(
+            "{files} files: absent {} ns by filters, {} by the map ({} bits a row); present {}, {}",
+            median(absent),
+            median(absent_map),
+            map_stats(&stores[1].1).bytes * 8 / ROWS,
+            median(present),
+            median(present_map),
+        ));
+    }
 }

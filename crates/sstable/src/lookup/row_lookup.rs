@@ -42,12 +42,9 @@ impl MapAnswer {
 
     /// Returns the number of files from `index` on, in a row, that do not have the row.
     #[inline]
-    const fn denied_run(self, index: usize) -> usize {
-        if index < 64 {
-            ((self.covered & !self.named) >> index).trailing_ones() as usize
-        } else {
-            0
-        }
+    fn denied_run(self, index: usize) -> usize {
+        (self.covered & !self.named).checked_shr(index as u32).map_or(0, u64::trailing_ones)
+            as usize
     }
 }
 
@@ -126,9 +123,12 @@ impl<'a> RowLookup<'a> {
     /// and does not name is not searched.
     #[inline]
     pub fn answered_by_map(&mut self, answer: MapAnswer) {
-        self.map = answer;
+        // A bit of a file that is not in the list has no meaning.
+        let covered = answer.covered
+            & (!0_u64).checked_shl(self.files.len() as u32).map_or(!0, |above| !above);
+        self.map = MapAnswer { covered, ..answer };
         self.trace.map_lookups += 1;
-        self.trace.map_candidates += u64::from((answer.covered & answer.named).count_ones());
+        self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
     }
 
     /// Returns the counters of the lookup so far.

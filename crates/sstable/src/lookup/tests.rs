@@ -273,6 +273,10 @@ fn files_after_the_64th_are_asked_whatever_the_map_says() {
     assert_eq!(found.collect::<Vec<_>>(), [40, 64, 65, 66, 67, 68, 69]);
     let trace = lookup.trace();
     assert_eq!((trace.files_skipped_by_map, trace.filter_checks), (63, 6));
+    let mut lookup = RowLookup::new(&list[..3], &probe);
+    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
+    assert!(lookup.next_file(&mut ()).unwrap().is_none());
+    assert_eq!((lookup.trace().files_skipped_by_map, lookup.trace().map_candidates), (3, 0));
 }
 
 #[derive(Default)]

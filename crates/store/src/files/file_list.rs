@@ -252,6 +252,9 @@ mod tests {
         let files = files.cover(newest, &in_map);
         assert_eq!(covers(&files), [true, false, false]);
         assert_eq!(covers(&files.cover(middle, &inserted(&other))), [true, false, false]);
+        let two = files.replace(std::slice::from_ref(oldest), None);
+        let merged = two.replace(&[newest.clone(), middle.clone()], Some(oldest));
+        assert_eq!(covers(&merged), [false; 3], "a row of an uncovered input has no entry");
         let both = files.cover(oldest, &inserted(&map));
         assert_eq!(covers(&both), [true, false, true]);
         // A compaction of covered files has a covered output, any other has not.
