@@ -437,7 +437,7 @@ fn times_with_and_without_a_map() {
             (directory, store)
         });
         let mut random = Random::new(1);
-        let mut times = [[const { Vec::new() }; 2]; 2];
+        let mut times = [(); 2].map(|()| [Vec::new(), Vec::new()]);
         for round in 0..15 {
             let mut rows: Vec<_> =
                 (0..20_000).map(|_| random.below(ROWS as usize) as u64).collect();
