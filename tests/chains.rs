@@ -23,7 +23,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use store::{CompactionOptions, Durability, FamilyOptions, Put, Scan, Store, StoreOptions};
+use store::{
+    CompactionOptions, Durability, FamilyOptions, MapMode, Put, Scan, Store, StoreOptions,
+};
 use workload::Random;
 
 const CHAINS: u64 = 4;
@@ -240,6 +242,7 @@ fn writers_of_chains() {
     let options = StoreOptions::default()
         .memstore_flush_bytes(40_000)
         .wal_segment_bytes(30_000)
+        .family_map([MapMode::Files, MapMode::Off][std::process::id() as usize % 2])
         .compaction(CompactionOptions::default().files_min(2));
     let store = Store::open(Path::new(&directory), options).unwrap();
     let write_chain = |chain: u64| {

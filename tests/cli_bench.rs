@@ -66,6 +66,23 @@ fn filters_save_an_absent_get_nearly_all_blocks() {
     }
 }
 
+/// One lookup in memory in place of sixteen filters.
+#[test]
+fn a_family_map_skips_files_without_a_filter() {
+    let bench = ["bench", "--rows", "48000", "--gets", "20000", "--files", "16", "--json"];
+    let report = json(&[&bench[..], &["--filters", "none,family-map"]].concat());
+    let absent = row(&report, "family-map", "absent");
+    assert!(number(absent, "data_blocks_per_get") <= 0.05, "{absent}");
+    assert!(number(absent, "files_skipped_by_map_per_get") >= 15.95, "{absent}");
+    assert_eq!(number(absent, "filter_checks_per_get"), 0.0, "{absent}");
+    assert!((16.0..120.0).contains(&number(absent, "bits_per_key")), "{absent}");
+    assert!((0.0001..0.003).contains(&number(absent, "error_rate_measured")), "{absent}");
+    let present = row(&report, "family-map", "present");
+    assert_eq!(present["found"], 20_000);
+    assert!(number(present, "data_blocks_per_get") < 1.05, "{present}");
+    assert_eq!(number(row(&report, "none", "absent"), "files_skipped_by_map_per_get"), 0.0);
+}
+
 /// All filters with one budget, over files of different sizes.
 #[test]
 fn bench_divides_a_budget_among_the_files_for_every_filter() {

@@ -13,7 +13,7 @@ use proptest::sample::select;
 use sstable::{CellRef, CellType, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Clock, Delete, Durability, Get, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
+    Clock, Delete, Durability, Get, MapMode, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -27,7 +27,8 @@ enum Step {
     Flush,
     Compact,
     Alter(Family),
-    Reopen,
+    /// With a family map, or without.
+    Reopen(MapMode),
     Later(i64),
     Read(Question),
 }
@@ -43,10 +44,10 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(family: Family) -> Self {
+    fn new(family: Family, map: MapMode) -> Self {
         let files = Disk::default();
         let clock = Arc::new(AtomicI64::new(1000));
-        let store = open(&files, &clock);
+        let store = open(&files, &clock, map);
         store.create_family("f", family.options()).unwrap();
         let (memstore, model_files) = (Vec::new(), Vec::new());
         let model = Model { family, now: 1000, sequence: 0, memstore, files: model_files };
@@ -81,10 +82,10 @@ impl Pair {
                 self.store.alter_family("f", family.options()).unwrap();
                 self.model.family = *family;
             }
-            Step::Reopen => {
+            Step::Reopen(map) => {
                 // The lock must be free before the directory is opened again.
-                self.store = open(&Disk::default(), &self.clock);
-                self.store = open(&self.files, &self.clock);
+                self.store = open(&Disk::default(), &self.clock, MapMode::Off);
+                self.store = open(&self.files, &self.clock, *map);
             }
             Step::Later(millis) => {
                 self.model.now += millis;
@@ -140,11 +141,11 @@ impl Pair {
     }
 }
 
-fn open(files: &Disk, clock: &Arc<AtomicI64>) -> Store {
+fn open(files: &Disk, clock: &Arc<AtomicI64>, map: MapMode) -> Store {
     let clock = Arc::clone(clock);
     let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
     let options = StoreOptions::default().clock(clock).background(false).auto_compaction(false);
-    Store::open("/store", options.vfs(Arc::new(files.clone()))).unwrap()
+    Store::open("/store", options.family_map(map).vfs(Arc::new(files.clone()))).unwrap()
 }
 
 fn shown(cell: &CellRef<'_>) -> String {
@@ -205,6 +206,10 @@ fn question() -> impl Strategy<Value = Question> {
     )
 }
 
+fn map() -> impl Strategy<Value = MapMode> {
+    select(&[MapMode::Files, MapMode::Off][..])
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => cells().prop_map(Step::Write),
@@ -212,7 +217,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(Step::Flush),
         1 => Just(Step::Compact),
         1 => family().prop_map(Step::Alter),
-        1 => Just(Step::Reopen),
+        1 => map().prop_map(Step::Reopen),
         1 => (1..6_i64).prop_map(Step::Later),
         6 => question().prop_map(Step::Read),
     ]
@@ -231,9 +236,10 @@ proptest! {
     #[test]
     fn every_answer_equals_that_of_the_model(
         family in family(),
+        map in map(),
         steps in prop::collection::vec(step(), 1..40),
     ) {
-        let mut pair = Pair::new(family);
+        let mut pair = Pair::new(family, map);
         for step in &steps {
             pair.step(step);
         }
@@ -250,9 +256,10 @@ proptest! {
     #[test]
     fn a_minor_compaction_changes_no_answer(
         family in family(),
+        map in map(),
         writes in prop::collection::vec(cells(), 3..12),
     ) {
-        let mut pair = Pair::new(Family { versions: 100, min_versions: 0, ..family });
+        let mut pair = Pair::new(Family { versions: 100, min_versions: 0, ..family }, map);
         for cells in writes {
             pair.step(&Step::Write(cells));
             pair.store.flush().unwrap();
@@ -284,7 +291,7 @@ fn the_last_of_four_steps_decides_in_every_order() {
     ];
     let family = Family { versions: 1, min_versions: 0, ttl: None, keeps_deleted: false };
     for order in 0..steps.len().pow(4) {
-        let mut pair = Pair::new(family);
+        let mut pair = Pair::new(family, [MapMode::Off, MapMode::Files][order % 5 % 2]);
         for place in 0..4 {
             pair.step(&steps[order / steps.len().pow(place) % steps.len()]);
             pair.check(Question { versions: 1, range: None, raw: false, reverse: false });

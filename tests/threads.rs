@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use store::{
-    Cell, Clock, Durability, FamilyOptions, Get, Increment, Put, Scan, Snapshot, Store,
+    Cell, Clock, Durability, FamilyOptions, Get, Increment, MapMode, Put, Scan, Snapshot, Store,
     StoreOptions, Timestamp, WriteBatch,
 };
 use support::say;
@@ -129,13 +129,14 @@ fn memory(store: &Store) -> u64 {
         + stats.cache.reserved_bytes
 }
 
-fn run(duration: Duration) {
+fn run(duration: Duration, map: MapMode) {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions::default()
         .clock(clock())
         .cache_bytes(CACHE_BYTES)
         .memstore_flush_bytes(FLUSH_BYTES)
-        .wal_segment_bytes(1 << 20);
+        .wal_segment_bytes(1 << 20)
+        .family_map(map);
     let store = Store::open(directory.path(), options).unwrap();
     store.create_family("f", FamilyOptions::default().block_size(8 << 10)).unwrap();
     let none = || (0..GROUPS).map(|_| AtomicU64::new(0)).collect();
@@ -191,13 +192,18 @@ fn run(duration: Duration) {
 
 #[test]
 fn reads_are_right_under_writes_flushes_and_compactions() {
-    run(Duration::from_secs(5));
+    run(Duration::from_secs(3), MapMode::Off);
+}
+
+#[test]
+fn reads_are_right_while_the_family_map_follows_the_files() {
+    run(Duration::from_secs(3), MapMode::Files);
 }
 
 #[test]
 #[ignore = "takes five minutes; run with --release --ignored"]
 fn reads_are_right_under_writes_flushes_and_compactions_for_five_minutes() {
-    run(Duration::from_secs(300));
+    run(Duration::from_secs(300), MapMode::Files);
 }
 
 #[test]

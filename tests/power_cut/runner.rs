@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Clock, Delete, Durability, FamilyOptions, Put, Store, StoreOptions, Timestamp, WriteBatch,
+    Clock, Delete, Durability, FamilyOptions, MapMode, Put, Store, StoreOptions, Timestamp,
+    WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -180,6 +181,7 @@ pub(crate) fn options(disk: &Disk) -> StoreOptions {
         .wal_segment_bytes(6_000)
         .background(false)
         .auto_compaction(false)
+        .family_map(MapMode::Files)
 }
 
 pub(crate) fn open(disk: &Disk) -> store::Result<Store> {

@@ -184,8 +184,9 @@ impl BlockCache {
 
     /// Reserves bytes of the budget until the reservation is dropped.
     ///
-    /// Returns `None` if reservations would exceed half of the capacity.
-    pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
+    /// Filters and family maps reserve the memory that they take. Returns `None` if reservations
+    /// would exceed half of the capacity.
+    pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         let mut reserved = self.reserved();
         let sum = reserved.checked_add(bytes).filter(|sum| *sum <= self.capacity / 2)?;
         *reserved = sum;
@@ -222,9 +223,9 @@ fn new_block_map(capacity_bytes: u64) -> BlockMap {
     )
 }
 
-/// A reservation of bytes of the budget, for a filter block that a reader holds.
+/// A reservation of bytes of the budget, for memory that is held outside of the cache.
 #[derive(Debug)]
-pub(crate) struct Reservation {
+pub struct Reservation {
     cache: Arc<BlockCache>,
     bytes: u64,
 }

@@ -178,7 +178,7 @@ mod verify;
 mod write;
 
 pub use block::{BloomType, Header};
-pub use cache::{BlockCache, CacheStats};
+pub use cache::{BlockCache, CacheStats, Reservation};
 pub use cell::{Cell, CellRef};
 pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
@@ -197,7 +197,7 @@ pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
     BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver,
-    RowLookup, begin_together,
+    MapAnswer, RowLookup, begin_together,
 };
 pub use order::Comparator;
 pub use probe::RowProbe;

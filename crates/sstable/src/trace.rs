@@ -85,6 +85,14 @@ pub struct ReadTrace {
     /// Filters that could not be read; the read used another filter of the file, or the file
     /// itself.
     pub filters_unreadable: u64,
+    /// Lookups in a family map. A family map answers for many files at once.
+    pub map_lookups: u64,
+    /// Files that family maps named as those that may hold the row.
+    pub map_candidates: u64,
+    /// Files skipped because the family map did not name them.
+    pub files_skipped_by_map: u64,
+    /// Files that a family map named, that were searched, and that do not hold the row.
+    pub map_false_files: u64,
     blocks: [[u64; 2]; 4],
     bytes: [[u64; 2]; 4],
 }
@@ -129,6 +137,10 @@ impl ReadTrace {
         self.files_skipped_by_filter += other.files_skipped_by_filter;
         self.filter_false_positives += other.filter_false_positives;
         self.filters_unreadable += other.filters_unreadable;
+        self.map_lookups += other.map_lookups;
+        self.map_candidates += other.map_candidates;
+        self.files_skipped_by_map += other.files_skipped_by_map;
+        self.map_false_files += other.map_false_files;
         // Counts stay far below 2^64. Overflow checks would prevent vectorization.
         let blocks = self.blocks.as_flattened_mut().iter_mut().zip(other.blocks.as_flattened());
         blocks.for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
@@ -144,7 +156,7 @@ impl ReadTrace {
 
     fn numbers(&self) -> Numbers {
         let mut numbers = [0; Numbers::COUNT];
-        numbers[..7].copy_from_slice(&[
+        numbers[..11].copy_from_slice(&[
             self.files_considered,
             self.files_skipped_by_range,
             self.files_skipped_by_time,
@@ -152,9 +164,13 @@ impl ReadTrace {
             self.files_skipped_by_filter,
             self.filter_false_positives,
             self.filters_unreadable,
+            self.map_lookups,
+            self.map_candidates,
+            self.files_skipped_by_map,
+            self.map_false_files,
         ]);
-        numbers[7..15].copy_from_slice(self.blocks.as_flattened());
-        numbers[15..].copy_from_slice(self.bytes.as_flattened());
+        numbers[11..19].copy_from_slice(self.blocks.as_flattened());
+        numbers[19..].copy_from_slice(self.bytes.as_flattened());
         Numbers(numbers)
     }
 
@@ -167,19 +183,23 @@ impl ReadTrace {
             files_skipped_by_filter: numbers[4],
             filter_false_positives: numbers[5],
             filters_unreadable: numbers[6],
+            map_lookups: numbers[7],
+            map_candidates: numbers[8],
+            files_skipped_by_map: numbers[9],
+            map_false_files: numbers[10],
             ..Self::default()
         };
-        trace.blocks.as_flattened_mut().copy_from_slice(&numbers[7..15]);
-        trace.bytes.as_flattened_mut().copy_from_slice(&numbers[15..]);
+        trace.blocks.as_flattened_mut().copy_from_slice(&numbers[11..19]);
+        trace.bytes.as_flattened_mut().copy_from_slice(&numbers[19..]);
         trace
     }
 }
 
-/// A [`ReadTrace`] as an array: the seven named fields in order, then `blocks`, then `bytes`.
+/// A [`ReadTrace`] as an array: the eleven named fields in order, then `blocks`, then `bytes`.
 struct Numbers([u64; Numbers::COUNT]);
 
 impl Numbers {
-    const COUNT: usize = 23;
+    const COUNT: usize = 27;
 
     fn zip_with(&self, other: &Self, combine: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|at| combine(self.0[at], other.0[at])))
@@ -226,7 +246,15 @@ mod tests {
 
     #[test]
     fn sums_and_differences_include_every_counter() {
-        let mut trace = ReadTrace { files_considered: 3, filter_checks: 2, ..Default::default() };
+        let mut trace = ReadTrace {
+            files_considered: 3,
+            filter_checks: 2,
+            map_lookups: 5,
+            map_candidates: 6,
+            files_skipped_by_map: 7,
+            map_false_files: 8,
+            ..Default::default()
+        };
         for kind in BlockKind::ALL {
             for source in BlockSource::ALL {
                 trace.touch(kind, source, 10 + kind as usize);

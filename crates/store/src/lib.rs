@@ -148,14 +148,14 @@ pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress}
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
 pub use options::{
-    CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, OffPeak, StoreOptions,
+    CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, MapMode, OffPeak, StoreOptions,
 };
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::query::{Get, Scan};
 pub use read::rules;
 pub use read::scan::Cells;
 pub use read::snapshot::Snapshot;
-pub use stats::{FamilyStats, FilterProblem, Stats};
+pub use stats::{FamilyStats, FilterProblem, MapStats, Stats};
 pub use store::{Keys, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};

@@ -26,6 +26,21 @@ pub enum Durability {
     FsyncWal,
 }
 
+/// Whether a store has a family map: one lookup for all files of a family.
+///
+/// Without a map, a get asks the filter of each file. A family map is a table in memory that names
+/// the files which may hold a row, so the time of a get hardly grows with the number of files. It
+/// takes 18 to 27 bits of memory per row and file, from the budget of the block cache.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum MapMode {
+    /// No map: gets ask the filters of the files.
+    #[default]
+    Off,
+    /// A map from rows to files. Files that the map does not cover are asked by their filters.
+    Files,
+}
+
 /// Options of an open store. They are not stored.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -64,6 +79,8 @@ pub struct StoreOptions {
     pub index_block_size: u32,
     /// The error rate of HBase's Bloom filters in new files.
     pub bloom_error_rate: ErrorRate,
+    /// Whether each family has a map of its rows in memory.
+    pub family_map: MapMode,
 }
 
 impl Default for StoreOptions {
@@ -85,6 +102,7 @@ impl Default for StoreOptions {
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
             index_block_size: 128 << 10,
+            family_map: MapMode::Off,
         }
     }
 }
@@ -164,6 +182,36 @@ impl StoreOptions {
     /// Writes wait if flushes do not keep up. Default: 60 s.
     pub const fn stall_max(mut self, wait: Duration) -> Self {
         self.stall_max = wait;
+        self
+    }
+
+    /// Sets whether each family has a map of its rows in memory. Default: [`MapMode::Off`].
+    ///
+    /// The store adds the rows of each flush to the map. It reads the rows of other files, which
+    /// were loaded or are there when the store is opened, in the background, or within the calls
+    /// if there are no [`background`](Self::background) threads. Meanwhile, and if the map does not
+    /// fit into half of the cache's budget, gets ask the filters of these files. A store that is
+    /// open for reading only has no map.
+    ///
+    /// ```
+    /// use store::{FamilyOptions, Get, MapMode, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let options = StoreOptions::default().family_map(MapMode::Files).background(false);
+    /// let store = Store::open(directory, options)?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// for row in ["row1", "row2"] {
+    ///     store.put(Put::new(row).column("f", "name", "Ada"))?;
+    ///     store.flush()?;
+    /// }
+    /// let (cells, trace) = store.get_traced(&Get::row("row2"))?;
+    /// assert_eq!(cells[0].value(), b"Ada");
+    /// assert_eq!((trace.map_lookups, trace.files_skipped_by_map), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn family_map(mut self, mode: MapMode) -> Self {
+        self.family_map = mode;
         self
     }
 

@@ -28,6 +28,14 @@ pub struct Stats {
     pub write_stalls: u64,
     /// The total time of these waits.
     pub write_stall_time: Duration,
+    /// Family maps that were built from the rows of files since the store was opened.
+    pub map_builds: u64,
+    /// The total time of these builds, and of reading further files into maps.
+    pub map_build_time: Duration,
+    /// Files or whole maps that could not be built, for lack of memory or because of damage.
+    ///
+    /// Gets then ask the filters of the files.
+    pub map_failures: u64,
     /// Unusable filters of the current store files, as found when files were opened and read.
     ///
     /// Reads ignore such a filter: they are slower, but correct.
@@ -66,4 +74,18 @@ pub struct FamilyStats {
     pub memstore_cells: u64,
     /// The counters of all gets and scans since the store was opened.
     pub reads: ReadTrace,
+    /// The family map; `None` if the family has none.
+    pub map: Option<MapStats>,
+}
+
+/// The sizes of a family map at one moment.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct MapStats {
+    /// Number of store files that the map covers. The filters of the others are asked.
+    pub covered_files: u64,
+    /// Memory of the map, which counts against the budget of the block cache.
+    pub bytes: u64,
+    /// Entries that still fit into the map before it is built anew.
+    pub free_entries: u64,
 }

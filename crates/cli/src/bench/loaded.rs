@@ -4,12 +4,12 @@
 //! file and is never compacted.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
-use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+use store::{Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions, WriteBatch};
 
 use super::figures::{FilterFigures, figures};
 use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
@@ -24,6 +24,9 @@ const QUALIFIER: &str = "q";
 
 /// Length of the family and the qualifier of each cell in bytes.
 pub(super) const COLUMN_LEN: usize = FAMILY.len() + QUALIFIER.len();
+
+/// Files that a family map covers at most.
+const MAP_FILES_MAX: u64 = 64;
 
 /// Rows per write batch.
 const BATCH_ROWS: usize = 1000;
@@ -42,6 +45,8 @@ pub(super) enum FilterChoice {
     /// Sized for an error rate of 1 %, or by a budget of bits per key, which the store divides
     /// among all files.
     Ours(FilterKind),
+    /// A map of the rows of all files in memory; the files have no filter.
+    FamilyMap,
 }
 
 impl Named for FilterChoice {
@@ -56,7 +61,7 @@ impl FilterChoice {
     /// Returns every choice that this build supports.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
-        [Self::None, Self::HBaseBloom].into_iter().chain(ours)
+        [Self::None, Self::HBaseBloom].into_iter().chain(ours).chain([Self::FamilyMap])
     }
 
     /// Returns the name in reports and on the command line.
@@ -65,6 +70,7 @@ impl FilterChoice {
             Self::None => "none",
             Self::HBaseBloom => "hbase-bloom",
             Self::Ours(kind) => kind.name(),
+            Self::FamilyMap => "family-map",
         }
     }
 
@@ -74,16 +80,23 @@ impl FilterChoice {
     /// the rate `found`, which follows from the sizes of the written filters.
     fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
         match (self, plan.bits_per_key) {
-            (Self::None, _) => None,
+            (Self::None | Self::FamilyMap, _) => None,
             (_, None) => Some(ErrorRate::HBASE.get()),
             (_, Some(_)) => found,
+        }
+    }
+
+    const fn family_map(self) -> MapMode {
+        match self {
+            Self::FamilyMap => MapMode::Files,
+            _ => MapMode::Off,
         }
     }
 
     fn family_options(self, plan: Plan, rows: usize) -> FamilyOptions {
         let options = FamilyOptions::default();
         match self {
-            Self::None => options.bloom_type(BloomType::None),
+            Self::None | Self::FamilyMap => options.bloom_type(BloomType::None),
             Self::HBaseBloom => options.bloom_type(BloomType::Row),
             Self::Ours(kind) => {
                 let budget = |bits: f64| Sizing::Bytes((bits * rows as f64 / 8.0) as u64);
@@ -164,6 +177,7 @@ impl Loaded {
             // Each flush below must write one file, and the files must stay as they are.
             .memstore_flush_bytes(usize::MAX / 8)
             .auto_compaction(false)
+            .family_map(choice.family_map())
             .bloom_error_rate(plan.bloom_error_rate()?);
         let store = Store::open(directory, options)?;
         store.create_family(FAMILY, choice.family_options(plan, keys.present.len()))?;
@@ -187,6 +201,7 @@ impl Loaded {
             // rebuild divides it among all.
             store.rebuild_filters(FAMILY)?;
         }
+        wait_for_family_map(&store, choice);
         let seconds = start.elapsed().as_secs_f64();
         let files = store_files(&directory.join(FAMILY))?;
         let mut readers = Vec::new();
@@ -200,7 +215,14 @@ impl Loaded {
         };
         let found = figures(&readers)?;
         let error_rate = choice.error_rate(plan, found.error_rate);
-        let figures = FilterFigures { name: choice.name(), error_rate, ..found };
+        let map_bits = store
+            .stats()
+            .families
+            .first()
+            .and_then(|family| family.map)
+            .map(|map| map.bytes as f64 * 8.0 / keys.present.len() as f64);
+        let bits_per_key = found.bits_per_key.or(map_bits);
+        let figures = FilterFigures { name: choice.name(), error_rate, bits_per_key, ..found };
         Ok(Self { store, load, figures })
     }
 
@@ -215,6 +237,21 @@ impl Loaded {
 
     fn get(&self, key: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
         Ok(self.store.get_traced(&Get::row(key).column(FAMILY, QUALIFIER))?)
+    }
+}
+
+/// Waits until the family map covers all files, or does not fit into the cache's budget.
+fn wait_for_family_map(store: &Store, choice: FilterChoice) {
+    let is_incomplete = || {
+        let stats = store.stats();
+        let family = stats.families.first();
+        let lacks = family.is_some_and(|family| {
+            family.map.unwrap_or_default().covered_files < family.files.min(MAP_FILES_MAX)
+        });
+        lacks && stats.map_failures == 0
+    };
+    while choice == FilterChoice::FamilyMap && is_incomplete() {
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

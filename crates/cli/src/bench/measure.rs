@@ -86,12 +86,13 @@ impl Measured {
         self.nanos.get(rank.saturating_sub(1)).copied().map_or(0, u64::from)
     }
 
-    /// Returns the share of false positives among the filter queries for keys that the file lacks.
+    /// Returns the share of false positives among the answers for files that lack the key.
     ///
-    /// Returns `None` if there was no such query.
+    /// Counts the answers of filters and of the family map. Returns `None` if there were none.
     pub(super) fn error_rate(&self) -> Option<f64> {
-        let false_positives = self.trace.filter_false_positives;
-        let queries = self.trace.files_skipped_by_filter + false_positives;
+        let false_positives = self.trace.filter_false_positives + self.trace.map_false_files;
+        let skipped = self.trace.files_skipped_by_filter + self.trace.files_skipped_by_map;
+        let queries = skipped + false_positives;
         (queries > 0).then(|| false_positives as f64 / queries as f64)
     }
 

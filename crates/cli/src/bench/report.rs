@@ -70,8 +70,10 @@ pub(super) struct Row {
     pub(super) files_considered_per_get: f64,
     pub(super) files_skipped_by_range_per_get: f64,
     pub(super) files_skipped_by_filter_per_get: f64,
+    pub(super) files_skipped_by_map_per_get: f64,
     pub(super) filter_checks_per_get: f64,
     pub(super) filter_false_positives_per_get: f64,
+    pub(super) map_false_files_per_get: f64,
     pub(super) data_blocks_per_get: f64,
     pub(super) blocks_from_file_per_get: f64,
     pub(super) blocks_from_cache_per_get: f64,
@@ -101,8 +103,10 @@ impl Row {
             files_considered_per_get: measured.per_get(trace.files_considered),
             files_skipped_by_range_per_get: measured.per_get(trace.files_skipped_by_range),
             files_skipped_by_filter_per_get: measured.per_get(trace.files_skipped_by_filter),
+            files_skipped_by_map_per_get: measured.per_get(trace.files_skipped_by_map),
             filter_checks_per_get: measured.per_get(trace.filter_checks),
             filter_false_positives_per_get: measured.per_get(trace.filter_false_positives),
+            map_false_files_per_get: measured.per_get(trace.map_false_files),
             data_blocks_per_get: measured.per_get(trace.data_blocks()),
             blocks_from_file_per_get: measured.per_get(trace.blocks_from(BlockSource::File)),
             blocks_from_cache_per_get: measured.per_get(trace.blocks_from(BlockSource::Cache)),
@@ -129,7 +133,10 @@ impl Row {
             cells.push(format!("{:.2}", self.files_skipped_by_range_per_get));
         }
         cells.extend([
-            format!("{:.2}", self.files_skipped_by_filter_per_get),
+            format!(
+                "{:.2}",
+                self.files_skipped_by_filter_per_get + self.files_skipped_by_map_per_get
+            ),
             format!("{:.3}", self.data_blocks_per_get),
             format!("{:.3}", self.blocks_from_file_per_get),
             format!("{:.3}", self.blocks_from_cache_per_get),

@@ -136,6 +136,24 @@ impl LookupFile {
         if answer == FilterAnswer::No { Err(FileFate::Denied) } else { Ok(answer) }
     }
 
+    /// Decides whether a file that the family map named is searched, and updates the counters.
+    ///
+    /// The map holds rows, so a filter over columns still says more about a get of one column.
+    #[inline]
+    pub(super) fn ask_named(
+        &self,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<FilterAnswer, FileFate> {
+        if !self.spans(probe) {
+            return self.ask(FilterState::OutOfRange, probe, trace);
+        }
+        if probe.qualifier().is_some() && self.file.filters.is_over_columns() {
+            return self.ask(FilterState::NotResident, probe, trace);
+        }
+        Ok(FilterAnswer::NotAsked)
+    }
+
     /// Returns whether the row is between the file's first and last row.
     #[inline]
     fn spans(&self, probe: &RowProbe<'_>) -> bool {
@@ -162,7 +180,7 @@ impl LookupFile {
     }
 }
 
-/// What a lookup did with a file: skipped the file for one of four reasons, or searched it.
+/// What a lookup did with a file: skipped the file for one of five reasons, or searched it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum FileFate {
@@ -174,6 +192,8 @@ pub enum FileFate {
     OutOfRange,
     /// The file's filter says that the file does not have the row.
     Denied,
+    /// The family map, which covers the file, says that the file does not have the row.
+    DeniedByMap,
     /// The file was searched and does not have the row.
     ///
     /// Either no filter answered, or its answer was a false positive.
@@ -190,6 +210,7 @@ impl FileFate {
             Self::TooNew => "skipped: too new",
             Self::OutOfRange => "skipped: out of range",
             Self::Denied => "skipped: filter says no",
+            Self::DeniedByMap => "skipped: map says no",
             Self::Absent => "looked into: not there",
             Self::Read => "read",
         }

@@ -13,6 +13,7 @@
 //! | `file_seek`  | one row in one file: index, block, cell                                   |
 //! | `batch`      | up to 16 rows: runs each step for all rows before the next step           |
 //!
+//! A family map, if the caller has one, answers for many files before the first of these steps.
 //! The bars mark steps that may miss the CPU caches or read the file. A batch runs each step for
 //! all its rows, so that these waits overlap.
 #![allow(
@@ -29,7 +30,7 @@ mod row_lookup;
 
 pub use batch::{BATCH_MAX, FailedRow, FoundRow, Lookup, begin_together};
 pub use files::{FileFate, LookupFile, LookupFiles};
-pub use row_lookup::{LookupObserver, RowLookup};
+pub use row_lookup::{LookupObserver, MapAnswer, RowLookup};
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,33 @@ impl LookupObserver for () {
     fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
 }
 
+/// The answer of a family map about one row, for the first 64 files of a list.
+///
+/// Bit `i` stands for the file at index `i`. A map never leaves out a file that has the row, but it
+/// may name a file that does not have it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct MapAnswer {
+    /// The files that the map covers. The filters of the others are asked.
+    pub covered: u64,
+    /// The files that may have the row. Bits of files that are not covered have no meaning.
+    pub named: u64,
+}
+
+impl MapAnswer {
+    /// Returns whether the map covers the file at `index`.
+    #[inline]
+    const fn covers(self, index: usize) -> bool {
+        index < 64 && self.covered >> index & 1 == 1
+    }
+
+    /// Returns the number of files from `index` on, in a row, that do not have the row.
+    #[inline]
+    fn denied_run(self, index: usize) -> usize {
+        (self.covered & !self.named).checked_shr(index as u32).map_or(0, u64::trailing_ones)
+            as usize
+    }
+}
+
 /// The number of filters that are prefetched together.
 ///
 /// About the number of cache misses that a core can have outstanding.
@@ -40,6 +67,8 @@ pub struct RowLookup<'a> {
     until: Timestamp,
     /// The stop rule: files whose cells are all older than this cannot change the answer.
     stop_below: Timestamp,
+    /// The files for which a family map answered, and those of them that may have the row.
+    map: MapAnswer,
     /// The index of the next file.
     next: usize,
     /// The filter states of the files from `window_start` to `window_end`, exclusive.
@@ -66,6 +95,7 @@ impl<'a> RowLookup<'a> {
             from: Timestamp::OLDEST,
             until: Timestamp::LATEST,
             stop_below: Timestamp::OLDEST,
+            map: MapAnswer::default(),
             next: 0,
             window: [FilterState::NotResident; WINDOW],
             window_start: 0,
@@ -85,6 +115,20 @@ impl<'a> RowLookup<'a> {
     #[inline]
     pub fn stop_below(&mut self, time: Timestamp) {
         self.stop_below = time;
+    }
+
+    /// Sets the answer of a family map, which replaces the filters of the files that it covers.
+    ///
+    /// Counts the lookup in the map. The answer must be true of these files: a file that it covers
+    /// and does not name is not searched.
+    #[inline]
+    pub fn answered_by_map(&mut self, answer: MapAnswer) {
+        // A bit of a file that is not in the list has no meaning.
+        let covered = answer.covered
+            & (!0_u64).checked_shl(self.files.len() as u32).map_or(!0, |above| !above);
+        self.map = MapAnswer { covered, ..answer };
+        self.trace.map_lookups += 1;
+        self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
     }
 
     /// Returns the counters of the lookup so far.
@@ -120,7 +164,10 @@ impl<'a> RowLookup<'a> {
                 Ok(Some(position)) => {
                     return Ok(Some((index, Scanner::at(Arc::clone(file), position))));
                 }
-                Ok(None) => observer.file(index, FileFate::Absent, &self.trace),
+                Ok(None) => {
+                    self.trace.map_false_files += u64::from(self.map.covers(index));
+                    observer.file(index, FileFate::Absent, &self.trace);
+                }
                 Err(error) => return Err(*error),
             }
         }
@@ -128,7 +175,8 @@ impl<'a> RowLookup<'a> {
 
     /// Advances to the next candidate file, unless the lookup already has one.
     ///
-    /// A candidate is a file that its time range, its row range and its filter do not exclude.
+    /// A candidate is a file that the family map, its time range, its row range and its filter do
+    /// not exclude.
     /// Searches the candidate's index root, and prefetches the block if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
@@ -136,21 +184,32 @@ impl<'a> RowLookup<'a> {
         }
         while let Some(candidate) = self.files.get(self.next) {
             let index = self.next;
+            let denied = self.map.denied_run(index);
+            if denied > 0 {
+                self.skip_denied(denied, observer);
+                continue;
+            }
             if candidate.newest() < self.stop_below.max(self.from) {
                 self.skip_rest(observer);
                 return;
             }
-            if index == self.window_end {
+            let is_named = self.map.covers(index);
+            if !is_named && index >= self.window_end {
                 self.prefetch_filters();
             }
-            let state = self.window[index - self.window_start];
             self.next += 1;
             if candidate.oldest() >= self.until {
                 self.trace.files_skipped_by_time += 1;
                 observer.file(index, FileFate::TooNew, &self.trace);
                 continue;
             }
-            match candidate.ask(state, self.probe, &mut self.trace) {
+            let answer = if is_named {
+                candidate.ask_named(self.probe, &mut self.trace)
+            } else {
+                let state = self.window[index - self.window_start];
+                candidate.ask(state, self.probe, &mut self.trace)
+            };
+            match answer {
                 Ok(answer) => {
                     let seek = FileSeek::begin(&candidate.file, self.probe);
                     self.seek = Some((index, answer, seek));
@@ -159,6 +218,16 @@ impl<'a> RowLookup<'a> {
                 Err(fate) => observer.file(index, fate, &self.trace),
             }
         }
+    }
+
+    /// Skips the next `count` files, which the family map covers and did not name.
+    #[inline]
+    fn skip_denied(&mut self, count: usize, observer: &mut impl LookupObserver) {
+        for index in self.next..self.next + count {
+            self.trace.files_skipped_by_map += 1;
+            observer.file(index, FileFate::DeniedByMap, &self.trace);
+        }
+        self.next += count;
     }
 
     /// Skips all remaining files: the next one is too old, and the files after it are not newer.
@@ -173,11 +242,14 @@ impl<'a> RowLookup<'a> {
 
     /// Compares the row with the ranges of the next `WINDOW` files, and prefetches their filters.
     ///
-    /// Prefetched together, the cache misses of the filters overlap.
+    /// Prefetched together, the cache misses of the filters overlap. Leaves out files for which the
+    /// family map has answered: their filters are not asked.
     pub(super) fn prefetch_filters(&mut self) {
         let files = &self.files[self.next..];
-        for (state, file) in self.window.iter_mut().zip(files) {
-            *state = file.filter_state(self.probe);
+        for ((index, file), state) in (self.next..).zip(files).zip(&mut self.window) {
+            if !self.map.covers(index) {
+                *state = file.filter_state(self.probe);
+            }
         }
         self.window_start = self.next;
         self.window_end = self.next + files.len().min(WINDOW);

@@ -226,3 +226,65 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
         }
     }
 }
+
+/// Three files with all rows: the map covers the first two. Each file is counted once.
+#[test]
+fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
+    let bytes = write(with_filter());
+    let readers = [(); 3].map(|()| open(&bytes, cached()));
+    let list = LookupFiles::new(readers.iter().map(Reader::lookup_file).collect());
+    let (present, absent) = (row(2), row(3));
+    for named in 0..8_u64 {
+        for (row, is_present) in [(&present, true), (&absent, false)] {
+            let probe = RowProbe::new(row, SEED);
+            let mut lookup = RowLookup::new(&list, &probe);
+            lookup.answered_by_map(MapAnswer { covered: 0b011, named });
+            begin_together([&mut lookup]);
+            let (mut found, mut fates) = (Vec::new(), Fates::default());
+            while let Some((file, _)) = lookup.next_file(&mut fates).unwrap() {
+                found.push(file);
+            }
+            let searched = [named & 1 == 1, named & 2 == 2, true];
+            let expected: Vec<_> = (0..3).filter(|file| is_present && searched[*file]).collect();
+            assert_eq!(found, expected, "{named}");
+            let trace = lookup.trace();
+            let candidates = u64::from((named & 3).count_ones());
+            assert_eq!((trace.map_lookups, trace.map_candidates), (1, candidates));
+            assert_eq!(trace.files_skipped_by_map, 2 - candidates);
+            let is_false = u64::from(!is_present);
+            assert_eq!(trace.map_false_files, candidates * is_false);
+            let by_filter = trace.files_skipped_by_filter + trace.filter_false_positives;
+            assert_eq!((trace.filter_checks, by_filter), (1, is_false));
+        }
+    }
+}
+
+/// A list of more files than an answer has bits.
+#[test]
+fn files_after_the_64th_are_asked_whatever_the_map_says() {
+    let bytes = write(with_filter());
+    let reader = open(&bytes, cached());
+    let list = LookupFiles::new((0..70).map(|_| reader.lookup_file()).collect());
+    let row = row(2);
+    let probe = RowProbe::new(&row, SEED);
+    let mut lookup = RowLookup::new(&list, &probe);
+    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
+    let found = std::iter::from_fn(|| lookup.next_file(&mut ()).unwrap().map(|(file, _)| file));
+    assert_eq!(found.collect::<Vec<_>>(), [40, 64, 65, 66, 67, 68, 69]);
+    let trace = lookup.trace();
+    assert_eq!((trace.files_skipped_by_map, trace.filter_checks), (63, 6));
+    let mut lookup = RowLookup::new(&list[..3], &probe);
+    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
+    assert!(lookup.next_file(&mut ()).unwrap().is_none());
+    assert_eq!((lookup.trace().files_skipped_by_map, lookup.trace().map_candidates), (3, 0));
+}
+
+#[derive(Default)]
+struct Fates(Vec<(usize, FileFate)>);
+
+impl LookupObserver for Fates {
+    fn file(&mut self, index: usize, fate: FileFate, _: &ReadTrace) {
+        assert!(self.0.last().is_none_or(|(last, _)| *last < index), "files in order, each once");
+        self.0.push((index, fate));
+    }
+}

@@ -10,6 +10,9 @@ use std::sync::Arc;
 
 use sstable::LookupFiles;
 
+use crate::files::family_map::coverage::Coverage;
+use crate::files::family_map::map::{FamilyMap, Inserted};
+use crate::files::family_map::slots::Slots;
 use crate::files::store_file::StoreFile;
 
 /// The store files of a family. A clone is cheap: it shares the list.
@@ -19,6 +22,8 @@ pub(crate) struct Files {
     files: Arc<[RankedFile]>,
     /// The same files in the same order, in the form that lookups need.
     lookup: LookupFiles,
+    /// The family map and the files that it covers; `None` if there is no map.
+    coverage: Option<Arc<Coverage>>,
 }
 
 /// A store file and its rank by age.
@@ -53,7 +58,7 @@ impl Files {
             file.reader.lookup_file().times(file.oldest(), file.newest())
         };
         let lookup = LookupFiles::new(ranked.iter().map(lookup_file).collect());
-        let files = Self { files: ranked.into(), lookup };
+        let files = Self { files: ranked.into(), lookup, coverage: None };
         files.assert_in_order();
         files
     }
@@ -92,7 +97,76 @@ impl Files {
         files.into_iter().map(|ranked| &ranked.file)
     }
 
+    /// Returns the family map and the files that it covers, if there is a map.
+    #[inline]
+    pub(crate) fn coverage(&self) -> Option<&Coverage> {
+        self.coverage.as_deref()
+    }
+
+    /// Returns this list with another family map, which covers exactly `covered`.
+    ///
+    /// Files of `covered` that are no longer in the list are left out.
+    pub(crate) fn with_map(
+        &self,
+        map: &Arc<FamilyMap>,
+        covered: &[(Arc<StoreFile>, Slots)],
+    ) -> Self {
+        let slots = |file: &Arc<StoreFile>| {
+            let found = covered.iter().find(|(covered, _)| Arc::ptr_eq(covered, file));
+            found.map_or(Slots::NONE, |(_, slots)| *slots)
+        };
+        self.covered_by(Some(map), slots)
+    }
+
+    /// Returns this list with a file covered, whose rows were inserted into a map.
+    ///
+    /// Changes nothing if the list has another map: the file then stays uncovered. A list without a
+    /// map gets this one, which covers no other file.
+    pub(crate) fn cover(&self, file: &Arc<StoreFile>, inserted: &Inserted) -> Self {
+        let known = self.coverage.as_deref();
+        if known.is_some_and(|known| !Arc::ptr_eq(known.map(), &inserted.map)) {
+            return self.clone();
+        }
+        self.covered_by(Some(&inserted.map), |other| {
+            if Arc::ptr_eq(other, file) { inserted.slots } else { self.slots(other) }
+        })
+    }
+
+    /// Returns the slots of a file of this list; none for any other file.
+    fn slots(&self, file: &Arc<StoreFile>) -> Slots {
+        let index = self.files.iter().position(|known| Arc::ptr_eq(&known.file, file));
+        let coverage = self.coverage().zip(index);
+        coverage.map_or(Slots::NONE, |(coverage, index)| coverage.slots(index))
+    }
+
+    /// Returns the slots of a file whose rows are rows of the files `old` of this list.
+    ///
+    /// None if one of them is not covered.
+    fn slots_of_successor(&self, old: &[Arc<StoreFile>]) -> Slots {
+        let slots: Vec<_> = old.iter().map(|old| self.slots(old)).collect();
+        if slots.iter().any(|slots| slots.is_empty()) {
+            return Slots::NONE;
+        }
+        slots.into_iter().fold(Slots::NONE, Slots::with)
+    }
+
+    /// Returns this list with the slots of each file.
+    fn covered_by(
+        &self,
+        map: Option<&Arc<FamilyMap>>,
+        slots: impl Fn(&Arc<StoreFile>) -> Slots,
+    ) -> Self {
+        let coverage = map.map(|map| {
+            let slots = self.files.iter().map(|ranked| slots(&ranked.file)).collect();
+            Arc::new(Coverage::new(Arc::clone(map), slots))
+        });
+        Self { coverage, ..self.clone() }
+    }
+
     /// Returns a list without the files `old` and with the file `new`.
+    ///
+    /// If `old` is not empty, each row of `new` must be a row of `old`: the slots of `old` in the
+    /// family map become those of `new`, and the map does not change.
     ///
     /// # Panics
     ///
@@ -103,7 +177,11 @@ impl Files {
         let kept: Vec<_> = kept.chain(new).cloned().collect();
         let expected = self.files.len() + new.iter().len() - old.len();
         assert_eq!(kept.len(), expected, "replaced files are in the list");
-        Self::new(kept)
+        let slots = |file: &Arc<StoreFile>| match new {
+            Some(new) if Arc::ptr_eq(new, file) => self.slots_of_successor(old),
+            _ => self.slots(file),
+        };
+        Self::new(kept).covered_by(self.coverage().map(Coverage::map), slots)
     }
 }
 
@@ -155,6 +233,42 @@ mod tests {
         let mut duplicate_rank = sound.clone();
         duplicate_rank[1].rank = 1;
         assert!(!is_accepted(&duplicate_rank));
+    }
+
+    /// A flush inserts into the map that it found; the list may have got another map meanwhile.
+    #[test]
+    fn a_file_is_covered_only_by_the_map_that_its_rows_are_in() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = three_files(directory.path());
+        let cache = Arc::new(sstable::BlockCache::new(1 << 20));
+        let [map, other] = [(); 2].map(|()| FamilyMap::new(10, &cache).unwrap());
+        let [newest, middle, oldest] = [0, 1, 2].map(|index| &files.by_time()[index].file);
+        let inserted = |map: &Arc<FamilyMap>| map.begin_slot().unwrap().finish(0).unwrap();
+        let in_map = inserted(&map);
+        let covers = |files: &Files| {
+            [0, 1, 2].map(|index| files.coverage().is_some_and(|known| known.covers(index)))
+        };
+        assert_eq!(covers(&files), [false; 3]);
+        let files = files.cover(newest, &in_map);
+        assert_eq!(covers(&files), [true, false, false]);
+        assert_eq!(covers(&files.cover(middle, &inserted(&other))), [true, false, false]);
+        let two = files.replace(std::slice::from_ref(oldest), None);
+        let merged = two.replace(&[newest.clone(), middle.clone()], Some(oldest));
+        assert_eq!(covers(&merged), [false; 3], "a row of an uncovered input has no entry");
+        let both = files.cover(oldest, &inserted(&map));
+        assert_eq!(covers(&both), [true, false, true]);
+        // A compaction of covered files has a covered output, any other has not.
+        let (newest, middle, oldest) = (newest.clone(), middle.clone(), oldest.clone());
+        let only_oldest = both.replace(&[newest.clone(), middle.clone()], None);
+        let merged = only_oldest.replace(std::slice::from_ref(&oldest), Some(&middle));
+        assert_eq!(covers(&merged), [true, false, false]);
+        let merged =
+            both.replace(&[newest.clone(), middle.clone()], None).replace(&[], Some(&middle));
+        assert_eq!(covers(&merged), [false, true, false]);
+        let merged =
+            both.replace(&[middle.clone(), oldest], None).replace(&[newest], Some(&middle));
+        assert_eq!(covers(&merged), [true, false, false]);
+        assert_eq!(merged.coverage().unwrap().slots(0), in_map.slots);
     }
 
     #[test]

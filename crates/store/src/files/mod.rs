@@ -5,6 +5,7 @@
 //! catalog ─┬─ manifest   the list of families and files, as on disk
 //!          ├─ version    what readers see: memstores, and a file_list per family
 //!          └─ opener     how each store_file is opened
+//! family_map                  names the files of a family that may hold a row
 //! new_file, region_files      write files: for the store, for HBase's bulk load
 //! names, own_directory, unfinished, dropped, identity, segment_number, sequence      names of files and directories
 //! ```
@@ -16,6 +17,7 @@
 pub(crate) mod catalog;
 pub(crate) mod dropped;
 mod families;
+pub(crate) mod family_map;
 pub(crate) mod file_list;
 pub(crate) mod identity;
 pub(crate) mod manifest;

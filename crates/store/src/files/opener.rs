@@ -52,7 +52,7 @@ impl Opener {
         self.directory.join(&family.name)
     }
 
-    pub(crate) fn cache(&self) -> &BlockCache {
+    pub(crate) const fn cache(&self) -> &Arc<BlockCache> {
         &self.cache
     }
 

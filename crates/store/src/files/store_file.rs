@@ -32,6 +32,8 @@ pub(crate) struct StoreFile {
     is_obsolete: AtomicBool,
     /// Whether it was logged that a filter of the file cannot be used.
     is_filter_logged: AtomicBool,
+    /// Whether the family map leaves out the file, because its rows could not be read.
+    is_left_out: AtomicBool,
 }
 
 impl StoreFile {
@@ -58,6 +60,7 @@ impl StoreFile {
             vfs: Arc::clone(vfs),
             is_obsolete: AtomicBool::new(false),
             is_filter_logged: AtomicBool::new(false),
+            is_left_out: AtomicBool::new(false),
         };
         file.log_filter_problem(family);
         Ok(Arc::new(file))
@@ -81,6 +84,15 @@ impl StoreFile {
         {
             telemetry::report_filter_problem(&problem);
         }
+    }
+
+    /// Leaves the file out of the family map: its own filter is asked.
+    pub(crate) fn leave_out_of_map(&self) {
+        self.is_left_out.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_left_out_of_map(&self) -> bool {
+        self.is_left_out.load(Ordering::Relaxed)
     }
 
     /// Reads the whole file and compares its checksum with the manifest's. Returns `false` if `goes_on`

@@ -14,6 +14,7 @@ use sstable::ReadCounters;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::files::family_map::coverage::Coverage;
 use crate::files::file_list::Files;
 use crate::memstore::Memstore;
 use crate::options::FamilyOptions;
@@ -122,6 +123,7 @@ impl FamilyVersion {
             file_bytes: files().map(|file| file.length).sum(),
             file_cells: files().map(|file| file.cells).sum(),
             reads: self.family.reads.snapshot(),
+            map: self.files.coverage().map(Coverage::stats),
         }
     }
 

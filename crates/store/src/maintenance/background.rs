@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::family_map::GivenUp;
 use super::tasks::{Duty, Task, Tasks};
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
@@ -26,6 +27,8 @@ pub(crate) struct Maintenance {
     /// Held during a compaction; taken before all other locks.
     pub(super) compaction_turn: Mutex<()>,
     pub(super) health: Arc<Health>,
+    /// The families whose map does not fit into memory.
+    pub(super) maps_given_up: Mutex<GivenUp>,
     counts: Mutex<Counts>,
 }
 
@@ -38,6 +41,9 @@ pub(crate) struct Counts {
     pub(crate) compaction_failure: Option<Arc<str>>,
     pub(crate) write_stalls: u64,
     pub(crate) write_stall_time: Duration,
+    pub(crate) map_builds: u64,
+    pub(crate) map_build_time: Duration,
+    pub(crate) map_failures: u64,
 }
 
 /// Ends a thread of the store. If the thread panicked, the store stops and waiting callers get an error.
@@ -58,6 +64,7 @@ impl Maintenance {
             flush_turn: Mutex::default(),
             compaction_turn: Mutex::default(),
             health,
+            maps_given_up: Mutex::default(),
             counts: Mutex::default(),
         }
     }
@@ -93,6 +100,7 @@ impl Maintenance {
         threads: &mut Vec<JoinHandle<()>>,
     ) -> Result<()> {
         if !self.options.background {
+            self.files_changed(catalog);
             return Ok(());
         }
         for (duty, name) in [(Duty::Flush, "store-flush"), (Duty::Compact, "store-compact")] {
@@ -103,6 +111,7 @@ impl Maintenance {
                 .spawn(move || maintenance.work(duty, &catalog, &log));
             threads.push(thread.map_err(Error::io(Path::new("background thread"), "start"))?);
         }
+        self.files_changed(catalog);
         Ok(())
     }
 
@@ -115,6 +124,10 @@ impl Maintenance {
                 Task::Flush if self.wants_flush(catalog) => self.flush(catalog, log),
                 Task::Flush => Ok(()),
                 Task::Compact => self.compact_as_needed(catalog),
+                Task::CoverFiles => {
+                    self.cover_files(catalog);
+                    Ok(())
+                }
             };
             // An error that stopped the store reaches the next caller; those that wait for a flush are
             // woken now.

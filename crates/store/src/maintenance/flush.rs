@@ -22,11 +22,13 @@ use sstable::{Caching, KeyRef, SequenceId};
 use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
+use crate::files::family_map::map::Inserted;
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::new_file::{FilePurpose, NewFile};
 use crate::files::segment_number::SegmentNumber;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion, StoreVersion};
+use crate::maintenance::family_map::FlushedRows;
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
 use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
@@ -48,14 +50,20 @@ pub(super) struct Flushed {
     family: Arc<Family>,
     memstores: Vec<Arc<Memstore>>,
     file: Option<Arc<StoreFile>>,
+    /// The rows of the file in the family map; `None` if the map has no room or there is no map.
+    inserted: Option<Inserted>,
 }
 
 impl Maintenance {
     /// Writes all memstores to files and syncs the files.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let _one_at_a_time = self.take_turn(&self.flush_turn)?;
+        let one_at_a_time = self.take_turn(&self.flush_turn)?;
         let result = self.flush_all(catalog, log).map_err(|error| self.health.poison(error));
         self.tasks.flush_ended();
+        drop(one_at_a_time);
+        if result.is_ok() {
+            self.files_changed(catalog);
+        }
         result
     }
 
@@ -144,10 +152,12 @@ pub(super) fn write_memstores(
     let mut cells = merged()?;
     let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
     let mut file = NewFile::create(catalog, family, purpose)?;
+    let mut rows = FlushedRows::begin(catalog, version);
     while let Some(cell) = cells.cell() {
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
             file.append(&cell)?;
+            rows.add(cell.row);
         }
         cells.advance()?;
     }
@@ -160,7 +170,7 @@ pub(super) fn write_memstores(
             cells.advance()?;
         }
     }
-    Ok(Flushed { family: Arc::clone(family), memstores, file })
+    Ok(Flushed { family: Arc::clone(family), memstores, file, inserted: rows.finish() })
 }
 
 /// Replaces the written memstores by their files, in the manifest and in the current version.
@@ -216,6 +226,9 @@ impl Flushed {
             let removed = family.flushing.len() - changed.flushing.len();
             assert_eq!(removed, flushed.memstores.len(), "every written memstore was flushing");
             changed.files = family.files.replace(&[], flushed.file.as_ref());
+            if let Some((file, inserted)) = flushed.file.as_ref().zip(flushed.inserted.as_ref()) {
+                changed.files = changed.files.cover(file, inserted);
+            }
             Arc::new(changed)
         })
     }

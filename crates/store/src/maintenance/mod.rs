@@ -5,6 +5,7 @@
 //!             ├─ back_pressure   writers wait while flushes do not keep up
 //!             ├─ flush           memstores to files
 //!             ├─ drop_family     a flush that leaves one family out
+//!             ├─ family_map      reads the rows of files into the family maps
 //!             └─ compaction, filters      rewrite files
 //! import, export, checkpoint      copy files in, write files for HBase, share files
 //! ```
@@ -15,6 +16,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod compaction;
 mod drop_family;
 pub(crate) mod export;
+pub(crate) mod family_map;
 pub(crate) mod filters;
 pub(crate) mod flush;
 pub(crate) mod import;

@@ -18,6 +18,8 @@ pub(super) struct Tasks {
 struct Wanted {
     flush: bool,
     compact: bool,
+    /// Whether the family maps may lack files.
+    cover_files: bool,
     /// When the delayed writes of the log must be written; `None` if there are none.
     log_due: Option<Instant>,
     /// Whether the threads are asked to end.
@@ -36,7 +38,7 @@ struct Wanted {
 pub(super) enum Duty {
     /// Flushes, and delayed writes of the log.
     Flush,
-    /// Compactions.
+    /// Compactions, and reading files into family maps.
     Compact,
 }
 
@@ -45,6 +47,7 @@ pub(super) enum Task {
     WriteLog,
     Flush,
     Compact,
+    CoverFiles,
 }
 
 impl Tasks {
@@ -59,6 +62,10 @@ impl Tasks {
 
     pub(super) fn want_compaction(&self) {
         self.want(|wanted| wanted.compact = true);
+    }
+
+    pub(super) fn want_cover_files(&self) {
+        self.want(|wanted| wanted.cover_files = true);
     }
 
     /// Requests a write of the log after the delay, unless one is already requested.
@@ -125,6 +132,9 @@ impl Tasks {
             if duty == Duty::Compact {
                 if std::mem::take(&mut wanted.compact) {
                     return Some(Task::Compact);
+                }
+                if std::mem::take(&mut wanted.cover_files) {
+                    return Some(Task::CoverFiles);
                 }
                 wanted = wait(&self.changed, wanted);
                 continue;

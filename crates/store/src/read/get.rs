@@ -157,6 +157,10 @@ impl<'a> FamilyGet<'a> {
             Some(column) => probe.with_column(column),
             None => probe,
         };
+        // For a batch of gets, the cache misses of the map overlap.
+        if let Some(coverage) = family.files.coverage() {
+            coverage.prefetch(probe.key_hash(seed));
+        }
         Self { family, probe, columns, view: &get.view }
     }
 }
@@ -196,6 +200,9 @@ impl<'a> FamilyRead<'a> {
         let mut lookup = RowLookup::new(family.files.lookup(), probe);
         lookup.times(times.min.max(unexpired), times.max);
         lookup.stop_below(row.stop_time());
+        if let Some(coverage) = family.files.coverage() {
+            lookup.answered_by_map(coverage.answer(probe.key_hash(read_view.seed)));
+        }
         observer.begin_family(family, row.len(), lookup.trace());
         Self { family, row, lookup }
     }

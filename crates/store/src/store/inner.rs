@@ -89,6 +89,9 @@ impl StoreInner {
             compaction_failure: counts.compaction_failure,
             write_stalls: counts.write_stalls,
             write_stall_time: counts.write_stall_time,
+            map_builds: counts.map_builds,
+            map_build_time: counts.map_build_time,
+            map_failures: counts.map_failures,
             cache: self.catalog.opener.cache().stats(),
         }
     }

@@ -86,7 +86,9 @@ impl Store {
         files: &[PathBuf],
         options: &ImportOptions,
     ) -> Result<()> {
-        import(&self.inner.catalog, &self.inner.log, family, files, Age::Carried, options)
+        import(&self.inner.catalog, &self.inner.log, family, files, Age::Carried, options)?;
+        self.inner.maintenance.files_changed(&self.inner.catalog);
+        Ok(())
     }
 
     /// Copies HFiles into a family as HBase's bulk load does.
@@ -114,7 +116,9 @@ impl Store {
         options: &ImportOptions,
     ) -> Result<()> {
         self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)?;
-        import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)
+        import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)?;
+        self.inner.maintenance.files_changed(&self.inner.catalog);
+        Ok(())
     }
 
     /// Copies the rows `start..stop` of HFiles into a family, otherwise as

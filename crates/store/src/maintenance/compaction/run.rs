@@ -34,7 +34,7 @@ impl Maintenance {
         major: bool,
         report: &mut dyn FnMut(CompactionProgress),
     ) -> Result<()> {
-        let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
+        let one_at_a_time = self.take_turn(&self.compaction_turn)?;
         let version = catalog.version();
         let family = version.known_family(family.as_bytes())?;
         // Oldest first.
@@ -44,7 +44,10 @@ impl Maintenance {
             return Ok(());
         }
         let is_all = selected.len() == files.len();
-        self.merge_files(catalog, family, &files[selected], is_all, Observer::new(report))
+        self.merge_files(catalog, family, &files[selected], is_all, Observer::new(report))?;
+        drop(one_at_a_time);
+        self.files_changed(catalog);
+        Ok(())
     }
 
     /// Merges the files that the policy selects in all families, until it selects none.

@@ -1,0 +1,82 @@
+//! The files that a family map covers, in one version of the list of files.
+
+use std::sync::Arc;
+
+use filter::KeyHash;
+use sstable::MapAnswer;
+
+use super::map::FamilyMap;
+use super::slots::Slots;
+use crate::stats::MapStats;
+
+/// The map of a list of files, and the slots of each file.
+///
+/// Never changes. Another list, and another map, come with another coverage.
+#[derive(Debug)]
+pub(crate) struct Coverage {
+    map: Arc<FamilyMap>,
+    /// The slots of each file, in the order of the list; none for a file that is not covered.
+    slots: Box<[Slots]>,
+    /// The covered files among the first 64 of the list, by their index.
+    covered: u64,
+    /// The files of each slot, by their index. 0 for a slot that stands for no file of the list.
+    by_slot: [u64; 64],
+}
+
+impl Coverage {
+    /// `slots` are the slots of each file of the list, in its order.
+    ///
+    /// The files after the 64th are not covered: an answer has 64 bits.
+    pub(crate) fn new(map: Arc<FamilyMap>, slots: Vec<Slots>) -> Self {
+        let (mut covered, mut by_slot) = (0, [0; 64]);
+        for (index, slots) in slots.iter().enumerate().take(64) {
+            covered |= u64::from(!slots.is_empty()) << index;
+            for slot in slots.iter() {
+                by_slot[slot as usize] |= 1 << index;
+            }
+        }
+        Self { map, slots: slots.into(), covered, by_slot }
+    }
+
+    /// Prefetches what [`answer`](Self::answer) reads first.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: KeyHash) {
+        self.map.prefetch(hash);
+    }
+
+    /// Returns the files that may have the row of a hash.
+    #[inline]
+    pub(crate) fn answer(&self, hash: KeyHash) -> MapAnswer {
+        let slots = self.map.slots(hash);
+        let named = slots.iter().fold(0, |named, slot| named | self.by_slot[slot as usize]);
+        MapAnswer { covered: self.covered, named }
+    }
+
+    /// Returns the sizes of the map.
+    pub(crate) fn stats(&self) -> MapStats {
+        MapStats {
+            covered_files: u64::from(self.covered_files()),
+            bytes: self.map.bytes(),
+            free_entries: self.map.room().entries,
+        }
+    }
+
+    pub(crate) const fn map(&self) -> &Arc<FamilyMap> {
+        &self.map
+    }
+
+    /// Returns the slots of the file at `index` of the list.
+    pub(crate) fn slots(&self, index: usize) -> Slots {
+        self.slots[index]
+    }
+
+    /// Returns whether an answer is about the file at `index` of the list.
+    pub(crate) const fn covers(&self, index: usize) -> bool {
+        index < 64 && self.covered >> index & 1 == 1
+    }
+
+    /// Returns the number of covered files.
+    pub(crate) const fn covered_files(&self) -> u32 {
+        self.covered.count_ones()
+    }
+}

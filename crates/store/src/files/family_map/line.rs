@@ -1,0 +1,136 @@
+//! A line of a family map: 31 entries and 16 overflow bits in one cache line.
+//!
+//! | bits of the line | meaning                                             |
+//! |------------------|-----------------------------------------------------|
+//! | 16 i … 16 i + 15 | entry i, for i = 0 … 30: slot, then fingerprint     |
+//! | 496 … 511        | overflow bits                                       |
+//!
+//! | bits of an entry | meaning                     |
+//! |------------------|-----------------------------|
+//! | 0 … 5            | slot number                 |
+//! | 6 … 15           | fingerprint, 0 for no entry |
+//!
+//! Four entries are in one atomic word. One writer stores words, and readers load them at any time.
+//! All loads and stores are relaxed: the publication of a version orders them (see the parent
+//! module). A reader without that order sees some of the entries of unpublished slots, which it
+//! ignores. It always sees the published entries: the writer only fills free entries, so each value
+//! of a word has the entries of the values before.
+
+use super::places::{Fingerprint, SLOT_BITS};
+use super::slots::Slots;
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+/// Entries of a line.
+pub(super) const ENTRIES: u64 = 31;
+
+const WORDS: usize = 8;
+/// The lowest bit of each entry of a word.
+const ONES: u64 = 0x0001_0001_0001_0001;
+/// The bits of each entry but the highest.
+const LOW_BITS: u64 = 0x7fff * ONES;
+/// The bits of the fingerprints.
+const FINGERPRINTS: u64 = 0xffc0 * ONES;
+const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
+/// The first overflow bit in the last word.
+const OVERFLOW_SHIFT: u32 = 48;
+
+/// A line; see the module.
+#[derive(Debug)]
+#[cfg_attr(not(any(loom, shuttle)), repr(align(64)))]
+pub(super) struct Line([AtomicU64; WORDS]);
+
+impl Line {
+    /// Returns a line without entries.
+    pub(super) fn new() -> Self {
+        Self(std::array::from_fn(|_| AtomicU64::new(0)))
+    }
+
+    /// Returns the slots of the entries with this fingerprint.
+    #[inline]
+    pub(super) fn slots(&self, fingerprint: Fingerprint) -> Slots {
+        let wanted = (u64::from(fingerprint.value) << SLOT_BITS) * ONES;
+        let mut slots = 0;
+        for (index, word) in self.0.iter().enumerate() {
+            let word = word.load(Ordering::Relaxed);
+            let mut equal = zero_entries((word ^ wanted) & FINGERPRINTS) & entry_bits(index);
+            while equal != 0 {
+                let entry = word >> (equal.trailing_zeros() - 15);
+                slots |= 1 << (entry & SLOT_MASK);
+                equal &= equal - 1;
+            }
+        }
+        Slots::from_bits(slots)
+    }
+
+    /// Returns whether a row with this overflow bit may be in a further line.
+    #[inline]
+    pub(super) fn overflows(&self, fingerprint: Fingerprint) -> bool {
+        let last = self.0[WORDS - 1].load(Ordering::Relaxed);
+        last >> (OVERFLOW_SHIFT + fingerprint.overflow) & 1 == 1
+    }
+
+    /// Inserts an entry. Returns `false`, and sets the row's overflow bit, if the line is full.
+    ///
+    /// Only the writer of the map may call this.
+    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> bool {
+        if self.slots(fingerprint).contains(slot) {
+            return true;
+        }
+        let entry = u64::from(fingerprint.value) << SLOT_BITS | u64::from(slot);
+        for (index, word) in self.0.iter().enumerate() {
+            let before = word.load(Ordering::Relaxed);
+            let free = zero_entries(before & FINGERPRINTS) & entry_bits(index);
+            if free != 0 {
+                word.store(before | entry << (free.trailing_zeros() - 15), Ordering::Relaxed);
+                return true;
+            }
+        }
+        let last = &self.0[WORDS - 1];
+        let bit = 1 << (OVERFLOW_SHIFT + fingerprint.overflow);
+        last.store(last.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
+        false
+    }
+
+    /// Returns a copy with other slot numbers, and its number of entries.
+    ///
+    /// Leaves out the entries whose slot has no new number. Keeps all overflow bits: a row may be in
+    /// a further line. Only the writer of the map may call this.
+    pub(super) fn renumbered(&self, renumber: &[Option<u32>; 64]) -> (Self, u64) {
+        let (copy, mut count) = (Self::new(), 0);
+        for (index, word) in self.0.iter().enumerate() {
+            let word = word.load(Ordering::Relaxed);
+            for shift in
+                (0..64).step_by(16).filter(|shift| entry_bits(index) >> shift & 0xffff != 0)
+            {
+                let entry = word >> shift & 0xffff;
+                let value = (entry >> SLOT_BITS) as u16;
+                let slot = renumber[(entry & SLOT_MASK) as usize];
+                let Some(slot) = slot.filter(|_| value != 0) else { continue };
+                let fingerprint = Fingerprint { value, overflow: 0 };
+                // Two slots of one file have become one: equal entries are one entry.
+                count += u64::from(!copy.slots(fingerprint).contains(slot));
+                assert!(copy.insert(fingerprint, slot), "a copy has no more entries than the line");
+            }
+        }
+        let overflow = self.0[WORDS - 1].load(Ordering::Relaxed) >> OVERFLOW_SHIFT;
+        let last = &copy.0[WORDS - 1];
+        let with_overflow = last.load(Ordering::Relaxed) | overflow << OVERFLOW_SHIFT;
+        last.store(with_overflow, Ordering::Relaxed);
+        (copy, count)
+    }
+}
+
+/// Returns the highest bit of each 16-bit part of a word that is zero.
+#[inline]
+const fn zero_entries(word: u64) -> u64 {
+    // The addition carries into the highest bit of a part if one of its other bits is set, and
+    // never beyond it.
+    !(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS)
+}
+
+/// Returns the highest bit of each part of a word that is an entry.
+#[inline]
+const fn entry_bits(index: usize) -> u64 {
+    const HIGHEST: u64 = 0x8000 * ONES;
+    if index == WORDS - 1 { HIGHEST >> 16 } else { HIGHEST }
+}

@@ -1,0 +1,50 @@
+//! The family map: one lookup that names the files of a family that may hold a row.
+//!
+//! ```text
+//! row's hash ─ FamilyMap ─→ slots ─ Coverage ─→ files
+//!              │                    └ one a version of the file list: which files a slot stands for
+//!              └ lines of fingerprints and slot numbers, and a stash; shared by many versions
+//! ```
+//!
+//! | file         | what it is                                                               |
+//! |--------------|--------------------------------------------------------------------------|
+//! | `places`     | the lines and the fingerprint of a hash                                  |
+//! | `line`       | one cache line of entries                                                |
+//! | `stash`      | the entries that found no place in their lines                           |
+//! | `map`        | the lines and the stash, and their one writer                            |
+//! | `sweep`      | a copy of a map without the entries of dead slots                        |
+//! | `slots`      | a set of slot numbers                                                    |
+//! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
+//! | `coverage`   | the slots of each file of a list, and the answer for a row               |
+//!
+//! A slot number stands for the rows that one [`SlotWriter`] inserted. A file is *covered* if each
+//! of its rows was inserted with one of the file's slots. Four rules make an answer right for every
+//! version, also for that of an old snapshot, whatever happens to the map afterwards:
+//!
+//! 1. An entry never moves and never changes while its map exists, and nothing is removed.
+//! 2. A map gives out each slot number once.
+//! 3. A file gets its slots in a new version, after all its rows were inserted. The version is
+//!    published under a lock, so a reader of the version sees the entries.
+//! 4. A version refers to its map and to the slots of its files. A map that replaces another comes
+//!    with a new version; readers of older versions keep the old map.
+#![cfg_attr(
+    not(test),
+    allow(
+        clippy::indexing_slicing,
+        clippy::as_conversions,
+        clippy::arithmetic_side_effects,
+        reason = "slot numbers below 64, lines below their number, counters"
+    )
+)]
+
+pub(crate) mod coverage;
+mod line;
+pub(crate) mod map;
+mod places;
+pub(crate) mod row_hashes;
+pub(crate) mod slots;
+mod stash;
+mod sweep;
+
+#[cfg(test)]
+mod tests;

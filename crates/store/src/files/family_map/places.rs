@@ -1,0 +1,46 @@
+//! The places of a row in a family map: its fingerprint, and the lines that it may be in.
+//!
+//! | bits of the hash | use                                                       |
+//! |------------------|-----------------------------------------------------------|
+//! | 63 … 20          | the first line: the hash times the number of lines, / 2^64 |
+//! | 19 … 16          | the overflow bit                                          |
+//! | 15 … 6           | the fingerprint; 0 is taken as 1                          |
+//!
+//! The further lines come from a product of the rotated hash, so that rows of one line spread over
+//! all lines.
+
+use filter::KeyHash;
+
+/// Lines that a row may be in.
+pub(super) const LINES_MAX: u32 = 6;
+
+/// Bits of an entry that are the slot number.
+pub(super) const SLOT_BITS: u32 = 6;
+
+/// The fingerprint and the overflow bit of a row.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Fingerprint {
+    /// 1 to 1023.
+    pub(super) value: u16,
+    /// One of the 16 overflow bits, 0 to 15.
+    pub(super) overflow: u32,
+}
+
+impl Fingerprint {
+    #[inline]
+    pub(super) const fn of(hash: KeyHash) -> Self {
+        let low = hash.get() as u16 >> SLOT_BITS;
+        let value = if low == 0 { 1 } else { low };
+        Self { value, overflow: (hash.get() >> 16) as u32 & 15 }
+    }
+}
+
+/// Returns the index of the line that a row is looked for in after `step` other lines.
+#[inline]
+pub(super) const fn line_index(hash: KeyHash, step: u32, lines: usize) -> usize {
+    let hash = match step {
+        0 => hash.get(),
+        _ => hash.get().rotate_left(11 * step + 18).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+    };
+    ((hash as u128 * lines as u128) >> 64) as usize
+}

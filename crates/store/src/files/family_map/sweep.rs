@@ -1,0 +1,63 @@
+//! Copies a map without the entries of dead slots.
+//!
+//! A map has 64 slot numbers and gives out each once, so a map that many files went through runs out
+//! of them. The copy numbers the slots of the present files anew, without the rows' hashes: an entry
+//! stays in its line.
+
+use std::sync::Arc;
+
+use sstable::BlockCache;
+
+use super::line::Line;
+use super::map::{FamilyMap, MapWriter};
+use super::slots::Slots;
+use super::stash::Stash;
+use crate::sync::lock;
+
+impl FamilyMap {
+    /// Returns a copy in which the slots of `files[i]` have become slot `i`.
+    ///
+    /// At most 64 files. `None` if the cache has no room for the copy.
+    pub(crate) fn swept(&self, files: &[Slots], cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
+        let mut renumber = [None; 64];
+        for (new, slots) in (0..).zip(files) {
+            for old in slots.iter() {
+                assert!(renumber[old as usize].is_none(), "a slot belongs to one file");
+                renumber[old as usize] = Some(new);
+            }
+        }
+        let reservation = cache.reserve(self.size.bytes())?;
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(self.lines.len()).ok()?;
+        // Inserts wait, and continue in this map. The files that they are for are not in the copy.
+        let _no_writer = lock(&self.writer);
+        let next_slot = u32::try_from(files.len()).ok()?;
+        let mut writer = MapWriter { next_slot, ..MapWriter::default() };
+        lines.extend(self.lines.iter().map(|line| {
+            let (line, entries): (Line, u64) = line.renumbered(&renumber);
+            writer.entries += entries;
+            line
+        }));
+        let stash = Stash::new(self.size.stashed);
+        for (hash, slots) in self.stash.iter() {
+            let live = slots.iter().filter_map(|old| renumber[old as usize]);
+            let live = live.fold(Slots::NONE, |sum, new| sum.with(Slots::of(new)));
+            if !live.is_empty() {
+                let has_room = stash.insert(hash, live, &mut writer.stashed);
+                assert!(has_room, "the copy of a stash has no more hashes than the stash");
+                writer.entries += live.iter().count() as u64;
+            }
+        }
+        Some(Arc::new(Self::from_parts(self.size, lines, stash, writer, reservation)))
+    }
+
+    /// Returns the slots of the files of a map that [`swept`](Self::swept) made, in their order.
+    pub(crate) fn first_slots(&self) -> impl Iterator<Item = Slots> + use<> {
+        (0..lock(&self.writer).next_slot).map(Slots::of)
+    }
+
+    /// Returns the number of slots given out.
+    pub(crate) fn used_slots(&self) -> u32 {
+        lock(&self.writer).next_slot
+    }
+}
