@@ -58,8 +58,8 @@ const RATIOS: &str = "<h2>Ratios and goals</h2>\n<p>A ratio is our figure divide
     vertical line, both are equal.</p>\n<p>A goal, the vertical stroke in a row, is the ratio that \
     this project wants to reach: a goal of 0.2 means at most a fifth of the peer's time. It is \
     <em>held</em> if the upper quartile is at most the goal, <em>missed</em> if the lower quartile \
-    exceeds it, and <em>unresolved</em> if it lies between them. A missed goal with a ratio below 1 is still \
-    ahead of the peer.</p>\n";
+    exceeds it, and <em>unresolved</em> if it lies between them. A missed goal with a ratio below \
+    1 is still ahead of the peer.</p>\n";
 
 fn conclude(out: &mut String, run: &Run) {
     let conclusion = conclusion(run);
@@ -69,8 +69,9 @@ fn conclude(out: &mut String, run: &Run) {
         return;
     }
     out.push_str(
-        "<p>Each line compares the best of our settings with the best of the peer's. Ahead means that \
-         both quartiles of the ratio are below 1, behind that both are above 1.</p>\n<ul id=\"peers\">",
+        "<p>Each line compares the best of our settings with the best of the peer's. Ahead means \
+         that both quartiles of the ratio are below 1, behind that both are above 1.</p>\n\
+         <ul id=\"peers\">",
     );
     for peer in &conclusion.peers {
         let (name, rest) = peer.split_once(". ").unwrap_or((peer, ""));

@@ -2,8 +2,9 @@
 //!
 //! HBase keeps the files of a table in `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`. Not every file there
 //! is an HFile: after a split, a region has references to halves of its parent's files; a cloned table
-//! has links to files of the original. Not every file counts: a store file tracker lists those that do.
-//! This crate lists the store files that count, and opens the HFiles that have their cells.
+//! has links to files of the original. Not every file counts: with a store file tracker, only the files
+//! of its list do. This crate lists the store files that count, and opens the HFiles that have their
+//! cells.
 //!
 //! ```no_run
 //! use std::path::Path;

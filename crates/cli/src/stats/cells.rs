@@ -88,7 +88,7 @@ impl<'s> Counter<'s> {
         }
     }
 
-    /// Counts the current row. Call it after the last cell, even if the rest of the file is unreadable.
+    /// Counts the current row. Call it after the last readable cell of the file.
     pub(super) fn end_row(&mut self) {
         let current = &mut self.current;
         if current.cells == 0 {
