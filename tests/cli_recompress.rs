@@ -107,10 +107,17 @@ fn settings_without_an_option_stay() {
     assert!(said.starts_with(&new) && said.contains(" as DIFF, LZ4; 0."), "{said}");
     let (before, after) = (json(&["info", "--json", &old]), json(&["info", "--json", &new]));
     assert_eq!((&after["encoding"], &after["compression"]), (&"DIFF".into(), &"LZ4".into()));
-    let may_change = ["file", "size", "encoding", "compression"];
+    let may_change = ["file", "size", "encoding", "compression", "mid_key", "trailer", "file_info"];
     for (name, value) in before.as_object().expect("an object") {
         assert!(may_change.contains(&name.as_str()) || after[name] == *value, "{name}: {after}");
     }
+    let entries = |report: &Value| {
+        let entries = report["file_info"].as_array().expect("a list").iter();
+        let kept = entries.filter(|entry| entry["key"] != "DATA_BLOCK_ENCODING");
+        kept.cloned().collect::<Vec<_>>()
+    };
+    assert!(entries(&before).len() > 10);
+    assert_eq!(entries(&after), entries(&before));
     assert_eq!(after["filter"]["kind"], "ribbon");
     let bytes = fs::read(&new).expect("written");
     for (key, _) in manifest()

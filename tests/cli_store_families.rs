@@ -133,7 +133,7 @@ fn alter_changes_what_is_given_and_keeps_the_rest() {
     for (args, expected) in [
         (&["f", "--bloom-type", prefix][..], "needs --bloom-prefix-length"),
         (&["f", "--ttl", "0"], "at least 1, or FOREVER"),
-        (&["f", "--compression", "BZIP"], "unknown compression"),
+        (&["f", "--compression", "BZIP"], "possible values: NONE, GZ"),
         (&["g", "--versions", "1"], "the store has no family g"),
     ] {
         let (status, said) = failure(directory, &[&["alter", "s"], args].concat());

@@ -18,13 +18,17 @@ const fn of_command_line(section: &'static str, commands: &'static [&'static str
     Shown { page: COMMAND_LINE, section, commands }
 }
 
-const SHOWN: [Shown; 15] = [
+const SHOWN: [Shown; 17] = [
     of_command_line(
         "bench",
         &["hfile bench --json --rows 2000 --files 2 --gets 100 --filters none,ribbon"],
     ),
     of_command_line("info", &["hfile info --json part-0.hfile"]),
-    of_command_line("layout", &["hfile layout --json part-0.hfile"]),
+    of_command_line("layout", &["hfile layout --json --keys tests/data/hfile/s03-one-cell.hfile"]),
+    of_command_line(
+        "stats",
+        &["hfile stats --json tests/data/hfile/s10-tags-compressed-diff.hfile"],
+    ),
     of_command_line("verify", &["hfile verify --json bad.hfile"]),
     of_command_line("get", &["hfile get --json region/cf/* row00001"]),
     of_command_line("find", &["hfile find --json region/cf/* row00001"]),
@@ -58,9 +62,22 @@ const SHOWN: [Shown; 15] = [
         ],
     ),
     of_command_line(
+        "store reports",
+        &[
+            "hfile store create --json s f --versions 3",
+            "hfile store create s g >&2",
+            "hfile store alter --json s f --versions 5",
+            "hfile store drop-family --json s g",
+            "hfile store put --json s row1 f:a=1 f:b=2",
+            "hfile store increment --json s f row1 c",
+            "hfile store flush --json s",
+            "hfile store checkpoint --json s BACKUP",
+        ],
+    ),
+    of_command_line(
         "store verify",
         &[
-            "hfile store create s f",
+            "hfile store create s f >&2",
             "hfile store import s f part-0.hfile >&2",
             "hfile cat --format cells --limit 30 part-0.hfile | hfile store put s f --batch 10 --from cells - >&2",
             "printf x | dd of=$(ls s/wal/*) bs=1 seek=300 conv=notrunc status=none",
