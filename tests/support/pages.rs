@@ -8,8 +8,8 @@ struct Readme;
 #[doc = include_str!("../../docs/src/filters/README.md")]
 struct Filters;
 
-#[doc = include_str!("../../docs/src/guides/embed-a-store.md")]
-struct EmbedAStore;
-
 #[doc = include_str!("../../docs/src/start.md")]
 struct Start;
+
+#[doc = include_str!("../../docs/src/guides/embed-a-store.md")]
+struct EmbedAStore;

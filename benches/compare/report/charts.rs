@@ -45,7 +45,7 @@ pub(super) fn ratios(run: &Run) -> Chart {
         id: "ratios",
         title: "Ours over the best settings of each peer".to_owned(),
         note: "Left of the line at 1, ours takes less. Marker: median of the rounds; bar through \
-               it: quartiles; upright stroke: goal."
+               it: quartiles; vertical stroke: goal."
             .to_owned(),
         legend: legend(contenders.into_iter()),
         drawing: Drawing::Rows(Rows {

@@ -1,5 +1,5 @@
-//! A run as one HTML page with charts: no scripts, no external resources, a light and a dark
-//! scheme, readable from 420 pixels of width.
+//! The report of a run: one HTML page with charts, a light and a dark scheme, without scripts and
+//! external resources, readable in windows of at least 420 pixels.
 //!
 //! ```text
 //! page.rs       text and tables
@@ -10,7 +10,7 @@
 //! lines.rs      the drawing of a chart with a line for each contender
 //! placement.rs  where markers go, so that none covers another
 //! axis.rs       scales and ticks
-//! marks.rs      a marker and a colour for each engine
+//! marks.rs      a marker and a colour for each contender
 //! text.rs       numbers and escapes
 //! ```
 

@@ -24,8 +24,8 @@ pub(crate) fn page(run: &Run) -> String {
         let stage = run.stages.last().map_or("the first stage", |stage| &*stage.name);
         let _ = writeln!(
             out,
-            "<p id=\"unfinished\" class=\"warning\"><strong>Unfinished</strong>: what was measured \
-             up to “{}”.</p>",
+            "<p id=\"unfinished\" class=\"warning\"><strong>Unfinished</strong>: the page has the \
+             figures up to “{}”.</p>",
             escape(stage)
         );
     }
@@ -55,11 +55,11 @@ pub(crate) fn page(run: &Run) -> String {
 const RATIOS: &str = "<h2>Ratios and goals</h2>\n<p>A ratio is our figure divided by the peer's in \
     the same round, with the settings of the peer that are best for this work. At 0.5 ours takes \
     half of the peer's time (or data blocks, or bytes); at 2 it takes twice as much; at 1, the \
-    upright line, both are equal.</p>\n<p>A goal, the upright stroke in a row, is the ratio that \
+    vertical line, both are equal.</p>\n<p>A goal, the vertical stroke in a row, is the ratio that \
     this project wants to reach: a goal of 0.2 means at most a fifth of the peer's time. It is \
     <em>held</em> if the upper quartile is at most the goal, <em>missed</em> if the lower quartile \
-    exceeds it, and <em>unresolved</em> if it lies between them. A missed goal left of 1 is still \
-    ahead of the peer.</p>\n";
+    exceeds it, and <em>unresolved</em> if it lies between them. A missed goal with a ratio below \
+    1 is still ahead of the peer.</p>\n";
 
 fn conclude(out: &mut String, run: &Run) {
     let conclusion = conclusion(run);
@@ -69,8 +69,9 @@ fn conclude(out: &mut String, run: &Run) {
         return;
     }
     out.push_str(
-        "<p>For each peer, with the best of our settings and the best of the peer's. Ahead and \
-         behind: both quartiles of the ratio lie on that side of 1.</p>\n<ul id=\"peers\">",
+        "<p>Each line compares the best of our settings with the best of the peer's. Ahead means \
+         that both quartiles of the ratio are below 1, behind that both are above 1.</p>\n\
+         <ul id=\"peers\">",
     );
     for peer in &conclusion.peers {
         let (name, rest) = peer.split_once(". ").unwrap_or((peer, ""));

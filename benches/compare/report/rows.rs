@@ -34,7 +34,7 @@ pub(super) struct Row {
     pub(super) contender: Option<String>,
     pub(super) mark: Mark,
     pub(super) value: Value,
-    /// The limit of the value, and whether it is kept.
+    /// The goal that the value is compared with, and the verdict.
     pub(super) limit: Option<(f64, String)>,
 }
 

@@ -22,8 +22,7 @@ Examples:
   hfile diff --json a.hfile b.hfile | jq .same
   hfile diff before/region compacted/region
 
-Of a directory, compares the cells of all its files, merged in their order, including delete markers and old
-versions.
+For a directory, merges the cells of all its files in key order, including delete markers and old versions.
 A line begins with - for a cell only in the first file, + for a cell only in the second, and * for a cell
 whose value or tags differ.
 Exit status: 0 the same cells, 1 different cells, or a file is damaged, 2 wrong usage, 3 could not read.")]

@@ -29,15 +29,16 @@ Examples:
   hfile verify data/default/users
   hfile verify --json data/default | jq -r 'select(.ok | not) | .file'
 
-Checks files on all cores and reports them in the order given. Of more than 20 files, prints only the damaged
-ones. A line on stderr counts the files. Continues with the other files if one cannot be read. For a damaged data block, reports which rows may be lost: those between the last row before the block
-and the first row after it. hfile salvage saves all other rows.
+Checks files on all cores and reports them in the order given. If there are more than 20 files, prints only the
+damaged ones. A line on stderr counts the files. Continues with the other files if one cannot be read.
+For a damaged data block, reports which rows may be lost: those from the last row before the block to the first
+row after it. hfile salvage saves all other rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// HFiles, or directories of them, to check
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Print a line for each sound file, also of more than 20 files
+    /// Print a line for each sound file, even if there are more than 20 files
     #[arg(long)]
     verbose: bool,
     #[command(flatten)]

@@ -1,16 +1,16 @@
-//! What a file is by its first and last bytes.
+//! The kind of a file, recognized by its first and last bytes.
 //!
 //! | file                        | bytes                                                                 |
 //! |-----------------------------|-----------------------------------------------------------------------|
-//! | HFile                       | starts with the magic of a block, or the trailer starts with its own  |
-//! | write-ahead log             | starts with `PWAL`                                                    |
-//! | description of a region, …  | starts with `PBUF`, before a protobuf message                         |
+//! | HFile                       | magic of a block at the start, or of a trailer where a trailer begins |
+//! | write-ahead log             | `PWAL` at the start                                                   |
+//! | description of a region, …  | `PBUF` at the start, then a protobuf message                          |
 
 use std::io;
 
 use sstable::{BlockType, ReadAt, Trailer};
 
-/// What the bytes of a file say that it is.
+/// The kind of a file, as far as its bytes show it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Contents {
     /// An HFile, which may be damaged.
@@ -29,7 +29,7 @@ const MESSAGE_MAGIC: &[u8] = b"PBUF";
 const TRAILER_V2_LEN: u64 = 212;
 
 impl Contents {
-    /// Reads the first 8 bytes of a file, and where the trailers of HFiles begin.
+    /// Reads the first 8 bytes of a file, and those at the two offsets where a trailer can begin.
     pub(crate) fn of(source: &dyn ReadAt) -> io::Result<Self> {
         let len = source.len();
         let mut first = [0; 8];

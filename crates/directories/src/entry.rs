@@ -1,4 +1,4 @@
-//! A store file of a directory, and what kind of file it is.
+//! A store file of a directory, and its kind.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,11 @@ pub struct Entry {
     pub path: PathBuf,
     /// The length of the file in bytes.
     pub len: u64,
-    /// What it is.
+    /// The kind of the file.
     pub kind: EntryKind,
 }
 
-/// What a store file is.
+/// The kind of a store file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum EntryKind {
     /// An HFile.
@@ -30,20 +30,20 @@ pub enum EntryKind {
     Link(HFileLink),
     /// A half of a file of another region.
     Reference {
-        /// Which file.
+        /// The name, which says whose half it is.
         name: ReferenceName,
-        /// The half, if the store file tracker has it; otherwise it is in the file.
+        /// The half, if the store file tracker records it; otherwise the file itself records it.
         stored: Option<Reference>,
     },
 }
 
-/// The longest file that is read as a reference: a split key has at most 32 KiB.
+/// The maximum length of a file that is read as a reference: a split key has at most 32 KiB.
 pub(crate) const REFERENCE_LEN_MAX: u64 = 64 << 10;
 
 /// Returns what a single file is, by its name and its first and last bytes.
 ///
-/// A file that exists, but is neither an HFile nor one of the other files that HBase keeps, counts
-/// as an HFile: opening it says what is wrong with it.
+/// A missing file, and a file of no kind that HBase keeps, count as HFiles: opening such a file
+/// returns an error that says what is wrong.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub fn identify(tree: &dyn FileTree, path: &Path) -> Result<Entry> {
     }
 }
 
-/// Returns the store file at a path, or why the file is none.
+/// Returns the store file at a path, or why the file is not a store file.
 pub(crate) fn classify(
     tree: &dyn FileTree,
     path: &Path,
@@ -77,7 +77,7 @@ pub(crate) fn classify(
     let entry = |kind| Ok(Ok(Entry { path: path.to_owned(), len, kind }));
     match name.and_then(|name| name.parse().ok()) {
         Some(StoreFileName::Link(link)) if len == 0 => return entry(EntryKind::Link(link)),
-        // The copy of an HFile may have such a name, as in `4f1c.1`.
+        // A copy of an HFile may be named like a reference, as in `4f1c.1`.
         Some(StoreFileName::Reference(name))
             if len <= REFERENCE_LEN_MAX && contents(tree, path)? != Contents::HFile =>
         {

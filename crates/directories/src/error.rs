@@ -29,7 +29,7 @@ pub enum Error {
     NotAStoreFile {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Why it is not a store file.
         reason: SkipReason,
     },
 
@@ -70,7 +70,7 @@ pub enum Error {
     TooMany {
         /// The directory.
         path: PathBuf,
-        /// The limit.
+        /// The limit that is exceeded, as in "has more than …".
         what: String,
     },
 

@@ -2,8 +2,9 @@
 //!
 //! HBase keeps the files of a table in `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`. Not every file there
 //! is an HFile: after a split, a region has references to halves of its parent's files; a cloned table
-//! has links to files of the original; a table with a store file tracker has files that do not count.
-//! This crate lists the files that do, and finds and opens the HFiles that have their cells.
+//! has links to files of the original. Not every file counts: with a store file tracker, only the files
+//! of its list do. This crate lists the store files that count, and opens the HFiles that have their
+//! cells.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -33,10 +34,10 @@
 //! The names are types with [`FromStr`](std::str::FromStr) and `Display`: [`HFileName`],
 //! [`MobFileName`], [`HFileLink`], [`ReferenceName`], and [`StoreFileName`] for any of them.
 //!
-//! A [`FileTree`] is what the crate needs of a file system: [`LocalTree`] is the local one.
+//! All access to files goes through a [`FileTree`]; [`LocalTree`] is the local file system.
 //!
-//! Directories may come from outside. Damaged, hostile and missing files are errors; there is no
-//! endless loop, and nothing is allocated that was not checked against a limit.
+//! Directories may come from outside. Damaged, hostile and missing files are errors. No input causes
+//! an endless loop, and every allocation has a limit.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)

@@ -28,13 +28,13 @@ pub struct Listing {
     pub place: Place,
     /// The store files, by ascending path.
     pub entries: Vec<Entry>,
-    /// The files and directories that are no store files, by ascending path.
+    /// The files and directories that are not store files, by ascending path.
     pub skipped: Vec<Skipped>,
     /// The families and files below the directory that cannot be listed.
     pub problems: Vec<Error>,
 }
 
-/// A file, or a directory that is not searched, which is no store file.
+/// A file that is not a store file, or a directory that is not searched.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Skipped {
     /// The path.
@@ -43,9 +43,9 @@ pub struct Skipped {
     pub reason: SkipReason,
 }
 
-/// The most subdirectories below each other. HBase's trees have six.
+/// The maximum depth of subdirectories. HBase's trees have six levels.
 const DEPTH_MAX: usize = 16;
-/// The most files and directories of a listing.
+/// The maximum number of files and directories of a listing.
 const ITEMS_MAX: usize = 1 << 22;
 
 impl Listing {
@@ -55,14 +55,15 @@ impl Listing {
     /// and `mobdir`. In a family with a store file tracker, only the files that the tracker lists
     /// count, as for HBase.
     ///
-    /// A region that was split or merged stays in its table's directory until its daughters need no
-    /// references to it any more. Only `hbase:meta` says so; the listing has the files of all
-    /// regions.
+    /// After a split or a merge, the old region stays in its table's directory while the new regions
+    /// have references to its files. Only `hbase:meta` says which regions are old; the listing has
+    /// the files of all regions.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the directory itself cannot be listed, [`Error::TooMany`] past the limits.
-    /// Problems with parts of it are in [`problems`](Self::problems).
+    /// [`Error::Io`] if the directory itself cannot be listed, [`Error::TooMany`] if it has more than
+    /// 4,194,304 entries or 16 levels. Problems with parts of the directory are in
+    /// [`problems`](Self::problems).
     pub fn read(tree: &dyn FileTree, directory: &Path) -> Result<Self> {
         let items = tree.list(directory).map_err(Error::io(directory, "list it"))?;
         let place = Place::of(tree, directory, &items);
@@ -86,7 +87,7 @@ impl Listing {
     }
 }
 
-/// A listing that is being made.
+/// A listing in progress.
 struct Visitor<'t> {
     tree: &'t dyn FileTree,
     listing: Listing,
@@ -187,7 +188,7 @@ impl Visitor<'_> {
         self.listing.skipped.push(Skipped { path, reason });
     }
 
-    /// Skips each file of a directory, so that an empty directory is not mentioned.
+    /// Skips a directory file by file, so that an empty directory is not reported.
     ///
     /// Directories outside the data are skipped as a whole, because they may be large.
     fn skip_directory(&mut self, directory: PathBuf, reason: SkipReason) {
@@ -209,7 +210,7 @@ impl Visitor<'_> {
     }
 }
 
-/// The files of a tracker's list that were not seen in the directory yet.
+/// The files of a tracker's list that have not been found in the directory yet.
 struct LiveFiles {
     tracker: PathBuf,
     files: HashMap<String, TrackedFile>,

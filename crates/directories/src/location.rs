@@ -1,6 +1,6 @@
-//! Where the cells of a store file are: links and references resolved to an HFile.
+//! Resolves links and references to the HFile that has their cells.
 //!
-//! | store file               | its cells are in                                                        |
+//! | store file               | the cells are in                                                        |
 //! |--------------------------|-------------------------------------------------------------------------|
 //! | HFile, MOB file          | itself                                                                  |
 //! | link                     | REGION/FAMILY/FILE of its table, below one of the four directories      |
@@ -19,12 +19,12 @@ use crate::{
     Entry, EntryKind, Error, FileTree, HFileLink, ItemKind, ReferenceName, ReferredName, Result,
 };
 
-/// The HFile that has the cells of a store file, and the half of it that counts.
+/// The HFile that has the cells of a store file, and for a reference the half that counts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Location {
     /// The path of the HFile.
     pub path: PathBuf,
-    /// The half, for a reference.
+    /// The half that counts, for a reference.
     pub half: Option<Reference>,
 }
 
@@ -71,7 +71,7 @@ fn read_reference(tree: &dyn FileTree, path: &Path, len: u64) -> Result<Referenc
 struct FamilyPlace {
     /// The directory of the family, without symbolic links.
     family: PathBuf,
-    /// The root directory, if the path has its shape.
+    /// The root directory, if the path has the form `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`.
     root: Option<PathBuf>,
 }
 
@@ -111,7 +111,7 @@ impl FamilyPlace {
         find_first(tree, path, what, candidates.collect())
     }
 
-    /// Finds the file to which a reference refers: in the same tree, or elsewhere below the root.
+    /// Finds the file to which a reference leads: beside its own region, or elsewhere in the root.
     fn find_referred(
         &self,
         tree: &dyn FileTree,
@@ -142,7 +142,7 @@ impl FamilyPlace {
     }
 }
 
-/// Returns the root directory of a family's directory; `None` if the path does not have its shape.
+/// Returns the root directory of a family; `None` if the path is not that of a family in a root.
 fn root_above(family: &Path) -> Option<PathBuf> {
     // FAMILY, REGION, TABLE, NAMESPACE, data
     let data = family.ancestors().nth(4)?;

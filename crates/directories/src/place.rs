@@ -14,11 +14,11 @@ use crate::names::RegionName;
 use crate::tracker;
 use crate::{FileTree, Item, ItemKind, StoreFileName};
 
-/// What a directory is.
+/// The kind of a directory.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Place {
-    /// The root directory of an HBase.
+    /// The root directory of an HBase installation.
     Root,
     /// A namespace: a directory of tables.
     Namespace,
@@ -37,7 +37,7 @@ pub enum Place {
 impl Place {
     /// Returns what a directory with these entries is.
     ///
-    /// Looks at the entries of subdirectories only where names do not tell, and then at one of them.
+    /// Lists a subdirectory, the first one, only if the names of the entries do not decide.
     pub(crate) fn of(tree: &dyn FileTree, directory: &Path, items: &[Item]) -> Self {
         let has = |name: &str| items.iter().any(|item| item.name() == Some(name));
         let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -95,7 +95,7 @@ fn subdirectories(items: &[Item]) -> impl Iterator<Item = &Item> {
     items.iter().filter(|item| item.kind == ItemKind::Directory)
 }
 
-/// Whether a directory is named as the region of a table. Only `hbase:meta` has a decimal name.
+/// Whether a directory is named like a region. Only the region of `hbase:meta` has a decimal name.
 fn is_region(name: Option<&str>) -> bool {
     name.is_some_and(|name| {
         (name.len() == 32 || name == "1588230740") && name.parse::<RegionName>().is_ok()

@@ -17,7 +17,7 @@ pub enum StoreFileReader {
 }
 
 impl StoreFileReader {
-    /// Opens the HFile at a location. Errors call it `name`.
+    /// Opens the HFile at a location. Errors name the file `name`.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl StoreFileReader {
         })
     }
 
-    /// The reader of the whole HFile.
+    /// Returns the reader of the whole HFile.
     pub const fn whole(&self) -> &Reader {
         match self {
             Self::Whole(reader) => reader,
@@ -48,8 +48,8 @@ impl StoreFileReader {
         }
     }
 
-    /// Returns whether the file may have a row: whether the row is in the half and in the range of
-    /// the HFile.
+    /// Returns whether the file may have a row: whether the row is in the half and in the key range
+    /// of the HFile.
     pub fn spans_row(&self, row: &[u8]) -> bool {
         let is_in_half = match self {
             Self::Whole(_) => true,
@@ -121,7 +121,7 @@ impl CellScanner {
     ///
     /// # Errors
     ///
-    /// If a block cannot be read, as of all functions below.
+    /// If a block cannot be read.
     pub fn seek_to_first(&mut self) -> sstable::Result<()> {
         either!(self, scanner => scanner.seek_to_first())
     }

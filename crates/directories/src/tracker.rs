@@ -1,8 +1,8 @@
 //! The files of HBase's file-based store file tracker: the list of a family's live files.
 //!
-//! A table with `hbase.store.file-tracker.impl` = FILE keeps them in `FAMILY/.filelist`. Two files
-//! take turns, so that one is whole while the other is written. Versions 2.5 call them `f1` and `f2`;
-//! newer ones `f1.TIME` and `f2.TIME`.
+//! A table with `hbase.store.file-tracker.impl` = FILE keeps these files in `FAMILY/.filelist`. HBase
+//! writes two files in turn, so that one is complete while the other is written. HBase 2.5 calls them
+//! `f1` and `f2`, newer versions `f1.TIME` and `f2.TIME`.
 //!
 //! | bytes | field      | meaning                                                              |
 //! |------:|------------|----------------------------------------------------------------------|
@@ -10,8 +10,8 @@
 //! |       | message    | `StoreFileList`: timestamp (1), files (2), version (3)               |
 //! |     4 | checksum   | i32 BE, CRC-32 of the message                                        |
 //!
-//! A file of the message is `StoreFileEntry`: name (1), size (2) and, in newer versions, the half that
-//! a reference without a file of its own stands for (3). HBase: `StoreFileListFile`.
+//! A file in the message is a `StoreFileEntry`: name (1), size (2) and, in newer versions, the half
+//! of a reference that has no file of its own (3). HBase: `StoreFileListFile`.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ struct FileMessage {
     name: Option<String>,
     #[prost(uint64, optional, tag = "2")]
     size: Option<u64>,
-    /// The message `Reference`, as in a file without its magic.
+    /// The message `Reference`: the contents of a reference file, without the magic.
     #[prost(bytes = "vec", optional, tag = "3")]
     reference: Option<Vec<u8>>,
 }
@@ -148,7 +148,7 @@ impl TrackedFiles {
 impl TrackedFile {
     fn new(message: FileMessage, path: &Path) -> Result<Self, &'static str> {
         let name = message.name.ok_or("damaged tracker file: a file without a name")?;
-        // A name is joined to the directory, so it must not lead elsewhere.
+        // The name is joined to the directory's path, and must not lead out of the directory.
         if name.is_empty() || name == ".." || name.contains(['/', '\\', '\0']) {
             return Err("damaged tracker file: the name of a file is a path");
         }

@@ -1,4 +1,4 @@
-//! Trees of files: what this crate needs of a file system or an object store.
+//! The interface to a file system or an object store.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use sstable::{FileSource, ReadAt};
 
 /// A tree of directories and files.
 ///
-/// [`LocalTree`] is the file system of the computer.
+/// [`LocalTree`] is the local file system.
 pub trait FileTree: Send + Sync {
     /// Lists a directory, in any order.
     ///
@@ -22,7 +22,7 @@ pub trait FileTree: Send + Sync {
     ///
     /// # Errors
     ///
-    /// I/O errors, except that the path does not exist.
+    /// I/O errors other than that the path does not exist.
     fn find(&self, path: &Path) -> io::Result<Option<ItemKind>>;
 
     /// Opens a file.
@@ -43,20 +43,20 @@ pub trait FileTree: Send + Sync {
 /// An entry of a directory.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Item {
-    /// The path: that of the directory and the name.
+    /// The path: the path of the directory, and the name.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: ItemKind,
 }
 
 impl Item {
-    /// Returns the name; `None` if it is not UTF-8, which no name of HBase is.
+    /// Returns the name; `None` if it is not UTF-8. All names that HBase gives are UTF-8.
     pub fn name(&self) -> Option<&str> {
         self.path.file_name()?.to_str()
     }
 }
 
-/// What a directory entry is.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ItemKind {
     /// A file, or a symbolic link to a file.

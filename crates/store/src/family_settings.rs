@@ -12,8 +12,8 @@ use crate::options::{FamilyOptions, KeepDeletedCells};
 impl FamilyOptions {
     /// Returns all settings as names and values, as the HBase shell's `describe` prints them.
     ///
-    /// `TTL` is in seconds, or `FOREVER`. `ROW_FILTER` and `ROW_FILTER_SIZING` are of this store;
-    /// HBase has no such setting.
+    /// `TTL` is in seconds, or `FOREVER`. `ROW_FILTER` and `ROW_FILTER_SIZING` exist only in this
+    /// store, not in HBase.
     ///
     /// ```
     /// use store::FamilyOptions;

@@ -26,8 +26,8 @@ Examples:
 file order (columns ascending, newest version first). --start is then the greatest row to print, and
 --stop a smaller row.
 
-Prints the cells of a damaged file up to the damage, and continues with the next file. Of a reference, prints
-the cells of its half. A directory's files are not merged.
+Prints the cells of a damaged file up to the damage, and continues with the next file. For a reference, prints
+the cells of its half. The files of a directory are printed one after the other, not merged.
 Exit status: 0 all printed, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Cat {
     /// HFiles, or directories of them, to print, one file after the other

@@ -18,7 +18,7 @@ pub(super) struct EntryReport {
     key: String,
     /// The bytes, in hex.
     value: String,
-    /// The value as the key's meaning demands; `null` if the meaning is not known.
+    /// The decoded value; `null` if the meaning of the key is unknown.
     decoded: Value,
     #[serde(skip)]
     text: String,

@@ -9,7 +9,7 @@ use super::trailer::TrailerReport;
 use crate::inputs::Target;
 use crate::times::date;
 
-/// What the trailer, the file info, the index root and the filters of a file say.
+/// The metadata of a file, from trailer, file info, index root and filters.
 #[derive(Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the fields are those of the JSON output")]
 pub(super) struct FileReport {
@@ -27,7 +27,7 @@ pub(super) struct FileReport {
     pub(super) last_row: Option<String>,
     pub(super) first_key: Option<String>,
     pub(super) last_key: Option<String>,
-    /// The index key at which the file's data is about halved.
+    /// The index key of the middle data block.
     pub(super) mid_key: Option<String>,
     /// The timestamps of all cells in milliseconds, both ends inclusive.
     pub(super) time_range: Option<[i64; 2]>,
@@ -66,7 +66,7 @@ pub(super) struct FileReport {
     pub(super) filter: Option<FilterReport>,
     pub(super) trailer: TrailerReport,
     pub(super) file_info: Vec<EntryReport>,
-    /// Why filters or the mid-key cannot be read. Reads cannot skip the file by such a filter.
+    /// Why filters or the mid-key cannot be read. A read cannot skip the file by such a filter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) problems: Vec<String>,
 }
@@ -76,7 +76,8 @@ impl FileReport {
     ///
     /// # Errors
     ///
-    /// If the index block with the mid-key cannot be read. Damage of it is a problem of the report.
+    /// If the index block with the mid-key cannot be read. Damage of the block is no error, but one
+    /// of the report's problems.
     pub(super) fn new(file: String, target: Target, reader: &Reader) -> Result<Self> {
         let (trailer, info) = (reader.trailer(), reader.file_info());
         let (blocks, filters) = (reader.blocks(), reader.filters());

@@ -20,8 +20,8 @@ Examples:
   hfile info region/cf
   hfile info --json data/default/users | jq -r 'select(.bloom == null) | .file'
 
-Reads only the trailer, the blocks that opening a file loads, and the index block with the mid-key, so large
-files take no longer. Continues with the other files if one cannot be read.
+Reads only the trailer, the blocks that are loaded on open, and the index block with the mid-key, so a large
+file takes no longer. Continues with the other files if one cannot be read.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
     /// HFiles, or directories of them, to describe

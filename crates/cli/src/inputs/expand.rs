@@ -1,4 +1,4 @@
-//! Replaces the directories among the arguments by the store files below them.
+//! Expands the PATH arguments: replaces each directory by the store files below it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::each_file::Outcomes;
 use crate::failure::{Answer, NoStoreFiles};
 use crate::stderr::print_message;
 
-/// A part of a directory that cannot be listed; it may have store files.
+/// A part of a directory that cannot be listed, so that store files may be missing.
 pub(crate) struct Problem {
     /// The directory, as the argument names it.
     pub(crate) directory: String,
@@ -20,7 +20,7 @@ pub(crate) struct Problem {
 /// The store files to read, in the order of the arguments and of their paths.
 pub(crate) struct Inputs {
     files: Vec<Input>,
-    /// What cannot be read of directories.
+    /// The parts of directories that cannot be listed.
     problems: Vec<Problem>,
 }
 
@@ -43,7 +43,7 @@ impl Inputs {
         &self.files
     }
 
-    /// Takes the problems with directories, to report them before the files.
+    /// Takes the problems with directories. Verbs report them before the files.
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
     }
@@ -103,6 +103,7 @@ impl Inputs {
         }
         self.files.extend(listing.entries.into_iter().map(Input::of_entry));
     }
+
     fn add_problem(&mut self, directory: &Path, error: anyhow::Error) {
         self.problems.push(Problem { directory: directory.display().to_string(), error });
     }

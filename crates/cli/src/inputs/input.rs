@@ -12,7 +12,7 @@ use crate::reading_options::reader_options;
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     path: PathBuf,
-    /// What the file is, if a directory listing has found it.
+    /// The entry of a directory listing; `None` if an argument names the file.
     entry: Option<Entry>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Input {
 pub(crate) struct OpenInput {
     /// The reader of its cells.
     pub(crate) reader: StoreFileReader,
-    /// What the file stands for.
+    /// The HFile that the file leads to, and the half.
     pub(crate) target: Target,
 }
 
@@ -40,7 +40,7 @@ impl Input {
         &self.path
     }
 
-    /// Whether an argument names the file itself.
+    /// Returns whether an argument names the file itself.
     pub(crate) const fn is_argument(&self) -> bool {
         self.entry.is_none()
     }
@@ -54,7 +54,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// If the file is no store file, or a link or a reference whose target is missing.
+    /// If the file is not a store file, or the target of a link or a reference is missing.
     pub(crate) fn locate(&self) -> Result<Location, Error> {
         match &self.entry {
             Some(entry) => entry.locate(&LocalTree),
@@ -62,7 +62,7 @@ impl Input {
         }
     }
 
-    /// Returns the target of the file, and the name that errors call it.
+    /// Returns the target of the file, and the name of the file in errors.
     pub(crate) fn describe(&self, location: &Location) -> (Target, FileName) {
         let target = Target::new(&self.path, location);
         let name = FileName::new(target.label(&self.name()));

@@ -12,7 +12,7 @@ use crate::failure::UsageError;
 /// A merging cursor over the cells of store files. Of equal keys, the newest cell comes first.
 pub(crate) struct MergedCells {
     order: Comparator,
-    /// The scanners that have a cell, by descending cell: the next cell is that of the last one.
+    /// The scanners that are not at their end, by descending cell: the last one has the next cell.
     scanners: Vec<CellScanner>,
 }
 
@@ -40,7 +40,7 @@ impl MergedCells {
                 return Err(UsageError(what).into());
             }
             merged.order = order;
-            // Read-ahead needs a thread for each file.
+            // Several files are not read ahead: that would take a thread for each.
             let mut scanner = if files.len() == 1 {
                 reader.bulk_scanner()
             } else {

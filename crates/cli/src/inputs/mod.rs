@@ -1,6 +1,6 @@
 //! The PATH arguments of the verbs that read: files and directories, as the store files to read.
 //!
-//! `expand.rs` replaces a directory by the store files below it, and says what it skips.
+//! `expand.rs` replaces a directory by the store files below it, and prints what it skips.
 //! `input.rs` opens a store file: an HFile, the target of a link, or the half that a reference stands
 //! for. `target.rs` describes links and halves. `merged.rs` merges the cells of a directory's files.
 //! `single.rs` is for verbs that take one HFile.

@@ -1,4 +1,4 @@
-//! What a link or a reference stands for, as reports show it.
+//! The target of a link or a reference, as reports show it.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub(crate) struct Target {
     /// The path of the HFile.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-    /// `top` or `bottom`, for a reference.
+    /// `top` or `bottom`, as HBase calls the halves, for a reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     half: Option<&'static str>,
     /// The smallest row that the top half can have, escaped as HBase prints keys.
@@ -42,18 +42,18 @@ impl Target {
         self.half.is_some()
     }
 
-    /// Returns the name of a file for people: the path, and what the file stands for.
+    /// Returns the name of a file in text for people: the path, and the target in parentheses.
     pub(crate) fn label(&self, path: &str) -> String {
         self.text().map_or_else(|| path.to_owned(), |text| format!("{path} ({text})"))
     }
 
-    /// Returns the description for people; `None` for an HFile itself.
+    /// Returns the target as text for people; `None` for an HFile itself.
     pub(crate) fn text(&self) -> Option<String> {
         let target = self.target.as_ref()?;
         let row = self.split_row.as_deref().unwrap_or_default();
         Some(match self.half {
             None => format!("link to {target}"),
-            // A merge makes references to all of a file.
+            // After a merge of regions, a reference stands for all rows of a file.
             Some("top") if row.is_empty() => format!("upper half of {target}, from its first row"),
             Some("top") => format!("upper half of {target}, from row {row}"),
             Some(_) => format!("lower half of {target}, before row {row}"),
@@ -70,7 +70,7 @@ fn relative(path: &Path) -> String {
     }
 }
 
-/// Adds a column to a table of files that says what links and references stand for, if there are any.
+/// Adds a column with the targets to a table of files, if there are links or references.
 pub(crate) fn add_target_column<'t>(
     heading: &mut Vec<&str>,
     rows: &mut [Vec<String>],

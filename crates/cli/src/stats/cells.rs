@@ -26,7 +26,7 @@ pub(super) struct CellStats {
     pub(super) timestamps: Option<(i64, i64)>,
 }
 
-/// The row that is being counted. It has no cells before the first one of the file.
+/// The current row. It has no cells until the first cell of the file is counted.
 #[derive(Debug, Default)]
 struct CurrentRow {
     row: Vec<u8>,
@@ -73,7 +73,7 @@ impl<'s> Counter<'s> {
         let current = &mut self.current;
         current.bytes += bytes;
         current.cells += 1;
-        // A delete of a family names no column.
+        // A delete of a family belongs to no column.
         if cell.cell_type.deletes_family() {
             return;
         }
@@ -88,7 +88,7 @@ impl<'s> Counter<'s> {
         }
     }
 
-    /// Counts the last row. Call it after the last cell, also if the rest of the file is unreadable.
+    /// Counts the current row. Call it after the last readable cell of the file.
     pub(super) fn end_row(&mut self) {
         let current = &mut self.current;
         if current.cells == 0 {

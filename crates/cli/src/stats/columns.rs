@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde::Serialize;
 use sstable::{CellRef, escape};
 
-/// The maximum number of columns that are counted apart.
+/// The maximum number of columns that are counted separately.
 pub(super) const COLUMNS_MAX: usize = 10_000;
-/// The maximum bytes of the names of these columns.
+/// The maximum total length of the names of these columns.
 const NAME_BYTES_MAX: usize = 16 << 20;
 
 /// Cells and their bytes.
@@ -24,7 +24,7 @@ impl Tally {
     }
 }
 
-/// The tally of each column that was met before a limit was reached, and one of all others.
+/// The tally of each column that came before a limit was reached, and one tally of all others.
 ///
 /// The name of a column is `family:qualifier`. No family contains a colon.
 #[derive(Debug, Default)]
@@ -33,6 +33,7 @@ pub(super) struct Columns {
     name_bytes: usize,
     /// The cells of columns that are not in `tallies`, because a limit was reached.
     others: Tally,
+    /// A buffer for the name of the current column.
     name: Vec<u8>,
 }
 
@@ -69,7 +70,7 @@ impl Columns {
         }
     }
 
-    /// Adds the columns of another file. The order of the calls decides which columns are apart.
+    /// Adds the columns of another file. The first columns to come are counted separately.
     pub(super) fn merge(&mut self, other: Self) {
         let mut tallies: Vec<_> = other.tallies.into_iter().collect();
         tallies.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
@@ -79,12 +80,12 @@ impl Columns {
         self.others.add(other.others);
     }
 
-    /// The cells of the columns that are not counted apart.
+    /// Returns the tally of the columns that are not counted separately.
     pub(super) const fn others(&self) -> Tally {
         self.others
     }
 
-    /// Returns the columns that are counted apart, the one with most bytes first.
+    /// Returns the columns that are counted separately, the one with most bytes first.
     pub(super) fn report(&self) -> Vec<ColumnReport> {
         let mut tallies: Vec<_> = self.tallies.iter().collect();
         tallies.sort_unstable_by(|(name, tally), (other_name, other)| {

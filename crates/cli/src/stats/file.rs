@@ -19,12 +19,12 @@ pub(super) struct FileStats {
 
 /// Reads a file completely.
 ///
-/// Of a reference, counts the cells of its half, and no bytes of blocks: they belong to the file that
-/// is halved. `reads_ahead` uses a second thread, for a file that is read alone.
+/// For a reference, counts the cells of its half, and no blocks: the blocks belong to the file that
+/// the reference leads to. `reads_ahead` uses a second thread, for a file that is read alone.
 ///
 /// # Errors
 ///
-/// If the file cannot be opened. A later error ends the pass, and is the problem of the result.
+/// If the file cannot be opened. A later error ends the pass, and is in the result as `problem`.
 pub(super) fn read_file(input: &Input, reads_ahead: bool) -> anyhow::Result<FileStats> {
     let OpenInput { reader, target } = input.open()?;
     let mut stats = FileStats::default();

@@ -70,12 +70,12 @@ impl Histogram {
         self.sum += other.sum;
     }
 
-    /// The number of numbers.
+    /// Returns how many numbers were counted.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least and the greatest number; `None` without numbers.
+    /// Returns the least and the greatest number; `None` if nothing was counted.
     pub(super) fn range(&self) -> Option<(u64, u64)> {
         (self.count > 0).then_some((self.min, self.max))
     }

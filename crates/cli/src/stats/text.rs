@@ -9,7 +9,7 @@ use crate::output::{Report, write_table};
 use crate::size_text::{show_count, show_number, show_size};
 use crate::times::date;
 
-/// The number of columns in the text; JSON has all that are counted apart.
+/// The number of columns in the text; JSON has all columns that are counted separately.
 const COLUMNS_SHOWN: usize = 20;
 /// The characters of the longest bar of a histogram.
 const BAR_LEN: u64 = 40;
@@ -124,7 +124,7 @@ impl StatsReport {
     fn write_bars(&self, out: &mut dyn Write) -> io::Result<()> {
         for (name, histogram) in self.histograms() {
             let buckets = histogram.powers_of_two();
-            // A single bucket says no more than the table above.
+            // A single bucket adds nothing to the table above.
             if buckets.len() < 2 {
                 continue;
             }
@@ -162,7 +162,7 @@ impl StatsReport {
             let most = show_count(COLUMNS_MAX as u64);
             writeln!(
                 out,
-                "and {cells} of other columns; at most {most} columns are counted apart"
+                "and {cells} of other columns; at most {most} columns are counted separately"
             )?;
         }
         Ok(())

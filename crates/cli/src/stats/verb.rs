@@ -14,7 +14,7 @@ use crate::output::{ReportFormat, STDOUT, stdout};
 use crate::parallel::in_parallel;
 use crate::progress::Progress;
 
-/// Show the sizes, types, tags and columns of the cells of HFiles, and which parts their bytes are in.
+/// Show the sizes, types, tags and columns of the cells of HFiles, and the bytes of each part of the files.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,12 +22,12 @@ Examples:
   hfile stats region/cf
   hfile stats --json data/default/users | jq '.value_bytes.percentiles'
 
-Reads every cell once, files on all cores, in limited memory. Prints one report about all files together: it is
-the sum of the reports about each file, so a row in two files counts as two rows. --each prints a report for
-each file. Key and cell lengths are those of HBase; cells a row and columns a row are counted per file. A
-delete of a family counts as a cell, but is in no column. Of a reference, counts the cells of its half. At most 10,000 columns are counted apart.
-Percentiles are exact below 2,048 and at most 0.1% too high above.
-If a file is damaged, reports what was read before the damage, marked as incomplete.
+Reads every cell once, in limited memory, and several files on all cores. Prints one report about all files
+together: the sum of the reports about each file, so a row in two files counts as two rows. --each prints a
+report for each file. Key and cell lengths are those of HBase. A delete of a family counts as a cell, but
+belongs to no column. For a reference, counts the cells of its half. At most 10,000 columns are counted
+separately. Percentiles are exact below 2,048, and at most 0.1% too high above.
+If a file is damaged, reports the cells before the damage, and marks the report as incomplete.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Stats {
     /// HFiles, or directories of them, to read

@@ -16,10 +16,11 @@ use crate::output::{Report, ReportFormat};
 Examples:
   hfile store alter DIR f --versions 5
   hfile store alter DIR f --ttl FOREVER --compression LZ4
-  hfile store alter DIR f --filter NONE
+  hfile store alter DIR f --filter none
 
-Reads follow the new settings at once; files get them when a flush or a compaction writes them
-(hfile store compact DIR f --major writes all). Prints each changed setting under HBase's name.
+Reads follow the new settings at once. New files have them; hfile store compact DIR f --major rewrites the
+existing files. Prints each changed setting under HBase's name. [new family: …] is the value that a family
+has if hfile store create does not set another.
 Exit status: 0 changed, or already so, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Alter {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What a verb changed: cells written, or the files of families before and after.
+//! The reports of verbs that write: the number of cells, or the sizes of families before and after.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -9,7 +9,7 @@ use store::{FamilyStats, Store};
 use crate::output::Report;
 use crate::size_text::{show_count, show_number, show_size};
 
-/// A point in time, from which the seconds of a report count.
+/// A stopwatch for the seconds of a report.
 pub(super) struct Watch(Instant);
 
 impl Watch {
@@ -95,7 +95,7 @@ impl Sizes {
 }
 
 impl ChangeReport {
-    /// Compares the sizes of the families with those before; `nothing` is the text if all are equal.
+    /// Compares the sizes of the families with `before`; `nothing` is the text if none has changed.
     pub(super) fn new(
         store: &Store,
         before: &[FamilyStats],

@@ -15,8 +15,9 @@ use crate::output::{Report, ReportFormat};
 Examples:
   hfile store checkpoint DIR BACKUP && hfile store drop-family DIR f
 
-Asks nothing and cannot be reversed; a checkpoint keeps a copy without copying files. Cells of the family never
-return, also if a family of the same name is created later. Flushes the other families.
+Does not ask for confirmation, and cannot be reversed. A checkpoint that is made before keeps the family, and
+takes no time for copying. Cells of the family never return, even if a family of the same name is created
+later. Flushes the other families.
 Exit status: 0 removed, 1 the store is damaged, 2 wrong usage or no such family, 3 could not read or write.")]
 pub(super) struct DropFamily {
     #[command(flatten)]

@@ -136,13 +136,13 @@ impl FamilySettings {
         Ok(options.bloom_type(bloom))
     }
 
-    /// Returns the Bloom type, which is `present` unless the options name another.
-    fn bloom_type(&self, present: BloomType) -> Result<BloomType, UsageError> {
-        let len = match (self.bloom_prefix_length, present) {
+    /// Returns the Bloom type: `current` unless the options name another.
+    fn bloom_type(&self, current: BloomType) -> Result<BloomType, UsageError> {
+        let len = match (self.bloom_prefix_length, current) {
             (Some(len), _) | (None, BloomType::RowPrefixFixedLength(len)) => len,
             _ => 0,
         };
-        let bloom = bloom_of_length(self.bloom_type.unwrap_or(present), len);
+        let bloom = bloom_of_length(self.bloom_type.unwrap_or(current), len);
         if bloom == BloomType::RowPrefixFixedLength(0) {
             return Err(UsageError(format!("{} needs --bloom-prefix-length", bloom.name())));
         }

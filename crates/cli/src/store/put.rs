@@ -33,8 +33,9 @@ Examples:
 All columns of a row are written together or not at all. FAMILY ends at the first colon, QUALIFIER at the first
 equals sign; write an equals sign in a qualifier as \\x3d.
 
-With --from, an acknowledged batch is in the log. It survives a crash of the process; a power failure can lose
-the newest batches. A batch ends after a whole record of the input. Cells keep their timestamps and types, and
+With --from, the cells are written in batches; a batch ends after a whole record of the input. With the default
+--durability, an acknowledged batch survives a crash of the process, but a power failure can lose the newest
+batches. Cells keep their timestamps and types, and
 get new sequence ids. CSV columns without a family name belong to FAMILY; hfile build --help describes CSV.
 
 At a line that cannot be read, the records before it are written, and stderr shows how many cells are stored
@@ -58,8 +59,8 @@ pub(super) struct Put {
     /// Set the timestamp of the columns, in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MILLIS", conflicts_with = "from")]
     ts: Option<i64>,
-    /// Choose when a write is acknowledged: SKIP_WAL in memory, ASYNC_WAL logged soon, SYNC_WAL logged,
-    /// FSYNC_WAL logged on disk
+    /// Acknowledge a write when it is in memory and never logged (SKIP_WAL), in memory and logged soon
+    /// (ASYNC_WAL), in the log (SYNC_WAL), or in the log on disk (FSYNC_WAL)
     #[arg(long, value_enum, value_name = "LEVEL", ignore_case = true, default_value = "SYNC_WAL")]
     durability: DurabilityLevel,
     /// Read cells from a file in this format

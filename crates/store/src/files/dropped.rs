@@ -20,7 +20,7 @@ use super::new_file::NewPlace;
 use crate::error::{Error, Result};
 use crate::vfs::{Entry, EntryKind, Vfs};
 
-/// Marks a family as dropped. The mark is then on disk.
+/// Marks a family as dropped. The mark is on disk when the function returns.
 pub(crate) fn mark(vfs: &dyn Vfs, store: &Path, family: &str) -> Result<()> {
     let path = mark_path(store, family);
     match vfs.create(&path) {
@@ -29,7 +29,7 @@ pub(crate) fn mark(vfs: &dyn Vfs, store: &Path, family: &str) -> Result<()> {
             file.write_all(text).map_err(Error::io(&path, "write"))?;
             file.sync().map_err(Error::io(&path, "sync"))?;
         }
-        // The mark of an earlier drop, from before the family was created again.
+        // An earlier drop left the mark, and the family was created again.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(Error::io(&path, "create")(error)),
     }
@@ -52,7 +52,8 @@ pub(crate) fn remove_if_empty(vfs: &dyn Vfs, store: &Path, family: &str) -> Resu
     let directory = store.join(family);
     let entries = vfs.list(&directory).map_err(Error::io(&directory, "list"))?;
     if entries.is_empty() {
-        // The files must not come back after a power cut: without the mark no open removes them.
+        // The removal of the files must be on disk before the mark is removed: after a power cut, no
+        // open would remove files without a mark.
         vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
         vfs.remove_directory(&directory).map_err(Error::io(&directory, "remove"))?;
         vfs.sync_directory(store).map_err(Error::io(store, "sync"))?;

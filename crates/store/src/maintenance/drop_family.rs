@@ -3,8 +3,8 @@
 //! The log has records of the dropped family, and recovery cannot replay a record of a family that
 //! the manifest does not list. The drop therefore ends the log as a flush does: the memstores of
 //! the other families are written to files, and the manifest without the family requires the log
-//! only from the next segment on. So no record of the dropped family is ever replayed, also if a
-//! family of the same name, or with the same id, is created later.
+//! only from the next segment on. So no record of the dropped family is ever replayed, even if a
+//! family with the same name or id is created later.
 //!
 //! ```text
 //! 1  no flush and no compaction runs; the family is marked on disk (`files::dropped`)
@@ -26,17 +26,17 @@ use crate::stats::FamilyStats;
 use crate::write::log::Log;
 
 impl Maintenance {
-    /// Drops a family. Returns its sizes and counters until then.
+    /// Drops a family. Returns its sizes and counters before the drop.
     pub(crate) fn drop_family(
         &self,
         catalog: &Catalog,
         log: &Log,
         name: &str,
     ) -> Result<FamilyStats> {
-        // A compaction can run for long, and meanwhile flushes must go on: its turn comes first.
+        // Waits for a compaction first: it can take long, and flushes must continue meanwhile.
         let _no_compaction = self.take_turn(&self.compaction_turn)?;
         let _no_flush = self.take_turn(&self.flush_turn)?;
-        // The family stays until the end: only another drop, which now waits, could remove it.
+        // No other drop can remove the family from here on: it would wait for the turns.
         catalog.version().known_family(name.as_bytes())?;
         dropped::mark(&**catalog.opener.vfs(), catalog.opener.directory(), name)?;
         let _watch = self.health.poison_on_panic();
@@ -59,8 +59,8 @@ impl Maintenance {
         log: &Log,
         name: &str,
     ) -> Result<Arc<FamilyVersion>> {
-        // A write between the end of the log and the manifest without the family would be in a
-        // segment that recovery replays.
+        // Writers wait until the manifest is replaced: recovery would replay a record of the family
+        // that is written to the new segment.
         let mut writer = log.writer();
         let rotated = rotate_memstores(catalog, &mut writer, 0)?;
         let version = catalog.version();

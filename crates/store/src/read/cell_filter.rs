@@ -1,4 +1,4 @@
-//! The filter of a scan: conditions on the cells that the rules show.
+//! The filter of a scan: conditions on the cells that the rules of `rules.rs` show.
 //!
 //! A cell is shown if it meets all conditions. They are checked after deletes, TTL, time range and
 //! columns, so a filter never shows a cell that the scan would hide without it. As in HBase since
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sstable::CellRef;
 
-/// A condition that a program gives.
+/// A condition that the program passes as a function.
 type Predicate = dyn Fn(&CellRef<'_>) -> bool + Send + Sync;
 
 /// A condition on a cell.
