@@ -74,13 +74,13 @@ fn a_family_map_skips_files_without_a_filter() {
     let absent = row(&report, "family-map", "absent");
     assert!(number(absent, "data_blocks_per_get") <= 0.05, "{absent}");
     assert!(number(absent, "files_skipped_by_map_per_get") >= 15.95, "{absent}");
-    assert_eq!(number(absent, "filter_checks_per_get"), 0.0, "{absent}");
+    assert!(number(absent, "filter_checks_per_get") < 1e-9, "{absent}");
     assert!((16.0..120.0).contains(&number(absent, "bits_per_key")), "{absent}");
     assert!((0.0001..0.003).contains(&number(absent, "error_rate_measured")), "{absent}");
     let present = row(&report, "family-map", "present");
     assert_eq!(present["found"], 20_000);
     assert!(number(present, "data_blocks_per_get") < 1.05, "{present}");
-    assert_eq!(number(row(&report, "none", "absent"), "files_skipped_by_map_per_get"), 0.0);
+    assert!(number(row(&report, "none", "absent"), "files_skipped_by_map_per_get") < 1e-9);
 }
 
 /// All filters with one budget, over files of different sizes.

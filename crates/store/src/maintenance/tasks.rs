@@ -15,6 +15,7 @@ pub(super) struct Tasks {
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each requests other work")]
 struct Wanted {
     flush: bool,
     compact: bool,

@@ -192,7 +192,7 @@ pub(crate) struct Inserted {
 }
 
 impl SlotWriter {
-    /// Of so many inserted rows, one is looked up at the end.
+    /// One of this number of inserted rows is looked up at the end.
     const ROWS_PER_SAMPLE: u64 = 61;
 
     /// Inserts rows by their hashes.
