@@ -33,6 +33,8 @@
 //! The names are types with [`FromStr`](std::str::FromStr) and `Display`: [`HFileName`],
 //! [`MobFileName`], [`HFileLink`], [`ReferenceName`], and [`StoreFileName`] for any of them.
 //!
+//! The module [`wal`] reads write-ahead logs.
+//!
 //! A [`FileTree`] is what the crate needs of a file system: [`LocalTree`] is the local one.
 //!
 //! Directories may come from outside. Damaged, hostile and missing files are errors; there is no
@@ -52,6 +54,7 @@ mod place;
 mod reader;
 mod tracker;
 mod tree;
+pub mod wal;
 
 pub use entry::{Entry, EntryKind, identify};
 pub use error::{Error, Result};
