@@ -18,7 +18,7 @@ const fn of_command_line(section: &'static str, commands: &'static [&'static str
     Shown { page: COMMAND_LINE, section, commands }
 }
 
-const SHOWN: [Shown; 15] = [
+const SHOWN: [Shown; 16] = [
     of_command_line(
         "bench",
         &["hfile bench --json --rows 2000 --files 2 --gets 100 --filters none,ribbon"],
@@ -55,6 +55,14 @@ const SHOWN: [Shown; 15] = [
             "hfile filter foreign info --json --format hadoop-dynamic a.bloom",
             "hfile filter foreign ask --json --format hadoop-dynamic a.bloom row1 none1 none2 none3",
             "hfile filter experiments --json --quick",
+        ],
+    ),
+    of_command_line(
+        "wal",
+        &[
+            "hfile wal info --json tests/data/wal/plain.open",
+            "hfile wal cat --format entries tests/data/wal/plain.open",
+            "head -c 1000 tests/data/wal/plain.open > torn; hfile wal verify --json torn",
         ],
     ),
     of_command_line(
