@@ -18,7 +18,7 @@ const fn of_command_line(section: &'static str, commands: &'static [&'static str
     Shown { page: COMMAND_LINE, section, commands }
 }
 
-const SHOWN: [Shown; 17] = [
+const SHOWN: [Shown; 18] = [
     of_command_line(
         "bench",
         &["hfile bench --json --rows 2000 --files 2 --gets 100 --filters none,ribbon"],
@@ -72,6 +72,14 @@ const SHOWN: [Shown; 17] = [
             "hfile store increment --json s f row1 c",
             "hfile store flush --json s",
             "hfile store checkpoint --json s BACKUP",
+        ],
+    ),
+    of_command_line(
+        "wal",
+        &[
+            "hfile wal info --json tests/data/wal/plain.open",
+            "hfile wal cat --format entries tests/data/wal/plain.open",
+            "head -c 1000 tests/data/wal/plain.open > torn; hfile wal verify --json torn",
         ],
     ),
     of_command_line(

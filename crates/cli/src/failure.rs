@@ -56,6 +56,11 @@ pub(crate) struct UsageError(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct NoStoreFiles(pub(crate) String);
 
+/// A directory without write-ahead logs.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoLogs(pub(crate) String);
+
 /// The output exists, and `--force` is not given.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} already exists")]
@@ -235,6 +240,15 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     if let Some(error) = cause.downcast_ref::<directories::Error>() {
         return classify_directory_error(error);
     }
+    if let Some(error) = cause.downcast_ref::<directories::wal::Error>() {
+        return classify_log_error(error);
+    }
+    if cause.is::<NoLogs>() {
+        return class(
+            3,
+            "give a write-ahead log of HBase, or a directory of them, such as ROOT/WALs or ROOT/oldWALs",
+        );
+    }
     if cause.is::<NoStoreFiles>() {
         return class(
             3,
@@ -285,6 +299,9 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
             "restore a sound copy of the file (replica, snapshot, backup): an HFile is never empty; the name of a \
              link is TABLE=REGION-FILE",
         ),
+        directories::Error::NotAStoreFile { reason: SkipReason::WriteAheadLog, .. } => {
+            class(3, "read it with hfile wal info or hfile wal cat")
+        }
         directories::Error::NotAStoreFile { .. } => {
             class(3, "give an HFile, or the directory of a family, region or table")
         }
@@ -304,6 +321,27 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
              are live; single files can be read by their own paths",
         ),
         directories::Error::TooMany { .. } => class(3, "give a directory below this one"),
+        // `classify` continues with the source: the operating system's error.
+        _ => None,
+    }
+}
+
+fn classify_log_error(error: &directories::wal::Error) -> Option<Classification> {
+    use directories::wal::Error;
+
+    let class = |status, next| Some(Classification { status, next: Some(next) });
+    match error {
+        Error::Damaged { .. } => class(
+            1,
+            "the entries before that offset are sound, and hfile wal cat prints them; restore a sound copy of the \
+             log (replica, backup) for those after it",
+        ),
+        Error::NotALog { is_hfile: true, .. } => class(3, "read it with hfile info or hfile cat"),
+        Error::NotALog { .. } => class(
+            3,
+            "give a write-ahead log of HBase, or a directory of them, such as ROOT/WALs or ROOT/oldWALs",
+        ),
+        Error::Unsupported { .. } => class(3, "let HBase read the log: hbase wal FILE prints it"),
         // `classify` continues with the source: the operating system's error.
         _ => None,
     }

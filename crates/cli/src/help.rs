@@ -6,10 +6,11 @@ use clap::Command;
 pub(crate) const ADVANCED: &str = "Advanced options";
 
 /// The groups of verbs, in the order of the overview.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Look into HFiles", &["info", "layout", "stats", "verify", "cat", "get", "find", "diff"]),
     ("Write HFiles", &["build", "recompress", "salvage"]),
     ("Filters", &["bench", "filter"]),
+    ("HBase's directories", &["wal"]),
     ("Stores", &["store"]),
     ("Set up this command", &["completions", "man"]),
 ];

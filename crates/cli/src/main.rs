@@ -51,6 +51,7 @@ mod temporary;
 mod times;
 mod verify;
 mod version;
+mod wal;
 mod writing_options;
 
 use std::process::ExitCode;
@@ -102,6 +103,7 @@ enum Verb {
     Salvage(WithReadingOptions<salvage::Salvage>),
     Bench(bench::Bench),
     Filter(filter::FilterVerbs),
+    Wal(wal::WalVerbs),
     Store(store::StoreVerbs),
     Completions(completions::Completions),
     Man(man::Man),
@@ -123,6 +125,7 @@ impl Verb {
             Self::Salvage(verb) => verb.applied().run(),
             Self::Bench(verb) => verb.run(),
             Self::Filter(verb) => verb.run(),
+            Self::Wal(verb) => verb.run(),
             Self::Store(verb) => verb.run(),
             Self::Completions(verb) => verb.run(Hfile::command()),
             Self::Man(verb) => verb.run(Hfile::command()),

@@ -36,6 +36,8 @@
 //!
 //! All access to files goes through a [`FileTree`]; [`LocalTree`] is the local file system.
 //!
+//! The module [`wal`] reads write-ahead logs.
+//!
 //! Directories may come from outside. Damaged, hostile and missing files are errors. No input causes
 //! an endless loop, and every allocation has a limit.
 #![cfg_attr(
@@ -53,6 +55,7 @@ mod place;
 mod reader;
 mod tracker;
 mod tree;
+pub mod wal;
 
 pub use entry::{Entry, EntryKind, identify};
 pub use error::{Error, Result};

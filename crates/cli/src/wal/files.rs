@@ -1,0 +1,118 @@
+//! The PATH arguments of `hfile wal`: logs, and directories of logs.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use directories::wal::Reader;
+use directories::{FileTree, ItemKind, LocalTree};
+use sstable::{FileName, FileSource, ReadAt};
+
+use crate::each_file::Outcomes;
+use crate::failure::{Answer, NoLogs};
+use crate::size_text::show_number;
+use crate::stderr::print_message;
+
+/// The deepest directory below an argument. HBase's are at depth 1 in WALs, at depth 7 in a root.
+const DEPTH_MAX: usize = 16;
+
+/// Runs `work` for each log in order of the arguments and of the paths, and combines the answers.
+///
+/// If there is only one log, its failure is returned unchanged.
+pub(super) fn for_each_log(
+    paths: &[PathBuf],
+    mut work: impl FnMut(&Path) -> anyhow::Result<Answer>,
+) -> anyhow::Result<Answer> {
+    let expanded: Vec<_> = paths.iter().map(|path| expand(path)).collect();
+    if let [Ok(logs)] = &expanded[..]
+        && let [log] = &logs[..]
+    {
+        return work(log);
+    }
+    let mut outcomes = Outcomes::default();
+    let mut count = 0;
+    for logs in expanded {
+        match logs {
+            Ok(logs) => {
+                count += logs.len();
+                for log in &logs {
+                    outcomes.record(work(log))?;
+                }
+            }
+            Err(error) if paths.len() == 1 => return Err(error),
+            Err(error) => {
+                count += 1;
+                outcomes.record(Err(error))?;
+            }
+        }
+    }
+    outcomes.conclude(count)
+}
+
+/// Opens a log.
+pub(super) fn open(path: &Path) -> anyhow::Result<Reader> {
+    let name = FileName::new(path.display().to_string());
+    let source = FileSource::open(path).with_context(|| format!("{name}: cannot open"))?;
+    Ok(Reader::open(Arc::new(source), name)?)
+}
+
+/// Returns the logs below a directory, or the file itself.
+fn expand(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let (mut logs, mut skipped) = (Vec::new(), 0);
+    add_directory(path, 0, &mut logs, &mut skipped)?;
+    let shown = path.display();
+    if logs.is_empty() {
+        return Err(NoLogs(format!("{shown}: no write-ahead logs in this directory")).into());
+    }
+    if skipped > 0 {
+        let files = show_number(skipped, "file");
+        print_message(format_args!("hfile: {shown}: {files} skipped: not write-ahead logs"));
+    }
+    Ok(logs)
+}
+
+/// Adds the logs of a directory and those below it, in the order of their paths.
+fn add_directory(
+    directory: &Path,
+    depth: usize,
+    logs: &mut Vec<PathBuf>,
+    skipped: &mut u64,
+) -> anyhow::Result<()> {
+    let shown = directory.display();
+    if depth > DEPTH_MAX {
+        bail!("{shown}: is more than {DEPTH_MAX} directories below the argument");
+    }
+    let items = LocalTree.list(directory).with_context(|| format!("{shown}: cannot list"))?;
+    let mut items: Vec<_> = items.into_iter().map(|item| (item.path, item.kind)).collect();
+    items.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (path, kind) in items {
+        match kind {
+            ItemKind::Directory => add_directory(&path, depth + 1, logs, skipped)?,
+            ItemKind::File { .. } => {
+                let is_log = is_log(&path);
+                if is_log.with_context(|| format!("{}: cannot read", path.display()))? {
+                    logs.push(path);
+                } else {
+                    *skipped += 1;
+                }
+            }
+            ItemKind::DirectoryLink | ItemKind::Other => *skipped += 1,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file begins as a log does.
+fn is_log(path: &Path) -> io::Result<bool> {
+    let source = FileSource::open(path)?;
+    let mut magic = [0; 4];
+    if source.len() < 4 {
+        return Ok(false);
+    }
+    source.read_exact_at(&mut magic, 0)?;
+    Ok(&magic == b"PWAL")
+}

@@ -1,0 +1,174 @@
+//! A cell as a log with dictionaries has it.
+//!
+//! | bytes  | field        | meaning                                                              |
+//! |-------:|--------------|----------------------------------------------------------------------|
+//! | varint | key length   | of the key without dictionaries                                      |
+//! | varint | value length | of the value without compression                                     |
+//! | varint | tags length  | of the tags without dictionary, 2 bytes of length for each included  |
+//! |        | row          | dictionary string                                                    |
+//! |        | family       | dictionary string                                                    |
+//! |        | qualifier    | dictionary string                                                    |
+//! |      8 | timestamp    | i64 BE                                                               |
+//! |      1 | type         |                                                                      |
+//! |        | value        | as it is; or with value compression: varint length, compressed bytes |
+//! |        | tags         | as they are; or dictionary strings of type and data                  |
+//!
+//! HBase: `WALCellCodec`, `CompressionContext`.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flate2::bufread::GzDecoder;
+use sstable::{Cell, KeyRef, SequenceId, Timestamp};
+
+use super::dictionary::Dictionary;
+use super::error::Stop;
+use super::header::Header;
+use super::input::Input;
+use super::limits::{CELL_LEN_MAX, KEY_LEN_MAX};
+use super::plain;
+
+/// The dictionaries of a file.
+pub(super) struct Dictionaries {
+    region: Dictionary,
+    table: Dictionary,
+    row: Dictionary,
+    family: Dictionary,
+    qualifier: Dictionary,
+    /// For tags, if the header says so.
+    tags: Option<Dictionary>,
+    compresses_values: bool,
+    /// The bytes in all dictionaries.
+    total: usize,
+    /// The cell that is being read, without its fixed fields.
+    parts: Vec<u8>,
+    value: Vec<u8>,
+    tag_bytes: Vec<u8>,
+}
+
+/// HBase's capacity of the dictionaries of regions, tables, rows and tags: the greatest Java short.
+const MANY: usize = 0x7fff;
+/// HBase's capacity of the dictionaries of families and qualifiers: the greatest Java byte.
+const FEW: usize = 0x7f;
+
+impl Dictionaries {
+    /// Creates empty dictionaries; `None` if the file uses none.
+    pub(super) fn new(header: &Header) -> Option<Self> {
+        header.dictionaries.then(|| Self {
+            region: Dictionary::new(MANY),
+            table: Dictionary::new(MANY),
+            row: Dictionary::new(MANY),
+            family: Dictionary::new(FEW),
+            qualifier: Dictionary::new(FEW),
+            tags: header.tag_dictionary.then(|| Dictionary::new(MANY)),
+            compresses_values: header.value_compression.is_some(),
+            total: 0,
+            parts: Vec::new(),
+            value: Vec::new(),
+            tag_bytes: Vec::new(),
+        })
+    }
+
+    /// Returns the region and the table that are in the key of an entry as dictionary strings.
+    pub(super) fn names(
+        &mut self,
+        region: Vec<u8>,
+        table: Vec<u8>,
+    ) -> Result<(Vec<u8>, Vec<u8>), Stop> {
+        let total = &mut self.total;
+        let mut read = |dictionary: &mut Dictionary, field: Vec<u8>| {
+            let mut input = Input::new(Arc::new(Bytes::from(field)));
+            let mut name = Vec::new();
+            let done = dictionary.read(&mut input, KEY_LEN_MAX, total, &mut name);
+            match done {
+                Ok(_) if input.left() == 0 => Ok(name),
+                Ok(_) | Err(Stop::Ends) => {
+                    Err(Stop::wrong("a name in the key of an entry has the wrong length"))
+                }
+                Err(other) => Err(other),
+            }
+        };
+        let region = read(&mut self.region, region)?;
+        Ok((region, read(&mut self.table, table)?))
+    }
+
+    /// Reads a cell.
+    pub(super) fn read_cell(
+        &mut self,
+        input: &mut Input,
+        sequence_id: SequenceId,
+    ) -> Result<Cell, Stop> {
+        let key_len = input.varint_len()?;
+        let value_len = input.varint_len()?;
+        let tags_len = input.varint_len()?;
+        if tags_len > usize::from(u16::MAX) {
+            return Err(Stop::wrong("the tags of a cell are longer than 65,535 bytes"));
+        }
+        let wrong = || Stop::wrong("the parts of a key do not have the length of the key");
+        let names_len = key_len.checked_sub(KeyRef::FIXED_LEN).ok_or_else(wrong)?;
+        self.parts.clear();
+        let (parts, total) = (&mut self.parts, &mut self.total);
+        let row_len = self.row.read(input, names_len.min(KeyRef::ROW_LEN_MAX), total, parts)?;
+        let left = names_len.saturating_sub(row_len);
+        let family_len = self.family.read(input, left.min(KeyRef::FAMILY_LEN_MAX), total, parts)?;
+        let left = left.saturating_sub(family_len);
+        if self.qualifier.read(input, left, total, parts)? != left {
+            return Err(wrong());
+        }
+        let timestamp = Timestamp::new(i64::from_be_bytes(input.array()?));
+        let type_code = input.byte()?;
+        self.read_value(input, value_len)?;
+        self.read_tags(input, tags_len)?;
+        let (row, rest) = self.parts.split_at_checked(row_len).ok_or_else(wrong)?;
+        let (family, qualifier) = rest.split_at_checked(family_len).ok_or_else(wrong)?;
+        let key = KeyRef { row, family, qualifier, timestamp, type_code };
+        plain::cell(key, &self.value, &self.tag_bytes, sequence_id)
+    }
+
+    fn read_value(&mut self, input: &mut Input, len: usize) -> Result<(), Stop> {
+        self.value.clear();
+        self.value.shrink_to(1 << 20);
+        if !self.compresses_values {
+            self.value.extend_from_slice(input.take_part("a value", len, CELL_LEN_MAX)?);
+            return Ok(());
+        }
+        let stored_len = input.varint_len()?;
+        let mut stored = input.take_part("a compressed value", stored_len, CELL_LEN_MAX)?;
+        // Deflate shrinks bytes by a factor of at most 1,032.
+        if len > stored_len.saturating_mul(1032) {
+            return Err(Stop::wrong("a compressed value is too short for its length"));
+        }
+        Stop::check_limit("a value", len, CELL_LEN_MAX)?;
+        // One byte more than the length, to notice a longer value.
+        let limit = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(1);
+        let mut decoder = GzDecoder::new(&mut stored).take(limit);
+        let wrong = |_| Stop::wrong("a compressed value is not a whole gzip member");
+        decoder.read_to_end(&mut self.value).map_err(wrong)?;
+        drop(decoder);
+        if self.value.len() != len || !stored.is_empty() {
+            return Err(Stop::wrong("a compressed value has the wrong length"));
+        }
+        Ok(())
+    }
+
+    fn read_tags(&mut self, input: &mut Input, len: usize) -> Result<(), Stop> {
+        self.tag_bytes.clear();
+        let Some(dictionary) = &mut self.tags else {
+            self.tag_bytes.extend_from_slice(input.take(len)?);
+            return Ok(());
+        };
+        let wrong = || Stop::wrong("the tags of a cell do not have the length that the cell says");
+        while self.tag_bytes.len() < len {
+            let at = self.tag_bytes.len();
+            let left = len.saturating_sub(at).checked_sub(2).ok_or_else(wrong)?;
+            self.tag_bytes.extend_from_slice(&[0, 0]);
+            let tag_len = dictionary.read(input, left, &mut self.total, &mut self.tag_bytes)?;
+            let tag_len = u16::try_from(tag_len).map_err(|_| wrong())?.to_be_bytes();
+            for (byte, of_len) in self.tag_bytes.iter_mut().skip(at).zip(tag_len) {
+                *byte = of_len;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! An entry of a write-ahead log: the cells that one write put into one region.
+//!
+//! | bytes  | field    | meaning                                                                      |
+//! |-------:|----------|------------------------------------------------------------------------------|
+//! | varint | length   | of the message                                                               |
+//! |        | `WALKey` | region (1), table (2), sequence id (3), write time (4), number of cells (7)  |
+//! |        | cells    | by the codec of the header                                                   |
+//!
+//! In a file with dictionaries, region and table are dictionary strings.
+
+use prost::Message;
+use sstable::{Cell, SequenceId};
+
+use super::error::Stop;
+
+/// The cells that one write put into one region, or markers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// The encoded name of the region: 32 hex digits, and `1588230740` for `hbase:meta`.
+    pub region: String,
+    /// The table, as in `ns:t` or `t`.
+    pub table: String,
+    /// The sequence id of the write, which all of its cells have.
+    pub sequence: u64,
+    /// When the entry was written, in milliseconds since 1970.
+    pub write_time: u64,
+    /// The cells in the order of the file; those of the family `METAFAMILY` are markers.
+    pub cells: Vec<Cell>,
+    /// Where the entry begins in the file.
+    pub offset: u64,
+    /// The length of the entry in the file, in bytes.
+    pub len: u64,
+}
+
+impl Entry {
+    /// Iterates over the cells that are data, without markers.
+    pub fn data_cells(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(|cell| !is_marker(cell))
+    }
+}
+
+/// Whether a cell is a marker that HBase writes for itself: of a flush, a compaction, a bulk load, or a
+/// region that was opened or closed.
+///
+/// The qualifier names the event, as in `HBASE::REGION_EVENT::REGION_OPEN`.
+pub fn is_marker(cell: &Cell) -> bool {
+    cell.family() == b"METAFAMILY"
+}
+
+/// The message `WALKey` of HBase's `WAL.proto`, without scopes, cluster ids, nonces and attributes.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct KeyMessage {
+    #[prost(bytes = "vec", optional, tag = "1")]
+    region: Option<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "2")]
+    table: Option<Vec<u8>>,
+    #[prost(uint64, optional, tag = "3")]
+    sequence: Option<u64>,
+    #[prost(uint64, optional, tag = "4")]
+    write_time: Option<u64>,
+    #[prost(uint32, optional, tag = "7")]
+    cells: Option<u32>,
+}
+
+/// The key of an entry.
+pub(super) struct Key {
+    pub(super) region: Vec<u8>,
+    pub(super) table: Vec<u8>,
+    pub(super) sequence: u64,
+    pub(super) write_time: u64,
+    /// The number of cells that follow.
+    pub(super) cells: u32,
+}
+
+impl Key {
+    /// Parses the message.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Stop> {
+        let message = KeyMessage::decode(bytes);
+        let message = message.map_err(|_| Stop::wrong("the key of an entry cannot be parsed"))?;
+        let missing = |field| Stop::wrong(format!("the key of an entry has no {field}"));
+        let cells = message.cells.unwrap_or_default();
+        if i32::try_from(cells).is_err() {
+            return Err(Stop::wrong("the number of cells of an entry is negative"));
+        }
+        let sequence = message.sequence.ok_or_else(|| missing("sequence id"))?;
+        if sequence > SequenceId::MAX.get() {
+            return Err(Stop::wrong("the sequence id of an entry is negative"));
+        }
+        Ok(Self {
+            region: message.region.ok_or_else(|| missing("region"))?,
+            table: message.table.ok_or_else(|| missing("table"))?,
+            sequence,
+            write_time: message.write_time.ok_or_else(|| missing("write time"))?,
+            cells,
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! The errors of the reader of write-ahead logs.
+
+use std::io;
+
+use sstable::FileName;
+
+/// The result type of this module.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a write-ahead log, or the rest of it, cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An I/O error; a retry may help.
+    #[error("{file}: cannot read at offset {offset}")]
+    Io {
+        /// The file.
+        file: FileName,
+        /// Where.
+        offset: u64,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+
+    /// The file is not a write-ahead log.
+    #[error("{file}: {}", if *.is_hfile { "is an HFile, not a write-ahead log" } else { "is not a write-ahead log of HBase: it does not start with PWAL" })]
+    NotALog {
+        /// The file.
+        file: FileName,
+        /// Whether it is an HFile.
+        is_hfile: bool,
+    },
+
+    /// The file uses a feature that this crate does not read, or exceeds one of its limits.
+    #[error("{file}: unsupported: {what}")]
+    Unsupported {
+        /// The file.
+        file: FileName,
+        /// The feature.
+        what: String,
+    },
+
+    /// The bytes contradict the format; a retry will not help.
+    #[error("{file}: damaged at offset {offset}: {what}")]
+    Damaged {
+        /// The file.
+        file: FileName,
+        /// Where the first part that cannot be read begins: the header or an entry.
+        offset: u64,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// Why a part of a file could not be decoded.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The bytes end before the part does.
+    Ends,
+    /// The bytes contradict the format.
+    Wrong(String),
+    /// A limit of this reader is exceeded, or a feature is not supported.
+    Unsupported(String),
+    /// The bytes cannot be read.
+    Io(u64, io::Error),
+}
+
+impl Stop {
+    /// Creates the reason for bytes that contradict the format.
+    pub(super) fn wrong(what: impl Into<String>) -> Self {
+        Self::Wrong(what.into())
+    }
+
+    /// Refuses a length that exceeds a limit.
+    pub(super) fn check_limit(what: &str, len: usize, limit: usize) -> Result<(), Self> {
+        if len > limit {
+            let what = format!("{what} has {len} bytes; the limit is {} MiB", limit >> 20);
+            return Err(Self::Unsupported(what));
+        }
+        Ok(())
+    }
+}

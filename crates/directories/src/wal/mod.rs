@@ -1,0 +1,53 @@
+//! HBase's write-ahead logs (WALs): `ROOT/WALs/SERVER/FILE`, `ROOT/oldWALs/FILE` and the files of
+//! `recovered.edits`.
+//!
+//! ```text
+//! file     "PWAL" | header | entry | entry | … | trailer
+//! entry    key (region, table, sequence id, write time, number of cells) | cell | cell | …
+//! ```
+//!
+//! `header.rs` and `trailer.rs` have the two ends of a file, `entry.rs` has the key of an entry,
+//! `plain.rs` and `compressed.rs` have the two codecs of cells. `dictionary.rs` is what the compressed
+//! codec refers to. `input.rs` reads the bytes, `reader.rs` puts all together.
+//!
+//! A file without a trailer was not closed: the server still writes it, or died. Its last entry may be
+//! torn. The reader returns the whole entries before it, and then says where the file ends.
+//!
+//! A log has no checksums; HBase relies on those of HDFS. Changed bytes that are still a valid entry
+//! cannot be noticed.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use directories::wal::{End, Reader};
+//! use sstable::{FileName, FileSource};
+//!
+//! let path = "hbase/WALs/host,16020,1700000000000/host%2C16020%2C1700000000000.1700000001000";
+//! let mut reader = Reader::open(Arc::new(FileSource::open(path)?), FileName::new(path))?;
+//! for entry in &mut reader {
+//!     let entry = entry?;
+//!     for cell in entry.data_cells() {
+//!         println!("{} {} {:?}", entry.table, entry.region, cell.as_ref());
+//!     }
+//! }
+//! if let Some(End::Torn { offset, .. }) = reader.end() {
+//!     println!("the last entry is torn at offset {offset}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod compressed;
+mod dictionary;
+mod entry;
+mod error;
+mod header;
+mod input;
+mod limits;
+mod plain;
+mod reader;
+mod trailer;
+
+pub use entry::{Entry, is_marker};
+pub use error::{Error, Result};
+pub use header::{Header, ValueCompression};
+pub use reader::{End, Reader};

@@ -1,0 +1,39 @@
+//! The trailer of a write-ahead log, by which a closed file is known.
+//!
+//! | bytes | field        | meaning                                |
+//! |------:|--------------|----------------------------------------|
+//! |       | `WALTrailer` | a message without fields               |
+//! |     4 | length       | i32 BE, of the message; HBase writes 0 |
+//! |     4 | magic        | `LAWP`                                 |
+
+use std::io;
+
+use sstable::ReadAt;
+
+use super::limits::TRAILER_LEN_MAX;
+
+/// The trailer that HBase writes.
+const EMPTY: &[u8] = b"\0\0\0\0LAWP";
+
+/// Bytes of the length and the magic.
+const FIXED_LEN: u64 = 8;
+
+/// Returns the offset of the trailer; `None` for a file without one.
+///
+/// The trailer cannot begin before `entries`, where the first entry begins.
+pub(super) fn find(source: &dyn ReadAt, entries: u64) -> io::Result<Option<u64>> {
+    let Some(at) = source.len().checked_sub(FIXED_LEN) else { return Ok(None) };
+    let mut bytes = [0; 8];
+    source.read_exact_at(&mut bytes, at)?;
+    let [a, b, c, d, magic @ ..] = bytes;
+    let len = u64::from(u32::from_be_bytes([a, b, c, d]));
+    if &magic != b"LAWP" || len > TRAILER_LEN_MAX {
+        return Ok(None);
+    }
+    Ok(at.checked_sub(len).filter(|start| *start >= entries))
+}
+
+/// Whether these last bytes of a file are the beginning of a trailer.
+pub(super) fn is_begun_by(rest: &[u8]) -> bool {
+    EMPTY.starts_with(rest)
+}
