@@ -61,6 +61,7 @@ fn bash_completes_verbs_options_and_names() {
     for codec in ["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"] {
         assert!(codecs.iter().any(|known| known == codec), "{codec} in {codecs:?}");
     }
+    assert_eq!(completed_by_bash(&["hfile", "build", "--compression", "=", "L"]), ["LZ4"]);
     let kinds = completed_by_bash(&["hfile", "filter", "rebuild", "--kind", "rib"]);
     assert_eq!(kinds, ["ribbon"]);
     assert_eq!(completed_by_bash(&["hfile", "cat", "--format", "ce"]), ["cells"]);

@@ -34,12 +34,20 @@ const BASH_WITHOUT_UNASKED_OPTIONS: &str = r#"
 # Offers options only for a word that begins with "-". Without candidates, Bash completes file names.
 _hfile_words() {
     local candidate words=()
+    # Bash takes the "=" of "--compression=L" for a word.
+    if [[ "$3" == "=" && "${COMP_CWORD}" -ge 2 ]]; then
+        set -- "$1" "$2" "${COMP_WORDS[COMP_CWORD - 2]}"
+    fi
     _hfile "$@"
     if [[ "$2" != -* ]]; then
         for candidate in "${COMPREPLY[@]}"; do
             [[ "${candidate}" == -* ]] || words+=("${candidate}")
         done
         COMPREPLY=("${words[@]}")
+        # A directory gets a "/" and no space.
+        if [[ "$3" == -* && -e "${COMPREPLY[0]}" ]]; then
+            compopt -o filenames 2> /dev/null
+        fi
     fi
 }
 
