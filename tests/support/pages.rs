@@ -10,3 +10,6 @@ struct Filters;
 
 #[doc = include_str!("../../docs/src/start.md")]
 struct Start;
+
+#[doc = include_str!("../../docs/src/guides/embed-a-store.md")]
+struct EmbedAStore;
