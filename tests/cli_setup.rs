@@ -16,7 +16,8 @@ fn completed_by_bash(words: &[&str]) -> Vec<String> {
     let last = words.len() - 1;
     let (word, previous) = (words[last], words[last - 1]);
     let steps = format!(
-        "source '{script}'; COMP_WORDS=('{}'); COMP_CWORD={last}; _hfile hfile '{word}' '{previous}'; \
+        "source '{script}'; COMP_WORDS=('{}'); COMP_CWORD={last}; \
+         set -- $(complete -p hfile); while [[ $1 != -F ]]; do shift; done; $2 hfile '{word}' '{previous}'; \
          printf '%s\\n' \"${{COMPREPLY[@]}}\"",
         words.join("' '")
     );
@@ -60,6 +61,7 @@ fn bash_completes_verbs_options_and_names() {
     for codec in ["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"] {
         assert!(codecs.iter().any(|known| known == codec), "{codec} in {codecs:?}");
     }
+    assert_eq!(completed_by_bash(&["hfile", "build", "--compression", "=", "L"]), ["LZ4"]);
     let kinds = completed_by_bash(&["hfile", "filter", "rebuild", "--kind", "rib"]);
     assert_eq!(kinds, ["ribbon"]);
     assert_eq!(completed_by_bash(&["hfile", "cat", "--format", "ce"]), ["cells"]);
@@ -68,6 +70,13 @@ fn bash_completes_verbs_options_and_names() {
     // Bash itself completes the file names of arguments, for which the script has no candidates.
     assert_eq!(completed_by_bash(&["hfile", "info", "Cargo.to"]), [""; 0]);
     assert!(stdout(&["completions", "bash"]).contains("-o default"));
+    // An option among the candidates would be completed in place of a file name.
+    for verb in [&["hfile", "info", ""][..], &["hfile", "store", "scan", ""]] {
+        assert_eq!(completed_by_bash(verb), [""; 0], "{verb:?}");
+    }
+    assert!(completed_by_bash(&["hfile", "info", "-"]).iter().any(|option| option == "--all"));
+    let verbs = completed_by_bash(&["hfile", "store", ""]);
+    assert!(verbs.iter().any(|verb| verb == "scan") && !verbs.iter().any(|verb| verb == "--help"));
 }
 
 #[test]
@@ -80,7 +89,8 @@ fn each_verb_has_a_man_page_that_man_renders() {
     assert!(text(&written.stderr).contains(&format!("{files} pages written")), "{files}");
     for (name, expected) in [
         ("hfile", "hfile-build(1)"),
-        ("hfile-info", "HFiles, or directories of them, to describe"),
+        ("hfile-info", "hfile info [OPTIONS] <PATH>..."),
+        ("hfile-build", "hfile build [OPTIONS] --from <FORMAT>"),
         ("hfile-store-put", "--from-line"),
         ("hfile-filter-foreign-make", "--row-keys"),
     ] {

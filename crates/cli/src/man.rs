@@ -30,6 +30,7 @@ impl Man {
         let shown = self.directory.display();
         fs::create_dir_all(&self.directory).with_context(|| format!("{shown}: cannot create"))?;
         let pages = show_number(page_count(&command), "page");
+        let command = with_usage(command, "");
         clap_mangen::generate_to(command, &self.directory)
             .with_context(|| format!("{shown}: cannot write the man pages"))?;
         print_message(format_args!("hfile: {pages} written to {shown}"));
@@ -40,4 +41,16 @@ impl Man {
 /// Returns the number of pages: one for each verb, group of verbs, and the command.
 fn page_count(command: &clap::Command) -> u64 {
     1 + command.get_subcommands().map(page_count).sum::<u64>()
+}
+
+/// Returns the command with the usage of its `--help` as the synopsis of its page, verbs included.
+///
+/// Of itself, the generator lists the names of all options, and not what values they take.
+fn with_usage(command: clap::Command, parents: &str) -> clap::Command {
+    let name = format!("{parents}{}", command.get_name());
+    let mut shown = command.clone().bin_name(&name);
+    let usage = shown.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let parents = format!("{name} ");
+    command.mut_subcommands(|verb| with_usage(verb, &parents)).override_usage(usage)
 }

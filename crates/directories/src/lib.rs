@@ -28,8 +28,43 @@
 //! for skipped in &listing.skipped {
 //!     println!("{} {}", skipped.path.display(), skipped.reason.description());
 //! }
+//! for problem in &listing.problems {
+//!     eprintln!("{problem}"); // The listing is incomplete: a part could not be read.
+//! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # The half of a reference
+//!
+//! The name of a reference names a file of another region; its contents say which half of that file
+//! counts, and where it is split. [`Entry::locate`] reads both. The reader has only the cells of the
+//! half:
+//!
+//! ```
+//! use directories::{EntryKind, Listing, LocalTree, StoreFileReader};
+//! use sstable::{Caching, FileName, Half, ReaderOptions};
+//!
+//! # let family = "../../tests/data/rootdir/root/data/default/t1/77a347dcd3a699aadaaa702b08393620/f1";
+//! # let family = std::path::Path::new(family);
+//! let listing = Listing::read(&LocalTree, family)?; // Of a region that a split made.
+//! let is_reference = |kind: &EntryKind| matches!(kind, EntryKind::Reference { .. });
+//! let entry = listing.entries.iter().find(|entry| is_reference(&entry.kind)).expect("a reference");
+//!
+//! let location = entry.locate(&LocalTree)?;
+//! let half = location.half.as_ref().expect("a reference has one");
+//! assert_eq!(half.half(), Half::Top); // The rows from the split on.
+//!
+//! let name = FileName::new(entry.path.display().to_string());
+//! let file = StoreFileReader::open(&LocalTree, &location, name, ReaderOptions::default())?;
+//! let mut cells = file.scanner(Caching::Use);
+//! cells.seek_to_first()?;
+//! let first = cells.cell().expect("the half has cells");
+//! assert!(first.row >= b"row-01500".as_slice());
+//! assert!(file.whole().first_row() < Some(b"row-01500")); // Of the whole file.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Names
 //!
 //! The names are types with [`FromStr`](std::str::FromStr) and `Display`: [`HFileName`],
 //! [`MobFileName`], [`HFileLink`], [`ReferenceName`], and [`StoreFileName`] for any of them.
@@ -70,3 +105,8 @@ pub use place::Place;
 pub use reader::{CellScanner, StoreFileReader};
 pub use tracker::{TrackedFile, TrackedFiles};
 pub use tree::{FileTree, Item, ItemKind, LocalTree};
+
+/// The examples of the README, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -51,8 +51,11 @@ pub enum FormatError {
     /// The hash function is unknown: a later release wrote the filter.
     #[error("filter hash {0} is not known")]
     Hash(u8),
+    /// The filter is sound, but not of the kind that was asked for.
+    #[error("the stored filter is of another kind, not a {0} filter")]
+    OtherKind(&'static str),
     /// The number of bytes does not match the header.
-    #[error("a filter of {expected} bytes in {found} bytes")]
+    #[error("a stored filter of {expected} bytes was expected, {found} bytes were found")]
     Length {
         /// The length according to the header, or the length of a header.
         expected: u64,

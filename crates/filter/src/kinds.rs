@@ -4,8 +4,11 @@
 //! the table: this one, `stored` (lookups in a stored filter) and `sliced::group` (bit-sliced
 //! filters).
 
+use alloc::borrow::ToOwned;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::str::FromStr;
 
 use crate::error::BuildError;
 use crate::hash::{KeyHash, Seed};
@@ -234,6 +237,43 @@ impl fmt::Display for FilterKind {
     }
 }
 
+/// Parses the name of a kind, as [`FilterKind::name`] returns it.
+///
+/// ```
+/// use filter::FilterKind;
+///
+/// assert_eq!("cuckoo".parse(), Ok(FilterKind::Cuckoo));
+/// let unknown = "cukoo".parse::<FilterKind>().expect_err("misspelled");
+/// assert!(unknown.to_string().starts_with(r#"no kind of filter is named "cukoo"; the kinds are"#));
+/// ```
+impl FromStr for FilterKind {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKind> {
+        Self::from_name(name).ok_or_else(|| UnknownKind { name: name.to_owned() })
+    }
+}
+
+/// No kind of filter has this name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct UnknownKind {
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no kind of filter is named {:?}; the kinds are", self.name)?;
+        for (index, kind) in FilterKind::ALL.iter().enumerate() {
+            write!(f, "{} {kind}", if index == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownKind {}
+
 /// Code that is generic over the filter type of a kind known only at run time.
 ///
 /// [`FilterKind::visit`] calls the method that fits the kind. The methods are generic over the
@@ -259,7 +299,7 @@ pub trait KindVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorRate, StoredFilter};
+    use crate::{CountingBloom, Cuckoo, DLeft, ErrorRate, FormatError, StoredFilter};
 
     #[test]
     fn a_built_filter_has_the_planned_size_and_error_rate() {
@@ -286,5 +326,27 @@ mod tests {
             assert_eq!(FilterKind::from_code(kind as u8), Some(kind));
         }
         assert_eq!(FilterKind::from_name("none"), None);
+        let unknown = "none".parse::<FilterKind>().expect_err("no kind").to_string();
+        for kind in FilterKind::ALL {
+            assert!(unknown.contains(kind.name()), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_type_refuses_a_stored_filter_of_another_kind() {
+        let keys = [KeyHash::new(Seed::new(1), b"row1")];
+        for &kind in FilterKind::ALL {
+            let bytes = build(kind, Sizing::BitsPerKey(64.0), Seed::new(1), &keys).expect("fits");
+            let stored = StoredFilter::parse(bytes).expect("our own bytes");
+            let refused = [
+                (FilterKind::Cuckoo, Cuckoo::from_stored(&stored).err()),
+                (FilterKind::DLeft, DLeft::from_stored(&stored).err()),
+                (FilterKind::CountingBloom, CountingBloom::from_stored(&stored).err()),
+            ];
+            for (own, error) in refused {
+                let other = matches!(error, Some(FormatError::OtherKind(_)));
+                assert_eq!(other, kind != own, "{kind} as {own}: {error:?}");
+            }
+        }
     }
 }

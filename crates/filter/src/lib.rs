@@ -38,7 +38,7 @@
 //! # let database = std::collections::HashMap::from([("ada@example.org", 1815)]);
 //! # let query = |mail: &str| database.get(mail).copied();
 //!
-//! let seed = Seed::new(0x5eed); // A random one, if users can choose the keys.
+//! let seed = Seed::random(); // So that nobody can choose keys that collide.
 //! let mut known = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000_000)?;
 //! for mail in database.keys() {
 //!     known.insert(KeyHash::new(seed, mail.as_bytes()))?;
@@ -56,7 +56,37 @@
 //! ```
 //!
 //! Insert a new key into the filter before the database, so that no reader misses it. If rows are
-//! deleted, use a kind with [`Remove`], and remove a key after its row.
+//! deleted, use a kind with [`Remove`], and remove a key after its row:
+//!
+//! ```
+//! use filter::{Cuckoo, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing, StoredFilter};
+//!
+//! let seed = Seed::random();
+//! let hash = |mail: &str| KeyHash::new(seed, mail.as_bytes());
+//! let sizing = Sizing::ErrorRate(ErrorRate::new(0.001)?);
+//! let mut database = Vec::new();
+//! let mut known = Cuckoo::new(sizing, 1_000)?;
+//! for mail in (0..5_000).map(|n| format!("user{n}@example.org")) {
+//!     if known.insert(hash(&mail)).is_err() {
+//!         // Full. A larger filter needs the hashes of all keys.
+//!         known.grow(sizing, known.len() * 2, database.iter().map(|mail: &String| hash(mail)))?;
+//!         known.insert(hash(&mail))?;
+//!     }
+//!     database.push(mail);
+//! }
+//! let gone = database.swap_remove(7);
+//! known.remove(hash(&gone))?;
+//!
+//! // A saved filter of such a kind can be changed again.
+//! let stored = StoredFilter::parse(known.to_stored(seed))?;
+//! let mut known = Cuckoo::from_stored(&stored)?;
+//! assert_eq!(known.len(), 4_999);
+//! known.insert(hash(&gone))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`CountingBloom`] is never full: with more keys than planned, its error rate rises. [`DLeft`] is
+//! built anew.
 //!
 //! # Filters
 //!
@@ -84,11 +114,12 @@
 //! |-----------------------------|------|
 //! | start empty                 | `Kind::new(sizing, key_count)`; all but static kinds |
 //! | build from all keys         | `Kind::build(sizing, &keys)` |
-//! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`] |
+//! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`]; `"ribbon".parse()` |
 //! | set a kind's own parameters | `with_…` and `build_with` of [`bloom::Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
 //! | plan without building       | [`plan`]`(kind, sizing, key_count)`; `plan_with_…` of [`Cuckoo`], [`DLeft`] |
 //! | add, look up, remove        | `insert` ([`Insert`]), `may_contain` ([`Membership`]), `remove` ([`Remove`]) |
 //! | look up many keys           | `may_contain_batch` ([`Membership`]) |
+//! | make room for more keys     | `grow(sizing, key_count, keys)` of [`Cuckoo`] |
 //! | count the copies of a key   | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`] |
 //! | get size and error rate     | `len`, `bits_per_key`, `error_rate`, `stats` ([`Membership`]) |
 //! | unite two filters           | `union` of [`CountingBloom`] |
@@ -106,8 +137,8 @@
 //! [`theory`] has the expected size and error rate of each filter. [`probe_many`] looks a key up in
 //! many filters; [`SlicedFilters`] does so in a fraction of the time for filters of the same shape.
 //!
-//! Without the feature `std` the crate needs only `alloc`. It then lacks HBase's optional Murmur3
-//! hash, Guava's filters and huge pages.
+//! Without the feature `std` the crate needs only `alloc`. It then lacks [`Seed::random`], HBase's
+//! optional Murmur3 hash, Guava's filters and huge pages.
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 
@@ -143,7 +174,7 @@ pub use fuse::{BinaryFuse, FuseBits};
 pub use hash::{KeyHash, Seed};
 pub use header::HEADER_LEN;
 pub use kernel::{PrefetchHint, prefetch_line};
-pub use kinds::{FilterKind, KindVisitor, build, plan};
+pub use kinds::{FilterKind, KindVisitor, UnknownKind, build, plan};
 pub use membership::{FilterStats, Insert, Membership, Remove};
 pub use memory::AlignedBytes;
 pub use probe::probe_many;

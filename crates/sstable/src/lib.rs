@@ -29,6 +29,9 @@
 //! # Ok::<(), sstable::Error>(())
 //! ```
 //!
+//! By default the file has HBase's Bloom filter. [`WriterOptions::filter`] adds one of the crate
+//! `filter`; [`FilterOptions`] has an example.
+//!
 //! # Read a file
 //!
 //! [`Reader::open_file`] reads the end of a file. A get asks the filters, then reads the data block
@@ -131,7 +134,8 @@
 //!     Ok(reader) => format!("{} cells", reader.trailer().entry_count),
 //!     Err(Error::Corrupt { damage, .. }) => format!("damaged at {}: {}", damage.at, damage.what),
 //!     Err(Error::Unsupported { feature, found, .. }) => format!("needs the {feature} {found}"),
-//!     Err(error) => return Err(error), // Not read: a retry may help.
+//!     Err(Error::Io { source, .. }) => format!("not read, a retry may help: {source}"),
+//!     Err(error) => return Err(error),
 //! };
 //! assert!(text.starts_with("damaged at"));
 //! # Ok::<(), Error>(())

@@ -75,8 +75,10 @@
 //! store.put(Put::new("row1").column("f", "q", "first"))?;
 //!
 //! let reader = Store::open_read_only(directory, StoreOptions::default())?;
+//! let snapshot = store.snapshot();
 //! store.put(Put::new("row1").column("f", "q", "second"))?;
 //! assert_eq!(reader.get(&Get::row("row1"))?[0].value(), b"first");
+//! assert_eq!(snapshot.get(&Get::row("row1"))?[0].value(), b"first");
 //! let refused = reader.put(Put::new("row1").column("f", "q", "third"));
 //! assert!(matches!(refused, Err(Error::ReadOnly { .. })));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -84,9 +86,10 @@
 //!
 //! # What is counted
 //!
-//! Each get can return what it cost, and [`Store::stats`] has the sums of all reads: files
-//! considered and skipped, by range, by time and by filter; false positives; blocks and bytes by
-//! kind, from the cache and from files. [`Store::explain`] tells it for each file.
+//! Each get can return what it cost: files considered and skipped, by range, by time and by filter;
+//! false positives; blocks and bytes by kind, from the cache and from files. [`Store::stats`] has
+//! the same counters for the reads of each family since the store was opened, and [`Stats::reads`]
+//! their sum. [`Store::explain`] tells what one get costs for each file.
 //!
 //! ```
 //! use store::{FamilyOptions, Get, Put, Store, StoreOptions};
@@ -102,7 +105,11 @@
 //! let (cells, trace) = store.get_traced(&Get::row("row3"))?;
 //! assert_eq!((cells.len(), trace.files_considered, trace.data_blocks()), (1, 2, 1));
 //! assert_eq!(trace.files_skipped_by_range + trace.files_skipped_by_filter, 1);
-//! assert_eq!(store.stats().flushes, 2);
+//!
+//! let stats = store.stats();
+//! assert_eq!(stats.flushes, 2);
+//! assert_eq!(stats.reads().files_considered, 2);
+//! assert_eq!(stats.family("f").map(|family| family.files), Some(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -119,6 +126,24 @@
 //!
 //! Each setting of an option type is a public field, and the method of the same name sets it:
 //! `options.versions` is the number of versions, `options.versions(3)` returns options with 3.
+//! [`Store::family`] returns the options of a family, [`Store::alter_family`] replaces them, and
+//! [`Store::drop_family`] removes a family.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use store::{FamilyOptions, Store, StoreOptions};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let store = Store::open(directory, StoreOptions::default())?;
+//! store.create_family("session", FamilyOptions::default().versions(3))?;
+//! let session = store.family("session").expect("created above");
+//! assert_eq!((session.versions, session.ttl), (3, None));
+//! store.alter_family("session", session.ttl(Some(Duration::from_secs(600))))?;
+//! store.drop_family("session")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod checksum;
 mod clock;

@@ -44,6 +44,41 @@ pub struct Stats {
     pub cache: CacheStats,
 }
 
+impl Stats {
+    /// Returns the sizes and read counters of a family; `None` if the store has no such family.
+    ///
+    /// ```
+    /// use store::{FamilyOptions, Get, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// store.put(Put::new("row1").column("f", "q", "value"))?;
+    /// store.put(Put::new("row9").column("f", "q", "value"))?;
+    /// store.flush()?;
+    /// store.get(&Get::row("row5"))?;
+    ///
+    /// let stats = store.stats();
+    /// let family = stats.family("f").expect("created above");
+    /// assert_eq!((family.files, family.file_cells), (1, 2));
+    /// assert_eq!((family.reads.filter_checks, family.reads.files_skipped_by_filter), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn family(&self, name: &str) -> Option<&FamilyStats> {
+        self.families.iter().find(|family| family.name == name)
+    }
+
+    /// Returns the read counters of all families, summed.
+    pub fn reads(&self) -> ReadTrace {
+        let mut sum = ReadTrace::default();
+        for family in &self.families {
+            sum.add(&family.reads);
+        }
+        sum
+    }
+}
+
 /// An unusable filter of a store file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -85,7 +85,7 @@ impl CountingBloom {
     /// Copies the body of a stored filter into memory.
     pub(crate) fn from_body(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         if header.kind != CountingView::CODE {
-            return Err(FormatError::Parameters("the filter is not a counting Bloom filter"));
+            return Err(FormatError::OtherKind("counting Bloom"));
         }
         let view = CountingView::parse(header, body)?;
         let lines = AlignedBytes::copy_of(body)

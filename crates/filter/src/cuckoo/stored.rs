@@ -179,7 +179,7 @@ impl Cuckoo {
     /// slots in use and the copies in the overflow.
     pub(crate) fn from_body(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         if header.kind != CuckooView::CODE {
-            return Err(FormatError::Parameters("the filter is not a cuckoo filter"));
+            return Err(FormatError::OtherKind("cuckoo"));
         }
         let CuckooView { buckets, count, table_len, overflow_keys } =
             CuckooView::parse(header, body)?;

@@ -43,7 +43,7 @@ impl DLeft {
     /// Copies the body of a stored filter into memory.
     pub(crate) fn from_body(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         if header.kind != DLeftView::CODE {
-            return Err(FormatError::Parameters("the filter is not a d-left filter"));
+            return Err(FormatError::OtherKind("d-left"));
         }
         let view = DLeftView::parse(header, body)?;
         let (table, stash) = view.split(body);

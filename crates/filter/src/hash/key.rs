@@ -1,5 +1,8 @@
 //! The 64-bit hash of a key, which all filters take instead of the key, and its seed.
 
+#[cfg(feature = "std")]
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The seed of a store's key hashes.
@@ -13,6 +16,27 @@ impl Seed {
     /// Creates a seed from its number.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
+    }
+
+    /// Draws a random seed from the operating system.
+    ///
+    /// Needs the feature `std`. Save the seed with the filter: a stored filter has it in its header.
+    ///
+    /// ```
+    /// use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter, bloom};
+    ///
+    /// let seed = Seed::random();
+    /// let mut known = bloom::Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.01)?), 1_000)?;
+    /// known.insert(KeyHash::new(seed, b"ada"))?;
+    ///
+    /// let loaded = StoredFilter::parse(known.to_stored(seed))?;
+    /// assert!(loaded.may_contain(KeyHash::new(loaded.seed(), b"ada")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn random() -> Self {
+        // The standard library's only source of random numbers: the keys of its hash maps.
+        Self(RandomState::new().build_hasher().finish())
     }
 
     /// Returns the seed's number.

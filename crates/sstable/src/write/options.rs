@@ -80,6 +80,37 @@ pub struct WriterOptions {
 /// A filter of ours over the rows of a file, stored in META blocks.
 ///
 /// HBase ignores it. Our reader asks it instead of HBase's Bloom filter.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use bytes::Bytes;
+/// use filter::{ErrorRate, FilterKind, Seed, Sizing};
+/// use sstable::{
+///     BloomType, CellRef, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions, RowProbe,
+///     Timestamp, Writer, WriterOptions,
+/// };
+///
+/// let (kind, seed) = (FilterKind::Ribbon, Seed::random());
+/// let filter = FilterOptions { kind, sizing: Sizing::ErrorRate(ErrorRate::new(0.01)?), seed };
+/// // No filter of HBase's beside it; keep it if HBase is to read the file.
+/// let options = WriterOptions::default().filter(filter).bloom_type(BloomType::None);
+/// let name = FileName::new("users.hfile");
+/// let mut writer = Writer::new(Vec::new(), name.clone(), options)?;
+/// for row in ["row1", "row2", "row3"] {
+///     writer.append(CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), b"value"))?;
+/// }
+/// let (bytes, _) = writer.finish()?;
+///
+/// let reader = Reader::open(Arc::new(Bytes::from(bytes)), name, ReaderOptions::default())?;
+/// let summary = reader.filters().row_filter()?.expect("written above");
+/// assert_eq!((summary.kind, summary.key_count), (FilterKind::Ribbon, 3));
+/// // A probe with the seed of the filter hashes its row once, also for many files.
+/// let mut trace = ReadTrace::default();
+/// assert!(reader.get_row(&RowProbe::new(b"row2", seed), &mut trace)?.is_some());
+/// assert_eq!(trace.filter_checks, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterOptions {
     /// The kind of filter.
@@ -236,7 +267,7 @@ impl WriterOptions {
         self
     }
 
-    /// Sets our filter over the rows. Default: none.
+    /// Sets our filter over the rows, beside HBase's Bloom filter. Default: none.
     pub const fn filter(mut self, filter: FilterOptions) -> Self {
         self.filter = Some(filter);
         self
