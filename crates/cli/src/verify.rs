@@ -30,8 +30,9 @@ Examples:
   hfile verify --json data/default | jq -r 'select(.ok | not) | .file'
 
 Checks files on all cores and reports them in the order given. Of more than 20 files, prints only the damaged
-ones. A line on stderr counts the files. Continues with the other files if one cannot be read. For a damaged data block, reports which rows may be lost: those between the last row before the block
-and the first row after it. hfile salvage saves all other rows.
+ones. A line on stderr counts the files. Continues with the other files if one cannot be read.
+For a damaged data block, reports which rows may be lost: those between the last row before the block and the
+first row after it. hfile salvage saves all other rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// HFiles, or directories of them, to check

@@ -25,7 +25,8 @@ Examples:
 Reads every cell once, files on all cores, in limited memory. Prints one report about all files together: it is
 the sum of the reports about each file, so a row in two files counts as two rows. --each prints a report for
 each file. Key and cell lengths are those of HBase; cells a row and columns a row are counted per file. A
-delete of a family counts as a cell, but is in no column. Of a reference, counts the cells of its half. At most 10,000 columns are counted apart.
+delete of a family counts as a cell, but is in no column. Of a reference, counts the cells of its half.
+At most 10,000 columns are counted apart.
 Percentiles are exact below 2,048 and at most 0.1% too high above.
 If a file is damaged, reports what was read before the damage, marked as incomplete.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyOptions;
 
-use super::directory::Directory;
+use super::directory::{Directory, unknown_family};
 use super::family_settings::{DescribedFamily, FamilySettings};
-use crate::failure::{Answer, UsageError};
+use crate::failure::Answer;
 use crate::output::{Report, ReportFormat};
 
 /// Change settings of a column family; settings that are not given stay.
@@ -16,7 +16,7 @@ use crate::output::{Report, ReportFormat};
 Examples:
   hfile store alter DIR f --versions 5
   hfile store alter DIR f --ttl FOREVER --compression LZ4
-  hfile store alter DIR f --filter NONE
+  hfile store alter DIR f --filter none
 
 Reads follow the new settings at once; files get them when a flush or a compaction writes them
 (hfile store compact DIR f --major writes all). Prints each changed setting under HBase's name.
@@ -38,7 +38,7 @@ impl Alter {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
         let Some(before) = store.family(&self.family) else {
-            return Err(UsageError(format!("the store has no family {}", self.family)).into());
+            return Err(unknown_family(&store, &self.family).into());
         };
         let after = self.settings.apply(before.clone())?;
         if after != before {
