@@ -121,6 +121,36 @@ fn info_and_layout_say_which_half_or_file_an_entry_stands_for() {
 }
 
 #[test]
+fn info_list_prints_one_line_for_each_file() {
+    let (out, _) = run(0, &["info", "--list", LOWER]);
+    let (files, total) = out.split_once("\n\n").expect("a total follows the table");
+    assert_eq!(files.lines().count(), 15, "{out}");
+    assert!(files.starts_with("    size  cells  first row  last row   file"), "{out}");
+    assert_eq!(files.matches("  lower half of ").count(), 8, "{out}");
+    let part = "8 references counted as the whole file\n";
+    assert!(total.starts_with("14 files, ") && total.ends_with(part), "{out}");
+    let (out, _) = run(0, &["info", "--list", "s01-default.hfile"]);
+    let row = "66.8 KiB  1,200  row0000000738  row0000593946  s01-default.hfile\n";
+    assert!(out.contains(row) && out.ends_with("1 file, 66.8 KiB, 1,200 cells\n"), "{out}");
+    let (out, told) = run(1, &["info", "--list", "s01-default.hfile", "manifest.json"]);
+    assert!(out.contains(row) && told.contains("manifest.json: "), "{out}{told}");
+    run(2, &["info", "--list", "--json", LOWER]);
+}
+
+#[test]
+fn get_explain_and_find_end_with_a_summary() {
+    let (out, _) = run(0, &["get", "--explain", TABLE, "row-01293"]);
+    let summary = out.lines().last().expect("a line");
+    let files = "36 files: 5 with the row, 14 skipped by key range, 11 skipped by filter, 6 searched without a match";
+    let blocks = "; 11 filter, 0 index and 11 data blocks, 13.1 KiB";
+    assert_eq!(summary, format!("{files}{blocks}"));
+    let (out, _) = run(0, &["find", TABLE, "row-01293"]);
+    assert!(out.ends_with("\n\n11 of 36 files can hold the row\n"), "{out}");
+    let (out, _) = run(0, &["find", "s01-default.hfile", "row0000000738"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+}
+
+#[test]
 fn get_and_find_search_only_the_half_of_a_reference() {
     let (out, _) = run(0, &["get", LOWER, "row-01002"]);
     assert!(out.contains("row-01002/f1:"), "{out}");
@@ -271,7 +301,10 @@ fn arguments_that_are_no_hfiles_are_named_with_a_next_step() {
             assert!(told.contains(what) && told.contains("\nnext: "), "{verb}: {told}");
         }
     }
-    run(1, &["info", &part]);
+    let (_, told) = run(1, &["info", &part]);
+    assert!(told.contains("\nnext: check that this is an HFile"), "{told}");
+    let (_, told) = run(3, &["store", "get", &empty, "row"]);
+    assert!(told.contains("\nnext: check the path: a store is a directory"), "{told}");
     let (out, _) = run(1, &["verify", &empty]);
     assert!(out.contains("at 0x0: the file is empty"), "{out}");
     // The directory has only the link, which cannot be resolved.
@@ -328,6 +361,12 @@ fn a_root_directory_and_a_store_are_read_with_a_note() {
         .expect("disk takes it");
     run(0, &["store", "put", &store, "f", "--from", "cells", &cells]);
     run(0, &["store", "flush", &store]);
+    run(0, &["store", "put", &store, "row", "f:q=1"]);
+    for file in ["MANIFEST", "wal/0000000000000002.wal"] {
+        let (_, told) = run(3, &["info", &format!("{store}/{file}")]);
+        let next = "is not an HFile\nnext: check and read a store with hfile store: ";
+        assert!(told.contains(next), "{told}");
+    }
     let (out, told) = run(0, &["info", "--json", &store]);
     assert_eq!(objects(&out).len(), 1);
     assert!(told.contains("this is a store of hfile"), "{told}");

@@ -216,3 +216,45 @@ fn the_experiments_reproduce_the_published_counts() {
     assert_eq!(shown.lines().count(), results.len() + 1, "{shown}");
     assert!(!shown.contains("NOT AS EXPECTED"), "{shown}");
 }
+
+/// The filter that a get queries: the row filter of a file that has one, otherwise HBase's.
+#[test]
+fn the_filter_of_a_file_has_its_predicted_error_rate() {
+    let directory = directory();
+    let ribbon = path(&directory, "ribbon.hfile");
+    let kind = ["--kind", "ribbon", "--error-rate", "0.05"];
+    stdout(&[&["filter", "rebuild", "s01-default.hfile", "--output", &ribbon], &kind[..]].concat());
+    for (file, filter) in [("s01-default.hfile", "hbase-bloom"), (&ribbon, "ribbon")] {
+        let report = json(&["filter", "measure", "--json", "--probes", "50000", file]);
+        assert_eq!((field(&report, "filter"), field(&report, "file")), (filter, file));
+        assert_eq!((&report["keys"], &report["probes"]), (&594.into(), &50_000.into()));
+        assert_eq!(report["false_negatives"], 0);
+        let number = |value: &Value| value.as_f64().expect("a number");
+        let (predicted, measured) =
+            (number(&report["error_rate_predicted"]), number(&report["error_rate_measured"]));
+        assert!((predicted / 1.5..predicted * 1.5).contains(&measured), "{report}");
+        let [low, high] = [0, 1].map(|at| number(&report["error_rate_interval"][at]));
+        assert!(low < measured && measured < high, "{report}");
+    }
+    let text = stdout(&["filter", "measure", "--probes", "1000", &ribbon]);
+    assert!(text.contains(": ribbon, 594 keys, 0 false negatives\n"), "{text}");
+    assert!(text.contains(" measured over 1,000 absent keys; "), "{text}");
+}
+
+#[test]
+fn a_file_without_a_filter_over_rows_cannot_be_measured() {
+    let directory = directory();
+    let (cells, plain) = (path(&directory, "cells"), path(&directory, "plain.hfile"));
+    let cell = r#"{"row":"61","family":"66","qualifier":"71","ts":1,"type":"Put","value":""}"#;
+    fs::write(&cells, cell).expect("the directory is ours");
+    let bloom = ["--bloom-type", "ROWCOL"];
+    stdout(&[&["build", "--from", "cells", &cells, "--output", &plain], &bloom[..]].concat());
+    for (args, expected) in [
+        (&[plain.as_str()][..], "has neither a row filter nor an HBase Bloom filter of type ROW"),
+        (&[&plain, "--kind", "ribbon"], "cannot be used with"),
+        (&[], "--kind <KIND>"),
+    ] {
+        let (status, message) = failure(&[&["filter", "measure"][..], args].concat());
+        assert!(status == 2 && message.contains(expected), "{message}");
+    }
+}

@@ -135,6 +135,16 @@ fn a_missing_or_damaged_store_is_an_error() {
     let (status, message) = failure(&["store", "get", &store, "row007"]);
     assert_eq!(status, 1);
     assert!(message.contains("DATA block at 0x0"), "{message}");
+    let copy = path(&directory, "copy");
+    for args in [&["verify", &store][..], &["salvage", &store, &copy]] {
+        let output = hfile(&[&["store"], args].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let report = text(&output.stdout);
+        assert!(report.contains("    all rows may be missing or incomplete\n"), "{report}");
+    }
+    let output = hfile(&["store", "verify", &store, "--json"]);
+    let errors = text(&output.stdout);
+    assert!(errors.contains("\"first_row\":null,\"last_row\":null"), "{errors}");
 }
 
 #[test]

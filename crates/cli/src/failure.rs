@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use directories::SkipReason;
-use sstable::Damage;
+use sstable::{BlockType, Damage};
 
 use crate::output::STDOUT;
 use crate::stderr::print_message;
@@ -220,7 +220,7 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
                  and make a new store of them with hfile store salvage DIR NEW",
             ),
             store::Error::Missing { .. } => {
-                class(3, "create a store with hfile store create DIR FAMILY")
+                class(3, "check the path, or create a store with hfile store create DIR FAMILY")
             }
             store::Error::Unfinished { .. } => class(
                 1,
@@ -261,6 +261,10 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     }
     match cause.downcast_ref::<io::Error>()?.kind() {
         io::ErrorKind::NotFound => class(3, "check the path"),
+        io::ErrorKind::NotADirectory => class(
+            3,
+            "check the path: a store is a directory; hfile info, verify, cat and get read single HFiles",
+        ),
         io::ErrorKind::PermissionDenied => class(3, "check its owner and permissions"),
         io::ErrorKind::StorageFull => class(3, "free space on that file system and try again"),
         _ => None,
@@ -275,6 +279,13 @@ fn has_store_files(directory: &Path) -> bool {
 fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
+        sstable::Error::Corrupt { damage, .. } if damage.block == Some(BlockType::Trailer) => {
+            class(
+                1,
+                "check that this is an HFile, and compare its size with the original: without a sound end, neither \
+             hfile salvage nor HBase can read it; restore a sound copy (replica, snapshot, backup)",
+            )
+        }
         sstable::Error::Corrupt { .. } => class(
             1,
             "list all damage and the affected rows with hfile verify FILE; restore a sound copy of the file (replica, \
@@ -302,6 +313,10 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
         directories::Error::NotAStoreFile { reason: SkipReason::WriteAheadLog, .. } => {
             class(3, "read it with hfile wal info or hfile wal cat")
         }
+        directories::Error::NotAStoreFile { reason: SkipReason::StoreFiles, .. } => class(
+            3,
+            "check and read a store with hfile store: hfile store verify DIR, hfile store scan DIR",
+        ),
         directories::Error::NotAStoreFile { .. } => {
             class(3, "give an HFile, or the directory of a family, region or table")
         }

@@ -11,6 +11,7 @@ use crate::failure::{Answer, UsageError};
 use crate::inputs::{Input, Inputs, OpenInput, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, write_table};
+use crate::size_text::{show_count, show_number};
 use crate::times::time_range;
 
 /// Show which HFiles can hold a row, by key range, time range and filter, without reading data blocks.
@@ -173,10 +174,16 @@ struct FileTable(Vec<FileReport>);
 
 impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let row = |file: &FileReport| vec![file.file.clone(), file.why.text().to_owned()];
+        let row = |file: &FileReport| vec![file.why.text().to_owned(), file.file.clone()];
         let mut rows: Vec<_> = self.0.iter().map(row).collect();
-        let mut heading = vec!["file", "can hold the row"];
+        let mut heading = vec!["can hold the row", "file"];
         add_target_column(&mut heading, &mut rows, self.0.iter().map(|file| &file.target));
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, &rows)?;
+        if let [_, _, ..] = &self.0[..] {
+            let candidates = self.0.iter().filter(|file| file.candidate).count() as u64;
+            let files = show_number(self.0.len() as u64, "file");
+            writeln!(out, "\n{} of {files} can hold the row", show_count(candidates))?;
+        }
+        Ok(())
     }
 }

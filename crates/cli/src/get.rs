@@ -14,7 +14,7 @@ use crate::failure::{Answer, one_line};
 use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
-use crate::size_text::show_size;
+use crate::size_text::{show_count, show_number, show_size};
 
 /// Print all cells of one row from one or more HFiles, including delete markers.
 #[derive(clap::Args)]
@@ -159,7 +159,7 @@ struct FileReport {
     bytes_from_file: u64,
 }
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Outcome {
     Found,
@@ -215,6 +215,33 @@ impl FileReport {
     }
 }
 
+impl GetReport {
+    /// Returns the line below the table: the number of files by outcome, and the blocks read.
+    fn summary(&self) -> String {
+        let outcomes = [
+            ("with the row", &[Outcome::Found][..]),
+            ("skipped by key range", &[Outcome::SkippedByRange]),
+            ("skipped by filter", &[Outcome::SkippedByFilter]),
+            ("searched without a match", &[Outcome::FalsePositive, Outcome::NotFound]),
+        ];
+        let counts = outcomes.iter().filter_map(|(text, outcomes)| {
+            let count = self.files.iter().filter(|file| outcomes.contains(&file.outcome)).count();
+            (count > 0).then(|| format!("{} {text}", show_count(count as u64)))
+        });
+        let counts: Vec<String> = counts.collect();
+        let sum = |field: fn(&FileReport) -> u64| self.files.iter().map(field).sum::<u64>();
+        format!(
+            "{}: {}; {} filter, {} index and {} data blocks, {}",
+            show_number(self.files.len() as u64, "file"),
+            counts.join(", "),
+            show_count(sum(|file| file.filter_blocks)),
+            show_count(sum(|file| file.index_blocks)),
+            show_count(sum(|file| file.data_blocks)),
+            show_size(sum(|file| file.bytes_from_file)),
+        )
+    }
+}
+
 impl Report for GetReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut rows: Vec<Vec<String>> = self
@@ -222,13 +249,13 @@ impl Report for GetReport {
             .iter()
             .map(|file| {
                 vec![
-                    file.file.clone(),
                     file.cells.to_string(),
                     file.filter_blocks.to_string(),
                     file.index_blocks.to_string(),
                     file.data_blocks.to_string(),
                     show_size(file.bytes_from_file),
                     file.outcome.text().to_owned(),
+                    file.file.clone(),
                 ]
             })
             .collect();
@@ -236,8 +263,9 @@ impl Report for GetReport {
             writeln!(out)?;
         }
         writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
-        let mut heading = vec!["file", "cells", "filter", "index", "data", "bytes read", "answer"];
+        let mut heading = vec!["cells", "filter", "index", "data", "bytes read", "answer", "file"];
         add_target_column(&mut heading, &mut rows, self.files.iter().map(|file| &file.target));
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, &rows)?;
+        writeln!(out, "\n{}", self.summary())
     }
 }

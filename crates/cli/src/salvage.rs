@@ -29,8 +29,8 @@ Examples:
 
 Takes no cells from a damaged block. The lost rows lie between the last row before the block and the first row
 after it; these two rows may have lost cells too. Trailer, file info and index root must be sound.
-The new file keeps the encoding, codec, HBase Bloom filter, row filter and file info of the damaged file. It is
-checked as hfile verify does before it gets its final name. With --output - it is not checked, and the report
+The new file keeps the encoding, codec, HBase Bloom filter, row filter and file info of the damaged file, and
+has blocks of HBase's default size. It is checked as hfile verify does before it gets its final name. With --output - it is not checked, and the report
 goes to stderr.
 Exit status: 0 nothing lost, 1 cells lost, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Salvage {

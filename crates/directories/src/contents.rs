@@ -4,6 +4,7 @@
 //! |-----------------------------|-----------------------------------------------------------------------|
 //! | HFile                       | magic of a block at the start, or of a trailer where a trailer begins |
 //! | write-ahead log             | `PWAL` at the start                                                   |
+//! | log or manifest of a store  | `STOREWAL` or `STOREMAN` at the start                                  |
 //! | description of a region, …  | `PBUF` at the start, then a protobuf message                          |
 
 use std::io;
@@ -17,6 +18,8 @@ pub(crate) enum Contents {
     HFile,
     /// A write-ahead log of HBase.
     WriteAheadLog,
+    /// The log or the manifest of a store of this project.
+    StoreFiles,
     /// A protobuf message of HBase, such as the description of a region.
     Message,
     /// Anything else.
@@ -24,6 +27,7 @@ pub(crate) enum Contents {
 }
 
 const WAL_MAGIC: &[u8] = b"PWAL";
+const STORE_MAGICS: [&[u8; 8]; 2] = [b"STOREWAL", b"STOREMAN"];
 const MESSAGE_MAGIC: &[u8] = b"PBUF";
 /// Bytes of the trailer of an HFile of version 2.
 const TRAILER_V2_LEN: u64 = 212;
@@ -39,6 +43,9 @@ impl Contents {
         source.read_exact_at(&mut first, 0)?;
         if first.starts_with(WAL_MAGIC) {
             return Ok(Self::WriteAheadLog);
+        }
+        if STORE_MAGICS.contains(&&first) {
+            return Ok(Self::StoreFiles);
         }
         if first.starts_with(MESSAGE_MAGIC) {
             return Ok(Self::Message);

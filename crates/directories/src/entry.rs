@@ -94,6 +94,7 @@ pub(crate) fn classify(
     match contents(tree, path)? {
         Contents::HFile => entry(EntryKind::HFile),
         Contents::WriteAheadLog => Ok(Err(SkipReason::WriteAheadLog)),
+        Contents::StoreFiles => Ok(Err(SkipReason::StoreFiles)),
         Contents::Message => Ok(Err(name.and_then(file_reason).unwrap_or(SkipReason::Message))),
         Contents::Unknown if path.extension().is_some_and(|extension| extension == "hfile") => {
             entry(EntryKind::HFile)

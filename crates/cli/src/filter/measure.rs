@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -16,6 +16,7 @@ use filter::{
 use serde::Serialize;
 
 use super::error_rate;
+use super::measure_file::measure_file;
 use crate::cells_input;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
@@ -26,23 +27,30 @@ use crate::progress::Progress;
 use crate::rounded::{show_nanos, show_percent};
 use crate::size_text::show_count;
 
-/// Build a filter and measure its error rate, bits per key, load and time per key.
+/// Build a filter and measure its error rate, bits per key, load and time per key; or measure the filter
+/// of an HFile.
 ///
-/// The error rate is measured over absent keys and shown with the interval that contains the true rate
+/// With FILE, queries the filter that a get would query: the row filter, otherwise the HBase Bloom filter.
+/// Reads all rows of the file, and makes the absent rows from them by appending eight bytes. The error rate is measured over absent keys and shown with the interval that contains the true rate
 /// with a probability of 99.7 % (three standard deviations). Times are means over all keys and exclude
 /// hashing.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
+  hfile filter measure 4f1c.hfile
   hfile filter measure --kind cuckoo --keys 1000000
   hfile filter measure --kind d-left --keys 500000 --error-rate 1e-6 --probes 10000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
 
-Exit status: 0 measured, 1 the filter denied a key it holds, 2 wrong usage, 3 could not read.")]
+Exit status: 0 measured, 1 the filter denied a key it holds, or FILE is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Measure {
-    /// Measure this kind
+    /// HFile whose filter to measure, instead of a new filter
+    #[arg(value_name = "FILE", conflicts_with_all = ["kind", "keys", "error_rate", "bits_per_key", "input"])]
+    file: Option<PathBuf>,
+    /// Measure a new filter of this kind
     #[arg(long, value_name = "KIND", value_parser = name_parser::<FilterKind>())]
-    kind: FilterKind,
+    #[arg(required_unless_present = "file")]
+    kind: Option<FilterKind>,
     /// Insert this many keys [default: 1000000, or all of --input]
     #[arg(long, value_name = "KEYS")]
     keys: Option<usize>,
@@ -94,6 +102,10 @@ struct MeasureReport {
 impl Measure {
     /// Measures the filter and prints the report.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let Some(kind) = self.kind else {
+            let file = self.file.as_deref().unwrap_or(Path::new("-"));
+            return measure_file(file, self.probes as u64, self.seed, self.report_format);
+        };
         let sizing = match self.bits_per_key {
             Some(bits) => Sizing::BitsPerKey(bits),
             None => Sizing::ErrorRate(error_rate(self.error_rate)?),
@@ -106,7 +118,7 @@ impl Measure {
         };
         let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
         progress.set_phase("inserting and querying");
-        let report = keys.measure(self.kind, sizing)?;
+        let report = keys.measure(kind, sizing)?;
         drop(progress);
         self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.false_negatives == 0))
@@ -257,7 +269,7 @@ fn per_key(start: Instant, keys: usize) -> f64 {
 /// Returns the Wilson score interval of the error rate at three standard deviations.
 ///
 /// It holds for few false positives too, even for none.
-fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
+pub(super) fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
     const DEVIATIONS: f64 = 3.0;
     if probes == 0 {
         return [0.0, 1.0];

@@ -3,6 +3,7 @@
 mod experiments;
 mod foreign;
 mod measure;
+mod measure_file;
 mod rebuild;
 mod size;
 
@@ -20,6 +21,7 @@ Examples:
   hfile filter size --keys 1000000 --error-rate 0.01
   hfile filter measure --kind cuckoo --keys 1000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
+  hfile filter measure 4f1c.hfile
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
   hfile filter foreign make --format guava --input keys.txt --output keys.bloom
   hfile filter experiments --quick")]
@@ -31,7 +33,7 @@ pub(crate) struct FilterVerbs {
 #[derive(Subcommand)]
 enum FilterVerb {
     Size(size::Size),
-    Measure(measure::Measure),
+    Measure(WithReadingOptions<measure::Measure>),
     Rebuild(WithReadingOptions<rebuild::Rebuild>),
     Foreign(foreign::ForeignVerbs),
     Experiments(experiments::Experiments),
@@ -42,7 +44,7 @@ impl FilterVerbs {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
             FilterVerb::Size(verb) => verb.run(),
-            FilterVerb::Measure(verb) => verb.run(),
+            FilterVerb::Measure(verb) => verb.applied().run(),
             FilterVerb::Rebuild(verb) => verb.applied().run(),
             FilterVerb::Foreign(verb) => verb.run(),
             FilterVerb::Experiments(verb) => verb.run(),

@@ -13,9 +13,12 @@ use crate::failure::UsageError;
 pub(crate) fn single_hfile(path: &Path, verb: &str) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     if path.is_dir() {
-        let what = format!(
-            "hfile {verb} takes one HFile, and {shown} is a directory; hfile info lists its HFiles"
-        );
+        let lister = if verb == "salvage" {
+            format!("hfile verify {shown} names its damaged HFiles")
+        } else {
+            format!("hfile info --list {shown} lists its HFiles")
+        };
+        let what = format!("hfile {verb} takes one HFile, and {shown} is a directory; {lister}");
         return Err(UsageError(what).into());
     }
     let input = Input::of_argument(path);

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyOptions;
 
-use super::directory::Directory;
+use super::directory::{Directory, unknown_family};
 use super::family_settings::{DescribedFamily, FamilySettings};
-use crate::failure::{Answer, UsageError};
+use crate::failure::Answer;
 use crate::output::{Report, ReportFormat};
 
 /// Change settings of a column family; settings that are not given stay.
@@ -39,7 +39,7 @@ impl Alter {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
         let Some(before) = store.family(&self.family) else {
-            return Err(UsageError(format!("the store has no family {}", self.family)).into());
+            return Err(unknown_family(&store, &self.family).into());
         };
         let after = self.settings.apply(before.clone())?;
         if after != before {

@@ -34,15 +34,13 @@ impl Directory {
 
     /// Returns the names of the families to read: `wanted`, which must exist, or all.
     pub(super) fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
-        let mut families: Vec<String> =
-            store.families().into_iter().map(|(family, _)| family).collect();
-        if let Some(wanted) = wanted {
-            families.retain(|family| family == wanted);
-            if families.is_empty() {
-                return Err(UsageError(format!("the store has no family {wanted}")).into());
+        match wanted {
+            Some(wanted) if store.family(wanted).is_none() => {
+                Err(unknown_family(store, wanted).into())
             }
+            Some(wanted) => Ok(vec![wanted.to_owned()]),
+            None => Ok(store.families().into_iter().map(|(family, _)| family).collect()),
         }
-        Ok(families)
     }
 
     pub(super) fn options(&self) -> StoreOptions {
@@ -52,6 +50,16 @@ impl Directory {
             None => options,
         }
     }
+}
+
+/// Returns the error for a family that the store does not have; it lists the families there are.
+pub(super) fn unknown_family(store: &Store, wanted: &str) -> UsageError {
+    let known: Vec<String> = store.families().into_iter().map(|(family, _)| family).collect();
+    UsageError(match &known[..] {
+        [] => format!("the store has no family {wanted}, and no other"),
+        [one] => format!("the store has no family {wanted}; its family is {one}"),
+        many => format!("the store has no family {wanted}; its families are {}", many.join(", ")),
+    })
 }
 
 /// Prints to stderr which filters could not be used.

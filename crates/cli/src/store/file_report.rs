@@ -8,6 +8,7 @@ use serde::Serialize;
 use sstable::BlockType;
 use store::{Part, PartKind, Step};
 
+use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat, STDOUT};
 use crate::progress::Progress;
 use crate::size_text::show_number;
@@ -78,6 +79,9 @@ struct Finding {
     bytes: Option<u64>,
     block: Option<&'static str>,
     what: String,
+    /// For a data block that cannot be read.
+    #[serde(flatten)]
+    rows: Option<LostRowsReport>,
 }
 
 impl PartReport {
@@ -100,6 +104,7 @@ impl PartReport {
             bytes: problem.len,
             block: problem.block.map(BlockType::name),
             what: problem.what.clone(),
+            rows: problem.rows.as_ref().map(LostRowsReport::from),
         };
         Self {
             schema: 1,
@@ -130,10 +135,13 @@ impl Report for PartReport {
             }
         }
         writeln!(out)?;
-        for Finding { offset, bytes, block, what } in &self.errors {
+        for Finding { offset, bytes, block, what, rows } in &self.errors {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             let bytes = bytes.map(|len| format!(", {}", show_number(len, "byte")));
             writeln!(out, "  {block}at {offset:#x}{}: {what}", bytes.unwrap_or_default())?;
+            if let Some(rows) = rows {
+                writeln!(out, "    {}", rows.text())?;
+            }
         }
         for note in &self.notes {
             writeln!(out, "  {note}")?;

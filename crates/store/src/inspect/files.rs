@@ -44,7 +44,11 @@ pub(super) fn check_file(
             let (blocks, totals_checked) = (found.blocks, found.totals_checked);
             part.kind = PartKind::StoreFile { blocks, totals_checked };
             part.cells = found.cells;
-            part.problems.extend(found.problems.into_iter().map(Problem::from));
+            let lost_rows = found.lost_rows;
+            part.problems.extend(found.problems.into_iter().map(|damage| {
+                let lost = lost_rows.iter().find(|lost| lost.at == damage.at);
+                Problem { rows: lost.map(|lost| lost.rows.clone()), ..Problem::from(damage) }
+            }));
         }
         Err(error) => part.wrong(Error::from(error).with_causes()),
     }
@@ -78,6 +82,7 @@ fn contradiction(
 
 impl From<sstable::Damage> for Problem {
     fn from(damage: sstable::Damage) -> Self {
-        Self { at: damage.at.get(), len: None, block: damage.block, what: damage.what.into_owned() }
+        let (at, what) = (damage.at.get(), damage.what.into_owned());
+        Self { at, len: None, block: damage.block, what, rows: None }
     }
 }

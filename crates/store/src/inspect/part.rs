@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sstable::BlockType;
+use sstable::{BlockType, RowsBetween};
 
 /// A file of a store, and its problems.
 #[derive(Clone, Debug)]
@@ -53,6 +53,8 @@ pub struct Problem {
     pub block: Option<BlockType>,
     /// The problem in words.
     pub what: String,
+    /// The rows that may have lost cells, for an unreadable data block of a store file.
+    pub rows: Option<RowsBetween>,
 }
 
 /// The progress of a verification or a salvage.
@@ -83,10 +85,22 @@ impl Part {
     }
 
     pub(super) fn wrong(&mut self, what: impl Into<String>) {
-        self.problems.push(Problem { at: 0, len: None, block: None, what: what.into() });
+        self.problems.push(Problem {
+            at: 0,
+            len: None,
+            block: None,
+            what: what.into(),
+            rows: None,
+        });
     }
 
     pub(super) fn lost(&mut self, len: u64, what: impl Into<String>) {
-        self.problems.push(Problem { at: 0, len: Some(len), block: None, what: what.into() });
+        self.problems.push(Problem {
+            at: 0,
+            len: Some(len),
+            block: None,
+            what: what.into(),
+            rows: None,
+        });
     }
 }

@@ -320,13 +320,16 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
         Err(error) => Err(error),
     })?;
     rest.part.cells = kept;
-    rest.part.problems.extend(refused.map(|what| Problem { at: 0, len: None, block: None, what }));
+    let refusal = |what| Problem { at: 0, len: None, block: None, what, rows: None };
+    rest.part.problems.extend(refused.map(refusal));
     // Each loss is reported once, with its length.
     let places: Vec<u64> = lost.iter().map(|lost| lost.damage.at.get()).collect();
     rest.part.problems.retain(|problem| problem.block.is_none() || !places.contains(&problem.at));
-    rest.part.problems.extend(
-        lost.into_iter().map(|lost| Problem { len: Some(lost.len), ..Problem::from(lost.damage) }),
-    );
+    rest.part.problems.extend(lost.into_iter().map(|lost| Problem {
+        len: Some(lost.len),
+        rows: lost.rows,
+        ..Problem::from(lost.damage)
+    }));
     let note = match file.finish()? {
         None => "no data block is sound".to_owned(),
         Some(entry) => {

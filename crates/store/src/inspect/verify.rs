@@ -144,6 +144,7 @@ pub(super) fn part_of(segment: &InspectedSegment) -> Part {
         len: Some(hole.len),
         block: None,
         what: hole.what.clone(),
+        rows: None,
     };
     part.problems.extend(segment.damaged_ranges.iter().map(problem));
     part.notes.extend(segment.torn_at.map(|at| {
