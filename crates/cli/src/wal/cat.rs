@@ -21,7 +21,7 @@ use crate::times::date;
 #[command(after_help = "\
 Examples:
   hfile wal cat WALs
-  hfile wal cat --table users --format cells oldWALs | hfile build --from cells - --sort --output users.hfile
+  hfile wal cat --table users --format csv oldWALs > users.csv
   hfile wal cat --format entries oldWALs | jq -r '[.table, .region, .sequence, (.cells | length)] | @tsv'
 
 The format text has a line for each entry before its cells. The formats cells and csv have the cells that are

@@ -63,7 +63,7 @@ impl Input {
         self.buffer.get(from..self.start).ok_or(Stop::Ends)
     }
 
-    /// Returns the next `len` bytes, if a part may have so many.
+    /// Returns the next `len` bytes, if `limit` allows a part of this length.
     ///
     /// A length that exceeds the file is more likely damaged or torn than a limit that is too low, so
     /// the end of the file is checked first.
