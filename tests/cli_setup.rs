@@ -80,7 +80,7 @@ fn each_verb_has_a_man_page_that_man_renders() {
     assert!(text(&written.stderr).contains(&format!("{files} pages written")), "{files}");
     for (name, expected) in [
         ("hfile", "hfile-build(1)"),
-        ("hfile-info", "HFiles to describe"),
+        ("hfile-info", "directories of them, to describe"),
         ("hfile-store-put", "--from-line"),
         ("hfile-filter-foreign-make", "--row-keys"),
     ] {
