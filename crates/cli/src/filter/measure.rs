@@ -16,6 +16,7 @@ use filter::{
 use serde::Serialize;
 
 use super::error_rate;
+use super::interval::interval;
 use super::measure_file::measure_file;
 use crate::cells_input;
 use crate::failure::{Answer, UsageError};
@@ -266,22 +267,6 @@ fn per_key(start: Instant, keys: usize) -> f64 {
     start.elapsed().as_nanos() as f64 / keys.max(1) as f64
 }
 
-/// Returns the Wilson score interval of the error rate at three standard deviations.
-///
-/// It holds for few false positives too, even for none.
-pub(super) fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
-    const DEVIATIONS: f64 = 3.0;
-    if probes == 0 {
-        return [0.0, 1.0];
-    }
-    let (count, rate) = (probes as f64, false_positives as f64 / probes as f64);
-    let square = DEVIATIONS * DEVIATIONS;
-    let middle = rate + square / (2.0 * count);
-    let spread = DEVIATIONS * (rate * (1.0 - rate) / count + square / (4.0 * count * count)).sqrt();
-    let scale = 1.0 + square / count;
-    [((middle - spread) / scale).max(0.0), ((middle + spread) / scale).min(1.0)]
-}
-
 impl Report for MeasureReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let [low, high] = self.error_rate_interval.map(show_percent);
@@ -323,16 +308,6 @@ impl Report for MeasureReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_interval_contains_the_rate_and_narrows() {
-        let [low, high] = interval(100, 10_000);
-        assert!(low < 0.01 && 0.01 < high);
-        let [lower, higher] = interval(10_000, 1_000_000);
-        assert!(low < lower && higher < high);
-        assert!(interval(0, 100)[0] <= 0.0);
-        assert!(interval(0, 100)[1] > 0.0);
-    }
 
     #[test]
     fn every_kind_has_its_predicted_error_rate() {

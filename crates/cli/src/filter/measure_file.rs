@@ -8,7 +8,7 @@ use filter::Seed;
 use serde::Serialize;
 use sstable::{BlockCache, BloomType, FilterAnswer, ReadTrace, Reader, RowProbe};
 
-use super::measure::interval;
+use super::interval::interval;
 use crate::failure::{Answer, UsageError};
 use crate::inputs::single_hfile;
 use crate::output::{Report, ReportFormat};

@@ -2,6 +2,7 @@
 
 mod experiments;
 mod foreign;
+mod interval;
 mod measure;
 mod measure_file;
 mod rebuild;
