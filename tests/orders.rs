@@ -22,7 +22,7 @@
 
 use std::sync::Arc;
 
-use store::{Clock, Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions, Timestamp};
+use store::{Clock, Durability, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
 use support::disk::{Disk, Fault, Faults};
 use support::say;
 
@@ -124,23 +124,6 @@ mod every_order {
         });
     }
 
-    /// A reader between the insertion into the family map and the version that covers the file.
-    #[test]
-    fn the_map_denies_no_row_while_a_flush_inserts_into_it() {
-        in_every_order("family map", Some(2), || {
-            let store = open(options(&Disk::default()).family_map(MapMode::Files));
-            put(&store, "before", Durability::SkipWal).unwrap();
-            store.flush().unwrap();
-            put(&store, "meanwhile", Durability::SkipWal).unwrap();
-            let flushing = store.clone();
-            let flush = spawn(move || flushing.flush().unwrap());
-            assert!(has(&store, "before") && has(&store, "meanwhile"));
-            flush.join().unwrap();
-            assert!(has(&store, "before") && has(&store, "meanwhile"));
-            assert_eq!(store.stats().families[0].map.unwrap().covered_files, 2);
-        });
-    }
-
     /// Returns a store whose log has begun.
     ///
     /// Beginning a log involves one thread, and would only multiply the interleavings.
@@ -235,7 +218,6 @@ mod orders_at_random {
         options(disk)
             .background(true)
             .auto_compaction(true)
-            .family_map(MapMode::Files)
             .compaction(CompactionOptions::default().files_min(2))
             .memstore_flush_bytes(2 * VALUE_BYTES)
             .wal_segment_bytes(1_000)

@@ -206,7 +206,7 @@ fn readers_beside_the_writer_miss_no_published_row() {
     const ROWS_EACH: u64 = 4_000;
     // Nearly full at the end: many rows are beyond their first line.
     let map = map(FILES * ROWS_EACH * 88 / 100);
-    let published = AtomicU64::new(0);
+    let (published, mut refused) = (AtomicU64::new(0), 0);
     std::thread::scope(|scope| {
         for reader in 0..3 {
             let (map, published) = (&map, &published);
@@ -228,10 +228,13 @@ fn readers_beside_the_writer_miss_no_published_row() {
             });
         }
         for file in 0..FILES {
-            insert(&map, (0..ROWS_EACH).map(|row| hash(file << 32 | row))).unwrap();
+            let inserted = insert(&map, (0..ROWS_EACH).map(|row| hash(file << 32 | row)));
+            // Also after an error: the readers wait for the last file.
             published.store(file + 1, Ordering::Release);
+            refused += u64::from(inserted.is_err());
         }
     });
+    assert_eq!(refused, 0);
 }
 
 #[derive(Clone, Debug)]
