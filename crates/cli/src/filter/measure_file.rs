@@ -1,4 +1,4 @@
-//! `hfile filter measure FILE`: queries the filter that an HFile has.
+//! `hfile filter measure FILE`: measures the error rate of the filter that an HFile has.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::reading_options::{reader_options, scan};
 use crate::rounded::show_percent;
 use crate::size_text::{show_count, show_number};
 
-/// Holds the filter blocks of the file, which are loaded once.
+/// The cache holds the filter blocks of the file, so that each is loaded once.
 const CACHE_BYTES: u64 = 256 << 20;
 
-/// Queries the filter of a file for its rows and for about `probes` absent rows, and prints the report.
+/// Measures the filter of a file with its rows and about `probes` absent rows, and prints a report.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub(super) fn measure_file(
     Ok(Answer::from_bool(report.false_negatives == 0))
 }
 
-/// What the file states about the filter that lookups query.
+/// The kind and the parameters of the row filter, as the file states them.
 struct KnownFilter {
     name: &'static str,
     keys: u64,
@@ -91,8 +91,8 @@ struct Counts {
 
 /// Queries the filter for each row, and for absent rows made from these rows.
 ///
-/// Such absent rows lie between the rows of the file, so each part of a partitioned filter is queried
-/// in proportion to its rows.
+/// Each absent row begins with a row of the file, and sorts after it. So each part of a partitioned
+/// filter gets absent rows in proportion to its rows.
 fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::Result<Counts> {
     let progress = Progress::new("rows", keys);
     let mut counts = Counts::default();
@@ -108,7 +108,7 @@ fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::
             row.extend_from_slice(cell.row);
             rows += 1;
             counts.false_negatives += u64::from(!ask(&row));
-            // After each row, as many absent rows were queried as its share of all probes.
+            // Spreads the probes evenly over the rows: `due` is how many belong to the rows so far.
             let due = u128::from(probes) * u128::from(rows) / u128::from(keys.max(1));
             while (counts.absent as u128) < due.min(u128::from(probes)) {
                 let absent = absent_row(&row, counts.absent as u64, seed);

@@ -9,7 +9,7 @@ use crate::inputs::{Target, add_target_column};
 use crate::output::{Report, write_table};
 use crate::size_text::{show_count, show_number, show_size};
 
-/// The files of a directory, one line each, and their sum.
+/// The table of the files, with the totals of their sizes and cells.
 #[derive(Default, Serialize)]
 pub(super) struct FileList {
     #[serde(skip)]

@@ -148,7 +148,7 @@ impl Printer {
     }
 }
 
-/// Writes a line for the entry, and a line for each cell.
+/// Writes one line for the entry, then one line for each of its cells.
 fn write_text(out: &mut Stdout, entry: &Entry) -> io::Result<()> {
     let time = i64::try_from(entry.write_time).map_or_else(|_| "no date".to_owned(), date);
     writeln!(

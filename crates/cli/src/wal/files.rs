@@ -14,12 +14,15 @@ use crate::failure::{Answer, NoLogs};
 use crate::size_text::show_number;
 use crate::stderr::print_message;
 
-/// The deepest directory below an argument. HBase's are at depth 1 in WALs, at depth 7 in a root.
+/// The greatest depth of a directory below an argument.
+///
+/// Logs are one level below `WALs`, and at most seven levels below the root directory of HBase.
 const DEPTH_MAX: usize = 16;
 
-/// Runs `work` for each log in order of the arguments and of the paths, and combines the answers.
+/// Runs `work` for each log, and combines the answers.
 ///
-/// If there is only one log, its failure is returned unchanged.
+/// The logs come in the order of the arguments, those of a directory in the order of their paths. If
+/// there is only one log, its error is returned unchanged.
 pub(super) fn for_each_log(
     paths: &[PathBuf],
     mut work: impl FnMut(&Path) -> anyhow::Result<Answer>,
@@ -57,7 +60,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Reader> {
     Ok(Reader::open(Arc::new(source), name)?)
 }
 
-/// Returns the logs below a directory, or the file itself.
+/// Returns the logs below `path` if it is a directory, and otherwise `path` itself.
 fn expand(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -75,7 +78,7 @@ fn expand(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(logs)
 }
 
-/// Adds the logs of a directory and those below it, in the order of their paths.
+/// Adds the logs in and below a directory in the order of their paths, and counts other files.
 fn add_directory(
     directory: &Path,
     depth: usize,
@@ -106,7 +109,7 @@ fn add_directory(
     Ok(())
 }
 
-/// Whether a file begins as a log does.
+/// Returns whether a file begins with the magic of a log.
 fn is_log(path: &Path) -> io::Result<bool> {
     let source = FileSource::open(path)?;
     let mut magic = [0; 4];

@@ -1,4 +1,4 @@
-//! `hfile wal info`: what a log has, on one screen.
+//! `hfile wal info`: shows a summary of each log and a table of its regions.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ struct LogReport {
     torn: Option<Torn>,
     damage: Option<Damage>,
     regions: Vec<RegionReport>,
-    /// The compression for people.
+    /// The compression as text, for the report that people read.
     #[serde(skip)]
     compression: String,
 }
@@ -107,7 +107,7 @@ impl LogReport {
         })
     }
 
-    /// Returns how the log ends.
+    /// Returns a text that says how the log ends.
     fn end_text(&self) -> String {
         match (&self.damage, &self.torn) {
             (Some(Damage { offset, what }), _) => {

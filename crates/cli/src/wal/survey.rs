@@ -1,4 +1,4 @@
-//! What a whole log has: its header, its entries by region, and how it ends.
+//! Reads a whole log: its header, counts of its entries by region, and how it ends.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::files::open;
 
-/// What a whole log has.
+/// A summary of a whole log.
 pub(super) struct Survey {
     pub(super) header: Option<Header>,
-    /// By table and region.
+    /// The counts by table and region.
     pub(super) regions: BTreeMap<(String, String), Counts>,
     pub(super) all: Counts,
-    /// How the file ends; of a damaged file, what is wrong.
+    /// How the file ends; `Err` if it is damaged.
     pub(super) end: Result<End, Damage>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Damage {
     pub(super) what: String,
 }
 
-/// The entries of a region, or of the file.
+/// Counts of the entries of one region or of the whole file, and the ranges of their ids and times.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) entries: u64,
@@ -58,7 +58,8 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// If the file is not a log, cannot be read, or uses what is not supported.
+    /// If the file is not a log, cannot be read, or uses an unsupported feature. Damage is no error:
+    /// see [`Survey::end`].
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let mut survey = Self {
             header: None,
@@ -96,7 +97,7 @@ impl Survey {
     }
 }
 
-/// Returns the damage that an error reports, and other errors unchanged.
+/// Returns the damage that an error reports; returns any other error unchanged.
 fn damage(error: anyhow::Error) -> anyhow::Result<Damage> {
     match error.downcast_ref() {
         Some(Error::Damaged { offset, what, .. }) => {
@@ -106,17 +107,17 @@ fn damage(error: anyhow::Error) -> anyhow::Result<Damage> {
     }
 }
 
-/// The unfinished part at the end of a log, as reports have it.
+/// The unfinished part at the end of a log, in the form of the reports.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Torn {
     pub(super) offset: u64,
-    /// The bytes from there to the end of the file.
+    /// The number of bytes from `offset` to the end of the file.
     pub(super) bytes: u64,
     pub(super) part: &'static str,
 }
 
 impl Torn {
-    /// Returns the torn part of a log; `None` if it ends after a whole entry or its trailer.
+    /// Returns the torn part of a log; `None` if the log is damaged, open or closed.
     pub(super) fn of(end: &Result<End, Damage>) -> Option<Self> {
         match end {
             Ok(End::Torn { offset, bytes, part }) => {
@@ -127,7 +128,7 @@ impl Torn {
     }
 }
 
-/// Returns the compression of a log for people.
+/// Returns the compression of a log as text for people.
 pub(super) fn compression_text(header: &Header) -> String {
     if !header.dictionaries {
         return "none".to_owned();

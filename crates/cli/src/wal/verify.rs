@@ -1,4 +1,4 @@
-//! `hfile wal verify`: reads whole logs.
+//! `hfile wal verify`: reads whole logs and reports damage.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(super) struct Verify {
 }
 
 impl Verify {
-    /// Checks and reports log by log.
+    /// Checks each log, and prints a report for each.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         for_each_log(&self.files, |path| {
             let report = LogReport::read(path)?;

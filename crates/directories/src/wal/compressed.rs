@@ -1,19 +1,21 @@
-//! A cell as a log with dictionaries has it.
+//! The cell codec of a log with dictionaries.
 //!
 //! | bytes  | field        | meaning                                                              |
 //! |-------:|--------------|----------------------------------------------------------------------|
-//! | varint | key length   | of the key without dictionaries                                      |
-//! | varint | value length | of the value without compression                                     |
-//! | varint | tags length  | of the tags without dictionary, 2 bytes of length for each included  |
+//! | varint | key length   | of the decoded key, in the form that an HFile has                    |
+//! | varint | value length | of the decompressed value                                            |
+//! | varint | tags length  | of the decoded tags, each with 2 bytes of length                     |
 //! |        | row          | dictionary string                                                    |
 //! |        | family       | dictionary string                                                    |
 //! |        | qualifier    | dictionary string                                                    |
 //! |      8 | timestamp    | i64 BE                                                               |
-//! |      1 | type         |                                                                      |
-//! |        | value        | as it is; or with value compression: varint length, compressed bytes |
-//! |        | tags         | as they are; or dictionary strings of type and data                  |
+//! |      1 | type         | Put, Delete and so on                                                |
+//! |        | value        | the bytes; with value compression: varint length, compressed bytes   |
+//! |        | tags         | the bytes; with a tag dictionary: a dictionary string for each tag,  |
+//! |        |              | which holds its type and data                                        |
 //!
-//! HBase: `WALCellCodec`, `CompressionContext`.
+//! `dictionary.rs` describes dictionary strings. HBase's classes: `WALCellCodec`,
+//! `CompressionContext`.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -29,31 +31,31 @@ use super::input::Input;
 use super::limits::{CELL_LEN_MAX, KEY_LEN_MAX};
 use super::plain;
 
-/// The dictionaries of a file.
+/// The dictionaries of one file, and buffers for the cell that is being decoded.
 pub(super) struct Dictionaries {
     region: Dictionary,
     table: Dictionary,
     row: Dictionary,
     family: Dictionary,
     qualifier: Dictionary,
-    /// For tags, if the header says so.
+    /// `None` if the header says that tags are written without a dictionary.
     tags: Option<Dictionary>,
     compresses_values: bool,
-    /// The bytes in all dictionaries.
+    /// The bytes of the strings in all dictionaries.
     total: usize,
-    /// The cell that is being read, without its fixed fields.
+    /// The row, family and qualifier of the current cell, concatenated.
     parts: Vec<u8>,
     value: Vec<u8>,
     tag_bytes: Vec<u8>,
 }
 
-/// HBase's capacity of the dictionaries of regions, tables, rows and tags: the greatest Java short.
+/// HBase's capacity of the dictionaries of regions, tables, rows and tags: `Short.MAX_VALUE`.
 const MANY: usize = 0x7fff;
-/// HBase's capacity of the dictionaries of families and qualifiers: the greatest Java byte.
+/// HBase's capacity of the dictionaries of families and qualifiers: `Byte.MAX_VALUE`.
 const FEW: usize = 0x7f;
 
 impl Dictionaries {
-    /// Creates empty dictionaries; `None` if the file uses none.
+    /// Creates empty dictionaries; returns `None` if the file is written without dictionaries.
     pub(super) fn new(header: &Header) -> Option<Self> {
         header.dictionaries.then(|| Self {
             region: Dictionary::new(MANY),
@@ -70,7 +72,7 @@ impl Dictionaries {
         })
     }
 
-    /// Returns the region and the table that are in the key of an entry as dictionary strings.
+    /// Decodes the region and the table of an entry's key, which are dictionary strings.
     pub(super) fn names(
         &mut self,
         region: Vec<u8>,
@@ -140,7 +142,7 @@ impl Dictionaries {
             return Err(Stop::wrong("a compressed value is too short for its length"));
         }
         Stop::check_limit("a value", len, CELL_LEN_MAX)?;
-        // One byte more than the length, to notice a longer value.
+        // One byte more than the stated length: a value that is longer is detected.
         let limit = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(1);
         let mut decoder = GzDecoder::new(&mut stored).take(limit);
         let wrong = |_| Stop::wrong("a compressed value is not a whole gzip member");

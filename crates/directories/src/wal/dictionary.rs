@@ -1,12 +1,12 @@
-//! A dictionary of the compressed codec: byte strings that later cells refer to by number.
+//! A dictionary of the compressed codec: later cells refer to its byte strings by number.
 //!
-//! Writer and reader keep the same dictionary. A byte string that is not in it is written in full and
-//! gets a number; when the dictionary is full, the number of the least recently used one. HBase:
-//! `LRUDictionary`.
+//! The writer and the reader build the same dictionary. A byte string that the dictionary does not
+//! have is written in full and gets the next number. Once the dictionary is full, the string replaces
+//! the least recently used one and takes over its number. HBase's class: `LRUDictionary`.
 //!
 //! | bytes           | meaning                                                               |
 //! |-----------------|-----------------------------------------------------------------------|
-//! | `ff`, varint, … | length and bytes of a string; one that is not empty is added          |
+//! | `ff`, varint, … | length and bytes of a string, which is added unless it is empty       |
 //! | `hh ll`         | the number of a string, u16 BE; the first byte is not `ff`            |
 
 use super::error::Stop;
@@ -16,7 +16,7 @@ use super::limits::DICTIONARIES_LEN_MAX;
 /// The first byte of a string that is written in full.
 const IN_FULL: u8 = 0xff;
 
-/// No slot: the end of the list.
+/// The index that no slot has: marks the ends of the linked list.
 const NONE: usize = usize::MAX;
 
 /// A dictionary that replaces the least recently used entry when it is full.
@@ -27,7 +27,7 @@ pub(super) struct Dictionary {
     least_recent: usize,
 }
 
-/// An entry, linked with its neighbours in the order of use.
+/// An entry, linked with the entries that were used just before and just after it.
 struct Slot {
     bytes: Box<[u8]>,
     newer: usize,
@@ -42,7 +42,8 @@ impl Dictionary {
 
     /// Appends the next string of `input` to `out`, if it has at most `len_max` bytes.
     ///
-    /// `total` counts the bytes of all dictionaries of the file.
+    /// Returns the length of the string. `total` is the number of bytes in all dictionaries of the
+    /// file, and is kept up to date.
     pub(super) fn read(
         &mut self,
         input: &mut Input,

@@ -1,12 +1,13 @@
-//! An entry of a write-ahead log: the cells that one write put into one region.
+//! An entry of a write-ahead log: the cells that one write put into one region, or markers.
 //!
 //! | bytes  | field    | meaning                                                                      |
 //! |-------:|----------|------------------------------------------------------------------------------|
 //! | varint | length   | of the message                                                               |
 //! |        | `WALKey` | region (1), table (2), sequence id (3), write time (4), number of cells (7)  |
-//! |        | cells    | by the codec of the header                                                   |
+//! |        | cells    | encoded by the cell codec that the header names                              |
 //!
-//! In a file with dictionaries, region and table are dictionary strings.
+//! The numbers in parentheses are those of the protobuf fields. In a file with dictionaries, region and
+//! table are dictionary strings.
 
 use prost::Message;
 use sstable::{Cell, SequenceId};
@@ -24,7 +25,7 @@ pub struct Entry {
     pub sequence: u64,
     /// When the entry was written, in milliseconds since 1970.
     pub write_time: u64,
-    /// The cells in the order of the file; those of the family `METAFAMILY` are markers.
+    /// The cells in the order of the file, with markers: see [`is_marker`].
     pub cells: Vec<Cell>,
     /// Where the entry begins in the file.
     pub offset: u64,
@@ -39,10 +40,10 @@ impl Entry {
     }
 }
 
-/// Whether a cell is a marker that HBase writes for itself: of a flush, a compaction, a bulk load, or a
-/// region that was opened or closed.
+/// Returns whether a cell is a marker: a record of an event of the region, not data of the table.
 ///
-/// The qualifier names the event, as in `HBASE::REGION_EVENT::REGION_OPEN`.
+/// Events are flushes, compactions, bulk loads, and the opening and closing of a region. Markers have
+/// the family `METAFAMILY`. The qualifier names the event, as in `HBASE::REGION_EVENT::REGION_OPEN`.
 pub fn is_marker(cell: &Cell) -> bool {
     cell.family() == b"METAFAMILY"
 }
@@ -68,12 +69,12 @@ pub(super) struct Key {
     pub(super) table: Vec<u8>,
     pub(super) sequence: u64,
     pub(super) write_time: u64,
-    /// The number of cells that follow.
+    /// The number of cells that follow the key.
     pub(super) cells: u32,
 }
 
 impl Key {
-    /// Parses the message.
+    /// Parses the message `WALKey`.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Stop> {
         let message = KeyMessage::decode(bytes);
         let message = message.map_err(|_| Stop::wrong("the key of an entry cannot be parsed"))?;

@@ -16,7 +16,7 @@ pub enum Error {
     Io {
         /// The file.
         file: FileName,
-        /// Where.
+        /// The offset in the file, in bytes.
         offset: u64,
         /// The error of the operating system.
         #[source]
@@ -37,7 +37,7 @@ pub enum Error {
     Unsupported {
         /// The file.
         file: FileName,
-        /// The feature.
+        /// The feature or the limit.
         what: String,
     },
 
@@ -46,7 +46,7 @@ pub enum Error {
     Damaged {
         /// The file.
         file: FileName,
-        /// Where the first part that cannot be read begins: the header or an entry.
+        /// Where the damaged header or entry begins.
         offset: u64,
         /// What is wrong.
         what: String,
@@ -56,23 +56,23 @@ pub enum Error {
 /// Why a part of a file could not be decoded.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The bytes end before the part does.
+    /// The file, or the bytes before its trailer, ends before the part does.
     Ends,
     /// The bytes contradict the format.
     Wrong(String),
     /// A limit of this reader is exceeded, or a feature is not supported.
     Unsupported(String),
-    /// The bytes cannot be read.
+    /// An I/O error at this offset.
     Io(u64, io::Error),
 }
 
 impl Stop {
-    /// Creates the reason for bytes that contradict the format.
+    /// Returns the reason for bytes that contradict the format.
     pub(super) fn wrong(what: impl Into<String>) -> Self {
         Self::Wrong(what.into())
     }
 
-    /// Refuses a length that exceeds a limit.
+    /// Returns an error if a length exceeds a limit.
     pub(super) fn check_limit(what: &str, len: usize, limit: usize) -> Result<(), Self> {
         if len > limit {
             let what = format!("{what} has {len} bytes; the limit is {} MiB", limit >> 20);

@@ -1,10 +1,12 @@
-//! The header of a write-ahead log: how the entries are written.
+//! The header of a write-ahead log, which says how the entries are encoded.
 //!
 //! | bytes  | field     | meaning                                                                     |
 //! |-------:|-----------|-----------------------------------------------------------------------------|
 //! |      4 | magic     | `PWAL`                                                                      |
 //! | varint | length    | of the message                                                              |
 //! |        | `WALHeader` | compression (1), encryption key (2), tag compression (3), writer (4), cell codec (5), value compression (6) and its codec (7) |
+//!
+//! The numbers in parentheses are those of the protobuf fields.
 
 use prost::Message;
 
@@ -15,24 +17,26 @@ use super::limits::HEADER_LEN_MAX;
 /// The first bytes of a write-ahead log.
 pub(super) const MAGIC: &[u8; 4] = b"PWAL";
 
-/// The codec that this module reads, with and without dictionaries.
+/// The only cell codec that this module reads; a log uses it with or without dictionaries.
 const CODEC: &str = "org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
 
 /// The writers that HBase names in headers of logs that are not encrypted.
 const WRITERS: [&str; 2] = ["ProtobufLogWriter", "AsyncProtobufLogWriter"];
 
-/// How the entries of a log are written.
+/// The header of a log: its writer, its cell codec and its compression.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Header {
-    /// HBase's class that has written the file, such as `ProtobufLogWriter`.
+    /// The class of HBase that wrote the file, such as `ProtobufLogWriter`; `None` if it is not named.
     pub writer: Option<String>,
-    /// HBase's class for cells, such as `org.apache.hadoop.hbase.regionserver.wal.WALCellCodec`.
+    /// The class of HBase that encoded the cells; `None` if it is not named.
+    ///
+    /// For example `org.apache.hadoop.hbase.regionserver.wal.WALCellCodec`.
     pub cell_codec: Option<String>,
-    /// Whether regions, tables, rows, families and qualifiers are written by dictionaries.
+    /// Whether regions, tables, rows, families and qualifiers are dictionary strings.
     pub dictionaries: bool,
-    /// Whether tags are written by a dictionary.
+    /// Whether tags are dictionary strings.
     pub tag_dictionary: bool,
-    /// The compression of each value.
+    /// The compression of each value; `None` if values are not compressed.
     pub value_compression: Option<ValueCompression>,
 }
 
@@ -45,7 +49,7 @@ pub enum ValueCompression {
 }
 
 impl ValueCompression {
-    /// Returns HBase's name.
+    /// Returns HBase's name of the codec, such as `GZ`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gz => "GZ",
@@ -98,7 +102,7 @@ impl Header {
             .map_err(|_| Stop::wrong("the header cannot be parsed"))?;
         Self::check_support(&message)?;
         let dictionaries = message.has_compression.unwrap_or_default();
-        // Without dictionaries, HBase ignores the other two.
+        // Without dictionaries, HBase ignores tag compression and value compression.
         let has_values = dictionaries && message.has_value_compression.unwrap_or_default();
         let value_compression = if has_values {
             let number = message.value_compression;

@@ -6,49 +6,49 @@ use sstable::ReadAt;
 
 use super::error::Stop;
 
-/// Bytes to read ahead.
+/// The number of bytes that a read fills the buffer to; more for a larger part.
 const CHUNK_LEN: usize = 256 << 10;
 
-/// A cursor over the bytes of a file up to an end.
+/// A cursor over the bytes of a file up to `end`.
 pub(super) struct Input {
     source: Arc<dyn ReadAt>,
-    /// Bytes of the file from `offset` − `start` on.
+    /// Bytes of the file, beginning at the file offset `offset` − `start`.
     buffer: Vec<u8>,
-    /// The cursor in the buffer.
+    /// The position of the cursor in the buffer.
     start: usize,
-    /// The cursor in the file.
+    /// The position of the cursor in the file.
     offset: u64,
     end: u64,
 }
 
 impl Input {
-    /// Starts at the first byte of a source.
+    /// Creates a cursor at the first byte of a source.
     pub(super) fn new(source: Arc<dyn ReadAt>) -> Self {
         let end = source.len();
         Self { source, buffer: Vec::new(), start: 0, offset: 0, end }
     }
 
-    /// Ends the bytes to read here.
+    /// Makes the bytes from `end` on unreadable: the trailer begins there.
     pub(super) fn set_end(&mut self, end: u64) {
         self.end = end.min(self.end);
     }
 
-    /// The source.
+    /// Returns the source.
     pub(super) fn source(&self) -> &dyn ReadAt {
         &*self.source
     }
 
-    /// The cursor.
+    /// Returns the position of the cursor in the file.
     pub(super) const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the number of bytes that are left.
+    /// Returns the number of bytes from the cursor to the end.
     pub(super) const fn left(&self) -> u64 {
         self.end.saturating_sub(self.offset)
     }
 
-    /// Returns the next `len` bytes, and moves behind them.
+    /// Returns the next `len` bytes, and moves the cursor past them.
     pub(super) fn take(&mut self, len: usize) -> Result<&[u8], Stop> {
         let wanted = u64::try_from(len).unwrap_or(u64::MAX);
         if wanted > self.left() {
@@ -65,8 +65,8 @@ impl Input {
 
     /// Returns the next `len` bytes, if `limit` allows a part of this length.
     ///
-    /// A length that exceeds the file is more likely damaged or torn than a limit that is too low, so
-    /// the end of the file is checked first.
+    /// The end of the file is checked before the limit: a length that exceeds the rest of the file
+    /// means a torn or damaged file, not a part that is too large for this reader.
     pub(super) fn take_part(
         &mut self,
         what: &str,
@@ -79,11 +79,11 @@ impl Input {
         self.take(len)
     }
 
-    /// Reads at least `len` bytes, which the file has, into the buffer.
+    /// Fills the buffer with at least `len` bytes from the cursor on. The file must have them.
     fn fill(&mut self, len: usize) -> Result<(), Stop> {
         self.buffer.drain(..self.start.min(self.buffer.len()));
         self.start = 0;
-        // A buffer that one large cell has filled is not kept.
+        // Frees the memory of a large cell.
         self.buffer.shrink_to(CHUNK_LEN);
         let left = usize::try_from(self.left()).unwrap_or(usize::MAX);
         let target = len.max(CHUNK_LEN).min(left);

@@ -14,7 +14,9 @@ pub(super) const KEY_LEN_MAX: usize = 16 << 20;
 /// A cell, or a compressed value. HBase's default limit of a cell is 10 MiB.
 pub(super) const CELL_LEN_MAX: usize = 256 << 20;
 
-/// The cells of an entry in memory, each with a fixed cost. HBase's default limit of a request is 256 MiB.
+/// The cells of an entry in memory: their bytes, and a fixed size for each.
+///
+/// HBase's default limit of a request is 256 MiB.
 pub(super) const ENTRY_LEN_MAX: usize = 512 << 20;
 
 /// The byte strings of all dictionaries of a file.

@@ -1,13 +1,13 @@
-//! A cell as a log without dictionaries has it.
+//! The cell codec of a log without dictionaries.
 //!
 //! | bytes | field        | meaning                                                        |
 //! |------:|--------------|----------------------------------------------------------------|
-//! |     4 | length       | i32 BE, of all that follows                                    |
+//! |     4 | length       | i32 BE, of the following fields together                       |
 //! |     4 | key length   | i32 BE                                                         |
 //! |     4 | value length | i32 BE                                                         |
 //! |       | key          | as in an HFile: row, family, qualifier, timestamp, type        |
 //! |       | value        |                                                                |
-//! |     2 | tags length  | u16 BE; this and the tags may be missing                       |
+//! |     2 | tags length  | u16 BE; a cell without tags may end before this field          |
 //! |       | tags         |                                                                |
 
 use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId};
@@ -65,7 +65,8 @@ pub(super) fn cell(
         tags,
         sequence_id,
     };
-    // Each tag has 2 bytes of length and a byte of type. The iterator ends at the first malformed tag.
+    // Each tag has 2 bytes of length and a byte of type. The iterator stops at the first malformed
+    // tag, so the sum is then less than the length of all tags.
     let tags_len = cell
         .tags()
         .fold(0, |sum: usize, (_, data)| sum.saturating_add(data.len()).saturating_add(3));

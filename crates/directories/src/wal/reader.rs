@@ -13,16 +13,16 @@ use super::limits::{ENTRY_LEN_MAX, KEY_LEN_MAX};
 use super::{plain, trailer};
 use crate::contents::Contents;
 
-/// How a log ends behind the last entry that was read.
+/// How a log ends after its last whole entry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum End {
     /// With a trailer: the server closed the file.
     Closed,
     /// After a whole entry, without a trailer: the server still writes the file, or died.
     Open,
-    /// In the middle of an entry, the header or the trailer, which the server did not finish.
+    /// In the middle of an entry, the header or the trailer: the server did not finish writing it.
     Torn {
-        /// Where the unfinished part begins.
+        /// The offset of the unfinished part in the file.
         offset: u64,
         /// The bytes from there to the end of the file.
         bytes: u64,
@@ -31,16 +31,17 @@ pub enum End {
     },
 }
 
-/// An iterator over the entries of a write-ahead log, which holds one entry in memory.
+/// An iterator over the entries of a write-ahead log.
 ///
-/// It ends after the last whole entry, or after an error. [`end`](Self::end) tells how the file ends.
+/// Holds one entry in memory, and the dictionaries of a compressed log. The iterator ends after the
+/// last whole entry, or after an error. [`end`](Self::end) then tells how the file ends.
 pub struct Reader {
     file: FileName,
     input: Input,
     header: Option<Header>,
     dictionaries: Option<Dictionaries>,
     has_trailer: bool,
-    /// Whether there is no other entry: at the end and after an error.
+    /// Whether the iterator has ended.
     is_done: bool,
     end: Option<End>,
 }
@@ -48,12 +49,14 @@ pub struct Reader {
 impl Reader {
     /// Opens a log: reads its header, and looks for its trailer.
     ///
-    /// A file that ends in its header, or has no bytes at all, has no entries and a torn end.
+    /// A file that ends in the middle of its header is no error: it has no entries, and its end is
+    /// torn. The same applies to an empty file.
     ///
     /// # Errors
     ///
-    /// [`Error::NotALog`] for another file; [`Error::Unsupported`] for an encrypted one and for one
-    /// with an unknown codec; [`Error::Damaged`] for a damaged header; [`Error::Io`].
+    /// [`Error::NotALog`] if the file does not begin as a log; [`Error::Unsupported`] for an encrypted
+    /// log, and for an unknown writer, cell codec or value codec; [`Error::Damaged`] for a damaged
+    /// header; [`Error::Io`].
     pub fn open(source: Arc<dyn ReadAt>, file: FileName) -> Result<Self> {
         let fail = |stop| failure(&file, 0, stop);
         let len = source.len();
@@ -85,22 +88,22 @@ impl Reader {
         Ok(Self { file, input, header, dictionaries, has_trailer, is_done, end })
     }
 
-    /// The header; `None` if the file ends in it.
+    /// Returns the header; `None` if the file ends before the header does.
     pub const fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }
 
-    /// Whether the file has a trailer: the server closed it.
+    /// Returns whether the file has a trailer, that is, whether the server closed it.
     pub const fn is_closed(&self) -> bool {
         self.has_trailer
     }
 
-    /// Returns how the file ends; `None` before the last entry was read, and after an error.
+    /// Returns how the file ends; `None` until the iterator has ended, and after an error.
     pub const fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
 
-    /// Reads the next entry, or how the file ends.
+    /// Reads the next entry; returns how the file ends if there is none.
     fn read(&mut self) -> Result<Result<Entry, End>> {
         let offset = self.input.offset();
         if self.input.left() == 0 {
@@ -120,7 +123,7 @@ impl Reader {
         }
     }
 
-    /// Reads the next entry; `None` if an unfinished trailer is there.
+    /// Reads the next entry; `None` if the rest of the file is an unfinished trailer.
     fn read_entry(&mut self) -> Result<Option<Entry>, Stop> {
         let offset = self.input.offset();
         let len = self.input.varint_len()?;
@@ -156,7 +159,9 @@ impl Reader {
         Ok(Some(Entry { region, table, sequence, write_time, cells, offset, len }))
     }
 
-    /// Checks that the rest of the file, whose first byte was read, is the beginning of a trailer.
+    /// Checks that the rest of the file is the beginning of a trailer.
+    ///
+    /// The first byte, a zero, was read as the length of a key. Always returns `None` or an error.
     fn read_begun_trailer(&mut self) -> Result<Option<Entry>, Stop> {
         let wrong = || Stop::wrong("the key of an entry has no bytes");
         let left = usize::try_from(self.input.left()).ok().filter(|left| *left < 8);

@@ -1,4 +1,4 @@
-//! The trailer of a write-ahead log, by which a closed file is known.
+//! The trailer of a write-ahead log, which the server writes when it closes the file.
 //!
 //! | bytes | field        | meaning                                |
 //! |------:|--------------|----------------------------------------|
@@ -12,15 +12,15 @@ use sstable::ReadAt;
 
 use super::limits::TRAILER_LEN_MAX;
 
-/// The trailer that HBase writes.
+/// The trailer that HBase writes: an empty message.
 const EMPTY: &[u8] = b"\0\0\0\0LAWP";
 
-/// Bytes of the length and the magic.
+/// The size of the length and the magic, in bytes.
 const FIXED_LEN: u64 = 8;
 
 /// Returns the offset of the trailer; `None` for a file without one.
 ///
-/// The trailer cannot begin before `entries`, where the first entry begins.
+/// `entries` is the offset of the first entry; the trailer cannot begin before it.
 pub(super) fn find(source: &dyn ReadAt, entries: u64) -> io::Result<Option<u64>> {
     let Some(at) = source.len().checked_sub(FIXED_LEN) else { return Ok(None) };
     let mut bytes = [0; 8];
@@ -33,7 +33,7 @@ pub(super) fn find(source: &dyn ReadAt, entries: u64) -> io::Result<Option<u64>>
     Ok(at.checked_sub(len).filter(|start| *start >= entries))
 }
 
-/// Whether these last bytes of a file are the beginning of a trailer.
+/// Returns whether the last bytes of a file, `rest`, are the beginning of a trailer.
 pub(super) fn is_begun_by(rest: &[u8]) -> bool {
     EMPTY.starts_with(rest)
 }

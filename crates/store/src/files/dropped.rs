@@ -1,4 +1,4 @@
-//! The marks of dropped families, by which an open finishes a removal that was interrupted.
+//! Marks of dropped families: an open finishes each removal that was interrupted.
 //!
 //! The mark of the family `f` is the file `.f.dropped` beside the manifest. No family has such a
 //! name, because names of families do not begin with a dot.
@@ -7,9 +7,10 @@
 //! mark, sync ─ manifest without the family ─ unlink the files ─ remove the directory ─ remove mark
 //! ```
 //!
-//! If the manifest lists the family, the drop did not happen, or the family was created again: the
-//! next open removes the mark. Otherwise the next open removes the files, the directory and the
-//! mark. Files that the store did not write stay, and with them the directory.
+//! If the manifest lists the family, the drop did not reach the manifest, or the family was created
+//! again: the next open only removes the mark. Otherwise the next open removes the files, the
+//! directory and the mark. Files that the store did not write stay, and with them the directory and
+//! the mark.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,9 @@ pub(crate) fn remove_if_empty(vfs: &dyn Vfs, store: &Path, family: &str) -> Resu
     Ok(())
 }
 
-/// Finishes the drops that a crash interrupted, or that waited for readers. The store is locked.
+/// Finishes the drops that a crash interrupted, or that waited for readers.
+///
+/// Called when a store is opened, under its lock. `is_listed` says whether the manifest has a family.
 pub(crate) fn finish_all(
     vfs: &dyn Vfs,
     store: &Path,
@@ -70,7 +73,7 @@ pub(crate) fn finish_all(
 ) -> Result<()> {
     let entries = vfs.list(store).map_err(Error::io(store, "list"))?;
     for marked in entries.iter().filter_map(marked_family) {
-        // A link may lead out of the store.
+        // Only a directory is emptied: a symbolic link may lead out of the store.
         let kind = entries.iter().find(|entry| entry.name == marked).map(|entry| entry.kind);
         if is_listed(marked) || kind != Some(EntryKind::Directory) {
             unmark(vfs, store, marked)?;

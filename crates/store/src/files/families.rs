@@ -1,7 +1,7 @@
-//! Changes of the set of families: create, alter, and the end of a drop.
+//! Creates and alters families, and removes the directories of dropped families.
 //!
-//! Each change is one replacement of the manifest, so a crash leaves the old families or the new
-//! ones.
+//! Create and alter each replace the manifest once, so a crash leaves the old or the new set of
+//! families.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Catalog {
                 StoreVersion::new(families, version.clock.clone())
             },
         )?;
-        // After a failure the next open removes the mark, because the manifest lists the family.
+        // The error is ignored: the next open removes the mark, because the manifest lists the family.
         let _ = dropped::unmark(vfs, store, name);
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Catalog {
 
     /// Removes the directory of a dropped family, unless readers still use its files.
     ///
-    /// The next open removes what is left, so errors are ignored.
+    /// Ignores errors: the next open removes the files and the directory that are left.
     pub(crate) fn finish_drop(&self, name: &str) {
         // The lock keeps the family from being created again meanwhile.
         let manifest = self.lock_manifest();

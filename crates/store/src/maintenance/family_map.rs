@@ -1,20 +1,20 @@
-//! Brings files into the family maps: the rows of a flush, and the rows of files without coverage.
+//! Keeps the family maps complete: inserts the rows of flushes and of files that are not covered.
 //!
 //! ```text
-//! flush            inserts the rows while it writes the file; the file's version covers it
-//! compaction       no change of the map: the new file gets the slots of its inputs
-//! bulk load,       the file is not covered: its filter is asked, until the compaction thread has
-//! import, open     read its rows
+//! flush            inserts the rows while it writes the file, whose first version covers it
+//! compaction       does not change the map: the new file gets the slots of its inputs
+//! bulk load,       the file is not covered: reads query its filter until the compaction thread has
+//! import, open     inserted its rows
 //! no room          the compaction thread copies the map without dead slots, or builds a larger one
 //! ```
 //!
 //! A map is private until a version refers to it, and a file is covered only in versions that were
-//! published after all of its rows were inserted. The compaction turn is held meanwhile, so that no
-//! compaction replaces the files that are read. Flushes go on: they insert into the map of the
-//! current version. If that map is replaced, their files are not covered, and are read afterwards.
+//! published after all of its rows were inserted. While files are read, the compaction turn is held,
+//! so that no compaction replaces them. Flushes continue, and insert into the map of the current
+//! version. If that map is replaced during a flush, the flushed file is not covered, and is read later.
 //!
-//! Nothing here can fail a write or a read. What cannot be done is counted, and the filters of the
-//! files are asked.
+//! No failure here fails a write or a read. Failures are counted in `Stats::map_failures`, and reads
+//! query the filters of the files that are not covered.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,37 +34,37 @@ use crate::maintenance::filters::row_count;
 use crate::options::MapMode;
 use crate::sync::lock;
 
-/// Files that a map can cover.
+/// The number of files that a map can cover.
 const FILES_MAX: usize = 64;
 
-/// Fewer free slots than this, and the map is swept before a flush finds none.
+/// A map with fewer free slots is swept, so that the next flushes find a slot.
 const SLOTS_FREE_MIN: u32 = 4;
 
-/// Rows of the smallest map, which takes 12 KiB.
+/// The number of rows for which the smallest map is made; it takes 11.4 KiB.
 const ROWS_MIN: u64 = 4096;
 
-/// Cells between two checks whether the store closes.
+/// The number of cells between two checks for a closing store.
 const CELLS_PER_STEP: u64 = 4096;
 
-/// The rows for which a map could not be built, by the id of the family.
+/// The families whose map could not be built or swept, by id, with their number of rows at that time.
 ///
-/// A further attempt waits until the number of rows has halved or doubled.
+/// The next attempt waits until the number of rows is less than half or more than double.
 pub(crate) type GivenUp = BTreeMap<u16, u64>;
 
 /// The next step to cover all files of a family.
 enum Step {
-    /// Read this file into the present map.
+    /// Insert the rows of this file into the present map.
     Cover(Arc<StoreFile>),
     /// Copy the map without the entries of dead slots.
     Sweep,
-    /// Build a map for this number of rows.
+    /// Build a new map for this number of rows, and read all files.
     Build(u64),
 }
 
-/// Why a file was not read into a map.
+/// Why the rows of a file were not inserted into a map.
 enum NotRead {
     NotTaken,
-    /// The file cannot be read, or changed.
+    /// The file cannot be read, or does not have as many cells as the manifest says.
     Damaged,
     /// The store closes.
     Stopped,
@@ -77,9 +77,10 @@ impl From<NotTaken> for NotRead {
 }
 
 impl Maintenance {
-    /// Covers the files that the family maps do not cover: soon, if the store has threads.
+    /// Inserts the files that are not covered into the family maps.
     ///
-    /// Called after each change of the files. The caller must hold no lock and no turn.
+    /// In a store with background threads, one of them does so later. Call after each change of the
+    /// file lists. The caller must hold no lock and no turn.
     pub(crate) fn files_changed(&self, catalog: &Catalog) {
         if catalog.family_map == MapMode::Off {
         } else if self.options.background {
@@ -91,13 +92,13 @@ impl Maintenance {
 
     /// Covers the files of all families.
     pub(super) fn cover_files(&self, catalog: &Catalog) {
-        // Without the version, which would keep files on disk that are replaced meanwhile.
+        // The version is not kept: it would keep files on disk that are replaced in the meantime.
         let version = catalog.version();
         let families: Vec<_> =
             version.families.iter().map(|present| Arc::clone(&present.family)).collect();
         drop(version);
         for family in families {
-            // Released between the families, for a compaction that waits.
+            // The turn is released between families, so that a waiting compaction can run.
             let Ok(_one_at_a_time) = self.take_turn(&self.compaction_turn) else { return };
             self.cover_family(catalog, &family);
         }
@@ -120,7 +121,7 @@ impl Maintenance {
         }
     }
 
-    /// Returns what to do next; `None` if all files are covered that can be.
+    /// Returns the next step; `None` if all files are covered, or no further file can be now.
     fn next_step(&self, family: &Family, files: &Files) -> Option<Step> {
         let uncovered: Vec<_> = uncovered(files).collect();
         let rows: u64 = mappable(files).map(|(_, file)| rows_at_most(file)).sum();
@@ -148,7 +149,7 @@ impl Maintenance {
         (!uncovered.is_empty() && may_build).then_some(Step::Build(rows))
     }
 
-    /// Reads a file into the present map.
+    /// Inserts the rows of a file into the present map.
     fn cover_file(&self, catalog: &Catalog, family: &Family, files: &Files, file: &Arc<StoreFile>) {
         let map = files.coverage().expect("the step was chosen for a list with a map").map();
         match self.read_into(map, catalog, file) {
@@ -158,7 +159,7 @@ impl Maintenance {
         }
     }
 
-    /// Replaces the map by a copy without the entries of dead slots.
+    /// Replaces the map with a copy without the entries of dead slots.
     fn sweep(&self, catalog: &Catalog, family: &Family, files: &Files) {
         let coverage = files.coverage().expect("the step was chosen for a list with a map");
         let slots: Vec<_> = covered(files, coverage).map(|index| coverage.slots(index)).collect();
@@ -170,9 +171,10 @@ impl Maintenance {
         publish(catalog, family, |files| files.with_map(&swept, &covered));
     }
 
-    /// Builds a map from the rows of all files, and replaces the present one.
+    /// Builds a map from the rows of all files, and replaces the present map with it.
     fn build(&self, catalog: &Catalog, family: &Family, files: &Files, rows: u64) {
-        // Room for half as many rows again, so that the map is not built for each flush.
+        // With the margin of `MapSize`, the map has room for about 40 % more rows, so that not each
+        // flush needs a new map.
         let rows = (rows.saturating_mul(6) / 5).max(ROWS_MIN);
         let Some(map) = FamilyMap::new(rows, catalog.opener.cache()) else {
             return self.give_up(family, files);
@@ -215,13 +217,15 @@ impl Maintenance {
         Ok(rows.finish()?)
     }
 
-    /// Leaves a file out of the map: it is damaged, or has more rows than its filter counts.
+    /// Leaves a file out of all maps until the store is opened again.
+    ///
+    /// The file cannot be read, or the map did not take its rows.
     fn leave_out(&self, file: &StoreFile) {
         file.leave_out_of_map();
         self.count(|counts| counts.map_failures += 1);
     }
 
-    /// Notes that the map of these files cannot be built.
+    /// Notes that the map of these files cannot be built or swept.
     fn give_up(&self, family: &Family, files: &Files) {
         let rows = mappable(files).map(|(_, file)| rows_at_most(file)).sum();
         lock(&self.maps_given_up).insert(family.id, rows);
@@ -229,7 +233,7 @@ impl Maintenance {
     }
 }
 
-/// Replaces the list of files of a family in the current version by one with another coverage.
+/// Publishes a version in which `change` has replaced the coverage of a family's file list.
 fn publish(catalog: &Catalog, family: &Family, change: impl Fn(&Files) -> Files) {
     catalog.replace_version(|version| {
         version.with(family, |changed| changed.files = change(&changed.files))
@@ -242,7 +246,7 @@ fn mappable(files: &Files) -> impl Iterator<Item = (usize, &Arc<StoreFile>)> {
     files.filter(|(_, file)| !file.is_left_out_of_map())
 }
 
-/// Returns the files that a map can cover, but does not, newest first.
+/// Returns the files that a map can cover but the present one does not, newest first.
 fn uncovered(files: &Files) -> impl Iterator<Item = &Arc<StoreFile>> {
     let is_covered =
         |index| files.coverage().is_some_and(|coverage: &Coverage| coverage.covers(index));
@@ -254,18 +258,18 @@ fn covered<'f>(files: &'f Files, coverage: &'f Coverage) -> impl Iterator<Item =
     (0..files.by_time().len()).filter(|index| coverage.covers(*index))
 }
 
-/// Returns the number of rows of a file as its filter counts them, at most its number of cells.
+/// Returns an estimate of the rows of a file: the keys of its filter, but at most its cells.
 fn rows_at_most(file: &StoreFile) -> u64 {
     row_count(file).min(file.entry.cells)
 }
 
-/// The rows of a file that a flush writes, on their way into the family map.
+/// Inserts the rows of the file that a flush writes into the family map; `None` if it cannot.
 pub(super) struct FlushedRows(Option<RowHashes>);
 
 impl FlushedRows {
-    /// Begins the insertion into the family's map. The first flush of a family creates the map.
+    /// Begins the insertion into the family's map. A flush into a family without files creates the map.
     ///
-    /// If there is no room, the file will not be covered until the compaction thread reads it.
+    /// If the map has no room, the compaction thread covers the file later.
     pub(super) fn begin(catalog: &Catalog, version: &FamilyVersion) -> Self {
         if catalog.family_map == MapMode::Off {
             return Self(None);
@@ -274,7 +278,7 @@ impl FlushedRows {
         let cells = cells as u64;
         let map = match version.files.coverage() {
             Some(coverage) => Some(Arc::clone(coverage.map())),
-            // Room for further flushes.
+            // For the rows of four such flushes.
             None if version.files.by_time().is_empty() => {
                 FamilyMap::new(cells.saturating_mul(4).max(ROWS_MIN), catalog.opener.cache())
             }
@@ -292,7 +296,7 @@ impl FlushedRows {
         }
     }
 
-    /// Ends the insertion after the last cell.
+    /// Ends the insertion after the last cell; `None` if the map does not have all rows.
     pub(super) fn finish(self) -> Option<Inserted> {
         self.0.and_then(|rows| rows.finish().ok())
     }

@@ -1,4 +1,4 @@
-//! The files that a family map covers, in one version of the list of files.
+//! Maps the slots of a family map to the files of one version of the file list.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use super::map::FamilyMap;
 use super::slots::Slots;
 use crate::stats::MapStats;
 
-/// The map of a list of files, and the slots of each file.
+/// A family map together with the slots that each file of a list has in it.
 ///
-/// Never changes. Another list, and another map, come with another coverage.
+/// Immutable: a new list of files or a new map needs a new coverage.
 #[derive(Debug)]
 pub(crate) struct Coverage {
     map: Arc<FamilyMap>,
-    /// The slots of each file, in the order of the list; none for a file that is not covered.
+    /// The slots of each file, in the order of the list; empty for a file that is not covered.
     slots: Box<[Slots]>,
-    /// The covered files among the first 64 of the list, by their index.
+    /// Bit `i` is set if file `i` of the list is covered. Only the first 64 files can be.
     covered: u64,
-    /// The files of each slot, by their index. 0 for a slot that stands for no file of the list.
+    /// For each slot, the bit of its file; 0 if the slot belongs to no file of the list.
     by_slot: [u64; 64],
 }
 
 impl Coverage {
-    /// `slots` are the slots of each file of the list, in its order.
+    /// Creates the coverage of a list. `slots` has the slots of each file, in the order of the list.
     ///
     /// The files after the 64th are not covered: an answer has 64 bits.
     pub(crate) fn new(map: Arc<FamilyMap>, slots: Vec<Slots>) -> Self {
@@ -38,13 +38,13 @@ impl Coverage {
         Self { map, slots: slots.into(), covered, by_slot }
     }
 
-    /// Prefetches what [`answer`](Self::answer) reads first.
+    /// Prefetches the line that [`answer`](Self::answer) reads first.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         self.map.prefetch(hash);
     }
 
-    /// Returns the files that may have the row of a hash.
+    /// Returns the covered files, and those of them that may have a row with this hash.
     #[inline]
     pub(crate) fn answer(&self, hash: KeyHash) -> MapAnswer {
         let slots = self.map.slots(hash);
@@ -52,7 +52,7 @@ impl Coverage {
         MapAnswer { covered: self.covered, named }
     }
 
-    /// Returns the sizes of the map.
+    /// Returns the sizes of the map and the number of covered files.
     pub(crate) fn stats(&self) -> MapStats {
         MapStats {
             covered_files: u64::from(self.covered_files()),
@@ -70,7 +70,7 @@ impl Coverage {
         self.slots[index]
     }
 
-    /// Returns whether an answer is about the file at `index` of the list.
+    /// Returns whether the file at `index` of the list is covered.
     pub(crate) const fn covers(&self, index: usize) -> bool {
         index < 64 && self.covered >> index & 1 == 1
     }

@@ -11,22 +11,22 @@
 //! | 6 … 15           | fingerprint, 0 for no entry |
 //!
 //! Four entries are in one atomic word. One writer stores words, and readers load them at any time.
-//! All loads and stores are relaxed: the publication of a version orders them (see the parent
-//! module). A reader without that order sees some of the entries of unpublished slots, which it
-//! ignores. It always sees the published entries: the writer only fills free entries, so each value
-//! of a word has the entries of the values before.
+//! All loads and stores are relaxed: the lock under which a version is published orders the inserts
+//! before it (see the parent module). A reader may also see entries that were inserted later. Their
+//! slots belong to no file of the reader's version, so the reader ignores them. A later store keeps
+//! the published entries of a word, because the writer only fills free entries.
 
 use super::places::{Fingerprint, SLOT_BITS};
 use super::slots::Slots;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// Entries of a line.
+/// The number of entries of a line.
 pub(super) const ENTRIES: u64 = 31;
 
 const WORDS: usize = 8;
 /// The lowest bit of each entry of a word.
 const ONES: u64 = 0x0001_0001_0001_0001;
-/// The bits of each entry but the highest.
+/// All bits of each entry except the highest.
 const LOW_BITS: u64 = 0x7fff * ONES;
 /// The bits of the fingerprints.
 const FINGERPRINTS: u64 = 0xffc0 * ONES;
@@ -34,7 +34,7 @@ const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
 /// The first overflow bit in the last word.
 const OVERFLOW_SHIFT: u32 = 48;
 
-/// A line; see the module.
+/// One cache line of a map; the module describes its layout.
 #[derive(Debug)]
 #[cfg_attr(not(any(loom, shuttle)), repr(align(64)))]
 pub(super) struct Line([AtomicU64; WORDS]);
@@ -107,7 +107,8 @@ impl Line {
                 let slot = renumber[(entry & SLOT_MASK) as usize];
                 let Some(slot) = slot.filter(|_| value != 0) else { continue };
                 let fingerprint = Fingerprint { value, overflow: 0 };
-                // Two slots of one file have become one: equal entries are one entry.
+                // Several slots of one file become one slot, so entries can become equal: these are
+                // counted once.
                 count += u64::from(!copy.slots(fingerprint).contains(slot));
                 assert!(copy.insert(fingerprint, slot), "a copy has no more entries than the line");
             }
@@ -120,7 +121,7 @@ impl Line {
     }
 }
 
-/// Returns the highest bit of each 16-bit part of a word that is zero.
+/// Returns a word in which the highest bit of each 16-bit part is set if that part of `word` is zero.
 #[inline]
 const fn zero_entries(word: u64) -> u64 {
     // The addition carries into the highest bit of a part if one of its other bits is set, and
@@ -128,7 +129,7 @@ const fn zero_entries(word: u64) -> u64 {
     !(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS)
 }
 
-/// Returns the highest bit of each part of a word that is an entry.
+/// Returns the highest bit of each entry of the word at `index`; the last word has only three.
 #[inline]
 const fn entry_bits(index: usize) -> u64 {
     const HIGHEST: u64 = 0x8000 * ONES;

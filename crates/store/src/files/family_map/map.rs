@@ -12,9 +12,11 @@ use super::slots::{SLOT_COUNT, Slots};
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
 
-/// Rows for each hash of the stash. At the highest load it needs one for about 2,000 rows.
+/// Rows of the map for each hash that the stash has room for.
+///
+/// At the highest load, about one row in 2,000 is in the stash.
 const ROWS_PER_STASHED: u64 = 256;
-/// Hashes of the smallest stash.
+/// The number of hashes that the smallest stash has room for.
 const STASH_MIN: u64 = 32;
 /// Bytes of a line.
 const LINE_LEN: u64 = 64;
@@ -23,10 +25,10 @@ const LINE_LEN: u64 = 64;
 pub(crate) struct FamilyMap {
     pub(super) lines: Box<[Line]>,
     pub(super) stash: Stash,
-    /// Inserts entries. Readers do not lock it.
+    /// Locked to insert entries. Readers do not lock it.
     pub(super) writer: Mutex<MapWriter>,
     pub(super) size: MapSize,
-    /// The memory of the map in the budget of the block cache.
+    /// The share of the block cache's budget that pays for the memory of the map.
     _reservation: Reservation,
 }
 
@@ -34,18 +36,18 @@ pub(crate) struct FamilyMap {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct MapSize {
     pub(super) lines: u64,
-    /// Hashes of the stash.
+    /// The number of hashes that the stash has room for.
     pub(super) stashed: u64,
 }
 
-/// What the writer of a map knows.
+/// The counters of the writer of a map.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MapWriter {
-    /// The first slot number that was not given out; 64 if all were.
+    /// The first slot number that was not given out; 64 if all of them were.
     pub(super) next_slot: u32,
-    /// Inserted entries; equal ones are counted twice.
+    /// The number of inserted entries; an entry that was already there counts again.
     pub(super) entries: u64,
-    /// Hashes in the stash.
+    /// The number of hashes in the stash.
     pub(super) stashed: u64,
 }
 
@@ -59,14 +61,14 @@ pub(crate) struct Room {
 /// Why a map cannot take the rows of a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NotTaken {
-    /// The map has no room, or too many rows have the same hash.
+    /// The map has no free slot or entry, or the stash is full.
     Full,
-    /// An inserted row was not found again.
+    /// The map lost a row: the number of rows is wrong, or a lookup did not find one of them.
     Unsound,
 }
 
 impl MapSize {
-    /// Returns the size for a number of rows, at which the lines are 80 % full.
+    /// Returns the size of a map whose lines are 80 % full with this number of rows.
     pub(super) const fn of_rows(rows: u64) -> Self {
         let lines = rows.saturating_mul(5).div_ceil(ENTRIES * 4);
         let stashed = rows / ROWS_PER_STASHED;
@@ -115,8 +117,9 @@ impl FamilyMap {
         prefetch_line(&self.lines[line_index(hash, 0, self.lines.len())]);
     }
 
-    /// Returns the slots that may have a row, among them every slot that a row of this hash was
-    /// inserted with.
+    /// Returns the slots under which a row with this hash may have been inserted.
+    ///
+    /// No such slot is missing, but false positives are possible.
     #[inline]
     pub(super) fn slots(&self, hash: KeyHash) -> Slots {
         let fingerprint = Fingerprint::of(hash);
@@ -141,7 +144,7 @@ impl FamilyMap {
         slots.with(self.stash.slots(hash))
     }
 
-    /// Returns the room that is left.
+    /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
         let entries = self.size.entries_max().saturating_sub(writer.entries);
@@ -153,7 +156,7 @@ impl FamilyMap {
         self.size.bytes()
     }
 
-    /// Takes a slot number for the rows of one file.
+    /// Takes the next slot number, for the rows of one file. It is never given out again.
     pub(crate) fn begin_slot(self: &Arc<Self>) -> Result<SlotWriter, NotTaken> {
         let mut writer = lock(&self.writer);
         if writer.next_slot == SLOT_COUNT {
@@ -174,17 +177,18 @@ impl fmt::Debug for FamilyMap {
 
 /// Inserts the rows of one file into a map under a slot number of its own.
 ///
-/// If it is dropped, its slot stands for no file, and its entries are never part of an answer.
+/// If it is dropped before [`finish`](Self::finish), no file gets its slot, and answers ignore the
+/// entries that were inserted.
 #[derive(Debug)]
 pub(crate) struct SlotWriter {
     map: Arc<FamilyMap>,
     slot: u32,
     rows: u64,
-    /// Some of the inserted hashes, to check that they are found.
+    /// Some of the inserted hashes; `finish` checks that lookups find them.
     sample: Vec<KeyHash>,
 }
 
-/// The proof that all rows of a file are in a map, and under which slots.
+/// The map that has all rows of a file, and the slots under which they were inserted.
 #[derive(Clone, Debug)]
 pub(crate) struct Inserted {
     pub(crate) map: Arc<FamilyMap>,
@@ -192,7 +196,7 @@ pub(crate) struct Inserted {
 }
 
 impl SlotWriter {
-    /// One of this number of inserted rows is looked up at the end.
+    /// One row in this many is looked up by `finish`.
     const ROWS_PER_SAMPLE: u64 = 61;
 
     /// Inserts rows by their hashes.
@@ -221,8 +225,8 @@ impl SlotWriter {
 
     /// Ends the insertion, once all rows of the file were inserted.
     ///
-    /// `rows` is the number of rows that the caller read. The check is for errors of this code: a
-    /// map that lost a row would hide the row from readers.
+    /// `rows` is the number of rows that the caller read. Checks this number and a sample of the rows,
+    /// to detect bugs of the map: a lost row would be hidden from readers.
     pub(crate) fn finish(self, rows: u64) -> Result<Inserted, NotTaken> {
         let is_found = |hash: &KeyHash| self.map.slots(*hash).contains(self.slot);
         if self.rows != rows || !self.sample.iter().all(is_found) {

@@ -2,27 +2,28 @@
 //!
 //! ```text
 //! row's hash ─ FamilyMap ─→ slots ─ Coverage ─→ files
-//!              │                    └ one a version of the file list: which files a slot stands for
+//!              │                    └ one for each version of the file list: the file of each slot
 //!              └ lines of fingerprints and slot numbers, and a stash; shared by many versions
 //! ```
 //!
-//! | file         | what it is                                                               |
+//! | file         | content                                                                  |
 //! |--------------|--------------------------------------------------------------------------|
-//! | `places`     | the lines and the fingerprint of a hash                                  |
+//! | `places`     | computes the lines and the fingerprint of a hash                         |
 //! | `line`       | one cache line of entries                                                |
-//! | `stash`      | the entries that found no place in their lines                           |
-//! | `map`        | the lines and the stash, and their one writer                            |
+//! | `stash`      | the hashes whose lines were all full                                     |
+//! | `map`        | the lines and the stash; inserts and lookups                             |
 //! | `sweep`      | a copy of a map without the entries of dead slots                        |
 //! | `slots`      | a set of slot numbers                                                    |
 //! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
 //! | `coverage`   | the slots of each file of a list, and the answer for a row               |
 //!
 //! A slot number stands for the rows that one [`SlotWriter`] inserted. A file is *covered* if each
-//! of its rows was inserted with one of the file's slots. Four rules make an answer right for every
-//! version, also for that of an old snapshot, whatever happens to the map afterwards:
+//! of its rows was inserted with one of the file's slots. A slot is *dead* if no file of the current
+//! version has it. Four invariants make the answer of every version correct, even that of an old
+//! snapshot after further inserts:
 //!
-//! 1. An entry never moves and never changes while its map exists, and nothing is removed.
-//! 2. A map gives out each slot number once.
+//! 1. No entry of a map is moved, changed or removed.
+//! 2. A map gives out each slot number only once.
 //! 3. A file gets its slots in a new version, after all its rows were inserted. The version is
 //!    published under a lock, so a reader of the version sees the entries.
 //! 4. A version refers to its map and to the slots of its files. A map that replaces another comes

@@ -1,20 +1,20 @@
-//! The places of a row in a family map: its fingerprint, and the lines that it may be in.
+//! Computes the fingerprint of a row, and the lines of a family map that the row may be in.
 //!
 //! | bits of the hash | use                                                       |
 //! |------------------|-----------------------------------------------------------|
-//! | 63 … 20          | the first line: the hash times the number of lines, / 2^64 |
+//! | 63 … 20          | the first line: hash × number of lines / 2^64             |
 //! | 19 … 16          | the overflow bit                                          |
 //! | 15 … 6           | the fingerprint; 0 is taken as 1                          |
 //!
-//! The further lines come from a product of the rotated hash, so that rows of one line spread over
-//! all lines.
+//! The five further lines are computed from the rotated hash times an odd constant, so that rows that
+//! share their first line have different further lines.
 
 use filter::KeyHash;
 
-/// Lines that a row may be in.
+/// The number of lines that a row may be in.
 pub(super) const LINES_MAX: u32 = 6;
 
-/// Bits of an entry that are the slot number.
+/// The number of bits of an entry that hold the slot number.
 pub(super) const SLOT_BITS: u32 = 6;
 
 /// The fingerprint and the overflow bit of a row.
@@ -35,7 +35,7 @@ impl Fingerprint {
     }
 }
 
-/// Returns the index of the line that a row is looked for in after `step` other lines.
+/// Returns the index of the line number `step` of a row; 0 is the first line.
 #[inline]
 pub(super) const fn line_index(hash: KeyHash, step: u32, lines: usize) -> usize {
     let hash = match step {

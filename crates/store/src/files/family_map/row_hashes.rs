@@ -1,4 +1,4 @@
-//! The hashes of the rows of cells, one for each row.
+//! Inserts the rows of a sorted sequence of cells into a family map, each row once.
 
 use filter::{KeyHash, Seed};
 
@@ -17,10 +17,10 @@ pub(crate) struct RowHashes {
 }
 
 impl RowHashes {
-    /// Rows that are inserted together: the lock of the map's writer is taken once for them.
+    /// The number of rows that are inserted under one lock of the map's writer.
     const BATCH: usize = 1024;
 
-    /// `seed` is that of the store, which also the lookups use.
+    /// Creates an empty batch. `seed` is the hash seed of the store, which lookups use too.
     pub(crate) fn new(seed: Seed, slot: SlotWriter) -> Self {
         Self { seed, slot, row: None, rows: 0, batch: Vec::with_capacity(Self::BATCH) }
     }
@@ -42,7 +42,7 @@ impl RowHashes {
         Ok(())
     }
 
-    /// Ends the insertion after the last cell.
+    /// Inserts the last batch, and checks the insertion.
     pub(crate) fn finish(mut self) -> Result<Inserted, NotTaken> {
         self.slot.insert(&self.batch)?;
         self.slot.finish(self.rows)

@@ -1,7 +1,7 @@
-//! The stash of a family map: the entries that found no place in their lines.
+//! The stash of a family map: the hashes whose lines were all full.
 //!
-//! A hash table of fixed size with linear probing, at most half full. It has one writer, and readers
-//! at any time: as in a line, nothing moves and nothing is removed.
+//! A hash table of fixed size with linear probing, at most half full. One writer inserts while readers
+//! look up: as in a line, nothing is moved or removed.
 
 use filter::KeyHash;
 
@@ -20,7 +20,7 @@ struct Place {
 }
 
 impl Stash {
-    /// Bytes of a place.
+    /// The size of a place, in bytes.
     const PLACE_LEN: u64 = 16;
 
     /// Returns the number of places for `hashes` hashes.
@@ -38,7 +38,7 @@ impl Stash {
         Self((0..Self::places(hashes)).map(place).collect())
     }
 
-    /// Returns the slots of a hash.
+    /// Returns the slots of a hash; empty if the stash does not have the hash.
     #[cold]
     pub(super) fn slots(&self, hash: KeyHash) -> Slots {
         Slots::from_bits(self.find(hash).slots.load(Ordering::Relaxed))
@@ -61,7 +61,7 @@ impl Stash {
         true
     }
 
-    /// Returns the place of a hash, or the free place where it belongs.
+    /// Returns the place of a hash, or the free place where an insert would put it.
     fn find(&self, hash: KeyHash) -> &Place {
         let (hash, mask) = (stored(hash), self.0.len() - 1);
         let mut at = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32) as usize & mask;
@@ -86,9 +86,9 @@ impl Stash {
     }
 }
 
-/// Returns the form of a hash in the table, which is not 0.
+/// Returns the value that stands for a hash in the table; 0 marks a free place, and is stored as 1.
 ///
-/// Two hashes with the same form share their slots, which only adds files to an answer.
+/// The hashes 0 and 1 thus share their slots, which can only cause false positives.
 const fn stored(hash: KeyHash) -> u64 {
     if hash.get() == 0 { 1 } else { hash.get() }
 }

@@ -1,7 +1,7 @@
 //! Copies a map without the entries of dead slots.
 //!
-//! A map has 64 slot numbers and gives out each once, so a map that many files went through runs out
-//! of them. The copy numbers the slots of the present files anew, without the rows' hashes: an entry
+//! A map gives out each of its 64 slot numbers only once, so flushes and compactions use them up. The
+//! copy gives new slot numbers to the present files. It needs no hashes of rows, because each entry
 //! stays in its line.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::sync::lock;
 impl FamilyMap {
     /// Returns a copy in which the slots of `files[i]` have become slot `i`.
     ///
-    /// At most 64 files. `None` if the cache has no room for the copy.
+    /// There may be at most 64 files. Returns `None` if the cache has no room for the copy.
     pub(crate) fn swept(&self, files: &[Slots], cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
         let mut renumber = [None; 64];
         for (new, slots) in (0..).zip(files) {
@@ -29,7 +29,8 @@ impl FamilyMap {
         let reservation = cache.reserve(self.size.bytes())?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(self.lines.len()).ok()?;
-        // Inserts wait, and continue in this map. The files that they are for are not in the copy.
+        // Inserts wait for the copy, and then continue in this map, not in the copy. Their files are
+        // covered later: their slots are not part of `files`.
         let _no_writer = lock(&self.writer);
         let next_slot = u32::try_from(files.len()).ok()?;
         let mut writer = MapWriter { next_slot, ..MapWriter::default() };
@@ -51,12 +52,15 @@ impl FamilyMap {
         Some(Arc::new(Self::from_parts(self.size, lines, stash, writer, reservation)))
     }
 
-    /// Returns the slots of the files of a map that [`swept`](Self::swept) made, in their order.
+    /// Returns the slots of the files of a swept map, in the order of the argument of
+    /// [`swept`](Self::swept).
+    ///
+    /// Slots that were given out after the sweep follow.
     pub(crate) fn first_slots(&self) -> impl Iterator<Item = Slots> + use<> {
         (0..lock(&self.writer).next_slot).map(Slots::of)
     }
 
-    /// Returns the number of slots given out.
+    /// Returns the number of slots that were given out.
     pub(crate) fn used_slots(&self) -> u32 {
         lock(&self.writer).next_slot
     }
