@@ -58,8 +58,8 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// If the file is not a log, cannot be read, or uses an unsupported feature. Damage is no error:
-    /// see [`Survey::end`].
+    /// If the file is not a log, cannot be read, or uses an unsupported feature. Damage is no
+    /// error: see [`Survey::end`].
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let mut survey = Self {
             header: None,

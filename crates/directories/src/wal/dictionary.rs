@@ -1,8 +1,8 @@
 //! A dictionary of the compressed codec: later cells refer to its byte strings by number.
 //!
 //! The writer and the reader build the same dictionary. A byte string that the dictionary does not
-//! have is written in full and gets the next number. Once the dictionary is full, the string replaces
-//! the least recently used one and takes over its number. HBase's class: `LRUDictionary`.
+//! have is written in full and gets the next number. Once the dictionary is full, the string
+//! replaces the least recently used one and takes over its number. HBase's class: `LRUDictionary`.
 //!
 //! | bytes           | meaning                                                               |
 //! |-----------------|-----------------------------------------------------------------------|

@@ -6,8 +6,8 @@
 //! |        | `WALKey` | region (1), table (2), sequence id (3), write time (4), number of cells (7)  |
 //! |        | cells    | encoded by the cell codec that the header names                              |
 //!
-//! The numbers in parentheses are those of the protobuf fields. In a file with dictionaries, region and
-//! table are dictionary strings.
+//! The numbers in parentheses are those of the protobuf fields. In a file with dictionaries, region
+//! and table are dictionary strings.
 
 use prost::Message;
 use sstable::{Cell, SequenceId};
@@ -42,8 +42,9 @@ impl Entry {
 
 /// Returns whether a cell is a marker: a record of an event of the region, not data of the table.
 ///
-/// Events are flushes, compactions, bulk loads, and the opening and closing of a region. Markers have
-/// the family `METAFAMILY`. The qualifier names the event, as in `HBASE::REGION_EVENT::REGION_OPEN`.
+/// Events are flushes, compactions, bulk loads, and the opening and closing of a region. Markers
+/// have the family `METAFAMILY`. The qualifier names the event, as in
+/// `HBASE::REGION_EVENT::REGION_OPEN`.
 pub fn is_marker(cell: &Cell) -> bool {
     cell.family() == b"METAFAMILY"
 }

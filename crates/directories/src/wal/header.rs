@@ -26,9 +26,9 @@ const WRITERS: [&str; 2] = ["ProtobufLogWriter", "AsyncProtobufLogWriter"];
 /// The header of a log: its writer, its cell codec and its compression.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Header {
-    /// The class of HBase that wrote the file, such as `ProtobufLogWriter`; `None` if it is not named.
+    /// The class of HBase that wrote the file, such as `ProtobufLogWriter`, if the header names it.
     pub writer: Option<String>,
-    /// The class of HBase that encoded the cells; `None` if it is not named.
+    /// The class of HBase that encoded the cells, if the header names it.
     ///
     /// For example `org.apache.hadoop.hbase.regionserver.wal.WALCellCodec`.
     pub cell_codec: Option<String>,

@@ -7,15 +7,16 @@
 //! ```
 //!
 //! `header.rs` and `trailer.rs` have the two ends of a file, `entry.rs` has the key of an entry,
-//! `plain.rs` and `compressed.rs` have the two cell codecs. The compressed codec uses the dictionaries
-//! of `dictionary.rs`. `input.rs` reads the bytes, and `reader.rs` iterates over the entries.
+//! `plain.rs` and `compressed.rs` have the two cell codecs. The compressed codec uses the
+//! dictionaries of `dictionary.rs`. `input.rs` reads the bytes, and `reader.rs` iterates over the
+//! entries.
 //!
 //! A file without a trailer was not closed: the server still writes it, or died. Its last entry may be
 //! torn, that is, cut off by the end of the file. The reader returns the whole entries before it;
 //! [`Reader::end`] then tells where the torn entry begins.
 //!
-//! A log has no checksums; HBase relies on those of HDFS. The reader cannot detect changed bytes that
-//! still form a valid entry.
+//! A log has no checksums; HBase relies on those of HDFS. The reader cannot detect changed bytes
+//! that still form a valid entry.
 //!
 //! ```no_run
 //! use std::sync::Arc;

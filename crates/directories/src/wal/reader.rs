@@ -54,9 +54,9 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::NotALog`] if the file does not begin as a log; [`Error::Unsupported`] for an encrypted
-    /// log, and for an unknown writer, cell codec or value codec; [`Error::Damaged`] for a damaged
-    /// header; [`Error::Io`].
+    /// [`Error::NotALog`] if the file does not begin as a log; [`Error::Unsupported`] for an
+    /// encrypted log, and for an unknown writer, cell codec or value codec; [`Error::Damaged`] for
+    /// a damaged header; [`Error::Io`].
     pub fn open(source: Arc<dyn ReadAt>, file: FileName) -> Result<Self> {
         let fail = |stop| failure(&file, 0, stop);
         let len = source.len();

@@ -65,7 +65,8 @@ pub(crate) fn remove_if_empty(vfs: &dyn Vfs, store: &Path, family: &str) -> Resu
 
 /// Finishes the drops that a crash interrupted, or that waited for readers.
 ///
-/// Called when a store is opened, under its lock. `is_listed` says whether the manifest has a family.
+/// Called when a store is opened, under its lock. `is_listed` says whether the manifest has a
+/// family.
 pub(crate) fn finish_all(
     vfs: &dyn Vfs,
     store: &Path,

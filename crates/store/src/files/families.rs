@@ -41,7 +41,8 @@ impl Catalog {
                 StoreVersion::new(families, version.clock.clone())
             },
         )?;
-        // The error is ignored: the next open removes the mark, because the manifest lists the family.
+        // The error is ignored: the next open removes the mark, because the manifest lists the
+        // family.
         let _ = dropped::unmark(vfs, store, name);
         Ok(())
     }

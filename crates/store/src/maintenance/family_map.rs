@@ -9,12 +9,13 @@
 //! ```
 //!
 //! A map is private until a version refers to it, and a file is covered only in versions that were
-//! published after all of its rows were inserted. While files are read, the compaction turn is held,
-//! so that no compaction replaces them. Flushes continue, and insert into the map of the current
-//! version. If that map is replaced during a flush, the flushed file is not covered, and is read later.
+//! published after all of its rows were inserted. While files are read, the compaction turn is
+//! held, so that no compaction replaces them. Flushes continue, and insert into the map of the
+//! current version. If that map is replaced during a flush, the flushed file is not covered, and is
+//! read later.
 //!
-//! No failure here fails a write or a read. Failures are counted in `Stats::map_failures`, and reads
-//! query the filters of the files that are not covered.
+//! No failure here fails a write or a read. Failures are counted in `Stats::map_failures`, and
+//! reads query the filters of the files that are not covered.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,9 +47,9 @@ const ROWS_MIN: u64 = 4096;
 /// The number of cells between two checks for a closing store.
 const CELLS_PER_STEP: u64 = 4096;
 
-/// The families whose map could not be built or swept, by id, with their number of rows at that time.
+/// The number of rows for which a map could not be built or swept, by the id of the family.
 ///
-/// The next attempt waits until the number of rows is less than half or more than double.
+/// The next attempt waits until the family has less than half or more than double this number.
 pub(crate) type GivenUp = BTreeMap<u16, u64>;
 
 /// The next step to cover all files of a family.
@@ -267,9 +268,10 @@ fn rows_at_most(file: &StoreFile) -> u64 {
 pub(super) struct FlushedRows(Option<RowHashes>);
 
 impl FlushedRows {
-    /// Begins the insertion into the family's map. A flush into a family without files creates the map.
+    /// Begins the insertion into the family's map.
     ///
-    /// If the map has no room, the compaction thread covers the file later.
+    /// A flush into a family without files creates the map. If the map has no room, the compaction
+    /// thread covers the file later.
     pub(super) fn begin(catalog: &Catalog, version: &FamilyVersion) -> Self {
         if catalog.family_map == MapMode::Off {
             return Self(None);

@@ -24,9 +24,9 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Creates the coverage of a list. `slots` has the slots of each file, in the order of the list.
+    /// Creates the coverage of a list of files.
     ///
-    /// The files after the 64th are not covered: an answer has 64 bits.
+    /// `slots` has the slots of each file, in the order of the list. The files after the 64th are not covered: an answer has 64 bits.
     pub(crate) fn new(map: Arc<FamilyMap>, slots: Vec<Slots>) -> Self {
         let (mut covered, mut by_slot) = (0, [0; 64]);
         for (index, slots) in slots.iter().enumerate().take(64) {

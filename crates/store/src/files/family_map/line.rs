@@ -121,7 +121,7 @@ impl Line {
     }
 }
 
-/// Returns a word in which the highest bit of each 16-bit part is set if that part of `word` is zero.
+/// Returns the highest bit of each 16-bit part of `word` whose value is zero.
 #[inline]
 const fn zero_entries(word: u64) -> u64 {
     // The addition carries into the highest bit of a part if one of its other bits is set, and

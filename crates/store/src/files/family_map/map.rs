@@ -225,8 +225,8 @@ impl SlotWriter {
 
     /// Ends the insertion, once all rows of the file were inserted.
     ///
-    /// `rows` is the number of rows that the caller read. Checks this number and a sample of the rows,
-    /// to detect bugs of the map: a lost row would be hidden from readers.
+    /// `rows` is the number of rows that the caller read. Checks this number and a sample of the
+    /// rows, to detect bugs of the map: a lost row would be hidden from readers.
     pub(crate) fn finish(self, rows: u64) -> Result<Inserted, NotTaken> {
         let is_found = |hash: &KeyHash| self.map.slots(*hash).contains(self.slot);
         if self.rows != rows || !self.sample.iter().all(is_found) {

@@ -18,9 +18,9 @@
 //! | `coverage`   | the slots of each file of a list, and the answer for a row               |
 //!
 //! A slot number stands for the rows that one [`SlotWriter`] inserted. A file is *covered* if each
-//! of its rows was inserted with one of the file's slots. A slot is *dead* if no file of the current
-//! version has it. Four invariants make the answer of every version correct, even that of an old
-//! snapshot after further inserts:
+//! of its rows was inserted with one of the file's slots. A slot is *dead* if no file of the
+//! current version has it. Four invariants make the answer of every version correct, even that of
+//! an old snapshot after further inserts:
 //!
 //! 1. No entry of a map is moved, changed or removed.
 //! 2. A map gives out each slot number only once.

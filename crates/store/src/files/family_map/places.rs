@@ -6,8 +6,8 @@
 //! | 19 … 16          | the overflow bit                                          |
 //! | 15 … 6           | the fingerprint; 0 is taken as 1                          |
 //!
-//! The five further lines are computed from the rotated hash times an odd constant, so that rows that
-//! share their first line have different further lines.
+//! The five further lines are computed from the rotated hash times an odd constant, so that rows
+//! that share their first line are spread over all other lines.
 
 use filter::KeyHash;
 

@@ -1,7 +1,7 @@
 //! The stash of a family map: the hashes whose lines were all full.
 //!
-//! A hash table of fixed size with linear probing, at most half full. One writer inserts while readers
-//! look up: as in a line, nothing is moved or removed.
+//! A hash table of fixed size with linear probing, at most half full. One writer inserts while
+//! readers look up: as in a line, nothing is moved or removed.
 
 use filter::KeyHash;
 

@@ -1,6 +1,6 @@
 //! Copies a map without the entries of dead slots.
 //!
-//! A map gives out each of its 64 slot numbers only once, so flushes and compactions use them up. The
+//! A map gives out each of its 64 slot numbers only once, so new files use them up. The
 //! copy gives new slot numbers to the present files. It needs no hashes of rows, because each entry
 //! stays in its line.
 
@@ -29,8 +29,8 @@ impl FamilyMap {
         let reservation = cache.reserve(self.size.bytes())?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(self.lines.len()).ok()?;
-        // Inserts wait for the copy, and then continue in this map, not in the copy. Their files are
-        // covered later: their slots are not part of `files`.
+        // Inserts wait for the copy, and then continue in this map, not in the copy. Their files
+        // are covered later: their slots are not part of `files`.
         let _no_writer = lock(&self.writer);
         let next_slot = u32::try_from(files.len()).ok()?;
         let mut writer = MapWriter { next_slot, ..MapWriter::default() };
