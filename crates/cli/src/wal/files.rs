@@ -96,8 +96,8 @@ fn add_directory(
         match kind {
             ItemKind::Directory => add_directory(&path, depth + 1, logs, skipped)?,
             ItemKind::File { .. } => {
-                let is_log = is_log(&path);
-                if is_log.with_context(|| format!("{}: cannot read", path.display()))? {
+                // A file that cannot be read is kept: only its own work fails then, and says why.
+                if is_log(&path).unwrap_or(true) {
                     logs.push(path);
                 } else {
                     *skipped += 1;
@@ -109,13 +109,14 @@ fn add_directory(
     Ok(())
 }
 
-/// Returns whether a file begins with the magic of a log.
+/// Returns whether a file begins with the magic of a log, or ends within it.
+///
+/// A server that dies at once leaves an empty log.
 fn is_log(path: &Path) -> io::Result<bool> {
+    const MAGIC: &[u8; 4] = b"PWAL";
     let source = FileSource::open(path)?;
-    let mut magic = [0; 4];
-    if source.len() < 4 {
-        return Ok(false);
-    }
-    source.read_exact_at(&mut magic, 0)?;
-    Ok(&magic == b"PWAL")
+    let mut start = [0; MAGIC.len()];
+    let len = usize::try_from(source.len()).unwrap_or(usize::MAX).min(start.len());
+    source.read_exact_at(&mut start[..len], 0)?;
+    Ok(start[..len] == MAGIC[..len])
 }
