@@ -44,7 +44,7 @@
 //! use directories::{EntryKind, Listing, LocalTree, StoreFileReader};
 //! use sstable::{Caching, FileName, Half, ReaderOptions};
 //!
-//! # let family = "../../tests/data/rootdir/root/data/default/t1/77a347dcd3a699aadaaa702b08393620/f1";
+//! # let family = "testdata/t1/77a347dcd3a699aadaaa702b08393620/f1";
 //! # let family = std::path::Path::new(family);
 //! let listing = Listing::read(&LocalTree, family)?; // Of a region that a split made.
 //! let is_reference = |kind: &EntryKind| matches!(kind, EntryKind::Reference { .. });

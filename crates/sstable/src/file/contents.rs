@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::{FileName, KeyRef, Reader, ReaderOptions};
 
-    const FILE: &[u8] = include_bytes!("../../../../tests/data/hfile/p06-none-snappy-rowcol.hfile");
+    const FILE: &[u8] = include_bytes!("../../testdata/p06-none-snappy-rowcol.hfile");
 
     fn open(bytes: Vec<u8>) -> Result<Reader> {
         Reader::open(Arc::new(Bytes::from(bytes)), FileName::new("a"), ReaderOptions::default())
