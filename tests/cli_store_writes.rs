@@ -1,28 +1,11 @@
 //! `hfile store`: put of one row, scans by column and value, and what the writing verbs report.
 
-use std::path::Path;
-use std::process::{Command, Output};
+#[path = "support/store_command.rs"]
+mod store_command;
 
 use serde_json::Value;
 
-fn hfile(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    command.arg("store").args(args).current_dir(directory).output().expect("the binary runs")
-}
-
-/// Runs `hfile store`, which must succeed, and returns its stdout.
-fn store(directory: &Path, args: &[&str]) -> String {
-    let output = hfile(directory, args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("output is text")
-}
-
-fn json(directory: &Path, args: &[&str]) -> Value {
-    let text = store(directory, &[args, &["--json"]].concat());
-    let value: Value = serde_json::from_str(&text).expect("one object");
-    assert_eq!(value["schema"], 1, "{text}");
-    value
-}
+use store_command::{hfile, json, store};
 
 #[test]
 fn put_writes_the_columns_of_a_row() {

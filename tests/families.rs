@@ -121,11 +121,9 @@ fn what_cannot_be_altered_or_dropped_is_refused_and_changes_nothing() {
     assert!(matches!(reader.drop_family("f"), Err(Error::ReadOnly { .. })));
 }
 
-/// The log still has the records of the dropped family's writes when the drop begins.
-#[test]
-fn a_dropped_family_does_not_return_under_its_name_after_a_kill() {
-    let disk = disk();
-    let store = open(&disk);
+/// Opens a store with the families `f` and `other`, each with a flushed row and a logged one.
+fn two_families(disk: &Disk) -> Store {
+    let store = open(disk);
     for family in ["f", "other"] {
         store.create_family(family, FamilyOptions::default()).unwrap();
         put(&store, family, "flushed", 1, "old");
@@ -134,6 +132,14 @@ fn a_dropped_family_does_not_return_under_its_name_after_a_kill() {
     for family in ["f", "other"] {
         put(&store, family, "logged", 2, "old");
     }
+    store
+}
+
+/// The log still has the records of the dropped family's writes when the drop begins.
+#[test]
+fn a_dropped_family_does_not_return_under_its_name_after_a_kill() {
+    let disk = disk();
+    let store = two_families(&disk);
     let dropped = store.drop_family("f").unwrap();
     assert_eq!((dropped.files, dropped.file_cells, dropped.memstore_cells), (1, 1, 1));
     assert!(store.get(&Get::row("logged").family("f")).is_err());
@@ -201,15 +207,7 @@ fn readers_that_began_before_a_drop_read_to_their_end() {
 /// after power cuts.
 fn crash_everywhere(change: impl FnOnce(&Store), check: impl Fn(&Store)) {
     let disk = disk();
-    let store = open(&disk);
-    for family in ["f", "other"] {
-        store.create_family(family, FamilyOptions::default()).unwrap();
-        put(&store, family, "flushed", 1, "old");
-    }
-    store.flush().unwrap();
-    for family in ["f", "other"] {
-        put(&store, family, "logged", 2, "old");
-    }
+    let store = two_families(&disk);
     let moments = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&moments);
     disk.watch(move |disk| seen.lock().unwrap().push(disk.clone()));

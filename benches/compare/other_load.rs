@@ -10,7 +10,7 @@ use crate::figure::Stage;
 
 /// A stage during which others took more than this many processors is called busy.
 ///
-/// One measuring thread and a tenth of a processor fit side by side on the smallest machine with
+/// One measuring thread and a tenth of a processor fit together on the smallest machine with
 /// two processors. More than that competes for caches, memory and the processor's frequency.
 pub(crate) const BUSY_PROCESSORS: f64 = 0.10;
 
