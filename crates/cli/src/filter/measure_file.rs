@@ -111,7 +111,8 @@ fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::
             // Spreads the probes evenly over the rows: `due` is how many belong to the rows so far.
             let due = u128::from(probes) * u128::from(rows) / u128::from(keys.max(1));
             while (counts.absent as u128) < due.min(u128::from(probes)) {
-                let absent = absent_row(&row, counts.absent as u64, seed);
+                // With near certainty, the file has no such row.
+                let absent = [&row[..], &workload::key(seed, counts.absent as u64)].concat();
                 counts.false_positives += usize::from(ask(&absent));
                 counts.absent += 1;
             }
@@ -120,16 +121,6 @@ fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::
         scanner.advance()?;
     }
     Ok(counts)
-}
-
-/// Appends eight pseudorandom bytes to a row; with near certainty, the file has no such row.
-fn absent_row(row: &[u8], number: u64, seed: u64) -> Vec<u8> {
-    // The finalizer of SplitMix64.
-    let mut bits = (number ^ seed.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^= bits >> 31;
-    [row, &bits.to_be_bytes()].concat()
 }
 
 /// The predicted and measured error rate of the filter in a file.
