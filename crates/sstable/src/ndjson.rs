@@ -40,6 +40,26 @@ use crate::{Cell, CellRef, CellType, Error, FileName, Result, SequenceId, Timest
 ///
 /// If `out` fails.
 pub fn write_cell(out: &mut impl Write, cell: &CellRef<'_>) -> io::Result<()> {
+    let mut line = open_object(cell)?;
+    writeln!(line, ",\"seq\":{}}}", cell.sequence_id)?;
+    out.write_all(&line)
+}
+
+/// Writes a cell as one object without its sequence id and without a line feed.
+///
+/// For formats that state the sequence id of several cells once.
+///
+/// # Errors
+///
+/// If `out` fails.
+pub fn write_cell_without_seq(out: &mut impl Write, cell: &CellRef<'_>) -> io::Result<()> {
+    let mut object = open_object(cell)?;
+    object.push(b'}');
+    out.write_all(&object)
+}
+
+/// Returns the object of a cell up to its tags, without the closing brace.
+fn open_object(cell: &CellRef<'_>) -> io::Result<Vec<u8>> {
     let mut line = Vec::with_capacity(96 + 2 * (cell.key().flat_len() + cell.value.len()));
     line.extend_from_slice(b"{\"row\":\"");
     write_hex(&mut line, cell.row);
@@ -60,8 +80,7 @@ pub fn write_cell(out: &mut impl Write, cell: &CellRef<'_>) -> io::Result<()> {
     if cell.tags().next().is_some() {
         line.push(b']');
     }
-    writeln!(line, ",\"seq\":{}}}", cell.sequence_id)?;
-    out.write_all(&line)
+    Ok(line)
 }
 
 fn write_hex(out: &mut Vec<u8>, bytes: &[u8]) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use directories::wal::{End, Entry, is_marker};
 use serde::Serialize;
-use sstable::{SequenceId, ndjson};
+use sstable::ndjson;
 
 use super::files::{for_each_log, open};
 use crate::cells_output::{CellsOutput, Format};
@@ -169,16 +169,9 @@ fn write_object(out: &mut Stdout, entry: &Entry) -> io::Result<()> {
     let (sequence, write_time) = (*sequence, *write_time);
     let head = serde_json::to_string(&EntryHead { region, table, sequence, write_time })?;
     write!(out, "{},\"cells\":[", head.trim_end_matches('}'))?;
-    let mut line = Vec::new();
     for (index, cell) in entry.cells.iter().enumerate() {
-        let mut cell = cell.as_ref();
-        cell.sequence_id = SequenceId::new(0);
-        line.clear();
-        ndjson::write_cell(&mut line, &cell)?;
-        let object = line.strip_suffix(b",\"seq\":0}\n").unwrap_or(&line);
         out.write_all(if index == 0 { b"" } else { b"," })?;
-        out.write_all(object)?;
-        out.write_all(b"}")?;
+        ndjson::write_cell_without_seq(out, &cell.as_ref())?;
     }
     out.write_all(b"]}\n")
 }
