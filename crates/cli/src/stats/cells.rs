@@ -3,20 +3,14 @@
 use sstable::{CellRef, CellType};
 
 use super::columns::Columns;
-use super::histogram::Histogram;
+use super::histograms::Histograms;
 use super::largest::Largest;
 use super::tags::Tags;
 
 /// The statistics of the cells of one file, or of several.
 #[derive(Debug, Default)]
 pub(super) struct CellStats {
-    pub(super) row_key_bytes: Histogram,
-    pub(super) key_bytes: Histogram,
-    pub(super) value_bytes: Histogram,
-    pub(super) cell_bytes: Histogram,
-    pub(super) row_bytes: Histogram,
-    pub(super) cells_per_row: Histogram,
-    pub(super) columns_per_row: Histogram,
+    pub(super) histograms: Histograms,
     /// The number of cells of each type, in the order of [`CellType::ALL`].
     pub(super) types: [u64; CellType::ALL.len()],
     pub(super) tags: Tags,
@@ -53,9 +47,9 @@ impl<'s> Counter<'s> {
     pub(super) fn add(&mut self, cell: &CellRef<'_>) {
         let bytes = serialized_len(cell);
         let stats = &mut *self.stats;
-        stats.key_bytes.add(cell.key().flat_len() as u64);
-        stats.value_bytes.add(cell.value.len() as u64);
-        stats.cell_bytes.add(bytes);
+        stats.histograms.key_bytes.add(cell.key().flat_len() as u64);
+        stats.histograms.value_bytes.add(cell.value.len() as u64);
+        stats.histograms.cell_bytes.add(bytes);
         stats.tags.add(cell);
         stats.largest.add_cell(cell, self.file, bytes);
         let position = CellType::ALL.iter().position(|known| *known == cell.cell_type);
@@ -67,7 +61,7 @@ impl<'s> Counter<'s> {
         stats.timestamps = Some((min.min(time), max.max(time)));
         if self.current.cells == 0 || self.current.row != cell.row {
             self.end_row();
-            self.stats.row_key_bytes.add(cell.row.len() as u64);
+            self.stats.histograms.row_key_bytes.add(cell.row.len() as u64);
             replace(&mut self.current.row, cell.row);
         }
         let current = &mut self.current;
@@ -94,9 +88,9 @@ impl<'s> Counter<'s> {
         if current.cells == 0 {
             return;
         }
-        self.stats.row_bytes.add(current.bytes);
-        self.stats.cells_per_row.add(current.cells);
-        self.stats.columns_per_row.add(current.columns);
+        self.stats.histograms.row_bytes.add(current.bytes);
+        self.stats.histograms.cells_per_row.add(current.cells);
+        self.stats.histograms.columns_per_row.add(current.columns);
         self.stats.largest.add_row(&current.row, self.file, current.bytes, current.cells);
         (current.bytes, current.cells, current.columns) = (0, 0, 0);
     }
@@ -111,13 +105,7 @@ fn replace(buffer: &mut Vec<u8>, bytes: &[u8]) {
 impl CellStats {
     /// Adds the statistics of a later file. A row in both files counts twice.
     pub(super) fn merge(&mut self, other: Self) {
-        self.row_key_bytes.merge(&other.row_key_bytes);
-        self.key_bytes.merge(&other.key_bytes);
-        self.value_bytes.merge(&other.value_bytes);
-        self.cell_bytes.merge(&other.cell_bytes);
-        self.row_bytes.merge(&other.row_bytes);
-        self.cells_per_row.merge(&other.cells_per_row);
-        self.columns_per_row.merge(&other.columns_per_row);
+        self.histograms.merge(&other.histograms);
         for (own, others) in self.types.iter_mut().zip(other.types) {
             *own += others;
         }

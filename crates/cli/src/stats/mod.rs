@@ -12,6 +12,7 @@ mod cells;
 mod columns;
 mod file;
 mod histogram;
+mod histograms;
 mod largest;
 mod parts;
 mod report;

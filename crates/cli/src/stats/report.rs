@@ -7,7 +7,7 @@ use sstable::CellType;
 
 use super::columns::{ColumnReport, Tally};
 use super::file::FileStats;
-use super::histogram::Histogram;
+use super::histograms::Histograms;
 use super::largest::{LargestCell, LargestRow};
 use super::parts::Parts;
 use super::tags::TagsReport;
@@ -29,15 +29,8 @@ pub(super) struct StatsReport {
     pub(super) cells: u64,
     /// The sum of the rows of each file. A row in two files counts twice.
     pub(super) rows: u64,
-    pub(super) row_key_bytes: Histogram,
-    /// Key lengths as HBase counts them: with the lengths of row and family, timestamp and type.
-    pub(super) key_bytes: Histogram,
-    pub(super) value_bytes: Histogram,
-    /// Cell lengths as HBase serializes them.
-    pub(super) cell_bytes: Histogram,
-    pub(super) row_bytes: Histogram,
-    pub(super) cells_per_row: Histogram,
-    pub(super) columns_per_row: Histogram,
+    #[serde(flatten)]
+    pub(super) histograms: Histograms,
     pub(super) types: BTreeMap<&'static str, u64>,
     pub(super) tags: TagsReport,
     pub(super) timestamps: Option<TimesReport>,
@@ -87,8 +80,8 @@ impl StatsReport {
             complete: problems.is_empty(),
             problems,
             size,
-            cells: cells.key_bytes.count(),
-            rows: cells.row_bytes.count(),
+            cells: cells.histograms.key_bytes.count(),
+            rows: cells.histograms.row_bytes.count(),
             types: types.map(|(cell_type, count)| (cell_type.name(), count)).collect(),
             tags: cells.tags.report(),
             timestamps: cells.timestamps.map(times),
@@ -98,13 +91,7 @@ impl StatsReport {
             columns: cells.columns.report(),
             columns_complete: cells.columns.others() == Tally::default(),
             other_columns: cells.columns.others(),
-            row_key_bytes: cells.row_key_bytes,
-            key_bytes: cells.key_bytes,
-            value_bytes: cells.value_bytes,
-            cell_bytes: cells.cell_bytes,
-            row_bytes: cells.row_bytes,
-            cells_per_row: cells.cells_per_row,
-            columns_per_row: cells.columns_per_row,
+            histograms: cells.histograms,
             parts,
         }
     }

@@ -91,18 +91,6 @@ impl StatsReport {
         line(out, "tags", &format!("{count} of {cells}, {bytes}; {}", types.join(", ")))
     }
 
-    fn histograms(&self) -> [(&'static str, &Histogram); 7] {
-        [
-            ("row key bytes", &self.row_key_bytes),
-            ("key bytes", &self.key_bytes),
-            ("value bytes", &self.value_bytes),
-            ("cell bytes", &self.cell_bytes),
-            ("row bytes", &self.row_bytes),
-            ("cells a row", &self.cells_per_row),
-            ("columns a row", &self.columns_per_row),
-        ]
-    }
-
     fn write_lengths(&self, out: &mut dyn Write) -> io::Result<()> {
         let row = |(name, histogram): (&str, &Histogram)| {
             let (min, max) = histogram.range()?;
@@ -112,7 +100,7 @@ impl StatsReport {
             row.push(format!("{:.1}", histogram.mean()));
             Some(row)
         };
-        let rows: Vec<_> = self.histograms().into_iter().filter_map(row).collect();
+        let rows: Vec<_> = self.histograms.named().into_iter().filter_map(row).collect();
         if rows.is_empty() {
             return Ok(());
         }
@@ -122,7 +110,7 @@ impl StatsReport {
     }
 
     fn write_bars(&self, out: &mut dyn Write) -> io::Result<()> {
-        for (name, histogram) in self.histograms() {
+        for (name, histogram) in self.histograms.named() {
             let buckets = histogram.powers_of_two();
             // A single bucket adds nothing to the table above.
             if buckets.len() < 2 {
