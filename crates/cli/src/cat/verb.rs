@@ -7,7 +7,7 @@ use anyhow::Context;
 use sstable::{CellRef, Comparator, KeyRef};
 
 use super::backward::ReverseRows;
-use crate::cells_output::{CellsOutput, Format};
+use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::{Answer, UsageError};
 use crate::inputs::{Input, Inputs};
 use crate::key_text::KeyText;
@@ -33,12 +33,8 @@ pub(crate) struct Cat {
     /// HFiles, or directories of them, to print, one file after the other
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Choose the output format
-    #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
-    format: Format,
-    /// Print one JSON object per cell, as --format cells does
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatOptions,
     /// Start at this row, which is printed: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW")]
     start: Option<KeyText>,
@@ -56,8 +52,7 @@ pub(crate) struct Cat {
 impl Cat {
     /// Prints the cells.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let format = if self.json { Format::Cells } else { self.format };
-        let output = CellsOutput::new(stdout(), format).context(STDOUT)?;
+        let output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         let mut printer = Printer { output, left: self.limit.unwrap_or(u64::MAX) };
         let answer = Inputs::expand(&self.files).for_each(|file| {
             let done = if self.reverse {

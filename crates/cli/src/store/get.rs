@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::cells_format::CellsFormat;
 use super::directory::{Directory, warn_about_filters};
 use super::versions::Versions;
 use crate::cells_input;
-use crate::cells_output::CellsOutput;
+use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
@@ -39,7 +38,7 @@ pub(super) struct Get {
     #[command(flatten)]
     versions: Versions,
     #[command(flatten)]
-    cells_format: CellsFormat,
+    format: FormatOptions,
 }
 
 impl Get {
@@ -54,7 +53,7 @@ impl Get {
         }
         let gets = rows.iter().map(|row| self.versions.get(row)).collect::<Result<Vec<_>, _>>()?;
         let cells_of_rows = store.multi_get(&gets)?;
-        let mut output = CellsOutput::new(stdout(), self.cells_format.format()).context(STDOUT)?;
+        let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         for cell in cells_of_rows.iter().flatten() {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }

@@ -1,14 +1,13 @@
 //! `hfile store`: reads and writes a store directory. One module per verb.
 //!
 //! ```text
-//! directory, column, versions, cells_format, family_settings   arguments of several verbs
+//! directory, column, versions, family_settings   arguments of several verbs
 //! change_report, file_report                                   reports of several verbs
 //! put_file                                                     put of the cells of a file
 //! ```
 
 mod alter;
 mod append;
-mod cells_format;
 mod change_report;
 mod checkpoint;
 mod column;

@@ -3,10 +3,9 @@
 use anyhow::Context;
 use sstable::Timestamp;
 
-use super::cells_format::CellsFormat;
 use super::directory::{Directory, warn_about_filters};
 use super::versions::Versions;
-use crate::cells_output::CellsOutput;
+use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
@@ -61,7 +60,7 @@ pub(super) struct Scan {
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
     #[command(flatten)]
-    cells_format: CellsFormat,
+    format: FormatOptions,
 }
 
 impl Scan {
@@ -69,7 +68,7 @@ impl Scan {
         let time_range = self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
         let families = Directory::families(&store, self.family.as_deref())?;
-        let mut output = CellsOutput::new(stdout(), self.cells_format.format()).context(STDOUT)?;
+        let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         let mut remaining = self.limit.unwrap_or(u64::MAX);
         for family in &families {
             for cell in store.scan(self.request(family, time_range))? {
