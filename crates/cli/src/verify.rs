@@ -48,24 +48,19 @@ pub(crate) struct Verify {
 impl Verify {
     /// Checks and reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let mut inputs = Inputs::expand(&self.files);
-        let mut problems = inputs.take_problems();
-        if let (1, []) = (problems.len(), inputs.files()) {
-            return Err(problems.remove(0).error);
-        }
+        let (files, problems) = Inputs::expand(&self.files).into_parts()?;
         let mut outcomes = Outcomes::default();
         let mut summary = Summary { unread: problems.len() as u64, ..Summary::default() };
         for problem in problems {
             outcomes.record(Err(problem.error))?;
         }
-        let files = inputs.files();
         let is_long =
             files.len() > SOUND_LINES_MAX && !self.verbose && !self.report_format.is_json();
         // A file that cannot be read counts as empty; its error is reported when it is opened.
         let len = |file: &Input| file.path().metadata().map_or(0, |metadata| metadata.len());
         let progress = Progress::bytes("checking", files.iter().map(len).sum());
         in_parallel(
-            files,
+            &files,
             |file| check(file, &progress),
             |_, outcome| {
                 summary.count(&outcome);

@@ -48,6 +48,18 @@ impl Inputs {
         std::mem::take(&mut self.problems)
     }
 
+    /// Returns the store files, and the problems with directories, to report them first.
+    ///
+    /// # Errors
+    ///
+    /// The problem, if it is the only one and there are no files.
+    pub(crate) fn into_parts(mut self) -> anyhow::Result<(Vec<Input>, Vec<Problem>)> {
+        if self.files.is_empty() && self.problems.len() == 1 {
+            return Err(self.problems.remove(0).error);
+        }
+        Ok((self.files, self.problems))
+    }
+
     /// The problems with directories.
     pub(crate) fn problems(&self) -> &[Problem] {
         &self.problems
@@ -57,21 +69,19 @@ impl Inputs {
     ///
     /// If there is only one file, its failure is returned unchanged, without a count of unread files.
     pub(crate) fn for_each(
-        mut self,
+        self,
         mut work: impl FnMut(&Input) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<Answer> {
-        let mut problems = self.take_problems();
-        match (&self.files[..], problems.len()) {
-            ([file], 0) => return work(file),
-            ([], 1) => return Err(problems.remove(0).error),
-            _ => {}
+        let (files, problems) = self.into_parts()?;
+        if let ([file], []) = (&files[..], &problems[..]) {
+            return work(file);
         }
-        let count = self.files.len() + problems.len();
+        let count = files.len() + problems.len();
         let mut outcomes = Outcomes::default();
         for problem in problems {
             outcomes.record(Err(problem.error))?;
         }
-        for file in &self.files {
+        for file in &files {
             outcomes.record(work(file))?;
         }
         outcomes.conclude(count)

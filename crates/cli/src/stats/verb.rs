@@ -46,12 +46,8 @@ impl Stats {
         let mut outcomes = Outcomes::default();
         let mut total = Total::default();
         let mut needs_separator = false;
-        let mut inputs = Inputs::expand(&self.files);
-        let mut problems = inputs.take_problems();
-        if let (1, []) = (problems.len(), inputs.files()) {
-            return Err(problems.remove(0).error);
-        }
-        let (files, count) = (inputs.files(), inputs.files().len() + problems.len());
+        let (files, problems) = Inputs::expand(&self.files).into_parts()?;
+        let count = files.len() + problems.len();
         for problem in problems {
             total.problems.push(Problem::new(problem.directory, &problem.error));
             outcomes.record(Err(problem.error))?;
@@ -59,7 +55,7 @@ impl Stats {
         let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
         let reads_ahead = files.len() == 1;
         in_parallel(
-            files,
+            &files,
             |file| read_file(file, reads_ahead),
             |file, outcome| {
                 if let Some(progress) = &progress {
