@@ -118,6 +118,11 @@ impl Files {
         self.covered_by(Some(map), slots)
     }
 
+    /// Returns this list without a family map.
+    pub(crate) fn without_map(&self) -> Self {
+        self.covered_by(None, |_| Slots::NONE)
+    }
+
     /// Returns this list with a file covered, whose rows were inserted into a map.
     ///
     /// Changes nothing if the list has another map: the file then stays uncovered. A list without a

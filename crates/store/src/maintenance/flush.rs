@@ -152,7 +152,7 @@ pub(super) fn write_memstores(
     let mut cells = merged()?;
     let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
     let mut file = NewFile::create(catalog, family, purpose)?;
-    let mut rows = FlushedRows::begin(catalog, version);
+    let mut rows = FlushedRows::begin(catalog, version, || count_rows(merged()?))?;
     while let Some(cell) = cells.cell() {
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
