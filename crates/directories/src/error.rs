@@ -97,6 +97,10 @@ pub enum Error {
     /// An HFile or a reference cannot be read.
     #[error(transparent)]
     File(#[from] sstable::Error),
+
+    /// A write-ahead log cannot be read.
+    #[error(transparent)]
+    Log(#[from] crate::wal::Error),
 }
 
 impl Error {

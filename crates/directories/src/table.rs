@@ -115,11 +115,7 @@ impl Table {
         family: &[u8],
         name: &MobFileName,
     ) -> Result<PathBuf> {
-        let region = RegionInfo::mob_region_name(table);
-        let family = String::from_utf8_lossy(family);
-        let what = format!("the MOB file {name} of family {family}, table {table},");
-        let candidates = in_all_data(&self.root, table, &region, &family, name.as_str());
-        find_first(&*self.tree, &self.path, what, candidates)
+        locate_mob(&*self.tree, &self.root, &self.path, table, family, name)
     }
 }
 
@@ -156,4 +152,20 @@ impl fmt::Display for LeftOutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.description())
     }
+}
+
+/// Finds a MOB file below a root directory, as [`Table::locate_mob`] does for a table at `path`.
+pub(crate) fn locate_mob(
+    tree: &dyn FileTree,
+    root: &Path,
+    path: &Path,
+    table: &TableName,
+    family: &[u8],
+    name: &MobFileName,
+) -> Result<PathBuf> {
+    let region = RegionInfo::mob_region_name(table);
+    let family = String::from_utf8_lossy(family);
+    let what = format!("the MOB file {name} of family {family}, table {table},");
+    let candidates = in_all_data(root, table, &region, &family, name.as_str());
+    find_first(tree, path, what, candidates)
 }

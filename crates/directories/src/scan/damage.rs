@@ -73,9 +73,8 @@ impl Losses {
 
     /// Returns the list.
     pub(super) fn list(&self) -> Vec<MissingCells> {
-        let list = |list: &Arc<Mutex<Vec<_>>>| {
-            list.lock().unwrap_or_else(PoisonError::into_inner).clone()
-        };
+        let list =
+            |list: &Arc<Mutex<Vec<_>>>| list.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.0.as_ref().map(list).unwrap_or_default()
     }
 }

@@ -50,9 +50,10 @@ impl FamilyCells {
         range: &RowRange,
     ) -> Result<Self> {
         let order = plan.order;
-        let log = open.log.as_ref().map(|cells| {
-            Source::Log(LogCursor { cells: Arc::clone(cells), at: 0, order })
-        });
+        let log = open
+            .log
+            .as_ref()
+            .map(|cells| Source::Log(LogCursor { cells: Arc::clone(cells), at: 0, order }));
         let files = open.files.iter().filter(|file| file.has_rows_of(plan, range));
         let sources = log.into_iter().chain(files.map(|file| file.cells(plan))).collect();
         let merge = MergeCursor::with_order(sources, KeyRef::before_row(&range.start), order)?;
@@ -154,7 +155,8 @@ impl CellCursor for Source {
         match self {
             Self::File(file) => file.seek(key),
             Self::Log(LogCursor { cells, at, order }) => {
-                *at = cells.partition_point(|cell| order.compare(&cell.as_ref().key(), &key).is_lt());
+                *at =
+                    cells.partition_point(|cell| order.compare(&cell.as_ref().key(), &key).is_lt());
                 Ok(())
             }
         }

@@ -1,8 +1,6 @@
 //! The cells of one store file in a scan: with the sequence ids that count, and beyond damage.
 
-use sstable::{
-    CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId,
-};
+use sstable::{CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId};
 use store::merge::CellCursor;
 
 use super::damage::{Losses, MissingCells, one_line};

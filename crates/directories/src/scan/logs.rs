@@ -82,8 +82,7 @@ impl Unflushed {
             let Some(families) = families else { continue };
             for cell in entry.data_cells() {
                 let Some(store) = families.get_mut(cell.family()) else { continue };
-                let is_flushed =
-                    store.flushed.is_some_and(|flushed| cell.sequence_id() <= flushed);
+                let is_flushed = store.flushed.is_some_and(|flushed| cell.sequence_id() <= flushed);
                 if is_flushed || !plan.can_return(cell.row()) {
                     continue;
                 }

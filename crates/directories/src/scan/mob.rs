@@ -30,7 +30,7 @@ const REFERENCE_TAG: u8 = 5;
 /// The tag with the name of the table that has the MOB file.
 const TABLE_TAG: u8 = 6;
 /// Bytes of the blocks of MOB files in memory.
-const CACHE_LEN: usize = 32 << 20;
+const CACHE_LEN: u64 = 32 << 20;
 /// MOB files that are open at a time.
 const OPEN_MAX: usize = 64;
 
@@ -133,7 +133,9 @@ impl MobFiles {
             Some(cell) => {
                 let found = cell.value.len();
                 let key = reference.key();
-                return Err(damaged(format!("{key:?} has {found} bytes, the reference says {len}")));
+                return Err(damaged(format!(
+                    "{key:?} has {found} bytes, the reference says {len}"
+                )));
             }
             None => return Err(damaged(format!("has no cell {:?}", reference.key()))),
         };
@@ -177,7 +179,8 @@ fn target(reference: &CellRef<'_>) -> Option<(i32, MobFileName)> {
 /// Returns the tags of the cell for which a reference stands: those of the reference but two.
 fn tags_of_value(reference: &CellRef<'_>) -> Vec<u8> {
     let mut tags = Vec::new();
-    for (tag, data) in reference.tags().filter(|(tag, _)| ![REFERENCE_TAG, TABLE_TAG].contains(tag)) {
+    for (tag, data) in reference.tags().filter(|(tag, _)| ![REFERENCE_TAG, TABLE_TAG].contains(tag))
+    {
         let len = u16::try_from(data.len().saturating_add(1)).expect("the length of a stored tag");
         tags.extend_from_slice(&len.to_be_bytes());
         tags.push(tag);

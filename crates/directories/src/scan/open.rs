@@ -161,7 +161,9 @@ impl OpenFile {
         if let StoreFileReader::Half(half) = &self.reader {
             let split = half.reference().split_row();
             match half.reference().half() {
-                Half::Top => first = if order.compare_rows(first, split).is_lt() { split } else { first },
+                Half::Top => {
+                    first = if order.compare_rows(first, split).is_lt() { split } else { first }
+                }
                 // The split key can be within a row, so that the bottom half has a part of it.
                 Half::Bottom if order.compare_rows(&range.start, split).is_gt() => return false,
                 Half::Bottom => {}

@@ -127,10 +127,8 @@ impl TableScan {
     /// Returns one column. Further calls add columns. Default: all columns.
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         let family = family.as_ref();
-        let is_whole = self
-            .families
-            .iter()
-            .any(|known| known.family == family && known.qualifiers.is_empty());
+        let is_whole =
+            self.families.iter().any(|known| known.family == family && known.qualifiers.is_empty());
         if !is_whole {
             self.family_columns(family).qualifiers.push(qualifier.as_ref().to_vec());
         }

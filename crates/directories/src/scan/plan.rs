@@ -78,10 +78,8 @@ impl Plan {
             .versions(scan.versions)
             .time_range(scan.min_ts, scan.max_ts)
             .raw(scan.raw);
-        let unknown = scan
-            .families
-            .iter()
-            .find(|wanted| table.schema.family(&wanted.family).is_none());
+        let unknown =
+            scan.families.iter().find(|wanted| table.schema.family(&wanted.family).is_none());
         if let Some(unknown) = unknown {
             return Err(no_family(table, &unknown.family));
         }
@@ -116,7 +114,8 @@ impl Plan {
         let (start, end) = (&region.info.start_key[..], &region.info.end_key[..]);
         let RowRange { start: first, stop } = &self.range;
         let order = self.order;
-        let begins_before = stop.as_deref().is_none_or(|stop| order.compare_rows(start, stop).is_lt());
+        let begins_before =
+            stop.as_deref().is_none_or(|stop| order.compare_rows(start, stop).is_lt());
         let ends_after = end.is_empty() || order.compare_rows(first, end).is_lt();
         (start.is_empty() || begins_before) && ends_after
     }

@@ -67,12 +67,13 @@ impl RegionCells {
 
     fn advance_stored(&mut self) -> Result<()> {
         self.resolved = None;
+        let is_only = self.families.len() == 1;
         let Some(current) = self.current.and_then(|current| self.families.get_mut(current)) else {
             return Ok(());
         };
         current.advance()?;
         let stays = match current.cell() {
-            Some(cell) => self.families.len() == 1 || cell.row == self.row,
+            Some(cell) => is_only || cell.row == self.row,
             None => false,
         };
         if !stays {
