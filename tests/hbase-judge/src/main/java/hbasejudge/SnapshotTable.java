@@ -106,7 +106,7 @@ final class SnapshotTable {
       .setDataBlockEncoding(pick(DataBlockEncoding.values()))
       .setCompressionType(pick(Compression.Algorithm.NONE, Compression.Algorithm.NONE, Compression.Algorithm.GZ, Compression.Algorithm.SNAPPY, Compression.Algorithm.LZ4))
       .setBloomFilterType(pick(BloomType.NONE, BloomType.ROW, BloomType.ROWCOL))
-      .setBlocksize(pick(256, 1024, 8192, 65536));
+      .setBlocksize(pick(1024, 1024, 8192, 65536));
     if (random.nextInt(3) == 0) {
       b.setTimeToLive((int) ((System.currentTimeMillis() - TTL_END) / 1000));
       if (random.nextInt(3) == 0) b.setMinVersions(1);
@@ -221,11 +221,12 @@ final class SnapshotTable {
     for (RegionInfo region : regions) {
       List<byte[]> inside = rows.stream().filter(row -> region.containsRow(row) && !Bytes.equals(row, region.getStartKey())).toList();
       if (inside.isEmpty()) continue;
+      if (regions().stream().anyMatch(r -> r.getRegionInfo().equals(region) && !r.isSplittable())) continue;
       byte[] at = inside.get(random.nextInt(inside.size()));
       admin.splitRegionAsync(region.getRegionName(), at).get(60, TimeUnit.SECONDS);
       return Cells.hex(at);
     }
-    return "no row to split at";
+    return "no region can be split";
   }
 
   String merge(Admin admin) throws Exception {

@@ -59,12 +59,11 @@ final class SnapshotTruth {
     return new Scan().readVersions(Integer.MAX_VALUE).setRaw(raw).setCacheBlocks(false).setCaching(500);
   }
 
-  /** The running cluster's answer. */
-  Truth live(TableName name, boolean raw) throws Exception {
+  /** The running cluster's answer, in a file of that name. */
+  Truth live(TableName name, String file, boolean raw) throws Exception {
     Table table = Cluster.connection().getTable(name);
     ResultScanner scanner = table.getScanner(scan(raw));
-    String file = name.getNameAsString().replace(':', '.') + (raw ? ".liveraw" : ".live") + ".ndjson.gz";
-    return write(file, new Rows() {
+    return write(file + (raw ? ".liveraw" : ".live") + ".ndjson.gz", new Rows() {
       @Override
       public Result next() throws Exception {
         return scanner.next();
@@ -175,7 +174,8 @@ final class SnapshotTruth {
   }
 
   JsonObject table(Admin admin, TableName name) throws Exception {
-    Truth cells = live(name, false), raw = live(name, true);
+    String file = name.getNameAsString().replace(':', '.');
+    Truth cells = live(name, file, false), raw = live(name, file, true);
     JsonObject o = new JsonObject();
     o.addProperty("cells", cells.cells());
     o.addProperty("rows", cells.rows());

@@ -172,7 +172,7 @@ final class Snapshots {
       admin.snapshot(new SnapshotDescription(name, table.name, type, null, -1, layout, properties));
       table.snapshots.add(name);
       snapshots.put(name, table);
-      if (!skipsFlush) atSnapshot.put(name, new SnapshotTruth.Truth[] { truth.live(table.name, false), truth.live(table.name, true) });
+      if (!skipsFlush) atSnapshot.put(name, new SnapshotTruth.Truth[] { truth.live(table.name, name, false), truth.live(table.name, name, true) });
       return name;
     });
   }
