@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::version::{FamilyVersion, StoreVersion};
 use crate::memstore::SeekPosition;
-use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder};
+use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, View};
 use crate::read::row_cells::RowCells;
 use crate::read::rules::oldest_unexpired;
@@ -53,33 +53,32 @@ impl ReadView {
 
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.get_with_observer(get, &mut ReadTrace::default(), &mut ())
+        self.get_with_observer(get, &mut ())
     }
 
     /// Answers a get, and returns its trace.
     pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        let mut trace = ReadTrace::default();
-        let cells = self.get_with_observer(get, &mut trace, &mut ())?;
-        Ok((cells, trace))
+        let mut traced = Traced::default();
+        let cells = self.get_with_observer(get, &mut traced)?;
+        Ok((cells, traced.0))
     }
 
     /// Answers a get, and returns how it treated each file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
-        let (mut recorder, mut trace) = (Recorder::default(), ReadTrace::default());
-        let cells = self.get_with_observer(get, &mut trace, &mut recorder)?;
-        Ok(Explanation { cells, trace, families: recorder.families })
+        let mut recorder = Recorder::default();
+        let cells = self.get_with_observer(get, &mut recorder)?;
+        Ok(Explanation { cells, trace: recorder.trace.0, families: recorder.families })
     }
 
     /// Answers a get, one family after the other.
     fn get_with_observer(
         &self,
         get: &Get,
-        trace: &mut ReadTrace,
         observer: &mut impl GetObserver,
     ) -> Result<Vec<Cell>> {
         let mut shown = Vec::new();
         self.for_each_family(get, |family_get| {
-            FamilyRead::begin(self, &family_get, observer).finish(&mut shown, trace, observer)
+            FamilyRead::begin(self, &family_get, observer).finish(&mut shown, observer)
         })?;
         Ok(shown)
     }
@@ -94,7 +93,8 @@ impl ReadView {
         order.sort_unstable_by(|(left_head, left), (right_head, right)| {
             left_head.cmp(right_head).then_with(|| gets[*left].row.cmp(&gets[*right].row))
         });
-        let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
+        let mut answers = Vec::new();
+        answers.resize_with(gets.len(), <(Vec<Cell>, Traced)>::default);
         for batch in order.chunks(BATCH_MAX) {
             let mut family_gets = Vec::with_capacity(BATCH_MAX);
             for (_, get) in batch {
@@ -109,11 +109,11 @@ impl ReadView {
             }
             begin_together(reads.iter_mut().map(|(_, read)| &mut read.lookup));
             for (get, read) in reads {
-                let (cells, trace) = &mut answers[get];
-                read.finish(cells, trace, &mut ())?;
+                let (cells, traced) = &mut answers[get];
+                read.finish(cells, traced)?;
             }
         }
-        Ok(answers)
+        Ok(answers.into_iter().map(|(cells, traced)| (cells, traced.0)).collect())
     }
 
     /// Calls `visit` for each family that a get reads.
@@ -214,11 +214,10 @@ impl<'a> FamilyRead<'a> {
     fn finish(
         mut self,
         shown: &mut Vec<Cell>,
-        trace: &mut ReadTrace,
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let found = self.read_files(observer);
-        trace.add(self.lookup.trace());
+        observer.end_family(self.lookup.trace());
         found?;
         self.row.append_shown(shown);
         if self.lookup.trace().filters_unreadable > 0 {
