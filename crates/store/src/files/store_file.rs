@@ -36,6 +36,8 @@ pub(crate) struct StoreFile {
     is_filter_logged: AtomicBool,
     /// When the family map, which could not read the rows of the file, reads them again.
     map_retry: Mutex<Option<MapRetry>>,
+    /// Whether the file was there when the store was opened.
+    is_from_before: AtomicBool,
 }
 
 impl StoreFile {
@@ -63,6 +65,7 @@ impl StoreFile {
             is_obsolete: AtomicBool::new(false),
             is_filter_logged: AtomicBool::new(false),
             map_retry: Mutex::new(None),
+            is_from_before: AtomicBool::new(false),
         };
         file.log_filter_problem(family);
         Ok(Arc::new(file))
@@ -97,6 +100,15 @@ impl StoreFile {
     /// Notes that the family map could not read the rows of the file: its own filter is asked.
     pub(crate) fn set_map_retry(&self, retry: Option<MapRetry>) {
         *lock(&self.map_retry) = retry;
+    }
+
+    /// Notes that the file was there when the store was opened.
+    pub(crate) fn note_from_before(&self) {
+        self.is_from_before.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_from_before(&self) -> bool {
+        self.is_from_before.load(Ordering::Relaxed)
     }
 
     /// Reads the whole file and compares its checksum with the manifest's. Returns `false` if `goes_on`

@@ -67,6 +67,8 @@ pub(super) enum Task {
 impl Tasks {
     /// Delay until an [`AsyncWal`](crate::Durability::AsyncWal) write is in the log.
     const LOG_DELAY: Duration = Duration::from_millis(100);
+    /// Time until the reads of a family are counted again, which may be worth a family map.
+    const COVER_DELAY: Duration = Duration::from_secs(1);
     /// Maximum time until a writer that waits for a flush checks again whether to wait.
     const STALL_MAX: Duration = Duration::from_millis(500);
 
@@ -88,6 +90,11 @@ impl Tasks {
             let due = wanted.cover_due.map_or(due, |earlier| earlier.min(due));
             wanted.cover_due = Some(due);
         });
+    }
+
+    /// Requests another look at the family maps after a while.
+    pub(super) fn want_cover_files_later(&self) {
+        self.want_cover_files_at(Instant::now() + Self::COVER_DELAY);
     }
 
     /// Takes a request to cover files that is due.
