@@ -2,15 +2,15 @@
 //!
 //! Fills a store with and without a map, in alternating rounds, at the full speed of one writer.
 //! With the map, the table shows the share of files that the map covers when the last write is
-//! acknowledged, and the time until it covers all. Then the store is opened again: the map is built
-//! from the rows of all files, and this time is compared with that of reading these rows.
+//! acknowledged, and the time until it covers all. Then the map is built from the rows of all files,
+//! and this time is compared with that of reading these rows.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sstable::{Caching, Reader, ReaderOptions};
 use store::{FamilyOptions, Get, MapMode, Store, StoreOptions};
-use workload::cpu_time::{PROCESS, cpu_nanos};
+use workload::cpu_time::{PROCESS, THREAD, cpu_nanos};
 
 use crate::{FAMILY, SEED, VALUE_LEN};
 
@@ -24,18 +24,20 @@ pub(crate) fn run(rows: u64) {
          |---|--:|--:|--:|--:|--:|--:|--:|--:|"
     );
     for _ in 0..ROUNDS {
-        for map in [MapMode::Off, MapMode::Files] {
+        for map in [MapMode::Off, MapMode::Files, MapMode::Blocks, MapMode::Auto] {
             let directory = tempfile::tempdir().expect("there is a place for files");
             fill(directory.path(), rows, map);
         }
     }
-    println!("\n| rows | files | reading ns/row | reading and building ns/row | longest get us meanwhile |\n|--:|--:|--:|--:|--:|");
+    println!(
+        "\n| map | rows | files | reading CPU ns/row | reading and building CPU ns/row | wall ns/row | longest get us meanwhile |\n|---|--:|--:|--:|--:|--:|--:|"
+    );
     let directory = tempfile::tempdir().expect("there is a place for files");
     build(directory.path(), rows);
 }
 
-fn options(map: MapMode) -> StoreOptions {
-    StoreOptions::default().memstore_flush_bytes(16 << 20).cache_bytes(1 << 30).family_map(map)
+fn options() -> StoreOptions {
+    StoreOptions::default().memstore_flush_bytes(16 << 20).cache_bytes(1 << 30)
 }
 
 fn write_all(store: &Store, rows: u64) {
@@ -54,15 +56,16 @@ fn covered(store: &Store) -> (u64, u64) {
 }
 
 fn fill(directory: &Path, rows: u64, map: MapMode) {
-    let store = Store::open(directory, options(map)).expect("an empty directory");
-    store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
+    let store = Store::open(directory, options()).expect("an empty directory");
+    let family = FamilyOptions::default().family_map(map);
+    store.create_family(FAMILY, family).expect("a new store");
     let (start, cpu) = (Instant::now(), cpu_nanos(PROCESS));
     write_all(&store, rows);
     let (filled, cpu) = (start.elapsed(), cpu_nanos(PROCESS) - cpu);
     let (at_end, files) = covered(&store);
     let end = Instant::now();
     // Flushes and compactions go on: all of their files must be covered, too.
-    while map != MapMode::Off && end.elapsed() < WAIT_MAX {
+    while !matches!(map, MapMode::Off | MapMode::Auto) && end.elapsed() < WAIT_MAX {
         let (now, files) = covered(&store);
         if now == files {
             break;
@@ -83,19 +86,24 @@ fn fill(directory: &Path, rows: u64, map: MapMode) {
     );
 }
 
-/// Reads all files of the reopened store, without and with building the map.
+/// Reads all files of a store, without and with building the map in each form.
 fn build(directory: &Path, rows: u64) {
-    let merging = options(MapMode::Off).auto_compaction(false).memstore_flush_bytes(64 << 20);
-    let store = Store::open(directory, merging.clone()).expect("an empty directory");
-    store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
+    let merging = options().auto_compaction(false).memstore_flush_bytes(64 << 20);
+    let store = Store::open(directory, merging).expect("an empty directory");
+    let without = FamilyOptions::default().family_map(MapMode::Off);
+    store.create_family(FAMILY, without.clone()).expect("a new store");
     write_all(&store, rows);
     store.flush().expect("the disk has room");
     let files = store.stats().families[0].files;
-    drop(store);
-    for _ in 0..ROUNDS {
+    for form in [MapMode::Files, MapMode::Blocks].repeat(ROUNDS) {
         let reading = read_all(&directory.join(FAMILY));
-        let store = Store::open(directory, merging.clone().family_map(MapMode::Files));
-        let store = store.expect("sound");
+        store.alter_family(FAMILY, without.clone()).expect("the disk has room");
+        while covered(&store).0 > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let before = store.stats().map_build_time;
+        let cpu = cpu_nanos(PROCESS);
+        store.alter_family(FAMILY, without.clone().family_map(form)).expect("the disk has room");
         let (mut longest, mut number) = (Duration::ZERO, 0);
         while covered(&store).0 < files {
             // Gets of the row's family go on while the map is built.
@@ -106,19 +114,22 @@ fn build(directory: &Path, rows: u64) {
             assert_eq!(cells.len(), 1, "the row is there");
             std::thread::sleep(Duration::from_millis(1));
         }
-        let building = store.stats().map_build_time;
+        let cpu = cpu_nanos(PROCESS) - cpu;
+        let building = store.stats().map_build_time - before;
         println!(
-            "| {rows} | {files} | {:.1} | {:.1} | {:.0} |",
-            reading.as_secs_f64() * 1e9 / rows as f64,
+            "| {form:?} | {rows} | {files} | {:.1} | {:.1} | {:.1} | {:.0} |",
+            reading as f64 / rows as f64,
+            cpu as f64 / rows as f64,
             building.as_secs_f64() * 1e9 / rows as f64,
             longest.as_secs_f64() * 1e6,
         );
     }
 }
 
-/// Reads all cells of the files in a directory, past all caches of this program.
-fn read_all(directory: &Path) -> Duration {
-    let start = Instant::now();
+/// Reads all cells of the files in a directory, past all caches of this program. Returns the
+/// nanoseconds of processor time.
+fn read_all(directory: &Path) -> u64 {
+    let start = cpu_nanos(THREAD);
     let mut sum = 0;
     for file in std::fs::read_dir(directory).expect("a directory") {
         let path = file.expect("a directory").path();
@@ -131,5 +142,5 @@ fn read_all(directory: &Path) -> Duration {
         }
     }
     assert!(sum > 0, "the files have rows");
-    start.elapsed()
+    cpu_nanos(THREAD) - start
 }

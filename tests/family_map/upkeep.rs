@@ -54,7 +54,7 @@ fn a_file_that_could_not_be_read_once_is_covered_later() {
 #[test]
 fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), options().cache_bytes(300_000)).unwrap();
+    let store = Store::open(directory.path(), options().cache_bytes(220_000)).unwrap();
     store.create_family("f", family()).unwrap();
     write(&store, 0..10_000, "value");
     store.flush().unwrap();
@@ -77,7 +77,7 @@ fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
     std::thread::sleep(Duration::from_millis(400));
     flush(10_080);
     assert_eq!(covered(&store), store.stats().families[0].files, "{:?}", store.stats());
-    assert!(store.stats().cache.reserved_bytes <= 150_000);
+    assert!(store.stats().cache.reserved_bytes <= 110_000);
     assert!((0..10_081).all(|row| !store.get(&Get::row(key(row))).unwrap().is_empty()));
 }
 
@@ -85,7 +85,7 @@ fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
 #[test]
 fn a_map_is_replaced_where_two_do_not_fit() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), options().cache_bytes(300_000)).unwrap();
+    let store = Store::open(directory.path(), options().cache_bytes(220_000)).unwrap();
     store.create_family("f", family()).unwrap();
     write(&store, 0..10_000, "value");
     store.flush().unwrap();

@@ -83,7 +83,7 @@ impl Maintenance {
                 unneeded = Flushed::list_in(&flushed, manifest, segment, newest);
             }
             // The file with the last sequence id may be of the dropped family.
-            manifest.flushed = newest;
+            manifest.flushed = manifest.flushed.max(newest);
             manifest.families.retain(|family| family.id != removed.family.id);
         };
         catalog.install(update_manifest, |version| {

@@ -193,7 +193,9 @@ impl Maintenance {
                 return Some(Step::Cover(Arc::clone(file)));
             }
             let has_dead_slots = coverage.map().used_slots() > coverage.covered_files();
-            let needs_slots = !uncovered.is_empty() || room.slots < SLOTS_FREE_MIN;
+            // While all files are covered, only a copy that fits beside the map is worth it.
+            let may_copy = || coverage.map().fits_again(catalog.opener.cache());
+            let needs_slots = !uncovered.is_empty() || room.slots < SLOTS_FREE_MIN && may_copy();
             if has_dead_slots && needs_slots && may_build {
                 return Some(Step::Sweep);
             }
@@ -234,7 +236,8 @@ impl Maintenance {
             return match uncovered(files, now).next() {
                 None => self.give_up(family, files),
                 Some(_) => {
-                    let (form, rows) = (coverage.map().form(), rows_of_new_map(rows_of(files, now)));
+                    let (form, rows) =
+                        (coverage.map().form(), rows_of_new_map(rows_of(files, now)));
                     self.make_way(catalog, family, files, form, rows);
                 }
             };
@@ -320,8 +323,7 @@ impl Maintenance {
         rows: u64,
     ) {
         let cache = catalog.opener.cache();
-        let would_fit =
-            |coverage: &Coverage| coverage.map().could_be_replaced(rows, form, cache);
+        let would_fit = |coverage: &Coverage| coverage.map().could_be_replaced(rows, form, cache);
         if files.coverage().is_some_and(would_fit) {
             publish(catalog, family, Files::without_map);
         } else {

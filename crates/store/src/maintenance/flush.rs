@@ -203,7 +203,7 @@ impl Flushed {
         let unneeded = manifest.first_segment.0..segment.0;
         manifest.first_segment = segment;
         manifest.log_end = manifest.log_end.max(segment);
-        manifest.flushed = newest;
+        manifest.flushed = manifest.flushed.max(newest);
         for Self { family, file, .. } in flushed {
             let entry: Option<FileEntry> = file.as_ref().map(|file| file.entry.clone());
             manifest.family_mut(family.id).files.extend(entry);

@@ -168,6 +168,12 @@ impl FamilyMap {
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
     }
 
+    /// Returns whether a copy of the map fits into the budget beside it.
+    pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
+    }
+
     /// Returns whether a map for this number of rows fits into the budget once this one is gone.
     pub(crate) fn could_be_replaced(&self, rows: u64, form: MapForm, cache: &BlockCache) -> bool {
         let stats = cache.stats();
