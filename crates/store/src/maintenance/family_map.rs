@@ -449,3 +449,7 @@ impl FlushedRows {
         self.0.and_then(|rows| rows.finish().ok())
     }
 }
+
+#[cfg(test)]
+#[path = "family_map_tests.rs"]
+mod tests;
