@@ -94,6 +94,10 @@ pub enum Error {
         what: String,
     },
 
+    /// A write-ahead log cannot be read.
+    #[error(transparent)]
+    Log(#[from] crate::wal::Error),
+
     /// An HFile or a reference cannot be read.
     #[error(transparent)]
     File(#[from] sstable::Error),
