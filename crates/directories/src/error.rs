@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::names::other::SkipReason;
 
@@ -94,9 +95,15 @@ pub enum Error {
         what: String,
     },
 
-    /// A write-ahead log cannot be read.
-    #[error(transparent)]
-    Log(#[from] crate::wal::Error),
+    /// A part of a table could not be read, so that a scan would miss cells.
+    #[error("{}: a part of the table cannot be read, and its cells are missing", path.display())]
+    Incomplete {
+        /// The manifest or the directory of the table.
+        path: PathBuf,
+        /// What cannot be read.
+        #[source]
+        source: Arc<Error>,
+    },
 
     /// An HFile or a reference cannot be read.
     #[error(transparent)]
