@@ -176,6 +176,7 @@ pub use options::{
     CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, MapMode, OffPeak, StoreOptions,
 };
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
+pub use read::merge;
 pub use read::query::{Get, Scan};
 pub use read::rules;
 pub use read::scan::Cells;
