@@ -23,7 +23,7 @@ pub(crate) fn table(claims: &[Claim]) -> String {
         let Some(judged) = claims.iter().find(is_default).or(claims.first()) else {
             return format!("| {what} | {peer} | {limit} | not measured |\n");
         };
-        let others = claims.iter().filter(|it| !is_default(it));
+        let others = claims.iter().filter(|it| !is_default(it) && it.ours != judged.ours);
         let best = others.min_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
         measured(judged, best.copied())
     };
