@@ -13,15 +13,17 @@ use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{
-    BATCH_MAX, Cell, KeyRef, ReadTrace, RowLookup, RowProbe, SequenceId, Timestamp, begin_together,
-    row_head,
+    BATCH_MAX, Cell, CellRef, KeyRef, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId,
+    Timestamp, begin_together, row_head,
 };
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
+use crate::files::file_list::RankedFile;
 use crate::files::version::{FamilyVersion, StoreVersion};
 use crate::memstore::SeekPosition;
-use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder};
+use crate::read::answer::{Answer, Visitor};
+use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, View};
 use crate::read::row_cells::RowCells;
 use crate::read::rules::oldest_unexpired;
@@ -53,35 +55,50 @@ impl ReadView {
 
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.get_with_observer(get, &mut ReadTrace::default(), &mut ())
+        self.get_with_observer(get, &mut ())
     }
 
     /// Answers a get, and returns its trace.
     pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        let mut trace = ReadTrace::default();
-        let cells = self.get_with_observer(get, &mut trace, &mut ())?;
-        Ok((cells, trace))
+        let mut traced = Traced::default();
+        let cells = self.get_with_observer(get, &mut traced)?;
+        Ok((cells, traced.0))
     }
 
     /// Answers a get, and returns how it treated each file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
-        let (mut recorder, mut trace) = (Recorder::default(), ReadTrace::default());
-        let cells = self.get_with_observer(get, &mut trace, &mut recorder)?;
-        Ok(Explanation { cells, trace, families: recorder.families })
+        let mut recorder = Recorder::default();
+        let cells = self.get_with_observer(get, &mut recorder)?;
+        Ok(Explanation { cells, trace: recorder.trace.0, families: recorder.families })
     }
 
-    /// Answers a get, one family after the other.
+    /// Answers a get, and calls `visit` for each cell of the answer.
+    pub(crate) fn get_with(&self, get: &Get, visit: impl FnMut(CellRef<'_>)) -> Result<()> {
+        self.answer(get, &mut Visitor(visit), &mut ())
+    }
+
+    /// Answers a get, and returns the cells.
     fn get_with_observer(
         &self,
         get: &Get,
-        trace: &mut ReadTrace,
         observer: &mut impl GetObserver,
     ) -> Result<Vec<Cell>> {
-        let mut shown = Vec::new();
+        let mut cells = Vec::new();
+        self.answer(get, &mut cells, observer)?;
+        Ok(cells)
+    }
+
+    /// Answers a get, one family after the other.
+    #[inline]
+    fn answer(
+        &self,
+        get: &Get,
+        answer: &mut impl Answer,
+        observer: &mut impl GetObserver,
+    ) -> Result<()> {
         self.for_each_family(get, |family_get| {
-            FamilyRead::begin(self, &family_get, observer).finish(&mut shown, trace, observer)
-        })?;
-        Ok(shown)
+            FamilyRead::begin(self, &family_get, observer).finish(answer, observer)
+        })
     }
 
     /// Answers many gets, each as [`get`](Self::get) would.
@@ -94,7 +111,8 @@ impl ReadView {
         order.sort_unstable_by(|(left_head, left), (right_head, right)| {
             left_head.cmp(right_head).then_with(|| gets[*left].row.cmp(&gets[*right].row))
         });
-        let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
+        let mut answers = Vec::new();
+        answers.resize_with(gets.len(), <(Vec<Cell>, Traced)>::default);
         for batch in order.chunks(BATCH_MAX) {
             let mut family_gets = Vec::with_capacity(BATCH_MAX);
             for (_, get) in batch {
@@ -109,11 +127,11 @@ impl ReadView {
             }
             begin_together(reads.iter_mut().map(|(_, read)| &mut read.lookup));
             for (get, read) in reads {
-                let (cells, trace) = &mut answers[get];
-                read.finish(cells, trace, &mut ())?;
+                let (cells, traced) = &mut answers[get];
+                read.finish(cells, traced)?;
             }
         }
-        Ok(answers)
+        Ok(answers.into_iter().map(|(cells, traced)| (cells, traced.0)).collect())
     }
 
     /// Calls `visit` for each family that a get reads.
@@ -207,20 +225,17 @@ impl<'a> FamilyRead<'a> {
         Self { family, row, lookup }
     }
 
-    /// Reads the files, appends the visible cells of the row, and records the read in the
-    /// statistics.
+    /// Reads the files, passes the visible cells of the row to `answer`, and records the read in
+    /// the statistics.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a copy of the large `FamilyRead`")]
-    fn finish(
-        mut self,
-        shown: &mut Vec<Cell>,
-        trace: &mut ReadTrace,
-        observer: &mut impl GetObserver,
-    ) -> Result<()> {
+    fn finish(mut self, answer: &mut impl Answer, observer: &mut impl GetObserver) -> Result<()> {
         let found = self.read_files(observer);
-        trace.add(self.lookup.trace());
-        found?;
-        self.row.append_shown(shown);
+        observer.end_family(self.lookup.trace());
+        match found? {
+            Some((file, found)) => answer.add_borrowed(file.file.numbered(found.cell())),
+            None => self.row.answer(answer),
+        }
         if self.lookup.trace().filters_unreadable > 0 {
             self.family.log_filter_problems();
         }
@@ -229,13 +244,47 @@ impl<'a> FamilyRead<'a> {
     }
 
     /// Reads the row's cells from the files, until no remaining file can change the answer.
-    #[inline]
-    fn read_files(&mut self, observer: &mut impl GetObserver) -> Result<()> {
-        while let Some((index, scanner)) = self.lookup.next_file(observer)? {
-            let file = &self.family.files.by_time()[index];
-            self.row.add_from_file(file, scanner, self.lookup.trace_mut())?;
+    ///
+    /// Returns the file and the cell if one cell alone is the answer. Then neither that cell was
+    /// copied, nor the next one read.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "avoids a copy of the large result")]
+    fn read_files(
+        &mut self,
+        observer: &mut impl GetObserver,
+    ) -> Result<Option<(&'a RankedFile, RowInFile<'a>)>> {
+        let files = self.family.files.by_time();
+        let Some(found) = self.lookup.next_file(observer)? else { return Ok(None) };
+        let (index, file) = (found.file(), &files[found.file()]);
+        let cell = found.cell();
+        if !self.row.is_answered_by(&cell) {
+            self.add_from_files(found, observer)?;
+            return Ok(None);
+        }
+        let timestamp = cell.timestamp;
+        observer.file(index, FileFate::Read, self.lookup.trace());
+        self.lookup.stop_below(timestamp);
+        let Some(other) = self.lookup.next_file(observer)? else { return Ok(Some((file, found))) };
+        self.row.add_from_file(file, found, self.lookup.trace_mut())?;
+        self.add_from_files(other, observer)?;
+        Ok(None)
+    }
+
+    /// Adds the row's cells of a file and of the files after it, until no remaining file can change
+    /// the answer.
+    #[inline(never)]
+    fn add_from_files(
+        &mut self,
+        first: RowInFile<'a>,
+        observer: &mut impl GetObserver,
+    ) -> Result<()> {
+        let mut found = Some(first);
+        while let Some(row) = found {
+            let (index, file) = (row.file(), &self.family.files.by_time()[row.file()]);
+            self.row.add_from_file(file, row, self.lookup.trace_mut())?;
             observer.file(index, FileFate::Read, self.lookup.trace());
             self.lookup.stop_below(self.row.stop_time());
+            found = self.lookup.next_file(observer)?;
         }
         Ok(())
     }
