@@ -38,7 +38,6 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .auto_compaction(levelled)
         // The filters of files that a map covers leave memory, unless they are pinned.
         .pin_filters(settings.map == MapChoice::Off)
-        .family_map(map_mode(settings.map))
         .index_block_size(INDEX_BYTES);
     let is_new = !directory.join("MANIFEST").exists();
     let store = Store::open(directory, options).expect("a writable directory");
@@ -48,7 +47,8 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
             .block_size(BLOCK_BYTES)
             .compression(Compression::Lz4)
             .data_block_encoding(DataBlockEncoding::FastDiff)
-            .filter(filter(settings.filter));
+            .filter(filter(settings.filter))
+            .family_map(map_mode(settings.map));
         store.create_family(FAMILY, family).expect("a new store");
     }
     let keys = store.keys(FAMILY).expect("the family exists");
@@ -57,7 +57,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 
 const fn map_mode(choice: MapChoice) -> MapMode {
     match choice {
-        MapChoice::Default => MapMode::Files,
+        MapChoice::Default => MapMode::Auto,
         MapChoice::Off => MapMode::Off,
     }
 }
