@@ -8,8 +8,8 @@
 //! cargo run --profile profiling -p benches --example get_steps -- [present|absent] [get|get_with] [OPTION=NUMBER]…
 //! ```
 //!
-//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `cache` (MiB). With `time=1`, prints the mean time
-//! of a get as well.
+//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `threads`, `cache` (MiB). With `time=1`, prints
+//! the mean time of a get as well.
 #![expect(clippy::print_stdout, reason = "the figures are what this is for")]
 
 use std::hint::black_box;
@@ -59,14 +59,26 @@ fn main() {
         let found = store.get(&Get::row(workload::key(SEED, index)).column(FAMILY, QUALIFIER));
         assert_eq!(found.expect("sound").len(), 1, "row {index}");
     }
-    let gets = plan(gets);
+    let is_visited = is_named("get_with");
     let expected = usize::from(is_present);
-    let start = Instant::now();
-    for get in &gets {
-        assert_eq!(counted_get(&store, get), expected, "the answer to {get:?}");
-    }
+    let plans: Vec<Vec<Get>> = (0..number("threads", 1)).map(|_| plan(gets)).collect();
+    let run = |gets: &[Get]| {
+        let start = Instant::now();
+        for get in gets {
+            let found = match is_visited {
+                true => counted_visit(&store, get),
+                false => counted_get(&store, get),
+            };
+            assert_eq!(found, expected, "the answer to {get:?}");
+        }
+        start.elapsed().as_nanos() / gets.len() as u128
+    };
+    let nanos: Vec<u128> = std::thread::scope(|scope| {
+        let threads: Vec<_> = plans.iter().map(|gets| scope.spawn(|| run(gets))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
     if number("time", 0) == 1 {
-        println!("{} ns a get", start.elapsed().as_nanos() / gets.len() as u128);
+        println!("{nanos:?} ns a get, by thread");
     }
 }
 
@@ -74,6 +86,18 @@ fn main() {
 #[inline(never)]
 fn counted_get(store: &Store, get: &Get) -> usize {
     black_box(store.get(get).expect("sound")).len()
+}
+
+/// The same for a get whose cells are visited: reads the value, but does not copy it.
+#[inline(never)]
+fn counted_visit(store: &Store, get: &Get) -> usize {
+    let mut found = 0;
+    let visited = store.get_with(get, |cell| {
+        black_box(cell.value.iter().fold(0, |sum, byte| sum ^ byte));
+        found += 1;
+    });
+    visited.expect("sound");
+    found
 }
 
 fn load(directory: &std::path::Path, rows: u64, files: u64, map: bool, cache_bytes: u64) -> Store {
