@@ -118,10 +118,10 @@ fn check_set(set: &str) {
         let options = StoreOptions::default()
             .clock(Clock::fixed(Timestamp::new(now)))
             .auto_compaction(false)
-            .background(false)
-            .family_map([MapMode::Files, MapMode::Off][query.name.len() % 2]);
+            .background(false);
         let store = Store::open(place.path(), options).unwrap();
-        store.create_family("f", query.family_options()).unwrap();
+        let map = [MapMode::Files, MapMode::Blocks, MapMode::Off][query.name.len() % 3];
+        store.create_family("f", query.family_options().family_map(map)).unwrap();
         if query.has("--bulk") {
             store.bulk_load("f", &files).unwrap();
         } else {

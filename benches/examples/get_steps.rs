@@ -104,12 +104,12 @@ fn load(directory: &std::path::Path, rows: u64, files: u64, map: bool, cache_byt
     let options = StoreOptions::default()
         .cache_bytes(cache_bytes)
         .memstore_flush_bytes(usize::MAX / 8)
-        .auto_compaction(false)
-        .family_map(if map { MapMode::Files } else { MapMode::Off });
+        .auto_compaction(false);
     let store = Store::open(directory, options).expect("an empty directory");
     let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
     let family = FamilyOptions::default()
         .bloom_type(BloomType::None)
+        .family_map(if map { MapMode::Files } else { MapMode::Off })
         .filter((!map).then_some(filter));
     store.create_family(FAMILY, family).expect("a new store");
     let mut value = [0; VALUE_LEN];

@@ -56,12 +56,32 @@ pub enum Error {
         what: String,
     },
 
-    /// The bytes of a tracker file contradict the format; a retry will not help.
+    /// The bytes of a tracker file, a description or a manifest contradict the format.
+    ///
+    /// A retry will not help.
     #[error("{}: {what}", path.display())]
     Damaged {
-        /// The tracker file.
+        /// The file.
         path: PathBuf,
         /// What is wrong.
+        what: String,
+    },
+
+    /// The file uses a feature or a version of HBase that this crate does not read.
+    #[error("{}: unsupported: {what}", path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// The feature.
+        what: String,
+    },
+
+    /// There is no such snapshot, table or root directory.
+    #[error("{}: {what}", path.display())]
+    NotFound {
+        /// The directory that was searched.
+        path: PathBuf,
+        /// What is not there, and what is.
         what: String,
     },
 
@@ -77,9 +97,18 @@ pub enum Error {
     /// An HFile or a reference cannot be read.
     #[error(transparent)]
     File(#[from] sstable::Error),
+
+    /// A write-ahead log cannot be read.
+    #[error(transparent)]
+    Log(#[from] crate::wal::Error),
 }
 
 impl Error {
+    /// Creates the error of bytes that contradict the format.
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), what: what.into() }
+    }
+
     /// Creates the error of a failed action on a file or directory.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), action, source }

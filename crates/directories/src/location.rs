@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use sstable::{FileName, Reference};
 
 use crate::entry::REFERENCE_LEN_MAX;
+use crate::root_paths::DATA;
 use crate::{
     Entry, EntryKind, Error, FileTree, HFileLink, ItemKind, ReferenceName, ReferredName, Result,
 };
@@ -60,7 +61,7 @@ impl Entry {
     }
 }
 
-fn read_reference(tree: &dyn FileTree, path: &Path, len: u64) -> Result<Reference> {
+pub(crate) fn read_reference(tree: &dyn FileTree, path: &Path, len: u64) -> Result<Reference> {
     let source = tree.open(path).map_err(Error::io(path, "open it"))?;
     let mut bytes = vec![0; usize::try_from(len.min(REFERENCE_LEN_MAX)).unwrap_or(0)];
     source.read_exact_at(&mut bytes, 0).map_err(Error::io(path, "read it"))?;
@@ -74,9 +75,6 @@ struct FamilyPlace {
     /// The root directory, if the path has the form `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`.
     root: Option<PathBuf>,
 }
-
-/// The directories that have tables, below a root directory, in the order of the search.
-const DATA: [&str; 4] = ["data", ".tmp/data", "mobdir/data", "archive/data"];
 
 impl FamilyPlace {
     fn of(tree: &dyn FileTree, file: &Path) -> Result<Self> {
@@ -156,7 +154,7 @@ fn root_above(family: &Path) -> Option<PathBuf> {
     if is_part { above.parent().map(Path::to_owned) } else { Some(above.to_owned()) }
 }
 
-fn find_first(
+pub(crate) fn find_first(
     tree: &dyn FileTree,
     path: &Path,
     what: String,

@@ -1,5 +1,6 @@
 //! The interface to a file system or an object store.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use sstable::{FileSource, ReadAt};
 /// A tree of directories and files.
 ///
 /// [`LocalTree`] is the local file system.
-pub trait FileTree: Send + Sync {
+pub trait FileTree: fmt::Debug + Send + Sync {
     /// Lists a directory, in any order.
     ///
     /// # Errors

@@ -45,6 +45,19 @@ impl TableName {
     }
 }
 
+impl FromStr for TableName {
+    type Err = InvalidName;
+
+    /// Parses `TABLE` or `NAMESPACE:TABLE`.
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        match text.split_once(':') {
+            Some(("default", name)) => Self::new(None, name),
+            Some((namespace, name)) => Self::new(Some(namespace), name),
+            None => Self::new(None, text),
+        }
+    }
+}
+
 impl fmt::Display for TableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(namespace) = &self.namespace {

@@ -15,6 +15,11 @@ impl RegionName {
     /// The most digits of the name of `hbase:meta`'s region and of regions of very old tables.
     const DECIMAL_DIGITS_MAX: usize = 10;
 
+    /// Creates a name of digits that are known to be one.
+    pub(crate) fn of_digits(digits: String) -> Self {
+        Self(digits.into())
+    }
+
     /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -31,6 +31,15 @@ pub(crate) struct IndexCursor {
 }
 
 impl IndexCursor {
+    /// Returns a cursor at the entry of the first data block.
+    pub(crate) fn first(file: &OpenFile, context: &mut ReadContext<'_>) -> Result<Self> {
+        let block = entry_of(&file.data_index().root, 0).block;
+        let predecessor = Predecessor::First;
+        let mut cursor = Self { root_entry: 0, below: Vec::new(), block, predecessor };
+        cursor.descend(|_| 0, file, context)?;
+        Ok(cursor)
+    }
+
     /// Returns a cursor at the entry of a block whose first key is `first_key`.
     pub(crate) fn on_block(
         origin: &BlockOrigin,

@@ -12,14 +12,18 @@ use bytes::Bytes;
 
 use super::filters::chunked_bloom::{BloomSummary, ChunkedBloom};
 use super::filters::row_filter::{FilterSummary, RowFilter};
+use super::index::{NodeEntry, Predecessor};
+use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
 use super::options::Caching;
+use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
 use crate::block::index::BlockHandle;
 use crate::block::meta::MetaBlock;
+use crate::buffers::Buffers;
 use crate::{
-    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, FileInfo,
+    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, FileInfo, KeyRef,
     ReadTrace, Result,
 };
 
@@ -159,6 +163,66 @@ impl<'a> FileIndex<'a> {
         };
         key.ok_or_else(damage).map(Some)
     }
+
+    /// Returns rows that cut the file into parts whose data blocks have about `len` bytes each.
+    ///
+    /// The rows ascend. Each begins a part: the part has the rows from it to the next, which is
+    /// excluded. Reads all blocks of the index, and no data block.
+    ///
+    /// # Errors
+    ///
+    /// If an index block cannot be read.
+    pub fn cuts(self, len: u64, trace: &mut ReadTrace) -> Result<Vec<Vec<u8>>> {
+        let Some(index) = &self.0.index else { return Ok(Vec::new()) };
+        let context =
+            &mut ReadContext { caching: Caching::Bypass, buffers: &mut Buffers::default(), trace };
+        let order = self.0.trailer.comparator;
+        let mut rows: Vec<Vec<u8>> = Vec::new();
+        let (mut part_len, mut cursor) = (0_u64, IndexCursor::first(self.0, context)?);
+        loop {
+            part_len = part_len.saturating_add(cursor.block_place().len.into());
+            let Some(next) = cursor.into_next(self.0, context)? else { return Ok(rows) };
+            cursor = next;
+            let row = KeyRef::parse(cursor.entry(index).key).map_or(&[][..], |key| key.row);
+            let is_after = |last: &Vec<u8>| order.compare_rows(row, last).is_gt();
+            if part_len >= len && rows.last().is_none_or(is_after) {
+                rows.push(row.to_vec());
+                part_len = 0;
+            }
+        }
+    }
+
+    /// Returns the index key of the data block after the block that can hold `key`.
+    ///
+    /// A reader that goes on after damage continues there. If an index block cannot be read, all
+    /// its data blocks are left out. `None` if no data block follows that the index can name.
+    pub fn key_after(self, key: &KeyRef<'_>, trace: &mut ReadTrace) -> Option<Bytes> {
+        let index = self.0.index.as_ref()?;
+        let mut context =
+            ReadContext { caching: Caching::Bypass, buffers: &mut Buffers::default(), trace };
+        let mut node: Option<Arc<IndexBlock>> = None;
+        let mut next: Option<Bytes> = None;
+        let mut is_leftmost = true;
+        for level in 2..=index.levels.saturating_add(1) {
+            let held = node.as_deref().unwrap_or(&index.root);
+            let number = held.find(key);
+            if let Some(after) = held.entry(number + 1) {
+                next = Some(held.owned_key(after.key));
+            }
+            if level > index.levels {
+                break;
+            }
+            let entry = held.entry(number)?;
+            let predecessor = Predecessor::of_entry(held, number, is_leftmost);
+            is_leftmost &= number == 0;
+            let wanted = NodeEntry { entry, next_key: next.as_deref(), predecessor };
+            match index.load_below(&self.0.blocks, wanted, level, &mut context) {
+                Ok(below) => node = Some(below),
+                Err(_) => break,
+            }
+        }
+        next
+    }
 }
 
 /// The filters of a file. Returned by [`Reader::filters`](crate::Reader::filters).
@@ -202,6 +266,15 @@ impl<'a> FileFilters<'a> {
             Some(problem) => Err(problem.clone().in_file(&self.0.blocks.name)),
             None => Ok(summary),
         }
+    }
+
+    /// Returns the number of rows in the row filter, as the file info states it.
+    ///
+    /// Reads no block. Returns `None` if the file has no such filter, or if its file info does not
+    /// state the number, because an older version wrote the file.
+    pub fn row_filter_keys(self) -> Option<u64> {
+        self.0.filters.row_filter.as_ref()?;
+        self.0.file_info.row_filter_id().map(|(keys, _)| keys)
     }
 
     /// Returns the first damage that reads have found in the row filter.

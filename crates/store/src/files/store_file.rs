@@ -34,6 +34,8 @@ pub(crate) struct StoreFile {
     is_filter_logged: AtomicBool,
     /// Whether the family map leaves out the file, because its rows could not be read.
     is_left_out: AtomicBool,
+    /// Whether the file was there when the store was opened.
+    is_from_before: AtomicBool,
 }
 
 impl StoreFile {
@@ -61,6 +63,7 @@ impl StoreFile {
             is_obsolete: AtomicBool::new(false),
             is_filter_logged: AtomicBool::new(false),
             is_left_out: AtomicBool::new(false),
+            is_from_before: AtomicBool::new(false),
         };
         file.log_filter_problem(family);
         Ok(Arc::new(file))
@@ -93,6 +96,15 @@ impl StoreFile {
 
     pub(crate) fn is_left_out_of_map(&self) -> bool {
         self.is_left_out.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the file was there when the store was opened.
+    pub(crate) fn note_from_before(&self) {
+        self.is_from_before.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_from_before(&self) -> bool {
+        self.is_from_before.load(Ordering::Relaxed)
     }
 
     /// Reads the whole file and compares its checksum with the manifest's. Returns `false` if `goes_on`

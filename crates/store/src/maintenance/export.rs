@@ -18,8 +18,8 @@ use crate::files::store_file::FileCursor;
 use crate::files::version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
 use crate::read::get::ReadView;
-use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
+use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 
 /// The result of an export.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -60,7 +60,7 @@ fn export_family(
     sources.extend(
         stored.map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Bypass)))),
     );
-    let mut cells = MergeCursor::new(sources, KeyRef::before_row(b""))?;
+    let mut cells = StoreMerge::new(sources, KeyRef::before_row(b""))?;
     let mut rules = Rules::for_rewrite(&family.family.options, view.now());
     let mut last = None::<sstable::Cell>;
     while let Some(cell) = cells.cell() {

@@ -26,13 +26,14 @@ use sstable::Caching;
 use super::background::Maintenance;
 use crate::files::catalog::Catalog;
 use crate::files::family_map::coverage::Coverage;
+use crate::files::family_map::form::{MapForm, MapNeeds, rows_of_new_map};
 use crate::files::family_map::map::{FamilyMap, Inserted, NotTaken};
 use crate::files::family_map::row_hashes::RowHashes;
 use crate::files::file_list::Files;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion};
 use crate::maintenance::filters::row_count;
-use crate::options::MapMode;
+use crate::map_mode::MapMode;
 use crate::sync::lock;
 
 /// The number of files that a map can cover.
@@ -40,9 +41,6 @@ const FILES_MAX: usize = 64;
 
 /// A map with fewer free slots is swept, so that the next flushes find a slot.
 const SLOTS_FREE_MIN: u32 = 4;
-
-/// The number of rows for which the smallest map is made; it takes 11.4 KiB.
-const ROWS_MIN: u64 = 4096;
 
 /// The number of cells between two checks for a closing store.
 const CELLS_PER_STEP: u64 = 4096;
@@ -58,8 +56,10 @@ enum Step {
     Cover(Arc<StoreFile>),
     /// Copy the map without the entries of dead slots.
     Sweep,
-    /// Build a new map for this number of rows, and read all files.
-    Build(u64),
+    /// Build a new map of this form for the present number of rows, and read all files.
+    Build(MapForm, u64),
+    /// Drop the map: the filters of the files serve reads better.
+    Drop,
 }
 
 /// Why the rows of a file were not inserted into a map.
@@ -83,8 +83,7 @@ impl Maintenance {
     /// In a store with background threads, one of them does so later. Call after each change of the
     /// file lists. The caller must hold no lock and no turn.
     pub(crate) fn files_changed(&self, catalog: &Catalog) {
-        if catalog.family_map == MapMode::Off {
-        } else if self.options.background {
+        if self.options.background {
             self.tasks.want_cover_files();
         } else {
             self.cover_files(catalog);
@@ -93,10 +92,14 @@ impl Maintenance {
 
     /// Covers the files of all families.
     pub(super) fn cover_files(&self, catalog: &Catalog) {
-        // The version is not kept: it would keep files on disk that are replaced in the meantime.
         let version = catalog.version();
-        let families: Vec<_> =
-            version.families.iter().map(|present| Arc::clone(&present.family)).collect();
+        // The version is not kept: it would keep files on disk that are replaced in the meantime.
+        let families: Vec<_> = version
+            .families
+            .iter()
+            .filter(|present| self.next_step(catalog, &present.family, &present.files).is_some())
+            .map(|present| Arc::clone(&present.family))
+            .collect();
         drop(version);
         for family in families {
             // The turn is released between families, so that a waiting compaction can run.
@@ -110,25 +113,44 @@ impl Maintenance {
             let version = catalog.version();
             let mut families = version.families.iter();
             let present = families.find(|present| present.family.id == family.id);
-            let Some(files) = present.map(|present| &present.files) else { return };
-            let Some(step) = self.next_step(family, files) else { return };
+            let Some(present) = present else { return };
+            let (family, files) = (&*present.family, &present.files);
+            let Some(step) = self.next_step(catalog, family, files) else { return };
             let start = Instant::now();
             match step {
                 Step::Cover(file) => self.cover_file(catalog, family, files, &file),
                 Step::Sweep => self.sweep(catalog, family, files),
-                Step::Build(rows) => self.build(catalog, family, files, rows),
+                Step::Build(form, rows) => self.build(catalog, family, files, form, rows),
+                Step::Drop => publish(catalog, family, Files::without_map),
             }
             self.count(|counts| counts.map_build_time += start.elapsed());
         }
     }
 
     /// Returns the next step; `None` if all files are covered, or no further file can be now.
-    fn next_step(&self, family: &Family, files: &Files) -> Option<Step> {
+    fn next_step(&self, catalog: &Catalog, family: &Family, files: &Files) -> Option<Step> {
+        let mode = family.options.family_map;
+        let present = files.coverage().map(|coverage| coverage.map().form());
+        if !MapForm::may_be_chosen(mode, files.by_time().len(), present) {
+            return present.map(|_| Step::Drop);
+        }
         let uncovered: Vec<_> = uncovered(files).collect();
         let rows: u64 = mappable(files).map(|(_, file)| rows_at_most(file)).sum();
+        let cache_bytes = catalog.opener.cache().stats().capacity_bytes;
+        let needs = MapNeeds { files: files.by_time().len(), rows, cache_bytes, present };
+        let Some(form) = MapForm::choose(mode, &needs) else {
+            return present.map(|_| Step::Drop);
+        };
+        if mode == MapMode::Auto && present.is_none() && !is_worth_reading(family, files) {
+            self.tasks.want_cover_files_later();
+            return None;
+        }
         let given_up = lock(&self.maps_given_up).get(&family.id).copied();
         let may_build =
             given_up.is_none_or(|then| rows > then.saturating_mul(2) || rows < then / 2);
+        if present.is_some_and(|present| present != form) && may_build {
+            return Some(Step::Build(form, rows));
+        }
         if let Some(coverage) = files.coverage() {
             let room = coverage.map().room();
             if let Some(file) = uncovered.first()
@@ -147,7 +169,9 @@ impl Maintenance {
                 return None;
             }
         }
-        (!uncovered.is_empty() && may_build).then_some(Step::Build(rows))
+        // A larger map can have another form.
+        let form = MapForm::choose(mode, &MapNeeds { present: None, ..needs }).unwrap_or(form);
+        (!uncovered.is_empty() && may_build).then_some(Step::Build(form, rows))
     }
 
     /// Inserts the rows of a file into the present map.
@@ -173,11 +197,9 @@ impl Maintenance {
     }
 
     /// Builds a map from the rows of all files, and replaces the present map with it.
-    fn build(&self, catalog: &Catalog, family: &Family, files: &Files, rows: u64) {
-        // With the margin of `MapSize`, the map has room for about 40 % more rows, so that not each
-        // flush needs a new map.
-        let rows = (rows.saturating_mul(6) / 5).max(ROWS_MIN);
-        let Some(map) = FamilyMap::new(rows, catalog.opener.cache()) else {
+    fn build(&self, catalog: &Catalog, family: &Family, files: &Files, form: MapForm, rows: u64) {
+        let map = FamilyMap::new(rows_of_new_map(rows), form, catalog.opener.cache());
+        let Some(map) = map else {
             return self.give_up(family, files);
         };
         let mut covered = Vec::new();
@@ -264,6 +286,16 @@ fn rows_at_most(file: &StoreFile) -> u64 {
     row_count(file).min(file.entry.cells)
 }
 
+/// Returns whether the reads since the store was opened justify reading the older files.
+///
+/// A row is read in about the time of two to four filter lookups. Files that were written since the
+/// store was opened are read in any case: this takes a small part of the time of writing them.
+fn is_worth_reading(family: &Family, files: &Files) -> bool {
+    let older = mappable(files).filter(|(_, file)| file.is_from_before());
+    let rows: u64 = older.map(|(_, file)| rows_at_most(file)).sum();
+    rows <= family.reads.snapshot().filter_checks
+}
+
 /// Inserts the rows of the file that a flush writes into the family map; `None` if it cannot.
 pub(super) struct FlushedRows(Option<RowHashes>);
 
@@ -273,18 +305,22 @@ impl FlushedRows {
     /// A flush into a family without files creates the map. If the map has no room, the compaction
     /// thread covers the file later.
     pub(super) fn begin(catalog: &Catalog, version: &FamilyVersion) -> Self {
-        if catalog.family_map == MapMode::Off {
-            return Self(None);
-        }
+        let form = match version.family.options.family_map {
+            MapMode::Off => return Self(None),
+            // `Maintenance::next_step` decides whether there is a map.
+            MapMode::Auto => None,
+            MapMode::Files => Some(MapForm::Files),
+            MapMode::Blocks => Some(MapForm::Blocks),
+        };
         let cells: usize = version.flushing.iter().map(|memstore| memstore.len()).sum();
         let cells = cells as u64;
         let map = match version.files.coverage() {
             Some(coverage) => Some(Arc::clone(coverage.map())),
-            // For the rows of four such flushes.
-            None if version.files.by_time().is_empty() => {
-                FamilyMap::new(cells.saturating_mul(4).max(ROWS_MIN), catalog.opener.cache())
-            }
-            None => None,
+            // For the rows of about four such flushes.
+            None => form.filter(|_| version.files.by_time().is_empty()).and_then(|form| {
+                let rows = rows_of_new_map(cells.saturating_mul(3));
+                FamilyMap::new(rows, form, catalog.opener.cache())
+            }),
         };
         let map = map.filter(|map| map.room().entries >= cells);
         let slot = map.and_then(|map| map.begin_slot().ok());

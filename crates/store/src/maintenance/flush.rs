@@ -31,8 +31,8 @@ use crate::files::version::{Family, FamilyVersion, StoreVersion};
 use crate::maintenance::family_map::FlushedRows;
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
-use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
+use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::{Log, Writer};
 
@@ -140,7 +140,7 @@ pub(super) fn write_memstores(
         let sources = memstores.iter().map(|memstore| {
             CellSource::Memory(MemstoreCursor::new(Arc::clone(memstore), SequenceId::MAX))
         });
-        MergeCursor::new(sources.collect(), KeyRef::before_row(b""))
+        StoreMerge::new(sources.collect(), KeyRef::before_row(b""))
     };
     let existing: Vec<_> = version.files.by_sequence().cloned().collect();
     let purpose = FilePurpose {
@@ -249,7 +249,7 @@ pub(super) fn unlink_segments(catalog: &Catalog, unneeded: Range<u64>) -> Result
 }
 
 /// Returns the number of rows.
-fn count_rows(mut cells: MergeCursor) -> Result<u64> {
+fn count_rows(mut cells: StoreMerge) -> Result<u64> {
     let mut last: Option<Vec<u8>> = None;
     let mut count = 0;
     while let Some(cell) = cells.cell() {

@@ -21,6 +21,8 @@ struct Wanted {
     compact: bool,
     /// Whether the family maps may lack files.
     cover_files: bool,
+    /// When to check again whether a family map is worth reading its files; `None` for never.
+    cover_due: Option<Instant>,
     /// When the delayed writes of the log must be written; `None` if there are none.
     log_due: Option<Instant>,
     /// Whether the threads are asked to end.
@@ -54,6 +56,8 @@ pub(super) enum Task {
 impl Tasks {
     /// Delay until an [`AsyncWal`](crate::Durability::AsyncWal) write is in the log.
     const LOG_DELAY: Duration = Duration::from_millis(100);
+    /// Time until the reads of a family are counted again, which may be worth a family map.
+    const COVER_DELAY: Duration = Duration::from_secs(1);
     /// Maximum time until a writer that waits for a flush checks again whether to wait.
     const STALL_MAX: Duration = Duration::from_millis(500);
 
@@ -67,6 +71,12 @@ impl Tasks {
 
     pub(super) fn want_cover_files(&self) {
         self.want(|wanted| wanted.cover_files = true);
+    }
+
+    /// Requests another look at the family maps after a while.
+    pub(super) fn want_cover_files_later(&self) {
+        let due = Instant::now() + Self::COVER_DELAY;
+        self.want(|wanted| wanted.cover_due = Some(due));
     }
 
     /// Requests a write of the log after the delay, unless one is already requested.
@@ -134,10 +144,15 @@ impl Tasks {
                 if std::mem::take(&mut wanted.compact) {
                     return Some(Task::Compact);
                 }
-                if std::mem::take(&mut wanted.cover_files) {
+                let is_due = wanted.cover_due.is_some_and(|due| due <= now);
+                if std::mem::take(&mut wanted.cover_files) || is_due {
+                    wanted.cover_due = None;
                     return Some(Task::CoverFiles);
                 }
-                wanted = wait(&self.changed, wanted);
+                wanted = match wanted.cover_due {
+                    None => wait(&self.changed, wanted),
+                    Some(due) => wait_at_most(&self.changed, wanted, due - now),
+                };
                 continue;
             }
             if wanted.log_due.is_some_and(|due| due <= now) {

@@ -1,21 +1,82 @@
-//! A cursor that merges memstores and files in cell order.
+//! A cursor that merges several sources of cells, such as store files, in cell order.
 //!
 //! A heap orders the sources by their current cells. Of equal cells the one of the newer source
-//! comes first, and the rules skip the others.
+//! comes first, and the [rules](crate::rules) skip the others.
 
-use std::sync::Arc;
+use sstable::{CellRef, Comparator, KeyRef, RowHead, row_head};
 
-use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowHead, SequenceId, row_head};
+/// A cursor over cells in ascending order: a source of a [`MergeCursor`].
+pub trait CellCursor {
+    /// Why the next cell cannot be read.
+    type Error;
 
-use crate::error::Result;
-use crate::files::store_file::FileCursor;
-use crate::memstore::{Memstore, SeekPosition};
+    /// Returns the current cell; `None` before the first seek and after the last cell.
+    fn cell(&self) -> Option<CellRef<'_>>;
 
-/// A cursor over the merged cells of several sources. After an error it has no cell.
+    /// Moves to the next cell.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    fn advance(&mut self) -> Result<(), Self::Error>;
+
+    /// Moves to the first cell at or after `key`, forwards or backwards.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    fn seek(&mut self, key: KeyRef<'_>) -> Result<(), Self::Error>;
+}
+
+/// A cursor over the merged cells of several sources.
+///
+/// It returns all cells of all sources in order ([`CellRef::compare`]). Of cells with equal keys
+/// and sequence ids, the one of the source that is first in the list comes first. After an error
+/// the cursor has no cell.
+///
+/// ```
+/// use std::convert::Infallible;
+///
+/// use sstable::{Cell, CellRef, KeyRef, Timestamp};
+/// use store::merge::{CellCursor, MergeCursor};
+///
+/// /// A source of cells in memory.
+/// struct Sorted(Vec<Cell>, usize);
+///
+/// impl CellCursor for Sorted {
+///     type Error = Infallible;
+///
+///     fn cell(&self) -> Option<CellRef<'_>> {
+///         self.0.get(self.1).map(Cell::as_ref)
+///     }
+///
+///     fn advance(&mut self) -> Result<(), Infallible> {
+///         self.1 += 1;
+///         Ok(())
+///     }
+///
+///     fn seek(&mut self, key: KeyRef<'_>) -> Result<(), Infallible> {
+///         self.1 = self.0.partition_point(|cell| cell.as_ref().key() < key);
+///         Ok(())
+///     }
+/// }
+///
+/// let put = |row: &[u8]| CellRef::put(row, b"f", b"q", Timestamp::new(5), b"").to_cell();
+/// let sources = vec![Sorted(vec![put(b"b")], 0), Sorted(vec![put(b"a"), put(b"c")], 0)];
+/// let mut merged = MergeCursor::new(sources, KeyRef::before_row(b""))?;
+/// let mut rows = Vec::new();
+/// while let Some(cell) = merged.cell() {
+///     rows.push(cell.row.to_vec());
+///     merged.advance()?;
+/// }
+/// assert_eq!(rows, [b"a", b"b", b"c"]);
+/// # Ok::<(), Infallible>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct MergeCursor {
+pub struct MergeCursor<S> {
     /// Newest first.
-    sources: Vec<CellSource>,
+    sources: Vec<S>,
+    order: Comparator,
     /// A binary heap of the sources that have a cell.
     heap: Vec<HeapEntry>,
 }
@@ -29,17 +90,34 @@ struct HeapEntry {
     source: usize,
 }
 
-impl MergeCursor {
+impl<S: CellCursor> MergeCursor<S> {
     /// Merges `sources`, newest first, beginning at `start`.
-    pub(crate) fn new(sources: Vec<CellSource>, start: KeyRef<'_>) -> Result<Self> {
-        let mut merge = Self { sources, heap: Vec::new() };
+    ///
+    /// # Errors
+    ///
+    /// If the first cell of a source cannot be read.
+    pub fn new(sources: Vec<S>, start: KeyRef<'_>) -> Result<Self, S::Error> {
+        Self::with_order(sources, start, Comparator::Bytes)
+    }
+
+    /// Merges `sources`, newest first, whose rows are in the order of `order`.
+    ///
+    /// # Errors
+    ///
+    /// If the first cell of a source cannot be read.
+    pub fn with_order(
+        sources: Vec<S>,
+        start: KeyRef<'_>,
+        order: Comparator,
+    ) -> Result<Self, S::Error> {
+        let mut merge = Self { sources, order, heap: Vec::new() };
         merge.seek(start)?;
         Ok(merge)
     }
 
-    /// Returns the current cell.
+    /// Returns the current cell; `None` after the last one.
     #[inline]
-    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
+    pub fn cell(&self) -> Option<CellRef<'_>> {
         let cell = self.heap.first().and_then(|first| self.sources[first.source].cell());
         debug_assert_eq!(cell.is_some(), !self.heap.is_empty(), "{IN_HEAP}");
         cell
@@ -47,10 +125,14 @@ impl MergeCursor {
 
     /// Advances to the next cell.
     ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    ///
     /// # Panics
     ///
     /// If the cursor is on no cell.
-    pub(crate) fn advance(&mut self) -> Result<()> {
+    pub fn advance(&mut self) -> Result<(), S::Error> {
         let [first, others @ ..] = &mut self.heap[..] else { panic!("the cursor is on no cell") };
         let source = &mut self.sources[first.source];
         if let Err(error) = source.advance() {
@@ -60,7 +142,7 @@ impl MergeCursor {
         match source.cell() {
             // A single source keeps its place in the heap.
             Some(_) if others.is_empty() => return Ok(()),
-            Some(cell) => first.head = row_head(cell.row),
+            Some(cell) => first.head = head(self.order, cell.row),
             None => {
                 self.heap.swap_remove(0);
             }
@@ -70,7 +152,11 @@ impl MergeCursor {
     }
 
     /// Moves to the first cell at or after `key`, forwards or backwards.
-    pub(crate) fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn seek(&mut self, key: KeyRef<'_>) -> Result<(), S::Error> {
         self.heap.clear();
         for source in &mut self.sources {
             source.seek(key)?;
@@ -79,32 +165,21 @@ impl MergeCursor {
         Ok(())
     }
 
-    /// Returns the greatest row below `row`, or the greatest of all rows if `row` is `None`.
-    ///
-    /// Afterwards the cursor is on no cell.
-    pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+    /// Removes the position: the cursor is on no cell until the next seek.
+    pub(crate) fn clear_position(&mut self) {
         self.heap.clear();
-        let mut greatest = None;
-        for source in &mut self.sources {
-            greatest = greatest.max(source.row_before(row)?);
-        }
-        Ok(greatest)
     }
 
-    /// Returns the counters of the files since the last call, and resets them.
-    pub(crate) fn take_trace(&mut self) -> ReadTrace {
-        let mut sum = ReadTrace::default();
-        for source in &mut self.sources {
-            if let CellSource::File(cursor) = source {
-                sum.add(&cursor.take_trace());
-            }
-        }
-        sum
+    /// Returns the sources, newest first.
+    ///
+    /// To move one of them breaks the order of the merged cells until the next seek.
+    pub fn sources_mut(&mut self) -> &mut [S] {
+        &mut self.sources
     }
 
     fn rebuild(&mut self) {
-        let heap_entry = |(index, source): (usize, &CellSource)| {
-            source.cell().map(|cell| HeapEntry { head: row_head(cell.row), source: index })
+        let heap_entry = |(index, source): (usize, &S)| {
+            source.cell().map(|cell| HeapEntry { head: head(self.order, cell.row), source: index })
         };
         debug_assert!(self.heap.is_empty(), "the heap is cleared before a rebuild");
         self.heap.extend(self.sources.iter().enumerate().filter_map(heap_entry));
@@ -143,103 +218,59 @@ impl MergeCursor {
     #[inline(never)]
     fn is_cell_before(&self, left: usize, right: usize) -> bool {
         let cell = |source: usize| self.sources[source].cell().expect(IN_HEAP);
-        cell(left).compare(&cell(right)).then(left.cmp(&right)).is_lt()
+        let (left_cell, right_cell) = (cell(left), cell(right));
+        let by_cell = match self.order {
+            Comparator::Bytes => left_cell.compare(&right_cell),
+            Comparator::Meta => {
+                let by_rows = self.order.compare_rows(left_cell.row, right_cell.row);
+                by_rows.then_with(|| left_cell.compare(&right_cell))
+            }
+        };
+        by_cell.then(left.cmp(&right)).is_lt()
+    }
+}
+
+/// Returns the head of a row, by which the heap compares it first.
+#[inline]
+fn head(order: Comparator, row: &[u8]) -> RowHead {
+    match order {
+        Comparator::Bytes => row_head(row),
+        // The first bytes of a row of hbase:meta do not decide.
+        Comparator::Meta => row_head(b""),
     }
 }
 
 const IN_HEAP: &str = "each source in the heap has a current cell";
 
-/// A source of cells: a memstore or a file.
-#[derive(Debug)]
-pub(crate) enum CellSource {
-    Memory(MemstoreCursor),
-    File(Box<FileCursor>),
-}
-
-impl CellSource {
-    #[inline]
-    fn cell(&self) -> Option<CellRef<'_>> {
-        match self {
-            Self::Memory(cursor) => cursor.cell(),
-            Self::File(cursor) => cursor.cell(),
-        }
-    }
-
-    fn advance(&mut self) -> Result<()> {
-        match self {
-            Self::Memory(cursor) => {
-                cursor.advance();
-                Ok(())
-            }
-            Self::File(cursor) => cursor.advance(),
-        }
-    }
-
-    fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
-        match self {
-            Self::Memory(cursor) => {
-                cursor.fill(&SeekPosition::at_or_after(key));
-                Ok(())
-            }
-            Self::File(cursor) => cursor.seek(key),
-        }
-    }
-
-    fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
-        match self {
-            Self::Memory(cursor) => Ok(cursor.memstore.row_before(row, cursor.visible)),
-            Self::File(cursor) => cursor.row_before(row),
-        }
-    }
-}
-
-/// A cursor over a memstore. It copies cells in batches, so that writers wait only for one batch.
-#[derive(Debug)]
-pub(crate) struct MemstoreCursor {
-    memstore: Arc<Memstore>,
-    visible: SequenceId,
-    cells: Vec<Cell>,
-    at: usize,
-}
-
-impl MemstoreCursor {
-    /// Cells that are copied under one lock.
-    const BATCH: usize = 64;
-
-    pub(crate) const fn new(memstore: Arc<Memstore>, visible: SequenceId) -> Self {
-        Self { memstore, visible, cells: Vec::new(), at: 0 }
-    }
-
-    fn cell(&self) -> Option<CellRef<'_>> {
-        self.cells.get(self.at).map(Cell::as_ref)
-    }
-
-    fn advance(&mut self) {
-        self.at += 1;
-        if self.at == self.cells.len()
-            && let Some(last) = self.cells.pop()
-        {
-            self.fill(&SeekPosition::after(last.as_ref()));
-        }
-    }
-
-    fn fill(&mut self, position: &SeekPosition<'_>) {
-        self.cells.clear();
-        self.at = 0;
-        self.memstore.copy_cells(position, self.visible, Self::BATCH, &mut self.cells, |_| true);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
+
+    struct Empty;
+
+    impl CellCursor for Empty {
+        type Error = Infallible;
+
+        fn cell(&self) -> Option<CellRef<'_>> {
+            None
+        }
+
+        fn advance(&mut self) -> Result<(), Infallible> {
+            Ok(())
+        }
+
+        fn seek(&mut self, _: KeyRef<'_>) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
 
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "each source in the heap has a current cell")]
     fn an_exhausted_source_in_the_heap_is_a_broken_invariant() {
-        let cursor = MemstoreCursor::new(Arc::new(Memstore::new()), SequenceId::MAX);
         let heap = vec![HeapEntry { head: row_head(b"row"), source: 0 }];
-        let _ = MergeCursor { sources: vec![CellSource::Memory(cursor)], heap }.cell();
+        let _ = MergeCursor { sources: vec![Empty], order: Comparator::Bytes, heap }.cell();
     }
 }

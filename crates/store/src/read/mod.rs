@@ -10,12 +10,13 @@ pub(crate) mod answer;
 pub(crate) mod cell_filter;
 pub(crate) mod explain;
 pub(crate) mod get;
-pub(crate) mod merge;
+pub mod merge;
 pub(crate) mod query;
 pub(crate) mod row_cells;
 pub mod rules;
 pub(crate) mod scan;
 pub(crate) mod snapshot;
+pub(crate) mod sources;
 
 #[cfg(test)]
 mod tests;

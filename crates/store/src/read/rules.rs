@@ -186,7 +186,7 @@ impl<'c> Rules<'c> {
     /// Returns whether a file whose timestamps are in `oldest..=newest` can affect the result.
     ///
     /// `oldest` must also bound the timestamps of the cells that the file's delete markers hide.
-    pub(crate) fn can_contribute(&self, oldest: Timestamp, newest: Timestamp) -> bool {
+    pub fn can_contribute(&self, oldest: Timestamp, newest: Timestamp) -> bool {
         let TimeRange { min, max } = self.time_range;
         let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
         oldest < max && newest >= min && !has_expired

@@ -15,9 +15,9 @@ use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::Family;
 use crate::read::cell_filter::CellFilter;
 use crate::read::get::ReadView;
-use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::query::Scan;
 use crate::read::rules::{Rules, Verdict};
+use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 
 /// The cells that a scan shows, in order. After an error the iterator ends.
 ///
@@ -30,7 +30,7 @@ pub struct Cells {
     scan: Scan,
     rules: Rules<'static>,
     filter: CellFilter,
-    merge: MergeCursor,
+    merge: StoreMerge,
     state: ScanState,
     /// In a reverse scan: the current row if `is_in_row`, else the exclusive upper bound of the
     /// next row.
@@ -104,7 +104,7 @@ impl Cells {
         let start = scan.start.as_deref().max(prefix).unwrap_or_default();
         let upper_bound = scan.start.as_deref().map(|start| [start, b"\0"].concat());
         let upper_bound = [upper_bound, prefix.and_then(prefix_end)].into_iter().flatten().min();
-        let merge = MergeCursor::new(sources, KeyRef::before_row(start))?;
+        let merge = StoreMerge::new(sources, KeyRef::before_row(start))?;
         let is_empty = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
         if trace.filters_unreadable > 0 {
             family.log_filter_problems();

@@ -124,7 +124,10 @@ impl Store {
     /// cannot write files with the options; nothing changes then. If the manifest cannot be
     /// written, the store stops; the next open finds the old or the new options.
     pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.inner.catalog.alter_family(name, options)
+        let Self { inner } = self;
+        inner.catalog.alter_family(name, options)?;
+        inner.maintenance.files_changed(&inner.catalog);
+        Ok(())
     }
 
     /// Drops a family with its cells, and returns its sizes and counters until then.

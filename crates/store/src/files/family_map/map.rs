@@ -6,6 +6,7 @@ use std::sync::Arc;
 use filter::{KeyHash, prefetch_line};
 use sstable::{BlockCache, Reservation};
 
+use super::form::MapForm;
 use super::line::{ENTRIES, Line};
 use super::places::{Fingerprint, LINES_MAX, line_index};
 use super::slots::{SLOT_COUNT, Slots};
@@ -38,6 +39,7 @@ pub(super) struct MapSize {
     pub(super) lines: u64,
     /// The number of hashes that the stash has room for.
     pub(super) stashed: u64,
+    pub(super) form: MapForm,
 }
 
 /// The counters of the writer of a map.
@@ -69,17 +71,22 @@ pub(crate) enum NotTaken {
 
 impl MapSize {
     /// Returns the size of a map whose lines are 80 % full with this number of rows.
-    pub(super) const fn of_rows(rows: u64) -> Self {
+    pub(super) const fn of_rows(rows: u64, form: MapForm) -> Self {
         let lines = rows.saturating_mul(5).div_ceil(ENTRIES * 4);
         let stashed = rows / ROWS_PER_STASHED;
         Self {
             lines: if lines == 0 { 1 } else { lines },
             stashed: if stashed < STASH_MIN { STASH_MIN } else { stashed },
+            form,
         }
     }
 
     pub(super) const fn bytes(self) -> u64 {
-        (self.lines.saturating_mul(LINE_LEN)).saturating_add(Stash::bytes(self.stashed))
+        let line_len = match self.form {
+            MapForm::Files => LINE_LEN,
+            MapForm::Blocks => 2 * LINE_LEN,
+        };
+        self.lines.saturating_mul(line_len).saturating_add(Stash::bytes(self.stashed))
     }
 
     /// Returns the number of entries at which a map counts as full: 93 %.
@@ -90,8 +97,8 @@ impl MapSize {
 
 impl FamilyMap {
     /// Returns an empty map for a number of rows, or `None` if the cache has no room for it.
-    pub(crate) fn new(rows: u64, cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
-        let size = MapSize::of_rows(rows);
+    pub(crate) fn new(rows: u64, form: MapForm, cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
+        let size = MapSize::of_rows(rows, form);
         let reservation = cache.reserve(size.bytes())?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(usize::try_from(size.lines).ok()?).ok()?;
@@ -142,6 +149,11 @@ impl FamilyMap {
             }
         }
         slots.with(self.stash.slots(hash))
+    }
+
+    /// Returns what the entries say about a row.
+    pub(crate) const fn form(&self) -> MapForm {
+        self.size.form
     }
 
     /// Returns the free slots and entries.

@@ -310,8 +310,8 @@ mod tests {
 
     use super::super::file::{FileId, FlatKey};
     use super::*;
-    use crate::KeepDeletedCells;
     use crate::files::identity::is_store_file_name;
+    use crate::{KeepDeletedCells, MapMode};
 
     fn key(row: &[u8]) -> FlatKey {
         let mut key = Vec::new();
@@ -351,6 +351,9 @@ mod tests {
             plain.clone().bloom_type(BloomType::RowPrefixFixedLength(12)).block_size(512),
             plain.clone().compression(Compression::Lz4).bloom_type(BloomType::RowCol),
             plain.clone().data_block_encoding(DataBlockEncoding::FastDiff),
+            plain.clone().family_map(MapMode::Off),
+            plain.clone().family_map(MapMode::Files).in_memory(true),
+            plain.clone().family_map(MapMode::Blocks),
         ];
         let options = options.into_iter().chain(filters.map(|filter| plain.clone().filter(filter)));
         let mut manifest = Manifest::new().unwrap();

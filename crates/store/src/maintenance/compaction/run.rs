@@ -18,8 +18,8 @@ use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::FamilyVersion;
 use crate::maintenance::background::Maintenance;
 use crate::maintenance::filters::{filter_of_new, row_count};
-use crate::read::merge::{CellSource, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
+use crate::read::sources::{CellSource, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
 
 /// Cells between two checks of the rate.
@@ -117,7 +117,7 @@ impl Maintenance {
         let sources = newest_first
             .map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Bypass))))
             .collect();
-        let mut cells = MergeCursor::new(sources, KeyRef::before_row(b""))?;
+        let mut cells = StoreMerge::new(sources, KeyRef::before_row(b""))?;
         let now = catalog.clock.now();
         let mut rules = if is_all {
             Rules::for_major_compaction(&family.options, earliest_put(files), now)

@@ -1,0 +1,268 @@
+//! A root directory of HBase: its tables and its snapshots.
+//!
+//! ```text
+//! ROOT/data/NAMESPACE/TABLE         tables
+//!     /.hbase-snapshot/NAME         snapshots
+//!     /archive/data/…               files that only snapshots and links use
+//!     /mobdir/data/…                MOB files
+//!     /WALs/SERVER/LOG              write-ahead logs of running servers
+//!     /oldWALs/LOG                  logs whose cells have all been flushed
+//! ```
+//!
+//! `ExportSnapshot` writes a directory that has only `.hbase-snapshot` and `archive`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::region_directory::RegionDirectories;
+use crate::region_rules::split_up;
+use crate::root_paths::table_in;
+use crate::schema::TableSchema;
+use crate::snapshot::DESCRIPTION_FILE;
+use crate::table::{RegionsBy, Table};
+use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
+
+/// The directory of snapshots.
+const SNAPSHOTS: &str = ".hbase-snapshot";
+/// The directory of snapshots that are not finished.
+const UNFINISHED: &str = ".tmp";
+/// The directory of write-ahead logs of running servers.
+const LOGS: &str = "WALs";
+/// Directories and files of which a root directory has at least one.
+const PARTS: [&str; 4] = [SNAPSHOTS, "archive", "hbase.version", "hbase.id"];
+
+/// A root directory of HBase, or a directory that `ExportSnapshot` wrote.
+///
+/// ```
+/// use std::path::Path;
+/// use std::sync::Arc;
+///
+/// use directories::{LocalTree, RootDirectory};
+///
+/// # let path = Path::new("testdata");
+/// # if path.join("data").exists() {
+/// let root = RootDirectory::open(Arc::new(LocalTree), path)?;
+/// for name in root.tables()? {
+///     let table = root.table(&name)?;
+///     println!("{name}: {} regions", table.regions.len());
+/// }
+/// # }
+/// # Ok::<(), directories::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RootDirectory {
+    tree: Arc<dyn FileTree>,
+    path: PathBuf,
+}
+
+/// The snapshots of a root directory.
+#[derive(Debug, Default)]
+pub struct SnapshotList {
+    /// The snapshots, by ascending name.
+    pub snapshots: Vec<SnapshotDescription>,
+    /// The names of snapshots that were not finished, ascending.
+    pub unfinished: Vec<String>,
+    /// The snapshots whose description cannot be read.
+    pub problems: Vec<Error>,
+}
+
+impl RootDirectory {
+    /// Opens a root directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if it has none of the directories of a root, [`Error::Io`] if it cannot be
+    /// read.
+    pub fn open(tree: Arc<dyn FileTree>, path: &Path) -> Result<Self> {
+        let has = |name: &str| {
+            let part = path.join(name);
+            let found = tree.find(&part).map_err(Error::io(&part, "find it"));
+            found.map(|found| found.is_some())
+        };
+        let mut is_root = has("data/default")? || has("data/hbase")?;
+        for part in PARTS {
+            is_root = is_root || has(part)?;
+        }
+        if !is_root {
+            let what = "is not a root directory of HBase: it has no .hbase-snapshot, archive, data/default or hbase.version";
+            return Err(Error::NotFound { path: path.to_owned(), what: what.to_owned() });
+        }
+        let path = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
+        Ok(Self { tree, path })
+    }
+
+    /// Returns the tree of files.
+    pub fn tree(&self) -> &Arc<dyn FileTree> {
+        &self.tree
+    }
+
+    /// Returns the path, without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the names of the finished snapshots, ascending.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a directory cannot be listed.
+    pub fn snapshot_names(&self) -> Result<Vec<String>> {
+        self.names_in(&self.path.join(SNAPSHOTS))
+    }
+
+    /// Reads the descriptions of all snapshots.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a directory cannot be listed.
+    pub fn snapshots(&self) -> Result<SnapshotList> {
+        let directory = self.path.join(SNAPSHOTS);
+        let mut list = SnapshotList {
+            unfinished: self.names_in(&directory.join(UNFINISHED))?,
+            ..SnapshotList::default()
+        };
+        for name in self.names_in(&directory)? {
+            match SnapshotDescription::read(&*self.tree, &directory.join(name)) {
+                Ok(description) => list.snapshots.push(description),
+                Err(error) => list.problems.push(error),
+            }
+        }
+        Ok(list)
+    }
+
+    /// Reads a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if there is none of this name, [`Error::Damaged`] if its manifest is
+    /// damaged, [`Error::Missing`] if it has no manifest.
+    pub fn snapshot(&self, name: &str) -> Result<Snapshot> {
+        let names = self.snapshot_names()?;
+        let directory = self.path.join(SNAPSHOTS);
+        if !names.iter().any(|known| known == name) {
+            let what = format!("has no snapshot {name}; {}", list_text("snapshots", &names));
+            return Err(Error::NotFound { path: directory, what });
+        }
+        let directory = directory.join(name);
+        let snapshot = Snapshot::read(&self.tree, &self.path, &directory)?;
+        if snapshot.description.name != name {
+            let what = format!(
+                "damaged description of a snapshot: it is of {}",
+                snapshot.description.name
+            );
+            return Err(Error::damaged(&directory.join(DESCRIPTION_FILE), what));
+        }
+        Ok(snapshot)
+    }
+
+    /// Returns the names of the tables, ascending, HBase's own included.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a directory cannot be listed.
+    pub fn tables(&self) -> Result<Vec<TableName>> {
+        let data = self.path.join("data");
+        let mut tables = Vec::new();
+        for namespace in self.names_in(&data)? {
+            for table in self.names_in(&data.join(&namespace))? {
+                let namespace = Some(&*namespace).filter(|name| *name != "default");
+                tables.extend(TableName::new(namespace, &table));
+            }
+        }
+        tables.sort();
+        Ok(tables)
+    }
+
+    /// Reads a table of a running or abandoned root directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if there is no such table, [`Error::Missing`] or [`Error::Damaged`] if it
+    /// has no sound schema. Regions that cannot be read are in [`Table::problems`].
+    pub fn table(&self, name: &TableName) -> Result<Table> {
+        let directory = table_in(&self.path, "data", name);
+        let tree = &*self.tree;
+        if tree.find(&directory).map_err(Error::io(&directory, "find it"))?
+            != Some(ItemKind::Directory)
+        {
+            let names: Vec<String> = self.tables()?.iter().map(ToString::to_string).collect();
+            let what = format!("has no table {name}; {}", list_text("tables", &names));
+            return Err(Error::NotFound { path: self.path.join("data"), what });
+        }
+        let mut problems = Vec::new();
+        let schema = TableSchema::read_newest(tree, &directory, &mut problems)?;
+        if schema.table != *name {
+            let what = format!("damaged description of a table: it is of table {}", schema.table);
+            return Err(Error::damaged(&directory.join(crate::schema::DIRECTORY), what));
+        }
+        let regions = RegionDirectories { tree, root: &self.path, schema: &schema, is_live: true }
+            .read(&directory, &mut problems)?;
+        let mut parts = split_up(&directory, &schema, regions, &mut problems);
+        parts.leave_out_covered();
+        Ok(Table {
+            name: name.clone(),
+            schema,
+            regions: parts.regions,
+            mob: parts.mob,
+            left_out: parts.left_out,
+            problems: problems.into_iter().map(Arc::new).collect(),
+            regions_by: RegionsBy::KeyRanges,
+            logs: self.logs(name)?,
+            path: directory,
+            root: self.path.clone(),
+            tree: self.tree.clone(),
+        })
+    }
+
+    /// Returns the write-ahead logs that may have cells of a table that were not flushed, by name.
+    ///
+    /// Logs of `hbase:meta` are of that table only.
+    fn logs(&self, table: &TableName) -> Result<Vec<PathBuf>> {
+        let is_meta = table.namespace() == "hbase" && table.name() == "meta";
+        let mut logs = Vec::new();
+        for server in self.list_if_there(&self.path.join(LOGS))? {
+            if server.kind != ItemKind::Directory {
+                continue;
+            }
+            for item in self.list_if_there(&server.path)? {
+                let is_log = matches!(item.kind, ItemKind::File { len } if len > 0);
+                if is_log && item.name().is_some_and(|name| name.ends_with(".meta") == is_meta) {
+                    logs.push(item.path);
+                }
+            }
+        }
+        logs.sort();
+        Ok(logs)
+    }
+
+    /// Returns the names of the directories in a directory that are not hidden, ascending.
+    fn names_in(&self, directory: &Path) -> Result<Vec<String>> {
+        let items = self.list_if_there(directory)?;
+        let directories = items.iter().filter(|item| item.kind == ItemKind::Directory);
+        let names = directories.filter_map(Item::name).filter(|name| !name.starts_with('.'));
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn list_if_there(&self, directory: &Path) -> Result<Vec<Item>> {
+        let kind = self.tree.find(directory).map_err(Error::io(directory, "find it"))?;
+        match kind {
+            Some(ItemKind::Directory) => {
+                self.tree.list(directory).map_err(Error::io(directory, "list it"))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Returns the names as the end of an error message, cut after some.
+fn list_text(what: &str, names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(|name| &**name).collect();
+    match names.len().checked_sub(SHOWN) {
+        _ if names.is_empty() => format!("it has no {what}"),
+        Some(more) if more > 0 => format!("{what}: {} and {more} more", shown.join(", ")),
+        _ => format!("{what}: {}", shown.join(", ")),
+    }
+}

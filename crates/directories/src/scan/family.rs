@@ -1,0 +1,164 @@
+//! The cells of a family of a region that a scan returns: store files merged, with HBase's rules.
+
+use std::sync::Arc;
+
+use sstable::{Cell, CellRef, Comparator, KeyRef, ReadTrace};
+use store::merge::{CellCursor, MergeCursor};
+use store::rules::{Rules, Verdict};
+
+use super::file_cells::FileCells;
+use super::open::OpenFamily;
+use super::plan::{FamilyPlan, Plan, RowRange};
+use crate::{Error, Result};
+
+/// A source of the cells of a family.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// A store file.
+    File(Box<FileCells>),
+    /// The cells that are only in logs.
+    Log(LogCursor),
+}
+
+/// A cursor over the cells of a family that are only in logs.
+#[derive(Debug)]
+pub(super) struct LogCursor {
+    cells: Arc<Vec<Cell>>,
+    at: usize,
+    order: Comparator,
+}
+
+/// A cursor over the cells of a family that a scan returns.
+#[derive(Debug)]
+pub(super) struct FamilyCells {
+    plan: Arc<Plan>,
+    range: RowRange,
+    merge: MergeCursor<Source>,
+    rules: Rules<'static>,
+    is_done: bool,
+}
+
+impl FamilyCells {
+    /// Cells of a column that are skipped one by one before a seek to the next column.
+    const SKIPS_MAX: u32 = 16;
+
+    /// Begins at the first cell of the range.
+    pub(super) fn new(
+        plan: &Arc<Plan>,
+        family: &FamilyPlan,
+        open: &OpenFamily,
+        range: &RowRange,
+    ) -> Result<Self> {
+        let order = plan.order;
+        let log = open
+            .log
+            .as_ref()
+            .map(|cells| Source::Log(LogCursor { cells: Arc::clone(cells), at: 0, order }));
+        let files = open.files.iter().filter(|file| file.has_rows_of(plan, range));
+        let sources = log.into_iter().chain(files.map(|file| file.cells(plan))).collect();
+        let merge = MergeCursor::with_order(sources, KeyRef::before_row(&range.start), order)?;
+        let (plan, range, rules) = (Arc::clone(plan), range.clone(), family.rules());
+        let mut cells = Self { plan, range, merge, rules, is_done: false };
+        cells.find_shown()?;
+        Ok(cells)
+    }
+
+    /// Returns the current cell; `None` at the end.
+    #[inline]
+    pub(super) fn cell(&self) -> Option<CellRef<'_>> {
+        if self.is_done { None } else { self.merge.cell() }
+    }
+
+    /// Moves to the next cell that the scan returns.
+    #[inline]
+    pub(super) fn advance(&mut self) -> Result<()> {
+        self.merge.advance()?;
+        self.find_shown()
+    }
+
+    /// Moves to the first cell to return, at or after the current one.
+    fn find_shown(&mut self) -> Result<()> {
+        let mut skips = 0_u32;
+        while let Some(cell) = self.merge.cell() {
+            if !self.range.ends_after(cell.row, self.plan.order) {
+                break;
+            }
+            match self.rules.judge(&cell) {
+                Verdict::Include if self.plan.includes_row(cell.row) => return Ok(()),
+                // Under the empty qualifier the family's delete markers must be judged too.
+                Verdict::SkipColumn if !cell.qualifier.is_empty() => {
+                    skips = skips.saturating_add(1);
+                }
+                Verdict::Include | Verdict::Skip | Verdict::SkipColumn => {}
+            }
+            if skips > Self::SKIPS_MAX {
+                let cell = cell.to_cell();
+                let column = cell.as_ref();
+                let end = KeyRef::after_column(column.row, column.family, column.qualifier);
+                self.merge.seek(end)?;
+                skips = 0;
+            } else {
+                self.merge.advance()?;
+            }
+        }
+        self.is_done = true;
+        Ok(())
+    }
+
+    /// Counts the files whose filter did not deny the only row of the scan, and that lack it.
+    pub(super) fn count_false_positives(&mut self, row: &[u8], trace: &mut ReadTrace) {
+        for source in self.merge.sources_mut() {
+            if let Source::File(file) = source
+                && file.passed_filter
+                && file.cell().is_none_or(|cell| cell.row != row)
+            {
+                trace.filter_false_positives = trace.filter_false_positives.saturating_add(1);
+            }
+        }
+    }
+
+    /// Returns the counters of the files, and resets them.
+    pub(super) fn take_trace(&mut self) -> ReadTrace {
+        let mut sum = ReadTrace::default();
+        for source in self.merge.sources_mut() {
+            if let Source::File(file) = source {
+                sum.add(&file.take_trace());
+            }
+        }
+        sum
+    }
+}
+
+impl CellCursor for Source {
+    type Error = Error;
+
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        match self {
+            Self::File(file) => file.cell(),
+            Self::Log(log) => log.cells.get(log.at).map(Cell::as_ref),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        match self {
+            Self::File(file) => file.advance(),
+            Self::Log(log) => {
+                log.at = log.at.saturating_add(1);
+                Ok(())
+            }
+        }
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        match self {
+            Self::File(file) => file.seek(key),
+            Self::Log(LogCursor { cells, at, order }) => {
+                *at =
+                    cells.partition_point(|cell| order.compare(&cell.as_ref().key(), &key).is_lt());
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The cells of one store file in a scan: with the sequence ids that count, and beyond damage.
+
+use sstable::{CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId};
+use store::merge::CellCursor;
+
+use super::damage::{Losses, MissingCells, one_line};
+use crate::{CellScanner, Error, Result, StoreFileReader};
+
+/// A cursor over the cells of a store file.
+///
+/// If the scan continues after damage, the cursor continues with the next block that can be read.
+#[derive(Debug)]
+pub(super) struct FileCells {
+    scanner: CellScanner,
+    /// The sequence id of all cells; `None` if they have their own.
+    sequence: Option<SequenceId>,
+    /// Whether a filter said that the file may have the only row of the scan.
+    pub(super) passed_filter: bool,
+    beyond_damage: Option<Box<BeyondDamage>>,
+}
+
+/// What a cursor needs to continue after damage.
+#[derive(Debug)]
+struct BeyondDamage {
+    file: Reader,
+    order: Comparator,
+    losses: Losses,
+    /// What is missing, but for the message and the rows.
+    place: MissingCells,
+    /// The flat key of the first cell of a top half.
+    first: Vec<u8>,
+    /// The flat key of the last cell, or of the last seek.
+    last: Vec<u8>,
+    /// The row of the last cell, if `last` is the key of one.
+    last_row: Option<Vec<u8>>,
+    trace: ReadTrace,
+}
+
+impl FileCells {
+    /// Creates a cursor without a position. `place` names the file if it is damaged.
+    pub(super) fn new(
+        reader: &StoreFileReader,
+        scanner: CellScanner,
+        sequence: Option<SequenceId>,
+        losses: &Losses,
+        place: impl FnOnce() -> MissingCells,
+    ) -> Self {
+        let beyond_damage = losses.skips_damaged().then(|| {
+            let mut first = Vec::new();
+            if let StoreFileReader::Half(half) = reader
+                && half.reference().half() == Half::Top
+            {
+                KeyRef::before_row(half.reference().split_row()).write_flat(&mut first);
+            }
+            Box::new(BeyondDamage {
+                file: reader.whole().clone(),
+                order: reader.whole().trailer().comparator,
+                losses: losses.clone(),
+                place: place(),
+                first,
+                last: Vec::new(),
+                last_row: None,
+                trace: ReadTrace::default(),
+            })
+        });
+        Self { scanner, sequence, passed_filter: false, beyond_damage }
+    }
+
+    /// Sets whether a filter said that the file may have the only row of the scan.
+    pub(super) fn passed_filter(self, passed_filter: bool) -> Self {
+        Self { passed_filter, ..self }
+    }
+
+    /// Returns the counters of the reads, and resets them.
+    pub(super) fn take_trace(&mut self) -> ReadTrace {
+        let mut trace = self.scanner.take_trace();
+        if let Some(beyond) = &mut self.beyond_damage {
+            trace.add(&std::mem::take(&mut beyond.trace));
+        }
+        trace
+    }
+
+    /// Continues after damage: at the next block of the index that can be read.
+    #[cold]
+    fn continue_after(&mut self, error: sstable::Error) -> Result<()> {
+        let Some(beyond) = &mut self.beyond_damage else { return Err(error.into()) };
+        let what = one_line(&error);
+        let first = beyond.last_row.clone();
+        loop {
+            let key = KeyRef::parse(&beyond.last).expect("the flat key of a cell or a seek");
+            let next = beyond.file.index().key_after(&key, &mut beyond.trace);
+            let next = next.filter(|next| {
+                KeyRef::parse(next).is_some_and(|next| beyond.order.compare(&next, &key).is_gt())
+            });
+            let sought = match &next {
+                Some(next) => {
+                    beyond.last = next.to_vec();
+                    let next = KeyRef::parse(next).expect("a key of an index block is checked");
+                    self.scanner.seek(next)
+                }
+                None => Ok(()),
+            };
+            match sought {
+                // The blocks up to the next sound one are one loss.
+                Err(_) => continue,
+                Ok(()) => {
+                    let last = self.scanner.cell().map(|cell| cell.row.to_vec());
+                    let rows = RowsBetween { first, last };
+                    beyond.losses.add(MissingCells { what, rows, ..beyond.place.clone() });
+                    beyond.remember(&self.scanner);
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+impl BeyondDamage {
+    /// Remembers the key of the current cell.
+    fn remember(&mut self, scanner: &CellScanner) {
+        if let Some(cell) = scanner.cell() {
+            self.last.clear();
+            cell.key().write_flat(&mut self.last);
+            let row = self.last_row.get_or_insert_default();
+            row.clear();
+            row.extend_from_slice(cell.row);
+        }
+    }
+
+    /// Remembers the key of a seek.
+    fn begin_at(&mut self, key: &KeyRef<'_>) {
+        // No cell has a longer row, which a caller can seek nevertheless.
+        let row = key.row.get(..KeyRef::ROW_LEN_MAX).unwrap_or(key.row);
+        let key = &KeyRef { row, ..*key };
+        let first = KeyRef::parse(&self.first);
+        self.last.clear();
+        match first {
+            Some(first) if self.order.compare(&first, key).is_gt() => {
+                first.write_flat(&mut self.last);
+            }
+            _ => key.write_flat(&mut self.last),
+        }
+        self.last_row = None;
+    }
+}
+
+impl CellCursor for FileCells {
+    type Error = Error;
+
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        let cell = self.scanner.cell()?;
+        Some(match self.sequence {
+            None => cell,
+            Some(sequence_id) => CellRef { sequence_id, ..cell },
+        })
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        if let Some(beyond) = &mut self.beyond_damage {
+            beyond.remember(&self.scanner);
+        }
+        self.scanner.advance().or_else(|error| self.continue_after(error))
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        if let Some(beyond) = &mut self.beyond_damage {
+            beyond.begin_at(&key);
+        }
+        self.scanner.seek(key).or_else(|error| self.continue_after(error))
+    }
+}

@@ -1,0 +1,196 @@
+//! Reads the values of cells that are in MOB files.
+//!
+//! A family with `IS_MOB` keeps large values in files of their own. Its store files have a
+//! reference in place of such a cell: the same key, two more tags, and as value
+//!
+//! | bytes | field  | meaning                                  |
+//! |------:|--------|------------------------------------------|
+//! |     4 | length | i32 BE, of the real value                |
+//! |       | file   | the name of the MOB file                 |
+//!
+//! Tag 5 marks the reference, tag 6 names the table whose MOB file it is: a cloned table has
+//! references to files of the original. HBase: `HMobStore.resolve`, `MobUtils.createMobRefCell`.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sstable::{
+    BlockCache, BlockOffset, Caching, Cell, CellRef, CellType, Damage, FileName, ReadTrace, Reader,
+    ReaderOptions, RowsBetween,
+};
+
+use super::damage::{MissingCells, one_line};
+use super::plan::Plan;
+use crate::table::locate_mob;
+use crate::{Error, FileTree, MobFileName, Result, Table, TableName, TableScan};
+
+/// The tag that marks a reference.
+const REFERENCE_TAG: u8 = 5;
+/// The tag with the name of the table that has the MOB file.
+const TABLE_TAG: u8 = 6;
+/// Bytes of the blocks of MOB files in memory.
+const CACHE_LEN: u64 = 32 << 20;
+/// MOB files that are open at a time.
+const OPEN_MAX: usize = 64;
+
+/// The MOB files of a table. Threads share them.
+pub(super) struct MobFiles {
+    table: TableName,
+    path: PathBuf,
+    root: PathBuf,
+    options: ReaderOptions,
+    /// The open files, those opened last at the end.
+    open: Mutex<VecDeque<(MobKey, Reader)>>,
+}
+
+/// A MOB file: its table, its family and its name.
+type MobKey = (TableName, Vec<u8>, MobFileName);
+
+/// Returns whether a cell is a reference to a MOB file.
+#[inline]
+pub(super) fn is_reference(cell: &CellRef<'_>) -> bool {
+    !cell.tags.is_empty() && cell.tags().any(|(tag, _)| tag == REFERENCE_TAG)
+}
+
+impl MobFiles {
+    pub(super) fn new(table: &Table, scan: &TableScan) -> Self {
+        let options = scan.reader_options.clone();
+        // A MOB file has values of many rows, and each is read with one get.
+        let options = match options.cache {
+            Some(_) => options,
+            None => options.cache(Arc::new(BlockCache::new(CACHE_LEN))),
+        };
+        Self {
+            table: table.name.clone(),
+            path: table.path.clone(),
+            root: table.root().to_owned(),
+            options,
+            open: Mutex::default(),
+        }
+    }
+
+    /// Returns the cell that a reference stands for.
+    ///
+    /// `None` if its value cannot be read and the scan continues after damage.
+    pub(super) fn resolve(
+        &self,
+        plan: &Plan,
+        reference: &CellRef<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Cell>> {
+        let read = self.read(&*plan.tree, reference, trace);
+        read.map(Some).or_else(|error| {
+            let missing = |error: &Error| {
+                let row = Some(reference.row.to_vec());
+                let file = target(reference).map(|(_, file)| file.as_str().to_owned());
+                MissingCells {
+                    region: String::new(),
+                    family: reference.family.to_vec(),
+                    file: file.unwrap_or_else(|| self.path.display().to_string()),
+                    what: one_line(error),
+                    rows: RowsBetween { first: row.clone(), last: row },
+                }
+            };
+            plan.losses.add_or_fail(error, missing).map(|()| None)
+        })
+    }
+
+    fn read(
+        &self,
+        tree: &dyn FileTree,
+        reference: &CellRef<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Cell> {
+        let damaged = |what: &str| {
+            let row = sstable::escape(reference.row);
+            Error::Damaged {
+                path: self.path.clone(),
+                what: format!("row {row}: a reference to a MOB file {what}"),
+            }
+        };
+        let (len, name) = target(reference).ok_or_else(|| damaged("has no file name"))?;
+        let table = match reference.tags().find(|(tag, _)| *tag == TABLE_TAG) {
+            Some((_, table)) => std::str::from_utf8(table)
+                .ok()
+                .and_then(|table| table.parse().ok())
+                .ok_or_else(|| damaged("has no valid table name"))?,
+            None => self.table.clone(),
+        };
+        let file = self.file(tree, (table, reference.family.to_vec(), name))?;
+        let mut scanner = file.scanner(Caching::Use);
+        scanner.seek(reference.key())?;
+        let found = scanner.cell().filter(|cell| cell.key() == reference.key());
+        let damaged = |what: String| {
+            let damage = Damage { at: BlockOffset::default(), block: None, what: what.into() };
+            Error::File(sstable::Error::Corrupt { file: file.name().clone(), damage })
+        };
+        let resolved = match found {
+            Some(cell) if u64::try_from(cell.value.len()).ok() == u64::try_from(len).ok() => {
+                let tags = tags_of_value(reference);
+                CellRef { value: cell.value, tags: &tags, ..*reference }.to_cell()
+            }
+            Some(cell) => {
+                let found = cell.value.len();
+                let key = reference.key();
+                return Err(damaged(format!(
+                    "{key:?} has {found} bytes, the reference says {len}"
+                )));
+            }
+            None => return Err(damaged(format!("has no cell {:?}", reference.key()))),
+        };
+        trace.add(&scanner.take_trace());
+        Ok(resolved)
+    }
+
+    /// Returns an open file. Opens it, and closes the one opened first, if there are too many.
+    fn file(&self, tree: &dyn FileTree, key: MobKey) -> Result<Reader> {
+        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, reader)) = lock().iter().rev().find(|(known, _)| *known == key) {
+            return Ok(reader.clone());
+        }
+        let (table, family, name) = &key;
+        let path = locate_mob(tree, &self.root, &self.path, table, family, name)?;
+        let reader = self.open(tree, &path)?;
+        let mut open = lock();
+        if open.len() >= OPEN_MAX {
+            open.pop_front();
+        }
+        open.push_back((key, reader.clone()));
+        Ok(reader)
+    }
+
+    fn open(&self, tree: &dyn FileTree, path: &Path) -> Result<Reader> {
+        let source = tree.open(path).map_err(Error::io(path, "open it"))?;
+        let name = FileName::new(path.display().to_string());
+        Ok(Reader::open(source, name, self.options.clone())?)
+    }
+}
+
+/// Returns the length of the real value, and the MOB file. `None` if the reference is damaged.
+fn target(reference: &CellRef<'_>) -> Option<(i32, MobFileName)> {
+    if reference.cell_type != CellType::Put {
+        return None;
+    }
+    let (len, name) = reference.value.split_first_chunk::<4>()?;
+    Some((i32::from_be_bytes(*len), std::str::from_utf8(name).ok()?.parse().ok()?))
+}
+
+/// Returns the tags of the cell for which a reference stands: those of the reference but two.
+fn tags_of_value(reference: &CellRef<'_>) -> Vec<u8> {
+    let mut tags = Vec::new();
+    for (tag, data) in reference.tags().filter(|(tag, _)| ![REFERENCE_TAG, TABLE_TAG].contains(tag))
+    {
+        let len = u16::try_from(data.len().saturating_add(1)).expect("the length of a stored tag");
+        tags.extend_from_slice(&len.to_be_bytes());
+        tags.push(tag);
+        tags.extend_from_slice(data);
+    }
+    tags
+}
+
+impl std::fmt::Debug for MobFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MobFiles").field("table", &self.table).finish_non_exhaustive()
+    }
+}

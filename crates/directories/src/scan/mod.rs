@@ -1,0 +1,32 @@
+//! Scans over the cells of a table or region, as HBase returns them.
+//!
+//! ```text
+//! store files of a family ─┐
+//! cells that are only in   ├─ store::merge ─ store::rules ─┐
+//! logs (`with_logs`)      ─┘                               │
+//! the other families of the region ────────────────────────┴─ by row ─ MOB values ─→ cells
+//! ```
+//!
+//! `options.rs` has the parameters, `plan.rs` what is derived from them once for all regions.
+//! `open.rs` opens the files of a region and skips those that cannot contribute; `file_cells.rs`
+//! iterates over one of them. `family.rs`, `region.rs` and `table.rs` combine them. `parallel.rs`
+//! runs parts of the table on several threads, and `batch.rs` carries their cells. `mob.rs` reads
+//! values from MOB files, `logs.rs` the cells that were not flushed.
+
+mod batch;
+mod damage;
+mod family;
+mod file_cells;
+mod logs;
+mod mob;
+mod open;
+mod options;
+mod parallel;
+mod plan;
+mod region;
+mod sequence;
+mod table;
+
+pub use damage::MissingCells;
+pub use options::{FamilyColumns, MobValues, TableScan};
+pub use table::TableCells;

@@ -1,0 +1,189 @@
+//! Opens the store files of a region, and skips those that cannot contribute to a scan.
+
+use std::sync::Arc;
+
+use filter::Seed;
+use sstable::{
+    Caching, Cell, FileName, FilterAnswer, Half, ReadTrace, RowProbe, RowsBetween, Timestamp,
+};
+use store::rules::Rules;
+
+use super::damage::{MissingCells, one_line};
+use super::family::Source;
+use super::file_cells::FileCells;
+use super::plan::{FamilyPlan, Plan, RowRange};
+use super::sequence::FileSequence;
+use crate::{Family, Region, Result, StoreFile, StoreFileReader};
+
+/// The open store files of a region that can contribute to a scan.
+#[derive(Debug)]
+pub(super) struct OpenRegion {
+    /// The families in the order of the plan.
+    pub(super) families: Vec<OpenFamily>,
+}
+
+/// The open store files of a family.
+#[derive(Debug)]
+pub(super) struct OpenFamily {
+    /// Newest first.
+    pub(super) files: Vec<OpenFile>,
+    /// The cells that are only in logs, in order.
+    pub(super) log: Option<Arc<Vec<Cell>>>,
+}
+
+/// An open store file.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    pub(super) reader: StoreFileReader,
+    pub(super) sequence: FileSequence,
+    /// Whether a filter said that the file may have the only row of the scan.
+    passed_filter: bool,
+    region: Arc<str>,
+    family: Arc<[u8]>,
+}
+
+impl OpenRegion {
+    /// Opens the files of a region. Counts the files that are skipped.
+    pub(super) fn open(plan: &Plan, region: &Region, trace: &mut ReadTrace) -> Result<Self> {
+        let mut families = Vec::new();
+        for wanted in &plan.families {
+            let log = plan.logs.of_store(region.info.encoded_name.as_str(), &wanted.name);
+            let mut files = match region.family(&wanted.name) {
+                Some(family) => open_family(plan, region, family)?,
+                None => Vec::new(),
+            };
+            let rules = wanted.rules();
+            files.retain_mut(|file| file.can_contribute(plan, wanted, &rules, trace));
+            families.push(OpenFamily { files, log });
+        }
+        Ok(Self { families })
+    }
+
+    /// Returns the file with the most bytes, whose index divides the region best.
+    pub(super) fn largest_file(&self) -> Option<&StoreFileReader> {
+        let files = self.families.iter().flat_map(|family| &family.files);
+        files.map(|file| &file.reader).max_by_key(|reader| reader.whole().len())
+    }
+
+    /// Returns the bytes of all files.
+    pub(super) fn files_len(&self) -> u64 {
+        let files = self.families.iter().flat_map(|family| &family.files);
+        files.fold(0, |sum, file| sum.saturating_add(file.reader.whole().len()))
+    }
+}
+
+/// Opens all files of a family, newest first.
+pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Result<Vec<OpenFile>> {
+    let region_name: Arc<str> = region.info.encoded_name.as_str().into();
+    let family_name: Arc<[u8]> = family.name[..].into();
+    let mut files = Vec::with_capacity(family.files.len());
+    for file in &family.files {
+        match open_file(plan, file) {
+            Ok((reader, sequence)) => {
+                let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
+                files.push(OpenFile { reader, sequence, passed_filter: false, region, family });
+            }
+            Err(error) => plan.losses.add_or_fail(error, |error| MissingCells {
+                region: region_name.to_string(),
+                family: family_name.to_vec(),
+                file: file.short_path(),
+                what: one_line(error),
+                rows: region.info.rows(),
+            })?,
+        }
+    }
+    files.sort_by(|one, other| other.sequence.age.cmp(&one.sequence.age));
+    Ok(files)
+}
+
+fn open_file(plan: &Plan, file: &StoreFile) -> Result<(StoreFileReader, FileSequence)> {
+    let location = file.locate(&*plan.tree)?;
+    let name = FileName::new(location.path.display().to_string());
+    let options = plan.scan.reader_options.clone();
+    let reader = StoreFileReader::open(&*plan.tree, &location, name, options)?;
+    let sequence = FileSequence::of(file, &reader);
+    Ok((reader, sequence))
+}
+
+impl OpenFile {
+    /// Returns whether the file can have cells of the scan, and counts why not.
+    fn can_contribute(
+        &mut self,
+        plan: &Plan,
+        family: &FamilyPlan,
+        rules: &Rules<'_>,
+        trace: &mut ReadTrace,
+    ) -> bool {
+        let mut count = |counter: fn(&mut ReadTrace) -> &mut u64| {
+            let counter = counter(trace);
+            *counter = counter.saturating_add(1);
+        };
+        count(|trace| &mut trace.files_considered);
+        if !self.has_rows_of(plan, &plan.range) {
+            count(|trace| &mut trace.files_skipped_by_range);
+            return false;
+        }
+        let file = self.reader.whole();
+        let times = file.file_info().time_range().map(|range| (range.min, range.max));
+        let (oldest, newest) = times.unwrap_or((Timestamp::OLDEST, Timestamp::LATEST));
+        if !rules.can_contribute(oldest, newest) {
+            count(|trace| &mut trace.files_skipped_by_time);
+            return false;
+        }
+        let answer = if let Some(row) = plan.range.single_row() {
+            let probe = RowProbe::new(row, Seed::default());
+            let probe = match family.single_column() {
+                Some(column) => probe.with_column(column),
+                None => probe,
+            };
+            file.ask_filter(&probe, trace)
+        } else if plan.scan.prefix.is_empty() {
+            FilterAnswer::NotAsked
+        } else {
+            // Counts the file as considered, which has been done here.
+            let mut asked = ReadTrace::default();
+            let may_contain = file.may_contain_prefix(&plan.scan.prefix, &mut asked);
+            asked.files_considered = 0;
+            trace.add(&asked);
+            if may_contain { FilterAnswer::Maybe } else { FilterAnswer::No }
+        };
+        self.passed_filter = answer == FilterAnswer::Maybe && plan.range.single_row().is_some();
+        answer != FilterAnswer::No
+    }
+
+    /// Returns whether the file has rows in a range, by its first and last row and its half.
+    pub(super) fn has_rows_of(&self, plan: &Plan, range: &RowRange) -> bool {
+        let file = self.reader.whole();
+        let (Some(mut first), Some(last)) = (file.first_row(), file.last_row()) else {
+            return false;
+        };
+        let order = plan.order;
+        if let StoreFileReader::Half(half) = &self.reader {
+            let split = half.reference().split_row();
+            match half.reference().half() {
+                Half::Top => {
+                    first = if order.compare_rows(first, split).is_lt() { split } else { first }
+                }
+                // The split key can be within a row, so that the bottom half has a part of it.
+                Half::Bottom if order.compare_rows(&range.start, split).is_gt() => return false,
+                Half::Bottom => {}
+            }
+        }
+        range.ends_after(first, order) && order.compare_rows(last, &range.start).is_ge()
+    }
+
+    /// Returns a cursor without a position over the cells of the file.
+    pub(super) fn cells(&self, plan: &Plan) -> Source {
+        let scanner = self.reader.scanner(Caching::Bypass);
+        let place = || MissingCells {
+            region: self.region.to_string(),
+            family: self.family.to_vec(),
+            file: self.reader.whole().name().to_string(),
+            what: String::new(),
+            rows: RowsBetween::default(),
+        };
+        let sequence = self.sequence.of_cells;
+        let cells = FileCells::new(&self.reader, scanner, sequence, &plan.losses, place);
+        Source::File(Box::new(cells.passed_filter(self.passed_filter)))
+    }
+}

@@ -1,0 +1,221 @@
+//! The parameters of a scan.
+
+use sstable::{ReaderOptions, Timestamp};
+
+/// Which cells of a table or region a scan returns, and how it reads them.
+///
+/// By default it returns what HBase shows of the whole table: all versions that the families keep,
+/// without deleted and expired cells.
+///
+/// ```
+/// use directories::TableScan;
+///
+/// let history = TableScan::default().prefix("user1").column("f", "name");
+/// let everything = TableScan::default().raw(true).threads(2);
+/// # let _ = (history, everything);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+#[non_exhaustive]
+pub struct TableScan {
+    /// The first row; `None` for the first of the table.
+    pub start: Option<Vec<u8>>,
+    /// The row before which the scan ends; `None` for the end of the table.
+    pub stop: Option<Vec<u8>>,
+    /// What the rows begin with.
+    pub prefix: Vec<u8>,
+    /// The families, and their columns; empty for all families.
+    pub families: Vec<FamilyColumns>,
+    /// The least timestamp.
+    pub min_ts: Timestamp,
+    /// The timestamp before which all cells are.
+    pub max_ts: Timestamp,
+    /// The maximum number of versions of a column; the family's own maximum applies too.
+    pub versions: u32,
+    /// Whether all stored cells are returned.
+    pub raw: bool,
+    /// The time for TTLs; `None` for the system clock.
+    pub now: Option<Timestamp>,
+    /// Whether the scan continues after damaged and missing files.
+    pub skip_damaged: bool,
+    /// What is returned for cells whose values are in MOB files.
+    pub mob: MobValues,
+    /// Whether cells that are only in write-ahead logs are returned.
+    pub with_logs: bool,
+    /// The maximum bytes of such cells in memory.
+    pub log_bytes_max: usize,
+    /// The number of threads that read.
+    pub threads: usize,
+    /// How files are opened: limits, and the block cache.
+    pub reader_options: ReaderOptions,
+}
+
+/// A family of a scan, and its columns.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FamilyColumns {
+    /// The family.
+    pub family: Vec<u8>,
+    /// The qualifiers; empty for all columns.
+    pub qualifiers: Vec<Vec<u8>>,
+}
+
+/// What a scan returns for a cell whose value is in a MOB file.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum MobValues {
+    /// The cell with its value, read from the MOB file.
+    #[default]
+    Resolve,
+    /// The cell as it is stored: its value names the MOB file, and it has the tags of a reference.
+    Reference,
+}
+
+impl Default for TableScan {
+    fn default() -> Self {
+        Self {
+            start: None,
+            stop: None,
+            prefix: Vec::new(),
+            families: Vec::new(),
+            min_ts: Timestamp::new(0),
+            max_ts: Timestamp::LATEST,
+            versions: u32::MAX,
+            raw: false,
+            now: None,
+            skip_damaged: false,
+            mob: MobValues::Resolve,
+            with_logs: false,
+            log_bytes_max: 256 << 20,
+            threads: 1,
+            reader_options: ReaderOptions::default(),
+        }
+    }
+}
+
+impl TableScan {
+    /// Begins at this row, or at the next. Default: the first row of the table.
+    pub fn start(mut self, row: impl AsRef<[u8]>) -> Self {
+        self.start = Some(row.as_ref().to_vec());
+        self
+    }
+
+    /// Ends before this row. Default: after the last row of the table.
+    pub fn stop(mut self, row: impl AsRef<[u8]>) -> Self {
+        self.stop = Some(row.as_ref().to_vec());
+        self
+    }
+
+    /// Returns only rows that begin with `prefix`. Default: all rows.
+    pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
+        self.prefix = prefix.as_ref().to_vec();
+        self
+    }
+
+    /// Returns only this row. Default: all rows.
+    ///
+    /// Files are skipped by their filters, as in a get.
+    pub fn row(self, row: impl AsRef<[u8]>) -> Self {
+        let row = row.as_ref();
+        self.start(row).stop([row, b"\0"].concat())
+    }
+
+    /// Returns all columns of a family. Further calls add families. Default: all families.
+    pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
+        self.family_columns(family.as_ref()).qualifiers.clear();
+        self
+    }
+
+    /// Returns one column. Further calls add columns. Default: all columns.
+    pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        let family = family.as_ref();
+        let is_whole =
+            self.families.iter().any(|known| known.family == family && known.qualifiers.is_empty());
+        if !is_whole {
+            self.family_columns(family).qualifiers.push(qualifier.as_ref().to_vec());
+        }
+        self
+    }
+
+    fn family_columns(&mut self, family: &[u8]) -> &mut FamilyColumns {
+        let index = self.families.iter().position(|known| known.family == family);
+        let index = index.unwrap_or_else(|| {
+            let (family, qualifiers) = (family.to_vec(), Vec::new());
+            self.families.push(FamilyColumns { family, qualifiers });
+            self.families.len().saturating_sub(1)
+        });
+        self.families.get_mut(index).expect("found or pushed above")
+    }
+
+    /// Returns only versions whose timestamp is in `min..max`. Default: all.
+    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
+        (self.min_ts, self.max_ts) = (min, max);
+        self
+    }
+
+    /// Sets the maximum number of versions of a column; the family's own maximum applies too.
+    /// Default: all that the family keeps.
+    pub const fn versions(mut self, versions: u32) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    /// Returns all stored cells: also delete markers, deleted cells and expired cells. Default: no.
+    ///
+    /// Of cells with equal keys, only the one that was written last is returned.
+    pub const fn raw(mut self, raw: bool) -> Self {
+        self.raw = raw;
+        self
+    }
+
+    /// Sets the time by which cells expire. Default: the system clock.
+    pub const fn now(mut self, now: Timestamp) -> Self {
+        self.now = Some(now);
+        self
+    }
+
+    /// Sets whether the scan continues after damaged or missing files and blocks. Default: no.
+    ///
+    /// [`TableCells::missing`](crate::TableCells::missing) then lists what was left out. Around
+    /// these rows the scan may also return cells that a lost cell hides: deleted cells, and old
+    /// versions.
+    pub const fn skip_damaged(mut self, skip: bool) -> Self {
+        self.skip_damaged = skip;
+        self
+    }
+
+    /// Sets what is returned for cells whose values are in MOB files. Default:
+    /// [`MobValues::Resolve`].
+    pub const fn mob(mut self, mob: MobValues) -> Self {
+        self.mob = mob;
+        self
+    }
+
+    /// Sets whether cells that are only in write-ahead logs are returned. Default: no.
+    ///
+    /// A directory that was not closed cleanly has them: HBase replays the logs when it starts. Of
+    /// each store, the entries after the newest sequence id of its files count.
+    pub const fn with_logs(mut self, with_logs: bool) -> Self {
+        self.with_logs = with_logs;
+        self
+    }
+
+    /// Sets the maximum bytes of cells from logs in memory. Default: 256 MiB.
+    pub const fn log_bytes_max(mut self, bytes: usize) -> Self {
+        self.log_bytes_max = bytes;
+        self
+    }
+
+    /// Sets the number of threads that read; 0 and 1 are the caller's thread alone. Default: 1.
+    ///
+    /// The cells come in the same order with any number of threads. Several threads divide regions
+    /// by rows, and buffer at most 64 MiB of cells.
+    pub const fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets how files are opened. Default: no block cache, and the default limits.
+    pub fn reader_options(mut self, options: ReaderOptions) -> Self {
+        self.reader_options = options;
+        self
+    }
+}

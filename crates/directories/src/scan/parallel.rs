@@ -1,0 +1,378 @@
+//! A scan on several threads, whose cells come in order.
+//!
+//! ```text
+//! table    region 1                       | region 2   | region 3 …
+//! units    rows to k | k to p | from p    | all        | …
+//! thread   1           2        1           2            …
+//! caller   takes the cells of unit 1, then those of unit 2, …
+//! ```
+//!
+//! A thread takes the next unit: a small region, or a range of rows of a large one, cut at blocks
+//! of its largest file. It reads the unit into batches. Units that are ahead of the caller may fill
+//! [`AHEAD_MAX`] bytes of memory; the unit of the caller has room of its own, so it always proceeds.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use sstable::{CellRef, ReadTrace};
+
+use super::batch::CellBatch;
+use super::open::OpenRegion;
+use super::plan::{Plan, RowRange};
+use super::region::RegionCells;
+use crate::{Region, Result};
+
+/// The bytes of cells of units that are ahead of the caller.
+const AHEAD_MAX: usize = 64 << 20;
+/// The bytes of cells of the unit that the caller reads.
+const CURRENT_MAX: usize = 16 << 20;
+/// The bytes of store files that one unit reads, about.
+const UNIT_LEN: u64 = 8 << 20;
+/// Units for each thread that are taken or done, ahead of the caller.
+const UNITS_AHEAD: usize = 8;
+
+/// The cells of a scan on several threads.
+#[derive(Debug)]
+pub(super) struct ParallelCells {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    /// The units in order; `None` once the scan ends.
+    units: Option<Receiver<Receiver<Message>>>,
+    unit: Option<Receiver<Message>>,
+    /// The number of units that were begun.
+    begun: u64,
+    batch: CellBatch,
+    /// The number of the current cell in the batch, and of the next one.
+    index: usize,
+    next: usize,
+}
+
+/// What a thread sends to the caller.
+#[derive(Debug)]
+enum Message {
+    Cells(CellBatch),
+    /// The end of the unit.
+    End(Result<Box<ReadTrace>>),
+}
+
+#[derive(Debug)]
+struct Shared {
+    plan: Arc<Plan>,
+    regions: Vec<Region>,
+    /// `None` after the last unit.
+    queue: Mutex<Option<Queue>>,
+    room: Room,
+}
+
+/// The units that no thread has taken yet.
+#[derive(Debug)]
+struct Queue {
+    next_region: usize,
+    /// The ranges of rows of the last region that was cut.
+    ranges: VecDeque<(Arc<OpenRegion>, RowRange)>,
+    /// The counters of opening that region.
+    opening: ReadTrace,
+    /// The units that were taken.
+    taken: u64,
+    units: SyncSender<Receiver<Message>>,
+}
+
+/// A part of the table that one thread reads.
+#[derive(Debug)]
+struct Unit {
+    number: u64,
+    work: Work,
+    to_caller: Sender<Message>,
+}
+
+#[derive(Debug)]
+enum Work {
+    Region(usize),
+    Rows { open: Arc<OpenRegion>, range: RowRange, opening: Box<ReadTrace> },
+    Failed(crate::Error),
+}
+
+impl ParallelCells {
+    pub(super) fn new(plan: &Arc<Plan>, regions: Vec<Region>, threads: usize) -> Self {
+        let (sender, units) = mpsc::sync_channel(threads.saturating_mul(UNITS_AHEAD));
+        let queue = Queue {
+            next_region: 0,
+            ranges: VecDeque::new(),
+            opening: ReadTrace::default(),
+            taken: 0,
+            units: sender,
+        };
+        let (plan, queue, room) = (Arc::clone(plan), Mutex::new(Some(queue)), Room::default());
+        let shared = Arc::new(Shared { plan, regions, queue, room });
+        let threads = (0..threads).map(|_| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.read_units())
+        });
+        Self {
+            threads: threads.collect(),
+            shared,
+            units: Some(units),
+            unit: None,
+            begun: 0,
+            batch: CellBatch::default(),
+            index: 0,
+            next: 0,
+        }
+    }
+
+    /// Returns the current cell.
+    #[inline]
+    pub(super) fn cell(&self) -> Option<CellRef<'_>> {
+        self.batch.cell(self.index)
+    }
+
+    /// Moves to the next cell; returns whether there is one.
+    #[inline]
+    pub(super) fn select_next(&mut self, trace: &mut ReadTrace) -> Result<bool> {
+        if self.batch.cell(self.next).is_none() && !self.receive(trace)? {
+            return Ok(false);
+        }
+        self.index = self.next;
+        self.next = self.next.saturating_add(1);
+        Ok(true)
+    }
+
+    /// Receives the next batch; returns whether there is one.
+    #[cold]
+    fn receive(&mut self, trace: &mut ReadTrace) -> Result<bool> {
+        self.shared.room.give_back(std::mem::take(&mut self.batch).memory());
+        loop {
+            let Some(unit) = &self.unit else {
+                self.unit = self.units.as_ref().and_then(|units| units.recv().ok());
+                if self.unit.is_none() {
+                    self.join();
+                    return Ok(false);
+                }
+                self.shared.room.set_current(self.begun);
+                self.begun = self.begun.saturating_add(1);
+                continue;
+            };
+            match unit.recv() {
+                Ok(Message::Cells(batch)) => {
+                    (self.batch, self.next) = (batch, 0);
+                    return Ok(true);
+                }
+                Ok(Message::End(end)) => {
+                    self.unit = None;
+                    trace.add(&*end?);
+                }
+                Err(_) => {
+                    self.join();
+                    panic!("a thread of the scan ended within a unit");
+                }
+            }
+        }
+    }
+
+    /// Ends the threads. A panic of a thread goes on in the caller.
+    fn join(&mut self) {
+        (self.units, self.unit) = (None, None);
+        self.shared.room.close();
+        for thread in self.threads.drain(..) {
+            if let Err(panic) = thread.join()
+                && !thread::panicking()
+            {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+impl Drop for ParallelCells {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+impl Shared {
+    /// The work of one thread.
+    fn read_units(&self) {
+        while let Some(Unit { number, work, to_caller }) = self.take_unit() {
+            let read = match work {
+                Work::Failed(error) => Err(error),
+                Work::Rows { open, range, opening } => {
+                    self.read(number, &open, &range, &to_caller, opening)
+                }
+                Work::Region(index) => self.read_region(index, number, &to_caller),
+            };
+            // The caller is gone if it has dropped the scan.
+            let _ = to_caller.send(Message::End(read));
+        }
+    }
+
+    fn read_region(
+        &self,
+        index: usize,
+        number: u64,
+        to_caller: &Sender<Message>,
+    ) -> Result<Box<ReadTrace>> {
+        let mut trace = Box::<ReadTrace>::default();
+        let Some(region) = self.regions.get(index) else { return Ok(trace) };
+        let open = OpenRegion::open(&self.plan, region, &mut trace)?;
+        self.read(number, &open, &self.plan.range, to_caller, trace)
+    }
+
+    fn read(
+        &self,
+        number: u64,
+        open: &OpenRegion,
+        range: &RowRange,
+        to_caller: &Sender<Message>,
+        mut trace: Box<ReadTrace>,
+    ) -> Result<Box<ReadTrace>> {
+        let mut cells = RegionCells::new(&self.plan, open, range)?;
+        let mut batch = CellBatch::default();
+        let mut read = Ok(());
+        while let Some(cell) = cells.cell() {
+            batch.push(&cell);
+            if batch.is_full() && !self.send(number, std::mem::take(&mut batch), to_caller) {
+                return Ok(trace);
+            }
+            read = cells.advance();
+            if read.is_err() {
+                break;
+            }
+        }
+        // The cells before an error are returned, as by one thread.
+        if !batch.is_empty() && !self.send(number, batch, to_caller) {
+            return Ok(trace);
+        }
+        read?;
+        trace.add(&cells.take_trace());
+        Ok(trace)
+    }
+
+    /// Sends a batch once there is room for it; returns whether the scan goes on.
+    fn send(&self, number: u64, batch: CellBatch, to_caller: &Sender<Message>) -> bool {
+        self.room.take(number, batch.memory()) && to_caller.send(Message::Cells(batch)).is_ok()
+    }
+
+    /// Takes the next unit; `None` after the last one, or if the caller has ended the scan.
+    fn take_unit(&self) -> Option<Unit> {
+        let mut guard = lock(&self.queue);
+        let queue = guard.as_mut()?;
+        let Some(work) = queue.next_work(self) else {
+            // Without this sender, the caller sees that no unit follows.
+            *guard = None;
+            return None;
+        };
+        let (to_caller, unit) = mpsc::channel();
+        let number = queue.taken;
+        queue.taken = queue.taken.saturating_add(1);
+        queue.units.send(unit).ok()?;
+        Some(Unit { number, work, to_caller })
+    }
+}
+
+impl Queue {
+    fn next_work(&mut self, shared: &Shared) -> Option<Work> {
+        loop {
+            if let Some((open, range)) = self.ranges.pop_front() {
+                let opening = Box::new(std::mem::take(&mut self.opening));
+                return Some(Work::Rows { open, range, opening });
+            }
+            let index = self.next_region;
+            let region = shared.regions.get(index)?;
+            self.next_region = index.saturating_add(1);
+            if region.files().map(|file| file.len).try_fold(0, add_len).is_some() {
+                return Some(Work::Region(index));
+            }
+            match OpenRegion::open(&shared.plan, region, &mut self.opening) {
+                Ok(open) => self.cut(Arc::new(open), region, &shared.plan),
+                Err(error) => return Some(Work::Failed(error)),
+            }
+        }
+    }
+
+    /// Cuts a region into ranges of rows.
+    fn cut(&mut self, open: Arc<OpenRegion>, region: &Region, plan: &Plan) {
+        let cuts = open.largest_file().map(|largest| {
+            let len = UNIT_LEN.saturating_mul(largest.whole().len());
+            let len = len.checked_div(open.files_len()).unwrap_or(UNIT_LEN);
+            // A damaged index fails when its file is read.
+            largest.whole().index().cuts(len, &mut self.opening).unwrap_or_default()
+        });
+        let (order, whole) = (plan.order, &plan.range);
+        let mut start = whole.start.clone();
+        for cut in cuts.unwrap_or_default() {
+            let is_inside = order.compare_rows(&cut, &start).is_gt()
+                && whole.ends_after(&cut, order)
+                && order.compare_rows(&cut, &region.info.start_key).is_gt()
+                && (region.info.end_key.is_empty()
+                    || order.compare_rows(&cut, &region.info.end_key).is_lt());
+            if is_inside {
+                let range = RowRange { start, stop: Some(cut.clone()) };
+                self.ranges.push_back((Arc::clone(&open), range));
+                start = cut;
+            }
+        }
+        self.ranges.push_back((open, RowRange { start, stop: whole.stop.clone() }));
+    }
+}
+
+/// Adds the length of a file; `None` if it is not known, or if the sum is that of a large region.
+fn add_len(sum: u64, len: Option<u64>) -> Option<u64> {
+    let sum = sum.saturating_add(len?);
+    (sum <= UNIT_LEN).then_some(sum)
+}
+
+/// The memory for batches that the caller has not taken yet.
+#[derive(Debug, Default)]
+struct Room {
+    state: Mutex<RoomState>,
+    has_changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct RoomState {
+    used: usize,
+    /// The number of the unit that the caller reads.
+    current: u64,
+    is_closed: bool,
+}
+
+impl Room {
+    /// Takes room for a batch of a unit, if necessary once there is some. `false` once it is closed.
+    fn take(&self, unit: u64, bytes: usize) -> bool {
+        let must_wait = |state: &mut RoomState| {
+            // Other units use at most `AHEAD_MAX`, so the caller has batches of its own to take
+            // if the unit of the caller has to wait.
+            let own = if unit == state.current { CURRENT_MAX } else { 0 };
+            let is_full = state.used > AHEAD_MAX.saturating_add(own);
+            is_full && !state.is_closed
+        };
+        let state = self.has_changed.wait_while(lock(&self.state), must_wait);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        state.used = state.used.saturating_add(bytes);
+        !state.is_closed
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.change(|state| state.used = state.used.saturating_sub(bytes));
+    }
+
+    fn set_current(&self, unit: u64) {
+        self.change(|state| state.current = unit);
+    }
+
+    fn close(&self) {
+        self.change(|state| state.is_closed = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut RoomState)) {
+        change(&mut lock(&self.state));
+        self.has_changed.notify_all();
+    }
+}
+
+/// A thread that panics leaves nothing half-made under these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

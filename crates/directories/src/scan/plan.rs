@@ -1,0 +1,198 @@
+//! What all parts of a scan share: its parameters, with what is derived from them once.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sstable::{Comparator, Timestamp};
+use store::FamilyOptions;
+use store::rules::{Rules, View};
+
+use super::damage::Losses;
+use super::logs::LogCells;
+use super::mob::MobFiles;
+use crate::{Error, FileTree, MobValues, Region, Result, Table, TableName, TableScan};
+
+/// The name of the table of regions, whose rows have an order of their own.
+const META_TABLE: &str = "hbase:meta";
+
+/// The parameters of a scan, and what is derived from them.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) scan: TableScan,
+    pub(super) tree: Arc<dyn FileTree>,
+    pub(super) order: Comparator,
+    /// The families to read, by ascending name.
+    pub(super) families: Vec<FamilyPlan>,
+    pub(super) range: RowRange,
+    pub(super) mob: Option<MobFiles>,
+    pub(super) losses: Losses,
+    pub(super) logs: LogCells,
+}
+
+/// A family of the scan.
+#[derive(Debug)]
+pub(super) struct FamilyPlan {
+    pub(super) name: Vec<u8>,
+    pub(super) options: FamilyOptions,
+    pub(super) qualifiers: Vec<Vec<u8>>,
+    pub(super) is_mob: bool,
+    view: View,
+    now: Timestamp,
+}
+
+/// The rows of a scan, or of a part of it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct RowRange {
+    /// The first row; empty for the first of all.
+    pub(super) start: Vec<u8>,
+    /// The row before which the range ends.
+    pub(super) stop: Option<Vec<u8>>,
+}
+
+impl Plan {
+    /// Checks the parameters of a scan of a table, and reads the logs if the scan needs them.
+    pub(super) fn new(table: &Table, scan: &TableScan) -> Result<Self> {
+        let is_meta = table.name.to_string() == META_TABLE;
+        let order = if is_meta { Comparator::Meta } else { Comparator::Bytes };
+        let losses = Losses::new(scan.skip_damaged);
+        let resolves = scan.mob == MobValues::Resolve;
+        let mut plan = Self {
+            scan: scan.clone(),
+            tree: Arc::clone(table.tree()),
+            order,
+            families: Self::families(table, scan)?,
+            range: RowRange::of(scan, order),
+            mob: resolves.then(|| MobFiles::new(table, scan)),
+            losses,
+            logs: LogCells::default(),
+        };
+        if scan.with_logs {
+            plan.logs = LogCells::read(table, &plan)?;
+        }
+        Ok(plan)
+    }
+
+    fn families(table: &Table, scan: &TableScan) -> Result<Vec<FamilyPlan>> {
+        let now = scan.now.unwrap_or_else(system_time);
+        let view = View::default()
+            .versions(scan.versions)
+            .time_range(scan.min_ts, scan.max_ts)
+            .raw(scan.raw);
+        let unknown =
+            scan.families.iter().find(|wanted| table.schema.family(&wanted.family).is_none());
+        if let Some(unknown) = unknown {
+            return Err(no_family(table, &unknown.family));
+        }
+        let mut plans = Vec::new();
+        for family in &table.schema.families {
+            let wanted = scan.families.iter().find(|wanted| wanted.family == family.name);
+            if wanted.is_none() && !scan.families.is_empty() {
+                continue;
+            }
+            if family.has_new_version_behavior() && !scan.raw {
+                let name = sstable::escape(&family.name);
+                return Err(Error::Unsupported {
+                    path: table.path.clone(),
+                    what: format!("NEW_VERSION_BEHAVIOR of family {name}; a raw scan reads it"),
+                });
+            }
+            plans.push(FamilyPlan {
+                name: family.name.clone(),
+                options: family.options(),
+                qualifiers: wanted.map(|wanted| wanted.qualifiers.clone()).unwrap_or_default(),
+                is_mob: family.is_mob(),
+                view,
+                now,
+            });
+        }
+        plans.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(plans)
+    }
+
+    /// Returns whether a region can have rows of the scan.
+    pub(super) fn includes_region(&self, region: &Region) -> bool {
+        let (start, end) = (&region.info.start_key[..], &region.info.end_key[..]);
+        let RowRange { start: first, stop } = &self.range;
+        let order = self.order;
+        let begins_before =
+            stop.as_deref().is_none_or(|stop| order.compare_rows(start, stop).is_lt());
+        let ends_after = end.is_empty() || order.compare_rows(first, end).is_lt();
+        (start.is_empty() || begins_before) && ends_after
+    }
+
+    /// Returns whether a row can be returned.
+    pub(super) fn can_return(&self, row: &[u8]) -> bool {
+        let is_after_start = self.order.compare_rows(&self.range.start, row).is_le();
+        is_after_start && self.range.ends_after(row, self.order) && self.includes_row(row)
+    }
+
+    /// Returns whether a row of the range is to be returned.
+    pub(super) fn includes_row(&self, row: &[u8]) -> bool {
+        row.starts_with(&self.scan.prefix)
+    }
+}
+
+impl FamilyPlan {
+    /// Creates the rules of HBase for the cells of this family.
+    pub(super) fn rules(&self) -> Rules<'static> {
+        let rules = Rules::new(&self.options, &self.view, self.now);
+        self.qualifiers.iter().fold(rules, Rules::column)
+    }
+
+    /// Returns the column, if the scan reads exactly one of the family.
+    pub(super) fn single_column(&self) -> Option<&[u8]> {
+        match &self.qualifiers[..] {
+            [column] => Some(column),
+            _ => None,
+        }
+    }
+}
+
+impl RowRange {
+    fn of(scan: &TableScan, order: Comparator) -> Self {
+        let (mut start, mut stop) = (scan.start.clone().unwrap_or_default(), scan.stop.clone());
+        // In the order of hbase:meta, rows with the same prefix need not be neighbours.
+        if order == Comparator::Bytes {
+            start = start.max(scan.prefix.clone());
+            stop = [stop, prefix_end(&scan.prefix)].into_iter().flatten().min();
+        }
+        Self { start, stop }
+    }
+
+    /// Returns whether a row is before the end of the range.
+    #[inline]
+    pub(super) fn ends_after(&self, row: &[u8], order: Comparator) -> bool {
+        self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())
+    }
+
+    /// Returns the row, if the range has only one.
+    pub(super) fn single_row(&self) -> Option<&[u8]> {
+        let stop = self.stop.as_deref()?;
+        (stop.strip_suffix(b"\0") == Some(&self.start)).then_some(&self.start)
+    }
+}
+
+/// Returns the least row above all rows that begin with `prefix`; `None` if there is none.
+fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut row = prefix.get(..=last)?.to_vec();
+    if let Some(byte) = row.last_mut() {
+        *byte = byte.saturating_add(1);
+    }
+    Some(row)
+}
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::new(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn no_family(table: &Table, family: &[u8]) -> Error {
+    let known = table.schema.families.iter().map(|known| sstable::escape(&known.name).to_string());
+    let known: Vec<String> = known.collect();
+    let (name, family): (&TableName, _) = (&table.name, sstable::escape(family));
+    Error::NotFound {
+        path: table.path.clone(),
+        what: format!("table {name} has no family {family}; it has {}", known.join(", ")),
+    }
+}

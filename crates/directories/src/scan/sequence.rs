@@ -1,0 +1,56 @@
+//! The age of a store file: its sequence id, and the order of files of the same family.
+
+use std::cmp::Reverse;
+
+use sstable::{FileInfo, Half, SequenceId};
+
+use crate::{StoreFile, StoreFileReader};
+
+/// The key by which HBase orders the files of a family, oldest first.
+///
+/// The sequence id, then the length (the longer file is older), the time of the bulk load, and the
+/// name. HBase: `StoreFileComparators.SEQ_ID`.
+pub(super) type Age = (Option<SequenceId>, Reverse<u64>, u64, String);
+
+/// The sequence ids of a store file and its cells.
+#[derive(Clone, Debug)]
+pub(super) struct FileSequence {
+    /// The sequence id up to which the writes of the family are in this file or in older ones.
+    pub(super) newest: Option<SequenceId>,
+    /// The sequence id that replaces those of the cells; `None` if they keep theirs.
+    pub(super) of_cells: Option<SequenceId>,
+    pub(super) age: Age,
+}
+
+/// The key in the file info that HBase writes with the time of a bulk load.
+const BULK_LOAD_TIME: &[u8] = FileInfo::BULKLOAD_TIMESTAMP;
+/// The key in the file info of bulk-loaded files whose cells keep their sequence ids.
+const KEEPS_SEQUENCE_IDS: &[u8] = b"SKIP_RESET_SEQ_ID";
+
+impl FileSequence {
+    /// Returns the sequence ids of an open file. HBase: `HStoreFile.open`.
+    pub(super) fn of(file: &StoreFile, reader: &StoreFileReader) -> Self {
+        let info = reader.whole().file_info();
+        let is_top = matches!(
+            reader,
+            StoreFileReader::Half(half) if half.reference().half() == Half::Top
+        );
+        let bulk_load_time = info.value(BULK_LOAD_TIME);
+        let by_name = file.bulk_load_sequence();
+        let is_bulk_loaded = by_name.is_some() || bulk_load_time.is_some();
+        let keeps = info.value(KEEPS_SEQUENCE_IDS).is_some_and(|value| value != [0]);
+        let own = info.sequence_id_max().map(|own| later(own, keeps));
+        // The top half of a file is newer than its bottom half, in case that both meet again.
+        let newest = by_name.or(own).map(|sequence| later(sequence, is_top));
+        let of_cells = (is_bulk_loaded && !keeps).then(|| newest.unwrap_or_default());
+        let time = bulk_load_time.and_then(|time| <[u8; 8]>::try_from(time).ok());
+        let time = time.map_or(u64::MAX, u64::from_be_bytes);
+        let age = (newest, Reverse(reader.whole().len()), time, file.name.to_string());
+        Self { newest, of_cells, age }
+    }
+}
+
+/// Returns the sequence id, or the next one if `is_later`.
+fn later(sequence: SequenceId, is_later: bool) -> SequenceId {
+    SequenceId::new(sequence.get().saturating_add(is_later.into()).min(SequenceId::MAX.get()))
+}

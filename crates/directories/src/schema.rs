@@ -1,0 +1,317 @@
+//! A table's schema: its families with their attributes.
+//!
+//! HBase keeps it as the message `TableSchema`, in snapshot manifests and in `.tabledesc` files:
+//!
+//! ```text
+//! TABLE/.tabledesc/.tableinfo.N.LEN     PBUF, the message; the file with the greatest N counts
+//! ```
+//!
+//! N has ten digits; LEN is the length of the file. Old versions write no LEN. Attributes are texts,
+//! such as VERSIONS = 3. HBase: `FSTableDescriptors`, `ColumnFamilyDescriptorBuilder`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use prost::Message;
+use sstable::{BloomType, Compression, DataBlockEncoding};
+use store::{FamilyOptions, KeepDeletedCells};
+
+use crate::message::file::{after_magic, read_file};
+use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair, TableSchemaMessage};
+use crate::region_info::table_name;
+use crate::{Error, FileTree, ItemKind, Result, TableName};
+
+/// The name of the directory with the schemas of a table.
+pub(crate) const DIRECTORY: &str = ".tabledesc";
+/// The maximum length of a schema.
+pub(crate) const LEN_MAX: u64 = 4 << 20;
+/// The TTL of HBase that means that cells do not expire.
+const FOREVER: i64 = 0x7fff_ffff;
+/// The default of MOB_THRESHOLD.
+const MOB_THRESHOLD: u64 = 100 << 10;
+
+/// A table's schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableSchema {
+    /// The name of the table.
+    pub table: TableName,
+    /// The attributes, such as `READONLY`. HBase writes all of them as text.
+    pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The families, by ascending name.
+    pub families: Vec<FamilySchema>,
+    /// Settings of the table, such as `hbase.store.file-tracker.impl`.
+    pub configuration: BTreeMap<String, String>,
+}
+
+/// A family's schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FamilySchema {
+    /// The name.
+    pub name: Vec<u8>,
+    /// The attributes, such as `VERSIONS`. HBase writes all of them as text.
+    pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Settings of the family.
+    pub configuration: BTreeMap<String, String>,
+    options: FamilyOptions,
+    mob_threshold: Option<u64>,
+    new_version_behavior: bool,
+}
+
+impl TableSchema {
+    /// Returns the schema of a family.
+    pub fn family(&self, name: &[u8]) -> Option<&FamilySchema> {
+        let index = self.families.binary_search_by(|family| family.name[..].cmp(name)).ok()?;
+        self.families.get(index)
+    }
+
+    /// Reads the newest schema in the directory of a table or of a snapshot.
+    ///
+    /// Damaged files are skipped if an older file is sound, and added to `problems`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`] if there is none, [`Error::Damaged`] if all are damaged.
+    pub(crate) fn read_newest(
+        tree: &dyn FileTree,
+        directory: &Path,
+        problems: &mut Vec<Error>,
+    ) -> Result<Self> {
+        let directory = directory.join(DIRECTORY);
+        let kind = tree.find(&directory).map_err(Error::io(&directory, "find it"))?;
+        let items = match kind {
+            Some(ItemKind::Directory) => {
+                tree.list(&directory).map_err(Error::io(&directory, "list it"))?
+            }
+            _ => Vec::new(),
+        };
+        let mut files: Vec<_> = items
+            .into_iter()
+            .filter(|item| matches!(item.kind, ItemKind::File { .. }))
+            .filter_map(|item| Some((sequence(item.name()?)?, item.path)))
+            .collect();
+        files.sort_by(|one, other| other.cmp(one));
+        let mut first_error = None;
+        for (_, path) in files {
+            match Self::read(tree, &path) {
+                Ok(schema) => {
+                    problems.extend(first_error);
+                    return Ok(schema);
+                }
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        Err(first_error.unwrap_or_else(|| Error::Missing {
+            path: directory.clone(),
+            what: "the description of the table, .tableinfo.N,".to_owned(),
+            looked: vec![directory],
+        }))
+    }
+
+    fn read(tree: &dyn FileTree, path: &Path) -> Result<Self> {
+        let bytes = read_file(tree, path, LEN_MAX)?;
+        after_magic(&bytes)
+            .and_then(Self::parse)
+            .map_err(|what| Error::damaged(path, format!("damaged description of a table: {what}")))
+    }
+
+    /// Parses a message.
+    pub(crate) fn parse(message: &[u8]) -> Result<Self, String> {
+        let message = TableSchemaMessage::decode(message)
+            .map_err(|_| "the schema cannot be parsed".to_owned())?;
+        let table = message.table.ok_or("the schema does not name its table")?;
+        let families = message.families.into_iter().map(FamilySchema::new);
+        let mut families = families.collect::<Result<Vec<_>, String>>()?;
+        families.sort_by(|one, other| one.name.cmp(&other.name));
+        if families.windows(2).any(|pair| matches!(pair, [one, other] if one.name == other.name)) {
+            return Err("the schema has a family twice".to_owned());
+        }
+        Ok(Self {
+            table: table_name(&table)?,
+            attributes: attributes(message.attributes),
+            families,
+            configuration: configuration(message.configuration),
+        })
+    }
+}
+
+impl FamilySchema {
+    fn new(message: FamilySchemaMessage) -> Result<Self, String> {
+        let name = message.name.unwrap_or_default();
+        if !is_family_name(&name) {
+            return Err(format!(
+                "{:?} is not the name of a family",
+                sstable::escape(&name).to_string()
+            ));
+        }
+        let texts = Texts {
+            family: &name,
+            attributes: attributes(message.attributes),
+            configuration: configuration(message.configuration),
+        };
+        let options = texts.options()?;
+        let is_mob = texts.parsed("IS_MOB", |text| Some(text.eq_ignore_ascii_case("true")))?;
+        let threshold = texts.parsed("MOB_THRESHOLD", |text| text.parse().ok())?;
+        let behavior =
+            texts.parsed("NEW_VERSION_BEHAVIOR", |text| Some(text.eq_ignore_ascii_case("true")))?;
+        let Texts { attributes, configuration, .. } = texts;
+        Ok(Self {
+            attributes,
+            configuration,
+            options,
+            mob_threshold: is_mob
+                .is_some_and(|is_mob| is_mob)
+                .then(|| threshold.unwrap_or(MOB_THRESHOLD)),
+            new_version_behavior: behavior.unwrap_or_default(),
+            name,
+        })
+    }
+
+    /// Returns an attribute as text; `None` if it is absent or not UTF-8.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        std::str::from_utf8(self.attributes.get(name.as_bytes())?).ok()
+    }
+
+    /// Returns the attributes as options of a store's family.
+    ///
+    /// Absent attributes have HBase's defaults. A codec or an encoding that this project does not
+    /// write is that of the default: the options decide what a read shows, not how files are read.
+    pub fn options(&self) -> FamilyOptions {
+        self.options.clone()
+    }
+
+    /// Returns whether large values of the family are kept in MOB files.
+    pub const fn is_mob(&self) -> bool {
+        self.mob_threshold.is_some()
+    }
+
+    /// Returns the length above which a value is kept in a MOB file; `None` without MOB files.
+    pub const fn mob_threshold(&self) -> Option<u64> {
+        self.mob_threshold
+    }
+
+    /// Returns whether the family has `NEW_VERSION_BEHAVIOR`: markers and versions count in the order
+    /// of writing, and not of timestamps.
+    pub const fn has_new_version_behavior(&self) -> bool {
+        self.new_version_behavior
+    }
+}
+
+/// The attributes of a family, for parsing.
+struct Texts<'f> {
+    family: &'f [u8],
+    attributes: BTreeMap<Vec<u8>, Vec<u8>>,
+    configuration: BTreeMap<String, String>,
+}
+
+impl Texts<'_> {
+    /// Parses an attribute; `None` if it is absent.
+    fn parsed<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, String> {
+        let Some(value) = self.attributes.get(name.as_bytes()) else { return Ok(None) };
+        let parsed = std::str::from_utf8(value).ok().and_then(parse);
+        let (family, value) = (sstable::escape(self.family), sstable::escape(value));
+        parsed.map(Some).ok_or_else(|| format!("family {family}: {name} is {value}"))
+    }
+
+    /// Returns an attribute that only affects how files are written, in HBase's upper case.
+    fn name_of(&self, name: &str) -> String {
+        let value =
+            self.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value));
+        value.unwrap_or_default().to_ascii_uppercase()
+    }
+
+    fn prefix_len(&self) -> u16 {
+        let setting = self.configuration.get(PREFIX_LENGTH).and_then(|text| text.parse().ok());
+        setting.unwrap_or_default()
+    }
+
+    fn options(&self) -> Result<FamilyOptions, String> {
+        let mut options = FamilyOptions::default();
+        let limit = |text: &str| text.parse::<i32>().ok().and_then(|it| u32::try_from(it).ok());
+        if let Some(versions) = self.parsed("VERSIONS", limit)? {
+            options.versions = versions;
+        }
+        if let Some(versions) = self.parsed("MIN_VERSIONS", limit)? {
+            options.min_versions = versions;
+        }
+        options.ttl = self.parsed("TTL", ttl)?.flatten();
+        if let Some(keep) = self.parsed("KEEP_DELETED_CELLS", keep_deleted_cells)? {
+            options.keep_deleted_cells = keep;
+        }
+        if let Some(size) = self.parsed("BLOCKSIZE", limit)? {
+            options.block_size = size;
+        }
+        let bloom_type = BloomType::from_name(&self.name_of("BLOOMFILTER"), self.prefix_len());
+        options.bloom_type = bloom_type.unwrap_or(options.bloom_type);
+        let compression = Compression::from_name(&self.name_of("COMPRESSION"));
+        let compression = compression.filter(|compression| compression.is_supported());
+        options.compression = compression.unwrap_or(options.compression);
+        let encoding = DataBlockEncoding::from_name(&self.name_of("DATA_BLOCK_ENCODING"));
+        options.data_block_encoding = encoding.unwrap_or(options.data_block_encoding);
+        options.in_memory = self
+            .parsed("IN_MEMORY", |text| Some(text.eq_ignore_ascii_case("true")))?
+            .unwrap_or_default();
+        Ok(options)
+    }
+}
+
+/// The setting with the prefix length of the Bloom filter `ROWPREFIX_FIXED_LENGTH`.
+const PREFIX_LENGTH: &str = "RowPrefixBloomFilter.prefix_length";
+
+/// Parses a TTL in seconds. HBase writes 2147483647 or FOREVER, in old versions −1, for none.
+fn ttl(text: &str) -> Option<Option<Duration>> {
+    if text.eq_ignore_ascii_case("FOREVER") {
+        return Some(None);
+    }
+    let seconds: i64 = text.trim().parse().ok()?;
+    if seconds == FOREVER || seconds == -1 {
+        return Some(None);
+    }
+    Some(Some(Duration::from_secs(u64::try_from(seconds).ok()?)))
+}
+
+fn keep_deleted_cells(text: &str) -> Option<KeepDeletedCells> {
+    Some(match &*text.to_ascii_uppercase() {
+        "FALSE" => KeepDeletedCells::False,
+        "TRUE" => KeepDeletedCells::True,
+        "TTL" => KeepDeletedCells::Ttl,
+        _ => return None,
+    })
+}
+
+/// Returns whether HBase allows the name of a family, which is the name of a directory too.
+pub(crate) fn is_family_name(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| {
+        !name.is_empty()
+            && !name.starts_with('.')
+            && name != "recovered.edits"
+            && !name.contains(|c: char| c.is_control() || matches!(c, ':' | '/' | '\\'))
+    })
+}
+
+fn attributes(pairs: Vec<BytesPair>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let pair = |pair: BytesPair| (pair.first.unwrap_or_default(), pair.second.unwrap_or_default());
+    pairs.into_iter().map(pair).collect()
+}
+
+fn configuration(pairs: Vec<NameStringPair>) -> BTreeMap<String, String> {
+    let pair =
+        |pair: NameStringPair| (pair.name.unwrap_or_default(), pair.value.unwrap_or_default());
+    pairs.into_iter().map(pair).collect()
+}
+
+/// Returns the number in the name of a schema's file; 0 if it has none.
+fn sequence(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix(".tableinfo")?;
+    if rest.is_empty() {
+        return Some(0);
+    }
+    let mut parts = rest.strip_prefix('.')?.split('.');
+    let (number, len) = (parts.next()?.parse().ok()?, parts.next());
+    let is_sound = len.is_none_or(|len| len.parse::<u64>().is_ok()) && parts.next().is_none();
+    is_sound.then_some(number)
+}

@@ -1,0 +1,159 @@
+//! The manifest of a snapshot, `data.manifest`: the regions of a table and their store files.
+//!
+//! | message                  | fields                                                         |
+//! |--------------------------|----------------------------------------------------------------|
+//! | `SnapshotDataManifest`   | `TableSchema` (1), `SnapshotRegionManifest` (2, repeated)      |
+//! | `SnapshotRegionManifest` | version (1), `RegionInfo` (2), `FamilyFiles` (3, repeated)     |
+//! | `FamilyFiles`            | family (1), `StoreFile` (2, repeated)                          |
+//! | `StoreFile`              | name (1), `Reference` (2), length of the HFile (3)             |
+//!
+//! The length of a reference or a link is that of the HFile to which it leads. Read field by field,
+//! so that memory is used for what has been checked only. HBase: `SnapshotManifestV2`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prost::Message;
+use sstable::{FileName, Reference};
+
+use crate::message::fields::{Fields, NotAField};
+use crate::region_info::RegionInfo;
+use crate::schema::{self, TableSchema, is_family_name};
+use crate::store_file::StorePlace;
+use crate::table::{Family, Region};
+use crate::{StoreFile, StoreFileName};
+
+/// The name of the manifest.
+pub(super) const FILE: &str = "data.manifest";
+/// The start of the names of the manifests of single regions.
+pub(super) const REGION_PREFIX: &str = "region-manifest.";
+/// The maximum length of a manifest. HBase's default limit is 64 MiB.
+pub(super) const LEN_MAX: u64 = 256 << 20;
+/// The maximum number of regions in a manifest.
+const REGIONS_MAX: usize = 1 << 20;
+/// The maximum number of store files in a manifest.
+const FILES_MAX: usize = 1 << 22;
+
+/// The message `StoreFile`.
+#[derive(Clone, PartialEq, Message)]
+struct FileMessage {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    /// The message `Reference`: the contents of a reference file, without the magic.
+    #[prost(bytes = "vec", optional, tag = "2")]
+    reference: Option<Vec<u8>>,
+    #[prost(uint64, optional, tag = "3")]
+    len: Option<u64>,
+}
+
+/// Parses manifests of one snapshot.
+pub(super) struct ManifestParser<'p> {
+    /// The root directory.
+    pub(super) root: &'p Path,
+    /// The file that is parsed, for errors.
+    pub(super) path: PathBuf,
+    files: usize,
+}
+
+impl<'p> ManifestParser<'p> {
+    pub(super) const fn new(root: &'p Path, path: PathBuf) -> Self {
+        Self { root, path, files: 0 }
+    }
+
+    /// Parses `data.manifest`.
+    pub(super) fn parse(&mut self, bytes: &[u8]) -> Result<(TableSchema, Vec<Region>), String> {
+        let (mut found, mut regions) = (None, Vec::new());
+        for field in Fields::new(bytes) {
+            match field.map_err(cut)? {
+                (1, message) => {
+                    let len = u64::try_from(message.len()).unwrap_or(u64::MAX);
+                    if len > schema::LEN_MAX {
+                        return Err(format!("the schema of the table has {len} bytes"));
+                    }
+                    found = Some(TableSchema::parse(message)?);
+                }
+                (2, message) => {
+                    if regions.len() == REGIONS_MAX {
+                        return Err(format!("it has more than {REGIONS_MAX} regions"));
+                    }
+                    regions.push(self.parse_region(message)?);
+                }
+                _ => {}
+            }
+        }
+        Ok((found.ok_or("it has no schema of the table")?, regions))
+    }
+
+    /// Parses a message `SnapshotRegionManifest`.
+    pub(super) fn parse_region(&mut self, bytes: &[u8]) -> Result<Region, String> {
+        let mut info = None;
+        for field in Fields::new(bytes) {
+            if let (2, message) = field.map_err(cut)? {
+                info = Some(RegionInfo::parse(message)?);
+            }
+        }
+        let info = info.ok_or("a region without a description")?;
+        let mut families = Vec::new();
+        for field in Fields::new(bytes) {
+            if let (3, message) = field.map_err(cut)? {
+                families.push(self.parse_family(message, &info)?);
+            }
+        }
+        Ok(Region { info, families, recovered_edits: Vec::new() })
+    }
+
+    fn parse_family(&mut self, bytes: &[u8], info: &RegionInfo) -> Result<Family, String> {
+        let mut name = None;
+        for field in Fields::new(bytes) {
+            if let (1, bytes) = field.map_err(cut)? {
+                name = Some(bytes);
+            }
+        }
+        let name = name.filter(|name| is_family_name(name)).ok_or_else(|| {
+            let name = sstable::escape(name.unwrap_or_default());
+            format!("region {} has a family of the name {name}", info.encoded_name)
+        })?;
+        let place = Arc::new(StorePlace {
+            root: self.root.to_owned(),
+            table: info.table.clone(),
+            region: info.encoded_name.clone(),
+            family: String::from_utf8_lossy(name).into_owned(),
+            listed_in: self.path.clone(),
+        });
+        let mut files = Vec::new();
+        for field in Fields::new(bytes) {
+            if let (2, message) = field.map_err(cut)? {
+                self.files = self.files.saturating_add(1);
+                if self.files > FILES_MAX {
+                    return Err(format!("it has more than {FILES_MAX} store files"));
+                }
+                files.push(parse_file(message, &place)?);
+            }
+        }
+        Ok(Family { name: name.to_owned(), files })
+    }
+}
+
+fn parse_file(bytes: &[u8], place: &Arc<StorePlace>) -> Result<StoreFile, String> {
+    let StorePlace { region, family, .. } = &**place;
+    let of = || format!("of family {family}, region {region}");
+    let message = FileMessage::decode(bytes)
+        .map_err(|_| format!("a store file {} cannot be parsed", of()))?;
+    let name = message.name.ok_or_else(|| format!("a store file {} has no name", of()))?;
+    let name: StoreFileName =
+        name.parse().map_err(|_| format!("{name:?} {} is not the name of a store file", of()))?;
+    let half = message.reference.map(|bytes| {
+        let bytes = [b"PBUF", &bytes[..]].concat();
+        Reference::parse(&bytes, &FileName::new(""))
+            .map_err(|_| format!("the reference {name} {} cannot be parsed", of()))
+    });
+    let half = half.transpose()?;
+    if matches!(name, StoreFileName::Reference(_)) != half.is_some() {
+        return Err(format!("the half of {name} {} does not fit its name", of()));
+    }
+    Ok(StoreFile { name, len: message.len, half, path: None, place: place.clone() })
+}
+
+fn cut(_: NotAField) -> String {
+    "it ends within a message, or is no message".to_owned()
+}

@@ -1,0 +1,19 @@
+//! Snapshots: lists of the files that a table had at one time.
+//!
+//! ```text
+//! ROOT/.hbase-snapshot/NAME/.snapshotinfo           description.rs
+//!                          /data.manifest           manifest.rs, version 2
+//!                          /.tabledesc, REGION/…    `../region_directory.rs`, version 1
+//!                          /region-manifest.REGION  of a snapshot that is not finished
+//!                     /.tmp/NAME                    snapshots that are not finished
+//! ```
+//!
+//! HBase: `SnapshotManifest`, `SnapshotDescriptionUtils`.
+
+mod description;
+mod manifest;
+mod open;
+
+pub(crate) use self::description::FILE as DESCRIPTION_FILE;
+pub use self::description::{SnapshotDescription, SnapshotKind};
+pub use self::open::Snapshot;

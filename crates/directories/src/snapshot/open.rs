@@ -1,0 +1,112 @@
+//! Opens a snapshot: its description, and the table that it lists.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::description::SnapshotDescription;
+use super::manifest::{FILE, LEN_MAX, ManifestParser, REGION_PREFIX};
+use crate::message::file::read_file;
+use crate::region_directory::RegionDirectories;
+use crate::region_rules::split_up;
+use crate::schema::TableSchema;
+use crate::table::{Region, RegionsBy, Table};
+use crate::{Error, FileTree, ItemKind, Result};
+
+/// A snapshot: its description, and its table as it was.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The description.
+    pub description: SnapshotDescription,
+    /// The table.
+    pub table: Table,
+}
+
+impl Snapshot {
+    /// Reads the snapshot in a directory of a root directory.
+    pub(crate) fn read(tree: &Arc<dyn FileTree>, root: &Path, directory: &Path) -> Result<Self> {
+        let description = SnapshotDescription::read(&**tree, directory)?;
+        let mut problems = Vec::new();
+        let (path, schema, regions) = match description.version {
+            2 => Self::read_manifest(&**tree, root, directory, &mut problems)?,
+            0 => Self::read_directories(&**tree, root, directory, &mut problems)?,
+            version => {
+                let path = directory.join(super::DESCRIPTION_FILE);
+                let what = format!("version {version} of the layout of snapshots");
+                return Err(Error::Unsupported { path, what });
+            }
+        };
+        let foreign = regions.iter().map(|region| &region.info.table).chain([&schema.table]);
+        if let Some(other) = foreign.into_iter().find(|table| **table != description.table) {
+            let what = format!(
+                "damaged snapshot: it is of table {}, and lists {other}",
+                description.table
+            );
+            return Err(Error::damaged(&path, what));
+        }
+        let parts = split_up(&path, &schema, regions, &mut problems);
+        let table = Table {
+            name: description.table.clone(),
+            schema,
+            regions: parts.regions,
+            mob: parts.mob,
+            left_out: parts.left_out,
+            problems: problems.into_iter().map(Arc::new).collect(),
+            regions_by: RegionsBy::Snapshot,
+            logs: Vec::new(),
+            path,
+            root: root.to_owned(),
+            tree: tree.clone(),
+        };
+        Ok(Self { description, table })
+    }
+
+    /// Reads the layout of version 2; without `data.manifest`, as HBase, the manifests of regions.
+    fn read_manifest(
+        tree: &dyn FileTree,
+        root: &Path,
+        directory: &Path,
+        problems: &mut Vec<Error>,
+    ) -> Result<(std::path::PathBuf, TableSchema, Vec<Region>)> {
+        let path = directory.join(FILE);
+        if tree.find(&path).map_err(Error::io(&path, "find it"))?.is_none() {
+            let read = Self::read_directories(tree, root, directory, problems);
+            return read.map_err(|error| match error {
+                Error::Missing { .. } => Error::Missing {
+                    path: directory.to_owned(),
+                    what: "the manifest of the snapshot".to_owned(),
+                    looked: vec![path],
+                },
+                error => error,
+            });
+        }
+        let bytes = read_file(tree, &path, LEN_MAX)?;
+        let (schema, regions) = ManifestParser::new(root, path.clone())
+            .parse(&bytes)
+            .map_err(|what| Error::damaged(&path, format!("damaged manifest: {what}")))?;
+        Ok((path, schema, regions))
+    }
+
+    /// Reads the layout of version 1, and the manifests of single regions.
+    fn read_directories(
+        tree: &dyn FileTree,
+        root: &Path,
+        directory: &Path,
+        problems: &mut Vec<Error>,
+    ) -> Result<(std::path::PathBuf, TableSchema, Vec<Region>)> {
+        let schema = TableSchema::read_newest(tree, directory, problems)?;
+        let mut regions = RegionDirectories { tree, root, schema: &schema, is_live: false }
+            .read(directory, problems)?;
+        for item in tree.list(directory).map_err(Error::io(directory, "list it"))? {
+            let is_file = matches!(item.kind, ItemKind::File { .. });
+            if !is_file || !item.name().is_some_and(|name| name.starts_with(REGION_PREFIX)) {
+                continue;
+            }
+            let bytes = read_file(tree, &item.path, LEN_MAX)?;
+            let region = ManifestParser::new(root, item.path.clone()).parse_region(&bytes);
+            regions.push(region.map_err(|what| {
+                Error::damaged(&item.path, format!("damaged manifest of a region: {what}"))
+            })?);
+        }
+        Ok((directory.to_owned(), schema, regions))
+    }
+}

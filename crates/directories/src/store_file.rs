@@ -1,0 +1,119 @@
+//! A store file of a table, and the HFile that has its cells.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{Reference, SequenceId};
+
+use crate::location::{find_first, read_reference};
+use crate::root_paths::in_all_data;
+use crate::{
+    DataFileName, Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionName, Result,
+    StoreFileName, TableName,
+};
+
+/// A store file of a table or a snapshot.
+#[derive(Clone, Debug)]
+pub struct StoreFile {
+    /// The name.
+    pub name: StoreFileName,
+    /// The recorded length of the HFile that has the cells, whole for a reference.
+    pub len: Option<u64>,
+    /// The half that a reference stands for, if a manifest or a tracker records it.
+    pub half: Option<Reference>,
+    /// The file itself, if it is a link or a reference in a directory.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) place: Arc<StorePlace>,
+}
+
+/// A family of a region of a table: what the places of its files have in common.
+#[derive(Debug)]
+pub(crate) struct StorePlace {
+    pub(crate) root: PathBuf,
+    pub(crate) table: TableName,
+    pub(crate) region: RegionName,
+    pub(crate) family: String,
+    /// The manifest or the directory that lists the files, for errors.
+    pub(crate) listed_in: PathBuf,
+}
+
+impl StoreFile {
+    /// Finds the HFile that has the cells, and the half that counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`] if the HFile is in none of the places where HBase looks; [`Error::File`]
+    /// and [`Error::Io`] if the file is a reference that cannot be read.
+    pub fn locate(&self, tree: &dyn FileTree) -> Result<Location> {
+        let half = match (&self.name, &self.half) {
+            (StoreFileName::Reference(_), Some(half)) => Some(half.clone()),
+            (StoreFileName::Reference(_), None) => Some(self.read_half(tree)?),
+            _ => None,
+        };
+        let path = self.candidates();
+        Ok(Location { path: find_first(tree, self.listed(), self.target_text(), path)?, half })
+    }
+
+    /// Returns the sequence id of all cells of a bulk-loaded file, which is in its name.
+    pub fn bulk_load_sequence(&self) -> Option<SequenceId> {
+        match self.data_name()? {
+            DataFileName::HFile(name) => name.sequence_id().map(SequenceId::new),
+            DataFileName::Mob(_) => None,
+        }
+    }
+
+    /// Returns the path of the file below its table, as in `REGION/FAMILY/NAME`.
+    pub fn short_path(&self) -> String {
+        let StorePlace { region, family, .. } = &*self.place;
+        format!("{region}/{family}/{}", self.name)
+    }
+
+    /// Returns the table, the region and the name of the HFile that has the cells.
+    fn target(&self) -> (&TableName, &RegionName, String) {
+        let StorePlace { table, region, .. } = &*self.place;
+        let of_link = |link: &'_ HFileLink| link.file.to_string();
+        match &self.name {
+            StoreFileName::HFile(name) => (table, region, name.to_string()),
+            StoreFileName::Mob(name) => (table, region, name.to_string()),
+            StoreFileName::Link(link) => (&link.table, &link.region, of_link(link)),
+            StoreFileName::Reference(reference) => match &reference.referred {
+                ReferredName::HFile(name) => (table, &reference.region, name.to_string()),
+                ReferredName::Link(link) => (&link.table, &link.region, of_link(link)),
+            },
+        }
+    }
+
+    fn data_name(&self) -> Option<DataFileName> {
+        self.target().2.parse().ok()
+    }
+
+    /// Returns the places where HBase looks for the HFile.
+    fn candidates(&self) -> Vec<PathBuf> {
+        let (table, region, name) = self.target();
+        in_all_data(&self.place.root, table, region, &self.place.family, &name)
+    }
+
+    fn target_text(&self) -> String {
+        let (table, region, name) = self.target();
+        let family = &self.place.family;
+        format!("the file {name} of family {family}, region {region}, table {table},")
+    }
+
+    /// Returns the file that names the HFile, for errors.
+    fn listed(&self) -> &Path {
+        self.path.as_deref().unwrap_or(&self.place.listed_in)
+    }
+
+    fn read_half(&self, tree: &dyn FileTree) -> Result<Reference> {
+        let missing = |looked: Vec<PathBuf>| Error::Missing {
+            path: self.place.listed_in.clone(),
+            what: format!("the reference {}", self.short_path()),
+            looked,
+        };
+        let Some(path) = &self.path else { return Err(missing(Vec::new())) };
+        match tree.find(path).map_err(Error::io(path, "find it"))? {
+            Some(ItemKind::File { len }) => read_reference(tree, path, len),
+            _ => Err(missing(vec![path.clone()])),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A table of a root directory or a snapshot: its schema, its regions and their store files.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::location::find_first;
+use crate::root_paths::in_all_data;
+use crate::{
+    Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName, TableSchema,
+};
+
+/// A table of a root directory or a snapshot.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The name.
+    pub name: TableName,
+    /// The schema.
+    pub schema: TableSchema,
+    /// The regions that count, by ascending start key.
+    pub regions: Vec<Region>,
+    /// The region that lists the MOB files of a snapshot, if there are any.
+    pub mob: Option<Region>,
+    /// The regions that do not count, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Parts of the table that cannot be read, as text with the path; cells may be missing.
+    pub problems: Vec<Arc<Error>>,
+    /// How it was found out which regions count.
+    pub regions_by: RegionsBy,
+    /// The write-ahead logs that may have cells of the table that are in no store file.
+    pub logs: Vec<PathBuf>,
+    /// The file that describes the table: a manifest, or a directory.
+    pub path: PathBuf,
+    pub(crate) root: PathBuf,
+    pub(crate) tree: Arc<dyn FileTree>,
+}
+
+/// A region: its description and its families.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// The description.
+    pub info: RegionInfo,
+    /// The families of the table's schema, by ascending name, those without files as well.
+    pub families: Vec<Family>,
+    /// Write-ahead logs that HBase replays when it opens the region.
+    pub recovered_edits: Vec<PathBuf>,
+}
+
+/// A family of a region, and its store files.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// The name.
+    pub name: Vec<u8>,
+    /// The store files that count.
+    pub files: Vec<StoreFile>,
+}
+
+/// A region that does not count, and why.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    /// The region.
+    pub region: Region,
+    /// The reason.
+    pub reason: LeftOutReason,
+}
+
+/// Why a region does not count.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum LeftOutReason {
+    /// The region was split; its daughters have references to its files.
+    SplitParent,
+    /// Newer regions have its key range, and references to its files: it was split or merged.
+    Replaced,
+    /// `hbase:meta` does not have the region: it was merged, or never finished.
+    NotInMeta,
+    /// A replica, which has no files of its own.
+    Replica,
+}
+
+/// How it was found out which regions of a table count.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum RegionsBy {
+    /// A snapshot lists them.
+    Snapshot,
+    /// `hbase:meta` of the same root directory lists them.
+    Meta,
+    /// Of regions with the same key range, the newest count.
+    KeyRanges,
+}
+
+impl Table {
+    /// Returns the tree of files.
+    pub fn tree(&self) -> &Arc<dyn FileTree> {
+        &self.tree
+    }
+
+    /// Returns the path of the root directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Finds a MOB file, by the table and the name in the cell that refers to it.
+    ///
+    /// The cells of a cloned table refer to the files of the original. Looks in `mobdir`, then in
+    /// the archive.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`] if it is in neither.
+    pub fn locate_mob(
+        &self,
+        table: &TableName,
+        family: &[u8],
+        name: &MobFileName,
+    ) -> Result<PathBuf> {
+        locate_mob(&*self.tree, &self.root, &self.path, table, family, name)
+    }
+}
+
+impl Region {
+    /// Returns a family.
+    pub fn family(&self, name: &[u8]) -> Option<&Family> {
+        self.families.iter().find(|family| family.name == name)
+    }
+
+    /// Returns the number of store files.
+    pub fn files(&self) -> impl Iterator<Item = &StoreFile> {
+        self.families.iter().flat_map(|family| &family.files)
+    }
+
+    /// Returns the encoded name.
+    pub const fn name(&self) -> &RegionName {
+        &self.info.encoded_name
+    }
+}
+
+impl LeftOutReason {
+    /// Returns the reason as text for people.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::SplitParent => "split parent, its daughters have its cells",
+            Self::Replaced => "newer regions cover its key range",
+            Self::NotInMeta => "not in hbase:meta",
+            Self::Replica => "replica, has no files of its own",
+        }
+    }
+}
+
+impl fmt::Display for LeftOutReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.description())
+    }
+}
+
+/// Finds a MOB file below a root directory, as [`Table::locate_mob`] does for a table at `path`.
+pub(crate) fn locate_mob(
+    tree: &dyn FileTree,
+    root: &Path,
+    path: &Path,
+    table: &TableName,
+    family: &[u8],
+    name: &MobFileName,
+) -> Result<PathBuf> {
+    let region = RegionInfo::mob_region_name(table);
+    let family = String::from_utf8_lossy(family);
+    let what = format!("the MOB file {name} of family {family}, table {table},");
+    let candidates = in_all_data(root, table, &region, &family, name.as_str());
+    find_first(tree, path, what, candidates)
+}
