@@ -78,11 +78,7 @@ impl ReadView {
     }
 
     /// Answers a get, and returns the cells.
-    fn get_with_observer(
-        &self,
-        get: &Get,
-        observer: &mut impl GetObserver,
-    ) -> Result<Vec<Cell>> {
+    fn get_with_observer(&self, get: &Get, observer: &mut impl GetObserver) -> Result<Vec<Cell>> {
         let mut cells = Vec::new();
         self.answer(get, &mut cells, observer)?;
         Ok(cells)
