@@ -36,6 +36,8 @@ pub(crate) struct StoreFile {
     is_left_out: AtomicBool,
     /// Whether the file was there when the store was opened.
     is_from_before: AtomicBool,
+    /// Whether a map was asked for the blocks of the file's rows, and has not got them.
+    has_no_block_numbers: AtomicBool,
 }
 
 impl StoreFile {
@@ -64,6 +66,7 @@ impl StoreFile {
             is_filter_logged: AtomicBool::new(false),
             is_left_out: AtomicBool::new(false),
             is_from_before: AtomicBool::new(false),
+            has_no_block_numbers: AtomicBool::new(false),
         };
         file.log_filter_problem(family);
         Ok(Arc::new(file))
@@ -96,6 +99,15 @@ impl StoreFile {
 
     pub(crate) fn is_left_out_of_map(&self) -> bool {
         self.is_left_out.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a map cannot name the file's blocks: there are too many, or no memory for the index.
+    pub(crate) fn note_without_block_numbers(&self) {
+        self.has_no_block_numbers.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_no_block_numbers(&self) -> bool {
+        self.has_no_block_numbers.load(Ordering::Relaxed)
     }
 
     /// Notes that the file was there when the store was opened.
