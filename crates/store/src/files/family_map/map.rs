@@ -54,6 +54,8 @@ pub(super) struct MapWriter {
     pub(super) entries: u64,
     /// The number of hashes in the stash.
     pub(super) stashed: u64,
+    /// Whether the stash was too full for a row. The map then takes no further rows.
+    pub(super) is_stash_full: bool,
 }
 
 /// The room that a map has for further files.
@@ -186,8 +188,24 @@ impl FamilyMap {
     /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
-        let entries = self.size.entries_max().saturating_sub(writer.entries);
+        let entries = match writer.is_stash_full {
+            true => 0,
+            false => self.size.entries_max().saturating_sub(writer.entries),
+        };
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
+    }
+
+    /// Returns whether a copy of the map fits into the budget beside it.
+    pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
+    }
+
+    /// Returns whether a map for this number of rows fits into the budget once this one is gone.
+    pub(crate) fn could_be_replaced(&self, rows: u64, form: MapForm, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        let others = stats.reserved_bytes.saturating_sub(self.bytes());
+        others.saturating_add(MapSize::of_rows(rows, form).bytes()) <= stats.capacity_bytes / 2
     }
 
     /// Returns the memory of the map in bytes.
@@ -259,7 +277,7 @@ impl SlotWriter {
         let map = &*self.map;
         let mut writer = lock(&map.writer);
         for &MapRow { hash, block } in rows {
-            if writer.entries >= map.size.entries_max() {
+            if writer.entries >= map.size.entries_max() || writer.is_stash_full {
                 return Err(NotTaken::Full);
             }
             writer.entries += 1;
@@ -275,6 +293,7 @@ impl SlotWriter {
             if !(0..LINES_MAX).any(insert_into)
                 && !map.stash.insert(hash, Slots::of(self.slot), &mut writer.stashed)
             {
+                writer.is_stash_full = true;
                 return Err(NotTaken::Full);
             }
             if self.rows.is_multiple_of(Self::ROWS_PER_SAMPLE) {

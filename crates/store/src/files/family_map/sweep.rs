@@ -37,9 +37,10 @@ impl FamilyMap {
         lines.try_reserve_exact(self.lines.len()).ok()?;
         // Inserts wait for the copy, and then continue in this map, not in the copy. Their files
         // are covered later: their slots are not part of `files`.
-        let _no_writer = lock(&self.writer);
+        let original = lock(&self.writer);
         let next_slot = u32::try_from(files.len()).ok()?;
-        let mut writer = MapWriter { next_slot, ..MapWriter::default() };
+        let is_stash_full = original.is_stash_full;
+        let mut writer = MapWriter { next_slot, is_stash_full, ..MapWriter::default() };
         lines.extend(self.lines.iter().enumerate().map(|(at, line)| {
             let (line, entries): (Line, u64) = line.renumbered(&renumber, |place, index| {
                 if let Some((numbers, copies)) = self.numbers.as_deref().zip(copies.as_deref()) {
@@ -59,6 +60,7 @@ impl FamilyMap {
                 writer.entries += live.iter().count() as u64;
             }
         }
+        drop(original);
         Some(Arc::new(Self {
             lines: lines.into(),
             numbers: copies.map(Vec::into_boxed_slice),
