@@ -125,6 +125,8 @@ pub struct MapStats {
     pub mode: MapMode,
     /// Number of store files that the map covers. The filters of the others are asked.
     pub covered_files: u64,
+    /// Number of covered files for which the map also names data blocks.
+    pub files_with_blocks: u64,
     /// Memory of the map, which counts against the budget of the block cache.
     pub bytes: u64,
     /// Entries that still fit into the map before it is built anew.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! flush            inserts the rows while it writes the file, whose first version covers it
-//! compaction       does not change the map: the new file gets the slots of its inputs
+//! compaction       does not change a map of files: the new file gets the slots of its inputs;
+//!                  inserts its rows into a map of blocks, if there is room
 //! bulk load,       the file is not covered: reads query its filter until the compaction thread has
 //! import, open     inserted its rows
 //! no room          the compaction thread copies the map without dead slots, or builds a larger one
@@ -31,6 +32,7 @@ use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::{MapForm, MapNeeds, rows_of_new_map};
 use crate::files::family_map::map::{FamilyMap, Inserted, NotTaken};
 use crate::files::family_map::row_hashes::RowHashes;
+use crate::files::family_map::slots::FileSlots;
 use crate::files::file_list::Files;
 use crate::files::map_retry::MapRetry;
 use crate::files::store_file::StoreFile;
@@ -192,16 +194,30 @@ impl Maintenance {
             {
                 return Some(Step::Cover(Arc::clone(file)));
             }
+            let without_blocks: Vec<_> = without_blocks(files, coverage, now).collect();
+            if let Some(file) = without_blocks.first()
+                && room.slots > SLOTS_FREE_MIN
+                && room.entries >= rows_at_most(file)
+            {
+                return Some(Step::Cover(Arc::clone(file)));
+            }
             let has_dead_slots = coverage.map().used_slots() > coverage.covered_files();
+            let lacks = !uncovered.is_empty() || !without_blocks.is_empty();
             // While all files are covered, only a copy that fits beside the map is worth it.
             let may_copy = || coverage.map().fits_again(catalog.opener.cache());
-            let needs_slots = !uncovered.is_empty() || room.slots < SLOTS_FREE_MIN && may_copy();
+            let needs_slots =
+                !uncovered.is_empty() || (lacks || room.slots < SLOTS_FREE_MIN) && may_copy();
             if has_dead_slots && needs_slots && may_build {
                 return Some(Step::Sweep);
             }
             // Another map would have no more slots.
             if room.slots == 0 {
                 return None;
+            }
+            let rows_without_blocks: u64 =
+                without_blocks.iter().map(|file| rows_at_most(file)).sum();
+            if rows_without_blocks > rows / 2 && may_build && may_copy() {
+                return Some(Step::Build(form, rows));
             }
         }
         // A larger map can have another form.
@@ -221,6 +237,10 @@ impl Maintenance {
             // has less room, so the next step is another one.
             Err(NotRead::Full) => {}
             Err(NotRead::Stopped) => {}
+            // The file keeps the slots that it has.
+            Err(_) if !uncovered(files, Instant::now()).any(|other| Arc::ptr_eq(other, file)) => {
+                file.note_without_block_numbers();
+            }
             Err(NotRead::Failed) => self.retry_later(file),
             Err(NotRead::Unsound) => self.leave_out(file),
         }
@@ -230,7 +250,8 @@ impl Maintenance {
     fn sweep(&self, catalog: &Catalog, family: &Family, files: &Files) {
         let coverage = files.coverage().expect("the step was chosen for a list with a map");
         let slots: Vec<_> = covered(files, coverage).map(|index| coverage.slots(index)).collect();
-        let Some(swept) = coverage.map().swept(&slots, catalog.opener.cache()) else {
+        let of_files: Vec<_> = slots.iter().map(|file| file.slots).collect();
+        let Some(swept) = coverage.map().swept(&of_files, catalog.opener.cache()) else {
             let now = Instant::now();
             // Only slots are short while all files are covered: the map is worth more than a copy.
             return match uncovered(files, now).next() {
@@ -243,7 +264,9 @@ impl Maintenance {
             };
         };
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
-        let covered: Vec<_> = covered.cloned().zip(swept.first_slots()).collect();
+        let moved = swept.first_slots().zip(slots);
+        let moved = moved.map(|(slots, before)| FileSlots { slots, ..before });
+        let covered: Vec<_> = covered.cloned().zip(moved).collect();
         publish(catalog, family, |files| files.with_map(&swept, &covered));
         lock(&self.maps_given_up).remove(&family.id);
     }
@@ -280,22 +303,30 @@ impl Maintenance {
         catalog: &Catalog,
         file: &StoreFile,
     ) -> Result<Inserted, NotRead> {
-        let mut rows = RowHashes::new(catalog.seed, map.begin_slot()?);
+        let mut rows = RowHashes::new(catalog.seed, map.form(), map.begin_slot()?);
         let mut cells = file.reader.scanner(Caching::Bypass);
-        let mut count = 0_u64;
+        let (mut count, mut block) = (0_u64, 0_u64);
+        let mut block_at = None;
         cells.seek_to_first()?;
         while let Some(cell) = cells.cell() {
             if count.is_multiple_of(CELLS_PER_STEP) && self.tasks.is_stopping() {
                 return Err(NotRead::Stopped);
             }
             count += 1;
-            rows.add(cell.row)?;
+            let at = cells.block_offset();
+            block += u64::from(block_at.is_some() && block_at != at);
+            block_at = at;
+            rows.add(cell.row, block)?;
             cells.advance()?;
         }
         if count != file.entry.cells {
             return Err(NotRead::Unsound);
         }
-        Ok(rows.finish()?)
+        let inserted = rows.finish(&file.reader)?;
+        if !inserted.slots.has_blocks {
+            file.note_without_block_numbers();
+        }
+        Ok(inserted)
     }
 
     /// Leaves a file out of all maps until the store is opened again.
@@ -376,6 +407,24 @@ fn uncovered(files: &Files, now: Instant) -> impl Iterator<Item = &Arc<StoreFile
     mappable(files, now).filter(move |(index, _)| !is_covered(*index)).map(|(_, file)| file)
 }
 
+/// Returns the covered files for which a map of blocks lacks the blocks, newest first.
+///
+/// They have replaced other files, whose slots they have got.
+fn without_blocks<'f>(
+    files: &'f Files,
+    coverage: &'f Coverage,
+    now: Instant,
+) -> impl Iterator<Item = &'f Arc<StoreFile>> {
+    let of_blocks = coverage.map().form() == MapForm::Blocks;
+    let lacks = move |(index, file): &(usize, &Arc<StoreFile>)| {
+        of_blocks
+            && coverage.covers(*index)
+            && !coverage.slots(*index).has_blocks
+            && !file.has_no_block_numbers()
+    };
+    mappable(files, now).filter(lacks).map(|(_, file)| file)
+}
+
 /// Returns the indexes of the covered files.
 fn covered<'f>(files: &'f Files, coverage: &'f Coverage) -> impl Iterator<Item = usize> + 'f {
     (0..files.by_time().len()).filter(|index| coverage.covers(*index))
@@ -396,15 +445,15 @@ fn is_worth_reading(family: &Family, files: &Files, now: Instant) -> bool {
     rows <= family.reads.snapshot().filter_checks
 }
 
-/// Inserts the rows of the file that a flush writes into the family map; `None` if it cannot.
-pub(super) struct FlushedRows(Option<RowHashes>);
+/// Inserts the rows of a new file into the family map while it is written; `None` if it cannot.
+pub(super) struct NewRows(Option<RowHashes>);
 
-impl FlushedRows {
-    /// Begins the insertion into the family's map.
+impl NewRows {
+    /// Begins the insertion of the rows of a flush.
     ///
     /// A flush into a family without files creates the map. If the map has no room, the compaction
     /// thread covers the file later.
-    pub(super) fn begin(
+    pub(super) fn of_flush(
         catalog: &Catalog,
         version: &FamilyVersion,
         count_rows: impl Fn() -> Result<u64>,
@@ -433,20 +482,50 @@ impl FlushedRows {
                 None => None,
             },
         };
-        let slot = map.and_then(|map| map.begin_slot().ok());
-        Ok(Self(slot.map(|slot| RowHashes::new(catalog.seed, slot))))
+        Ok(Self::into_map(catalog, map.as_ref(), 0, 1))
     }
 
-    /// Adds the row of the next cell of the file.
-    pub(super) fn add(&mut self, row: &[u8]) {
-        if self.0.as_mut().is_some_and(|rows| rows.add(row).is_err()) {
+    /// Begins the insertion of the rows of a compaction, of which there are at most `rows`.
+    ///
+    /// A map of files needs no insertion: the new file gets the slots of the files that it replaces.
+    /// In a map of blocks, reads would then search the index of the new file.
+    pub(super) fn of_compaction(catalog: &Catalog, version: &FamilyVersion, rows: u64) -> Self {
+        let map = version.files.coverage().map(Coverage::map);
+        let map = map.filter(|map| map.form() == MapForm::Blocks);
+        Self::into_map(catalog, map, rows, SLOTS_FREE_MIN)
+    }
+
+    /// Begins the insertion, if the map has room for the rows and `slots_min` free slots.
+    fn into_map(
+        catalog: &Catalog,
+        map: Option<&Arc<FamilyMap>>,
+        rows: u64,
+        slots_min: u32,
+    ) -> Self {
+        let has_room = |map: &&Arc<FamilyMap>| {
+            let room = map.room();
+            room.entries >= rows && room.slots >= slots_min
+        };
+        Self(map.filter(has_room).and_then(|map| {
+            let slot = map.begin_slot().ok()?;
+            Some(RowHashes::new(catalog.seed, map.form(), slot))
+        }))
+    }
+
+    /// Adds the row of the next cell of the file, in the data block with this number.
+    pub(super) fn add(&mut self, row: &[u8], block: u64) {
+        if self.0.as_mut().is_some_and(|rows| rows.add(row, block).is_err()) {
             self.0 = None;
         }
     }
 
     /// Ends the insertion after the last cell; `None` if the map does not have all rows.
-    pub(super) fn finish(self) -> Option<Inserted> {
-        self.0.and_then(|rows| rows.finish().ok())
+    pub(super) fn finish(self, file: &StoreFile) -> Option<Inserted> {
+        let inserted = self.0.and_then(|rows| rows.finish(&file.reader).ok())?;
+        if !inserted.slots.has_blocks {
+            file.note_without_block_numbers();
+        }
+        Some(inserted)
     }
 }
 
