@@ -78,7 +78,7 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
     let family_name: Arc<[u8]> = family.name[..].into();
     let mut files = Vec::with_capacity(family.files.len());
     for file in &family.files {
-        match open_file(plan, file) {
+        match open_file(plan, region, file) {
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
                 files.push(OpenFile { reader, sequence, passed_filter: false, region, family });
@@ -96,11 +96,18 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
     Ok(files)
 }
 
-fn open_file(plan: &Plan, file: &StoreFile) -> Result<(StoreFileReader, FileSequence)> {
+fn open_file(
+    plan: &Plan,
+    region: &Region,
+    file: &StoreFile,
+) -> Result<(StoreFileReader, FileSequence)> {
     let location = file.locate(&*plan.tree)?;
     let name = FileName::new(location.path.display().to_string());
     let options = plan.scan.reader_options.clone();
     let reader = StoreFileReader::open(&*plan.tree, &location, name, options)?;
+    if let Some(half) = &location.half {
+        file.check_half(half, &region.info, reader.whole().first_row())?;
+    }
     let sequence = FileSequence::of(file, &reader);
     Ok((reader, sequence))
 }
