@@ -82,7 +82,7 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
     let family_name: Arc<[u8]> = family.name[..].into();
     let mut files = Vec::with_capacity(family.files.len());
     for file in &family.files {
-        match open_file(plan, file) {
+        match open_file(plan, region, file) {
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
                 let name = file.name.to_string();
@@ -124,11 +124,18 @@ fn leave_out_compacted(files: &mut Vec<OpenFile>) {
     files.retain(|file| !compacted.contains(file.name.as_bytes()));
 }
 
-fn open_file(plan: &Plan, file: &StoreFile) -> Result<(StoreFileReader, FileSequence)> {
+fn open_file(
+    plan: &Plan,
+    region: &Region,
+    file: &StoreFile,
+) -> Result<(StoreFileReader, FileSequence)> {
     let location = file.locate(&*plan.tree)?;
     let name = FileName::new(location.path.display().to_string());
     let options = plan.scan.reader_options.clone();
     let reader = StoreFileReader::open(&*plan.tree, &location, name, options)?;
+    if let Some(half) = &location.half {
+        file.check_half(half, &region.info, reader.whole().first_row())?;
+    }
     let sequence = FileSequence::of(file, &reader);
     Ok((reader, sequence))
 }
