@@ -63,6 +63,8 @@ pub use error::{Error, Result};
 pub use parquet_file::{ParquetCompression, ParquetFile};
 pub use source::CellSource;
 
+pub use arrow_array::RecordBatch;
+
 /// The examples of the README, as doctests.
 #[cfg(all(doctest, feature = "parquet"))]
 #[doc = include_str!("../README.md")]

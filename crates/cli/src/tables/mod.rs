@@ -3,10 +3,11 @@
 //! ```text
 //! snapshot, table      the two nouns and their help; they have the same verbs
 //! place, cell_options  arguments of several verbs
-//! scan, get            one module per verb
+//! scan, get, export    one module per verb
 //! ```
 
 mod cell_options;
+mod export;
 mod get;
 mod place;
 mod scan;

@@ -21,6 +21,8 @@ pub(super) trait Place: clap::Args {
 /// A table to read.
 pub(super) struct OpenTable {
     pub(super) table: Table,
+    /// The name of the snapshot; `None` for a table.
+    pub(super) snapshot: Option<String>,
     /// When the snapshot was made; `None` for a table.
     pub(super) creation: Option<Timestamp>,
     /// Whether to read cells that are only in write-ahead logs.
@@ -90,7 +92,12 @@ impl Place for SnapshotPlace {
                 date(creation.get())
             ));
         }
-        Ok(OpenTable { table: snapshot.table, creation: Some(creation), with_logs: false })
+        Ok(OpenTable {
+            table: snapshot.table,
+            snapshot: Some(self.name.clone()),
+            creation: Some(creation),
+            with_logs: false,
+        })
     }
 }
 
@@ -108,6 +115,6 @@ impl Place for TablePlace {
                 "hfile: {logs} may have cells that are in no store file; --with-wal reads them too"
             ));
         }
-        Ok(OpenTable { table, creation: None, with_logs: self.with_wal })
+        Ok(OpenTable { table, snapshot: None, creation: None, with_logs: self.with_wal })
     }
 }
