@@ -98,6 +98,14 @@ impl BatchBuilder {
         Ok(full)
     }
 
+    /// Returns the bytes of the cells that no batch has yet, about as in memory.
+    pub const fn pending_bytes(&self) -> usize {
+        match &self.contents {
+            Contents::Cells(builder) => builder.bytes(),
+            Contents::Pivot(builder) => builder.bytes(),
+        }
+    }
+
     /// Returns the cells that no batch has yet; `None` if there are none.
     ///
     /// In a pivot this also ends the current row: the next cell must be of another row.

@@ -1,6 +1,6 @@
 //! The options of a scan that returns record batches.
 
-use directories::StoreFileReader;
+use directories::{Region, StoreFileReader, Table, TableScan};
 use sstable::{Reader, Timestamp, ValueType};
 use store::Store;
 
@@ -12,7 +12,7 @@ use crate::hfile_source::HFileSource;
 use crate::pivot_builder::PivotBuilder;
 use crate::selection::Selection;
 use crate::source::CellSource;
-use crate::{Error, Result, store_source};
+use crate::{Error, Result, store_source, table_source};
 
 /// What to read from a file, store or table, and the form of the batches.
 ///
@@ -253,6 +253,43 @@ impl BatchScan {
     pub fn store(&self, store: &Store) -> Result<Batches> {
         let families: Vec<_> = store.families().into_iter().map(|(name, _)| name).collect();
         self.batches(store_source::open(&store.snapshot(), &families, &self.selection)?)
+    }
+
+    /// Scans a table of a root directory, live or of a snapshot.
+    ///
+    /// `reading` says how: threads, damaged files, MOB values, logs, and how files are opened. The
+    /// rows, columns, versions and times are those of this scan.
+    ///
+    /// ```no_run
+    /// use std::path::Path;
+    /// use std::sync::Arc;
+    ///
+    /// use directories::{LocalTree, RootDirectory, TableScan};
+    /// use hfile_arrow::BatchScan;
+    ///
+    /// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("/data/hbase"))?;
+    /// let snapshot = root.snapshot("users-monday")?;
+    /// let scan = BatchScan::cells().family("info").prefix("user1");
+    /// for batch in scan.table(&snapshot.table, &TableScan::default().threads(2))? {
+    ///     println!("{} cells", batch?.num_rows());
+    /// }
+    /// # Ok::<(), hfile_arrow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::scan`], and if options contradict each other.
+    pub fn table(&self, table: &Table, reading: &TableScan) -> Result<Batches> {
+        self.batches(table_source::open(table, None, &self.selection, reading)?)
+    }
+
+    /// Scans one region of a table, as [`table`](Self::table).
+    ///
+    /// # Errors
+    ///
+    /// As [`table`](Self::table).
+    pub fn region(&self, table: &Table, region: &Region, reading: &TableScan) -> Result<Batches> {
+        self.batches(table_source::open(table, Some(region), &self.selection, reading)?)
     }
 
     /// Makes batches of all cells of a source.

@@ -33,7 +33,7 @@ impl Batches {
     /// Returns the counters of the reads so far: blocks and bytes by kind, files skipped.
     ///
     /// For a store they are zero; [`Store::stats`](store::Store::stats) has them.
-    pub fn trace(&self) -> ReadTrace {
+    pub fn trace(&mut self) -> ReadTrace {
         self.source.trace()
     }
 

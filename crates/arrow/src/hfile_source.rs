@@ -157,7 +157,7 @@ impl CellSource for HFileSource {
         if found? { Ok(self.scanner.cell()) } else { Ok(None) }
     }
 
-    fn trace(&self) -> ReadTrace {
+    fn trace(&mut self) -> ReadTrace {
         self.trace
     }
 }

@@ -1,8 +1,10 @@
-//! Apache HBase's files and stores as Arrow record batches.
+//! Apache HBase's files, tables, snapshots and stores as Arrow record batches.
 //!
 //! [`BatchScan`] says what to read, and in which form. It opens an HFile
-//! ([`hfile`](BatchScan::hfile)), the half of one ([`store_file`](BatchScan::store_file)) or a store
-//! ([`store`](BatchScan::store)) as [`Batches`], an iterator over record batches of bounded size.
+//! ([`hfile`](BatchScan::hfile)), the half of one ([`store_file`](BatchScan::store_file)), a store
+//! ([`store`](BatchScan::store)), or a table or snapshot in a root directory of HBase
+//! ([`table`](BatchScan::table), [`region`](BatchScan::region)) as [`Batches`], an iterator over record
+//! batches of bounded size.
 //!
 //! | form                             | a row is          | columns                                           |
 //! |----------------------------------|-------------------|---------------------------------------------------|
@@ -48,6 +50,7 @@ mod pivot_builder;
 mod selection;
 mod source;
 mod store_source;
+mod table_source;
 mod typed_builder;
 
 pub use arrow_file::ArrowFile;
@@ -59,6 +62,8 @@ pub use error::{Error, Result};
 #[cfg(feature = "parquet")]
 pub use parquet_file::{ParquetCompression, ParquetFile};
 pub use source::CellSource;
+
+pub use arrow_array::RecordBatch;
 
 /// The examples of the README, as doctests.
 #[cfg(all(doctest, feature = "parquet"))]

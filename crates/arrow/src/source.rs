@@ -39,7 +39,7 @@ pub trait CellSource: Send {
     /// Returns the counters of the reads so far.
     ///
     /// The default returns zeros: for sources that count elsewhere or not at all.
-    fn trace(&self) -> ReadTrace {
+    fn trace(&mut self) -> ReadTrace {
         ReadTrace::default()
     }
 }
@@ -49,7 +49,7 @@ impl<S: CellSource + ?Sized> CellSource for Box<S> {
         (**self).next_cell()
     }
 
-    fn trace(&self) -> ReadTrace {
+    fn trace(&mut self) -> ReadTrace {
         (**self).trace()
     }
 }

@@ -47,12 +47,12 @@ impl TableOptions {
     /// Returns the report of files in `out`.
     pub(crate) fn report(&self, out: &Path, files: &[PathBuf], cells: u64) -> BulkLoadReport {
         let out = out.display().to_string();
-        let (out, table) = (shell_word(&out), shell_word(self.table.as_deref().unwrap_or("TABLE")));
+        let command = load_command(&out, self.table.as_deref().unwrap_or("TABLE"));
         BulkLoadReport {
             schema: 1,
             files: files.iter().map(|file| file.display().to_string()).collect(),
             cells,
-            command: format!("hbase completebulkload {out} {table}"),
+            command,
         }
     }
 }
@@ -72,6 +72,11 @@ impl Report for BulkLoadReport {
         writeln!(out, "{} in {files}; load them with", show_number(self.cells, "cell"))?;
         writeln!(out, "  {}", self.command)
     }
+}
+
+/// Returns the command that loads the files in `out` into a table.
+pub(crate) fn load_command(out: &str, table: &str) -> String {
+    format!("hbase completebulkload {} {}", shell_word(out), shell_word(table))
 }
 
 /// Quotes a word for a shell if necessary.

@@ -63,6 +63,11 @@ impl<W: Write> CellsOutput<W> {
         self.out.flush()
     }
 
+    /// Returns what the lines were written to.
+    pub(crate) fn into_inner(self) -> W {
+        self.out
+    }
+
     /// Flushes and closes the output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()

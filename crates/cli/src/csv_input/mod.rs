@@ -16,4 +16,4 @@ mod time;
 
 pub(crate) use self::bad_lines::Problem;
 pub(crate) use self::cells::{ColumnFamily, CsvCells, CsvContext};
-pub(crate) use self::options::CsvOptions;
+pub(crate) use self::options::{CsvOptions, TypeText};

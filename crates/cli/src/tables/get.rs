@@ -28,7 +28,7 @@ pub(super) struct Get<P: Place> {
 impl<P: Place> Get<P> {
     /// Prints the cells. The answer is negative if a row was not found, or if cells are missing.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let OpenTable { table, creation, with_logs } = self.place.open()?;
+        let OpenTable { table, creation, with_logs, .. } = self.place.open()?;
         let scan = self.cells.scan(creation)?.with_logs(with_logs);
         let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         let mut answer = Answer::Positive;

@@ -21,6 +21,8 @@ pub(super) trait Place: clap::Args {
 /// A table to read.
 pub(super) struct OpenTable {
     pub(super) table: Table,
+    /// The name of the snapshot; `None` for a table.
+    pub(super) snapshot: Option<String>,
     /// When the snapshot was made; `None` for a table.
     pub(super) creation: Option<Timestamp>,
     /// Whether to read cells that are only in write-ahead logs.
@@ -98,7 +100,8 @@ impl SnapshotPlace {
 impl Place for SnapshotPlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
         let Snapshot { description, table } = self.open_snapshot()?;
-        Ok(OpenTable { table, creation: Some(description.creation_time), with_logs: false })
+        let (snapshot, creation) = (Some(self.name.clone()), Some(description.creation_time));
+        Ok(OpenTable { table, snapshot, creation, with_logs: false })
     }
 }
 
@@ -137,6 +140,6 @@ impl Place for TablePlace {
                 "hfile: {logs} may have cells that are in no store file; --with-wal reads them too"
             ));
         }
-        Ok(OpenTable { table, creation: None, with_logs: self.with_wal })
+        Ok(OpenTable { table, snapshot: None, creation: None, with_logs: self.with_wal })
     }
 }

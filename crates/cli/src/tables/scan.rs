@@ -48,7 +48,7 @@ impl<P: Place> Scan<P> {
             let what = format!("--start {start} is greater than --stop {stop}");
             return Err(UsageError(what).into());
         }
-        let OpenTable { table, creation, with_logs } = self.place.open()?;
+        let OpenTable { table, creation, with_logs, .. } = self.place.open()?;
         let mut scan = self.cells.scan(creation)?.with_logs(with_logs);
         scan.start = self.start.as_ref().map(|row| row.as_bytes().to_vec());
         scan.stop = self.stop.as_ref().map(|row| row.as_bytes().to_vec());

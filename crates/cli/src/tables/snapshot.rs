@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use super::export::Export;
 use super::get::Get;
 use super::info::SnapshotInfo;
 use super::list::ListSnapshots;
@@ -78,6 +79,21 @@ Examples:
 Reads only files whose key range, filter and time range allow the row. Rows without a cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 could not read.")]
     Get(WithReadingOptions<Get<SnapshotPlace>>),
+    /// Write the cells of a snapshot to Parquet, Arrow, CSV, JSON or HFiles, a file per region
+    #[command(after_help = "\
+Examples:
+  hfile snapshot export --root hbase users-monday --to parquet --output out
+  hfile snapshot export --root hbase users-monday --to parquet --output out --pivot --row-type string \\
+      --type info:name=string --type info:age=int64
+  hfile snapshot export --root hbase users-monday --to csv --output out --prefix user1. --max-file-size 1GiB
+  hfile snapshot export --root hbase users-monday --to hfiles --output out --threads 4
+
+Files appear when they are complete; manifest.json lists them, with the rows of each. A second run with the same
+options goes on after the regions that are in manifest.json, also after a crash. Parquet and Arrow need a build
+with --features parquet. HFiles have no sequence ids and, without --raw, no delete markers: HBase's bulk load
+puts them above the cells that the table has.
+Exit status: 0 all written, 1 a file is damaged, or cells are missing, 2 wrong usage, 3 could not read or write.")]
+    Export(Box<WithReadingOptions<Export<SnapshotPlace>>>),
 }
 
 impl SnapshotVerbs {
@@ -89,6 +105,7 @@ impl SnapshotVerbs {
             SnapshotVerb::Verify(verb) => verb.applied().run(),
             SnapshotVerb::Scan(verb) => verb.applied().run(),
             SnapshotVerb::Get(verb) => verb.applied().run(),
+            SnapshotVerb::Export(verb) => verb.applied().run(),
         }
     }
 }

@@ -10,4 +10,4 @@ mod output;
 
 pub(crate) use self::directories::{OutputDirectory, ScratchDirectory};
 pub(crate) use self::joining::OutputDirectories;
-pub(crate) use self::output::{Output, TemporaryPath};
+pub(crate) use self::output::{Output, OutputFile, TemporaryPath};

@@ -35,20 +35,7 @@ impl Output {
         if destination == Path::new("-") {
             return Ok(Self::Stdout(crate::output::stdout()));
         }
-        if !force && destination.try_exists().unwrap_or(false) {
-            return Err(OutputExists(destination.display().to_string()).into());
-        }
-        let (temporary_path, temporary) = TemporaryPath::register(|| {
-            let temporary = temporary_builder(0o666).tempfile_in(directory_of(destination))?;
-            Ok((temporary.path().to_owned(), temporary))
-        })
-        .with_context(|| format!("{}: cannot create", destination.display()))?;
-        Ok(Self::File(OutputFile {
-            temporary,
-            destination: destination.to_owned(),
-            force,
-            _temporary_path: temporary_path,
-        }))
+        OutputFile::create(destination, force).map(Self::File)
     }
 
     /// Returns the temporary file's path; `None` for stdout.
@@ -71,21 +58,40 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::File(file) => file.temporary.write(bytes),
+            Self::File(file) => file.write(bytes),
             Self::Stdout(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::File(file) => file.temporary.flush(),
+            Self::File(file) => file.flush(),
             Self::Stdout(out) => out.flush(),
         }
     }
 }
 
 impl OutputFile {
-    fn finish(self) -> anyhow::Result<()> {
+    /// Creates the output for `destination`, which must not exist yet unless `force` is set.
+    pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
+        if !force && destination.try_exists().unwrap_or(false) {
+            return Err(OutputExists(destination.display().to_string()).into());
+        }
+        let (temporary_path, temporary) = TemporaryPath::register(|| {
+            let temporary = temporary_builder(0o666).tempfile_in(directory_of(destination))?;
+            Ok((temporary.path().to_owned(), temporary))
+        })
+        .with_context(|| format!("{}: cannot create", destination.display()))?;
+        Ok(Self {
+            temporary,
+            destination: destination.to_owned(),
+            force,
+            _temporary_path: temporary_path,
+        })
+    }
+
+    /// Syncs the file, renames it to its destination and syncs the directory.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
         let destination = self.destination.display().to_string();
         let file = self.temporary.as_file();
         file.sync_all().with_context(|| format!("{destination}: cannot sync"))?;
@@ -107,6 +113,16 @@ impl OutputFile {
         }
         sync_directory(directory_of(&self.destination))
             .with_context(|| format!("{destination}: cannot sync its directory"))
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.temporary.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.temporary.flush()
     }
 }
 

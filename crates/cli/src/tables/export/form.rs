@@ -1,0 +1,214 @@
+//! The form of an export: its format, and for Parquet and Arrow its columns.
+
+use directories::TableScan;
+use serde_json::{Value, json};
+use sstable::ValueType;
+
+use crate::csv_input::TypeText;
+use crate::failure::UsageError;
+use crate::size_text::SizeText;
+
+/// The format of the files.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub(super) enum ExportFormat {
+    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
+    Parquet,
+    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
+    Arrow,
+    /// Comma-separated values, as hfile cat prints them; without tags.
+    Csv,
+    /// One JSON object per cell, byte strings in hex.
+    Cells,
+    /// HFiles for HBase's bulk load, in a directory per family.
+    Hfiles,
+}
+
+impl ExportFormat {
+    /// Returns the name, which is also the extension of the files.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Csv => "csv",
+            Self::Cells => "cells",
+            Self::Hfiles => "hfiles",
+        }
+    }
+
+    /// Returns the extension of the files; HFiles have none.
+    pub(super) const fn extension(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Csv => "csv",
+            Self::Cells => "ndjson",
+            Self::Hfiles => "",
+        }
+    }
+
+    /// Whether the files have record batches.
+    pub(super) const fn has_batches(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
+    }
+}
+
+// The options that choose the form of the files.
+#[derive(clap::Args)]
+pub(super) struct FormOptions {
+    /// Choose the format of the files
+    #[arg(long = "to", value_enum, ignore_case = true)]
+    format: ExportFormat,
+    /// Begin a new file of the region at the next row when a file reaches SIZE
+    #[arg(long, value_name = "SIZE")]
+    max_file_size: Option<SizeText>,
+    /// Write one row per row of the table, with a column for each of --columns and --type
+    #[arg(long)]
+    pivot: bool,
+    /// Decode the values of a column as string, int16, int32, int64, float32, float64, bool or binary-hex;
+    /// repeatable [default: binary-hex]
+    #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
+    types: Vec<TypeText>,
+    /// Decode the row keys as this type
+    #[arg(long, value_name = "TYPE", default_value = "binary-hex")]
+    #[arg(value_parser = ValueType::from_name)]
+    row_type: ValueType,
+    /// Add a column with the timestamp of each value
+    #[arg(long, requires = "pivot")]
+    times: bool,
+}
+
+/// A column of a pivot.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct PivotColumn {
+    pub(super) family: Vec<u8>,
+    pub(super) qualifier: Vec<u8>,
+    pub(super) value_type: ValueType,
+}
+
+/// The form of the files.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub(super) format: ExportFormat,
+    pub(super) max_file_size: Option<u64>,
+    /// The columns; `None` without `--pivot`.
+    pub(super) pivot: Option<Vec<PivotColumn>>,
+    pub(super) row_type: ValueType,
+    pub(super) times: bool,
+}
+
+impl FormOptions {
+    /// Returns the form, and limits the scan of a pivot to its columns.
+    pub(super) fn form(&self, scan: &mut TableScan) -> Result<Form, UsageError> {
+        let usage = |what: &str| Err(UsageError(what.to_owned()));
+        let (format, is_typed) = (self.format, self.row_type != ValueType::BinaryHex);
+        if format.has_batches() && !cfg!(feature = "parquet") {
+            return usage(
+                "this hfile was built without Parquet and Arrow; build it with \
+                 cargo install hfile-cli --features parquet, or export to csv, cells or hfiles",
+            );
+        }
+        if !format.has_batches() && (self.pivot || is_typed) {
+            return usage("--pivot and --row-type are for --to parquet and --to arrow");
+        }
+        if format == ExportFormat::Hfiles && scan.mob == directories::MobValues::Reference {
+            return usage(
+                "--mob-references would load references to files that the other cluster does not have",
+            );
+        }
+        Ok(Form {
+            format,
+            max_file_size: self.max_file_size.map(SizeText::bytes),
+            pivot: if self.pivot { Some(self.pivot_columns(scan)?) } else { None },
+            row_type: self.row_type,
+            times: self.times,
+        })
+    }
+
+    fn pivot_columns(&self, scan: &mut TableScan) -> Result<Vec<PivotColumn>, UsageError> {
+        if scan.raw || (scan.versions != u32::MAX && scan.versions != 1) {
+            let what =
+                "--pivot shows the newest version of each column: without --raw and --versions";
+            return Err(UsageError(what.to_owned()));
+        }
+        scan.versions = 1;
+        let mut columns = Vec::<PivotColumn>::new();
+        for family in &scan.families {
+            if family.qualifiers.is_empty() {
+                let name = sstable::escape(&family.family);
+                return Err(UsageError(format!(
+                    "--pivot needs the columns of family {name}: name them with --columns"
+                )));
+            }
+            columns.extend(family.qualifiers.iter().map(|qualifier| PivotColumn {
+                family: family.family.clone(),
+                qualifier: qualifier.clone(),
+                value_type: ValueType::BinaryHex,
+            }));
+        }
+        for TypeText { family, qualifier, value_type } in &self.types {
+            let known = columns
+                .iter_mut()
+                .find(|column| column.family == *family && column.qualifier == *qualifier);
+            match known {
+                Some(column) => column.value_type = *value_type,
+                None => columns.push(PivotColumn {
+                    family: family.clone(),
+                    qualifier: qualifier.clone(),
+                    value_type: *value_type,
+                }),
+            }
+        }
+        if columns.is_empty() {
+            let what = "--pivot needs columns: name them with --columns or --type (hfile stats lists those of a file)";
+            return Err(UsageError(what.to_owned()));
+        }
+        scan.families.clear();
+        for column in &columns {
+            *scan = scan.clone().column(&column.family, &column.qualifier);
+        }
+        Ok(columns)
+    }
+}
+
+impl Form {
+    /// Returns the form and the scan as JSON: two exports with the same value have the same files.
+    ///
+    /// The time by which cells expire is left out, and how the files are read.
+    pub(super) fn options(&self, scan: &TableScan) -> Value {
+        let text = |bytes: &[u8]| sstable::escape(bytes).to_string();
+        let row = |row: &Option<Vec<u8>>| row.as_deref().map(text);
+        let columns = scan.families.iter().flat_map(|family| {
+            let name = text(&family.family);
+            let whole = family.qualifiers.is_empty().then(|| name.clone());
+            let columns = family
+                .qualifiers
+                .iter()
+                .map(move |qualifier| format!("{name}:{}", text(qualifier)));
+            whole.into_iter().chain(columns)
+        });
+        let types = self.pivot.as_ref().map(|columns| {
+            let shown = columns.iter().map(|column| {
+                let (family, qualifier) = (text(&column.family), text(&column.qualifier));
+                format!("{family}:{qualifier}={}", column.value_type.name())
+            });
+            shown.collect::<Vec<_>>()
+        });
+        json!({
+            "max_file_size": self.max_file_size,
+            "pivot": types,
+            "row_type": self.row_type.name(),
+            "times": self.times,
+            "start": row(&scan.start),
+            "stop": row(&scan.stop),
+            "prefix": text(&scan.prefix),
+            "columns": columns.collect::<Vec<_>>(),
+            "versions": (scan.versions != u32::MAX).then_some(scan.versions),
+            "min_ts": scan.min_ts.get(),
+            "max_ts": scan.max_ts.get(),
+            "raw": scan.raw,
+            "with_wal": scan.with_logs,
+            "mob_references": scan.mob == directories::MobValues::Reference,
+            "skip_damaged": scan.skip_damaged,
+        })
+    }
+}

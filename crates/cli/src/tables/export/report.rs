@@ -1,0 +1,73 @@
+//! What an export prints at its end.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::manifest::Manifest;
+use crate::bulk_load::load_command;
+use crate::output::Report;
+use crate::size_text::{show_number, show_size};
+
+/// The report of an export.
+#[derive(Serialize)]
+pub(super) struct ExportReport {
+    schema: u32,
+    /// The path of the manifest.
+    manifest: String,
+    regions: u64,
+    /// Regions that an earlier run had exported.
+    resumed: u64,
+    files: u64,
+    rows: u64,
+    cells: u64,
+    bytes: u64,
+    /// The command that loads HFiles; omitted for other formats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip)]
+    out: String,
+}
+
+impl ExportReport {
+    pub(super) fn new(out: &Path, manifest: &Manifest, resumed: usize) -> Self {
+        let shown = out.display().to_string();
+        let is_hfiles = manifest.format == "hfiles";
+        Self {
+            schema: 1,
+            manifest: out.join(Manifest::NAME).display().to_string(),
+            regions: manifest.regions.len() as u64,
+            resumed: resumed as u64,
+            files: manifest.files().count() as u64,
+            rows: manifest.rows,
+            cells: manifest.cells,
+            bytes: manifest.bytes,
+            command: is_hfiles.then(|| load_command(&shown, &manifest.source.table)),
+            out: shown,
+        }
+    }
+}
+
+impl Report for ExportReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.resumed > 0 {
+            let regions = show_number(self.resumed, "region");
+            writeln!(out, "{regions} had been exported before")?;
+        }
+        writeln!(
+            out,
+            "{} of {} and {} in {} ({}): {}",
+            show_number(self.cells, "cell"),
+            show_number(self.rows, "row"),
+            show_number(self.regions, "region"),
+            show_number(self.files, "file"),
+            show_size(self.bytes),
+            self.out
+        )?;
+        match &self.command {
+            Some(command) => writeln!(out, "load them with\n  {command}"),
+            None => Ok(()),
+        }
+    }
+}

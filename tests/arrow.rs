@@ -1,0 +1,374 @@
+//! Record batches of HFiles, stores and snapshots: the same cells, from the same blocks.
+//!
+//! `cargo test -p hfile-arrow --test arrow`
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int16Type, Int64Type};
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use bytes::Bytes;
+use directories::{LocalTree, RootDirectory, TableScan};
+use flate2::read::GzDecoder;
+use hfile_arrow::{
+    ArrowFile, BatchScan, CellColumn, Error, ParquetCompression, ParquetFile, PivotColumn,
+};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use sstable::{
+    Caching, Cell, CellRef, CellType, Compression, DataBlockEncoding, FileName, KeyRef, ReadTrace,
+    Reader, ReaderOptions, SequenceId, Timestamp, ValueType, Writer, WriterOptions, ndjson,
+};
+use store::{FamilyOptions, Put, Store, StoreOptions};
+use support::root_directory::{self, RootCopy};
+
+/// Returns the cells of batches that have all parts.
+fn cells_of(batches: &[RecordBatch]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for batch in batches {
+        let bytes = |index: usize| batch.column(index).as_binary::<i32>();
+        let numbers = |index: usize| batch.column(index).as_primitive::<Int64Type>();
+        let types = batch.column(4).as_string::<i32>();
+        for row in 0..batch.num_rows() {
+            let name = types.value(row);
+            let cell_type = CellType::ALL.into_iter().find(|known| known.name() == name);
+            let tags = bytes(6);
+            let cell = CellRef {
+                row: bytes(0).value(row),
+                family: bytes(1).value(row),
+                qualifier: bytes(2).value(row),
+                timestamp: Timestamp::new(numbers(3).value(row)),
+                cell_type: cell_type.expect("a type"),
+                value: bytes(5).value(row),
+                tags: if tags.is_null(row) { b"" } else { tags.value(row) },
+                sequence_id: SequenceId::new(numbers(7).value(row) as u64),
+            };
+            cells.push(cell.to_cell());
+        }
+    }
+    cells
+}
+
+fn collect(batches: impl Iterator<Item = hfile_arrow::Result<RecordBatch>>) -> Vec<RecordBatch> {
+    batches.collect::<Result<_, _>>().expect("sound")
+}
+
+/// Returns the cells of a range as the file's scanner has them, and its counters.
+fn scanned(reader: &Reader, start: &[u8], stop: Option<&[u8]>) -> (Vec<Cell>, ReadTrace) {
+    let mut scanner = reader.scanner(Caching::Bypass);
+    if start.is_empty() {
+        scanner.seek_to_first().expect("sound");
+    } else {
+        scanner.seek(KeyRef::before_row(start)).expect("sound");
+    }
+    let mut cells = Vec::new();
+    while let Some(cell) = scanner.cell().filter(|cell| stop.is_none_or(|stop| cell.row < stop)) {
+        cells.push(cell.to_cell());
+        scanner.advance().expect("sound");
+    }
+    (cells, scanner.take_trace())
+}
+
+fn golden(name: &str) -> Reader {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile").join(name);
+    Reader::open_file(path, ReaderOptions::default()).expect("sound")
+}
+
+fn put<'c>(row: &'c [u8], qualifier: &'c [u8], time: i64, value: &'c [u8]) -> CellRef<'c> {
+    CellRef::put(row, b"f", qualifier, Timestamp::new(time), value)
+}
+
+/// Returns a file with these cells in small blocks.
+fn file<'c>(cells: impl IntoIterator<Item = CellRef<'c>>) -> Reader {
+    let options = WriterOptions::default()
+        .block_size(1024)
+        .compression(Compression::Snappy)
+        .data_block_encoding(DataBlockEncoding::FastDiff);
+    let name = FileName::new("made.hfile");
+    let mut writer = Writer::new(Vec::new(), name.clone(), options).expect("memory");
+    for cell in cells {
+        writer.append(cell).expect("in order");
+    }
+    let (bytes, _) = writer.finish().expect("memory");
+    Reader::open(Arc::new(Bytes::from(bytes)), name, ReaderOptions::default()).expect("ours")
+}
+
+#[test]
+fn batches_have_the_cells_of_a_file() {
+    for name in [
+        "s01-default.hfile",
+        "s02-empty.hfile",
+        "s04-three-index-levels.hfile",
+        "p25-none-none-row.hfile",
+    ] {
+        let reader = golden(name);
+        let (expected, _) = scanned(&reader, b"", None);
+        for (rows_max, bytes_max) in [(7, 1 << 20), (1 << 20, 5000), (1 << 20, 16 << 20)] {
+            let scan = BatchScan::cells().raw(true).rows_max(rows_max).bytes_max(bytes_max);
+            let batches = collect(scan.hfile(&reader).expect("sound"));
+            assert!(cells_of(&batches) == expected, "{name}");
+            for batch in &batches {
+                assert!((1..=rows_max).contains(&batch.num_rows()), "{name}");
+                let contents: usize = cells_of(std::slice::from_ref(batch))
+                    .iter()
+                    .map(|cell| cell.row().len() + cell.qualifier().len() + cell.value().len())
+                    .sum();
+                assert!(contents <= bytes_max || batch.num_rows() == 1, "{name}: {contents}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_range_reads_the_blocks_of_a_scan_of_that_range() {
+    let rows: Vec<_> = (0..5000).map(|number| format!("row{number:05}").into_bytes()).collect();
+    let reader = file(rows.iter().map(|row| put(row, b"q", 5, row)));
+    let all = scanned(&reader, b"", None).1.data_blocks();
+    assert!(all > 50, "{all} blocks");
+    for (start, stop) in [(0, 1), (17, 18), (100, 2000), (4990, 5000), (0, 5000)] {
+        let end = rows.get(stop).map(Vec::as_slice);
+        let (expected, trace) = scanned(&reader, &rows[start], end);
+        let scan = BatchScan::cells().raw(true).start(&rows[start]);
+        let scan = match end {
+            Some(end) => scan.stop(end),
+            None => scan,
+        };
+        let mut batches = scan.hfile(&reader).expect("sound");
+        let found = collect(&mut batches);
+        assert!(cells_of(&found) == expected);
+        assert_eq!(batches.trace().data_blocks(), trace.data_blocks(), "{start}..{stop}");
+        assert!(stop - start == 5000 || trace.data_blocks() < all, "{start}..{stop}");
+    }
+    // Outside of the file's rows, no block is read.
+    for scan in [
+        BatchScan::cells().start("s"),
+        BatchScan::cells().prefix("q"),
+        BatchScan::cells().family("other"),
+    ] {
+        let mut batches = scan.hfile(&reader).expect("sound");
+        assert!(collect(&mut batches).is_empty());
+        assert!(batches.trace().data_blocks() <= 1, "{:?}", batches.trace());
+    }
+}
+
+#[test]
+fn columns_that_are_not_wanted_are_not_read() {
+    let qualifiers: Vec<_> = (0..2000).map(|number| format!("q{number:04}").into_bytes()).collect();
+    let rows: [&[u8]; 3] = [b"row1", b"row2", b"row3"];
+    let cells = rows.iter().flat_map(|row| qualifiers.iter().map(|name| put(row, name, 5, row)));
+    let reader = file(cells);
+    let all = scanned(&reader, b"", None).1.data_blocks();
+    for raw in [false, true] {
+        let scan = BatchScan::cells().raw(raw).column("f", "q0700").column("f", "q0702");
+        let mut batches = scan.column("g", "q0001").hfile(&reader).expect("sound");
+        let found = cells_of(&collect(&mut batches));
+        let names: Vec<_> = found.iter().map(|cell| (cell.row(), cell.qualifier())).collect();
+        let expected: Vec<(&[u8], &[u8])> =
+            rows.iter().flat_map(|row| [(*row, &b"q0700"[..]), (*row, b"q0702")]).collect();
+        assert_eq!(names, expected);
+        let blocks = batches.trace().data_blocks();
+        assert!(blocks <= 9 && all > 20 * blocks, "{blocks} of {all} blocks");
+    }
+}
+
+#[test]
+fn a_file_shows_what_its_markers_leave() {
+    let marker = CellRef { cell_type: CellType::DeleteColumn, ..put(b"row1", b"q", 6, b"") };
+    let cells = [
+        put(b"row1", b"q", 7, b"new"),
+        marker,
+        put(b"row1", b"q", 5, b"old"),
+        put(b"row2", b"q", 5, b"two"),
+    ];
+    let reader = file(cells);
+    let count = |scan: BatchScan| {
+        let batches = collect(scan.hfile(&reader).expect("sound"));
+        batches.iter().map(RecordBatch::num_rows).sum::<usize>()
+    };
+    assert_eq!(count(BatchScan::cells()), 2);
+    assert_eq!(count(BatchScan::cells().raw(true)), 4);
+    let before = |max| BatchScan::cells().time_range(Timestamp::new(0), Timestamp::new(max));
+    assert_eq!((count(before(7)), count(before(7).raw(true))), (1, 3));
+    let values = BatchScan::cells().parts([CellColumn::Value, CellColumn::Row]);
+    let batch = collect(values.hfile(&reader).expect("sound")).remove(0);
+    assert_eq!((batch.num_columns(), batch.schema().field(0).name().as_str()), (2, "value"));
+    assert_eq!(batch.column(0).as_binary::<i32>().value(0), b"new");
+}
+
+/// A store with typed values in two families.
+fn store() -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let store = Store::open(directory.path(), StoreOptions::default()).expect("new");
+    for family in ["info", "stats"] {
+        store.create_family(family, FamilyOptions::default().versions(3)).expect("new");
+    }
+    let ada = Put::new("ada").column_at("info", "age", Timestamp::new(5), 35_i64.to_be_bytes());
+    store
+        .put(ada.column_at("info", "age", Timestamp::new(6), 36_i64.to_be_bytes()))
+        .expect("sound");
+    let more =
+        Put::new("ada").column_at("stats", "score", Timestamp::new(7), 1.5_f64.to_be_bytes());
+    store.put(more.column_at("info", "name", Timestamp::new(8), "Ada")).expect("sound");
+    store.flush().expect("disk takes it");
+    let alan =
+        Put::new("alan").column_at("info", "small", Timestamp::new(9), (-2_i16).to_be_bytes());
+    store.put(alan.column_at("stats", "ok", Timestamp::new(9), [0xff])).expect("sound");
+    store.put(Put::new("bob").column_at("info", "other", Timestamp::new(9), "x")).expect("sound");
+    (directory, store)
+}
+
+fn typed(names: [(&str, &str, ValueType); 5]) -> Vec<PivotColumn> {
+    let column = |(family, name, value_type)| PivotColumn::new(family, name).value_type(value_type);
+    names.into_iter().map(column).collect()
+}
+
+#[test]
+fn a_pivot_has_typed_columns_and_nulls() {
+    let (_directory, store) = store();
+    let columns = typed([
+        ("stats", "score", ValueType::Float64),
+        ("info", "age", ValueType::Int64),
+        ("info", "name", ValueType::String),
+        ("info", "small", ValueType::Int16),
+        ("stats", "ok", ValueType::Bool),
+    ]);
+    let scan = BatchScan::pivot(columns).row_type(ValueType::String).times(true);
+    let batches = collect(scan.store(&store).expect("sound"));
+    let [batch] = &batches[..] else { panic!("{} batches", batches.len()) };
+    let names: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(
+        names[..5],
+        ["row", "stats:score", "stats:score:timestamp", "info:age", "info:age:timestamp"]
+    );
+    let rows: Vec<_> = batch.column(0).as_string::<i32>().iter().flatten().collect();
+    assert_eq!(rows, ["ada", "alan"]);
+    let float = batch.column(1).as_primitive::<Float64Type>();
+    assert_eq!((float.value(0), float.is_null(1)), (1.5, true));
+    let (age, time) =
+        (batch.column(3).as_primitive::<Int64Type>(), batch.column(4).as_primitive::<Int64Type>());
+    assert_eq!((age.value(0), time.value(0), time.is_null(1)), (36, 6, true), "the newest version");
+    assert_eq!(batch.column(5).as_string::<i32>().value(0), "Ada");
+    let small = batch.column(7).as_primitive::<Int16Type>();
+    assert_eq!((small.is_null(0), small.value(1)), (true, -2));
+    assert!(batch.column(9).as_boolean().value(1));
+
+    let all = collect(scan.all_rows(true).store(&store).expect("sound"));
+    let rows: Vec<_> = all[0].column(0).as_string::<i32>().iter().flatten().collect();
+    assert_eq!(rows, ["ada", "alan", "bob"]);
+}
+
+#[test]
+fn a_value_of_another_type_is_an_error() {
+    let (_directory, store) = store();
+    let age = PivotColumn::new("info", "age").value_type(ValueType::Int32);
+    let error = BatchScan::pivot([age]).store(&store).expect("sound").find_map(Result::err);
+    let error = error.expect("eight bytes");
+    assert!(matches!(error, Error::Value { .. }));
+    assert_eq!(
+        error.to_string(),
+        "row ada, column info:age: 8 bytes are no int32; choose another type, or binary-hex for any bytes"
+    );
+    let twice = [PivotColumn::new("f", "q"), PivotColumn::new("f", "q")];
+    let raw = BatchScan::pivot([PivotColumn::new("f", "q")]).raw(true);
+    for (scan, what) in [(BatchScan::pivot(twice), "given twice"), (raw, "no deleted cells")] {
+        let error = scan.store(&store).expect_err("contradictory");
+        assert!(error.to_string().contains(what), "{error}");
+    }
+}
+
+#[test]
+fn a_store_shows_all_families_in_order() {
+    let (_directory, store) = store();
+    let cells = cells_of(&collect(BatchScan::cells().store(&store).expect("sound")));
+    let names: Vec<_> = cells
+        .iter()
+        .map(|cell| {
+            [cell.row(), cell.family(), cell.qualifier()]
+                .map(|part| String::from_utf8_lossy(part).into_owned())
+                .join("/")
+        })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "ada/info/age",
+            "ada/info/age",
+            "ada/info/name",
+            "ada/stats/score",
+            "alan/info/small",
+            "alan/stats/ok",
+            "bob/info/other"
+        ]
+    );
+    let one = BatchScan::cells().family("stats").start("al").stop("b").versions(1);
+    assert_eq!(cells_of(&collect(one.store(&store).expect("sound"))).len(), 1);
+}
+
+/// Returns the cells that HBase returned, without sequence ids.
+fn truth(file: &str) -> Vec<Cell> {
+    let bytes = std::fs::read(root_directory::data().join(file)).expect("committed");
+    let mut lines = Vec::new();
+    GzDecoder::new(&bytes[..]).read_to_end(&mut lines).expect("gzip");
+    let cells = ndjson::Reader::new(&lines[..], FileName::new(file));
+    cells.collect::<Result<_, _>>().expect("cells")
+}
+
+#[test]
+fn parquet_and_arrow_files_have_the_cells_of_a_snapshot() {
+    let root = RootCopy::new();
+    let root = RootDirectory::open(Arc::new(LocalTree), &root.path()).expect("a root");
+    for (snapshot, raw, file) in
+        [("s4", true, "s4.raw.ndjson.gz"), ("s10", false, "s10.cells.ndjson.gz")]
+    {
+        let table = root.snapshot(snapshot).expect("sound").table;
+        let expected = truth(file);
+        let scan = BatchScan::cells().raw(raw).rows_max(1000);
+        let batches = scan.table(&table, &TableScan::default()).expect("sound").into_reader();
+        let (schema, name) = (batches.schema(), FileName::new("test"));
+        let batches: Vec<_> = batches.collect::<Result<_, _>>().expect("sound");
+        assert!(batches.len() > 4);
+
+        let mut arrow = ArrowFile::new(Vec::new(), name.clone(), &schema).expect("memory");
+        let parquet = ParquetFile::new(Vec::new(), name, schema, ParquetCompression::Snappy);
+        let mut parquet = parquet.expect("memory");
+        for batch in &batches {
+            arrow.write(batch).expect("memory");
+            parquet.write(batch).expect("memory");
+        }
+        let (arrow, parquet) = (arrow.finish().expect("memory"), parquet.finish().expect("memory"));
+        assert!(parquet.len() < arrow.len() / 2, "{} and {} bytes", parquet.len(), arrow.len());
+        let reader =
+            arrow_ipc::reader::FileReader::try_new(Cursor::new(arrow), None).expect("ours");
+        let of_arrow: Vec<_> = reader.collect::<Result<_, _>>().expect("ours");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(parquet)).expect("ours");
+        let reader = reader.build().expect("ours");
+        let of_parquet: Vec<_> = reader.collect::<Result<_, _>>().expect("ours");
+        for (format, batches) in [("arrow", of_arrow), ("parquet", of_parquet)] {
+            let mut found = cells_of(&batches);
+            found.iter_mut().for_each(|cell| cell.set_sequence_id(SequenceId::default()));
+            assert!(found == expected, "{snapshot} in {format}: {} cells", found.len());
+        }
+    }
+}
+
+#[test]
+fn a_row_range_of_a_table_reads_the_blocks_of_its_scan() {
+    let root = RootCopy::new();
+    let root = RootDirectory::open(Arc::new(LocalTree), &root.path()).expect("a root");
+    let table = root.snapshot("s2").expect("sound").table;
+    let blocks = |start: &str, stop: &str| {
+        let mut cells = table.scan(&TableScan::default().start(start).stop(stop)).expect("sound");
+        let mut expected = Vec::new();
+        while let Some(cell) = cells.next_ref().expect("sound") {
+            expected.push(cell.to_cell());
+        }
+        let scan = BatchScan::cells().start(start).stop(stop);
+        let mut batches = scan.table(&table, &TableScan::default()).expect("sound");
+        assert!(cells_of(&collect(&mut batches)) == expected);
+        assert_eq!(batches.trace().data_blocks(), cells.trace().data_blocks(), "{start}..{stop}");
+        batches.trace().data_blocks()
+    };
+    let (one, all) = (blocks("row-00700", "row-00720"), blocks("row-", "row."));
+    assert!(one > 0 && 4 * one < all, "{one} of {all} blocks");
+}
