@@ -1,13 +1,20 @@
 //! Stores with a family map: no row that is there is ever denied, and every file is counted once.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
+#[path = "family_map/hostile.rs"]
+mod hostile;
+#[path = "family_map/lookups.rs"]
+mod lookups;
+#[path = "family_map/upkeep.rs"]
+mod upkeep;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, CellRef, WriterOptions};
+use sstable::{BlockKind, BlockSource, BloomType, CellRef, WriterOptions};
 use store::{
     Clock, Delete, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
     Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
@@ -18,11 +25,16 @@ use support::say;
 use workload::Random;
 
 fn options() -> StoreOptions {
-    StoreOptions::default()
-        .background(false)
-        .auto_compaction(false)
-        .durability(Durability::SkipWal)
-        .family_map(MapMode::Files)
+    StoreOptions::default().background(false).auto_compaction(false).durability(Durability::SkipWal)
+}
+
+fn family() -> FamilyOptions {
+    FamilyOptions::default().family_map(MapMode::Files)
+}
+
+/// Blocks of 20 to 30 rows, so that each file has many.
+fn of_blocks() -> FamilyOptions {
+    FamilyOptions::default().family_map(MapMode::Blocks).block_size(1024)
 }
 
 fn open(directory: &Path) -> Store {
@@ -61,9 +73,24 @@ fn assert_counted(trace: &ReadTrace, found: u64) {
 
 #[test]
 fn a_get_asks_the_map_and_no_filter() {
+    get_all(family());
+}
+
+/// Neither the map nor a get needs the index, as the map names the block of each row.
+#[test]
+fn a_get_finds_the_block_without_the_index() {
+    let sum = get_all(of_blocks());
+    // Two rows of a file can share an entry, which then names no block.
+    assert!(sum.map_candidates - sum.map_blocks < 10, "{sum:?}");
+    let blocks = sum.data_blocks();
+    assert!((1_600..=sum.map_candidates).contains(&blocks), "one block a file: {sum:?}");
+}
+
+/// Returns the counters of gets of all rows, and of as many absent rows.
+fn get_all(family: FamilyOptions) -> ReadTrace {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family).unwrap();
     for file in 0..16 {
         write(&store, (file..1_600).step_by(16), "value");
         store.flush().unwrap();
@@ -72,11 +99,12 @@ fn a_get_asks_the_map_and_no_filter() {
     assert_eq!(store.stats().map_builds, 0, "no file was read again");
     let mut sum = ReadTrace::default();
     for row in 0..1_600 {
-        let (cells, trace) = store.get_traced(&Get::row(key(row))).unwrap();
+        let (cells, trace) = store.get_traced(&Get::row(key(row)).column("f", "q")).unwrap();
         assert_eq!(cells.len(), 1);
         assert_counted(&trace, 1);
         sum.add(&trace);
-        let (cells, trace) = store.get_traced(&Get::row(format!("{}x", key(row)))).unwrap();
+        let (cells, trace) =
+            store.get_traced(&Get::row(format!("{}x", key(row))).column("f", "q")).unwrap();
         assert!(cells.is_empty());
         assert_counted(&trace, 0);
         sum.add(&trace);
@@ -98,6 +126,7 @@ fn a_get_asks_the_map_and_no_filter() {
         assert_eq!(cells[0].value(), b"value", "{row}");
         assert_counted(trace, 1);
     }
+    sum
 }
 
 /// Rows with their newest value, and a store that has them.
@@ -175,10 +204,21 @@ fn bulk_load(rows: &mut Rows, directory: &Path, name: &str, numbers: std::ops::R
 /// More than a million gets of rows that are there, through every way in which files change.
 #[test]
 fn a_million_lookups_deny_no_row() {
+    million_lookups(family());
+}
+
+#[test]
+fn a_million_lookups_by_block_deny_no_row() {
+    let trace = million_lookups(of_blocks());
+    assert!(trace.map_blocks > trace.map_candidates / 2, "{trace:?}");
+    assert_eq!(trace.blocks(BlockKind::Index, BlockSource::File), 0);
+}
+
+fn million_lookups(family: FamilyOptions) -> ReadTrace {
     let directory = tempfile::tempdir().unwrap();
     let (place, loads) = (directory.path().join("store"), directory.path().to_path_buf());
     let store = open(&place);
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family).unwrap();
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     let mut snapshots: Vec<(Snapshot, Vec<Option<String>>)> = Vec::new();
     let mut random = Random::new(28);
@@ -216,13 +256,14 @@ fn a_million_lookups_deny_no_row() {
     assert!(rows.lookups > 1_000_000, "{}", rows.lookups);
     let trace = rows.store.stats().families[0].reads;
     assert_eq!(trace.filter_checks, 0, "every file was covered when it was read");
+    trace
 }
 
 #[test]
 fn a_compaction_aliases_the_slots_of_its_inputs() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     for file in 0..5 {
         write(&store, file * 100..file * 100 + 300, "value");
         store.flush().unwrap();
@@ -248,7 +289,7 @@ fn a_compaction_aliases_the_slots_of_its_inputs() {
 fn a_map_without_free_slots_is_swept() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     let mut snapshots = Vec::new();
     for flush in 0..200 {
         write(&store, flush * 10..flush * 10 + 50, "value");
@@ -275,7 +316,7 @@ fn a_map_without_free_slots_is_swept() {
 fn files_after_the_64th_are_asked_by_their_filters() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     for file in 0..80 {
         write(&store, (file..800).step_by(80), "value");
         store.flush().unwrap();
@@ -296,7 +337,7 @@ fn files_after_the_64th_are_asked_by_their_filters() {
 fn a_map_that_does_not_fit_leaves_the_files_to_their_filters() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), options().cache_bytes(60_000)).unwrap();
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     for file in 0..12 {
         write(&store, (file * 3_000..).take(3_000), "value");
         store.flush().unwrap();
@@ -314,8 +355,8 @@ fn a_map_that_does_not_fit_leaves_the_files_to_their_filters() {
 fn a_file_that_cannot_be_read_is_left_out() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("store");
-    let store = Store::open(&place, options().family_map(MapMode::Off)).unwrap();
-    store.create_family("f", FamilyOptions::default().bloom_type(BloomType::None)).unwrap();
+    let store = open(&place);
+    store.create_family("f", family().bloom_type(BloomType::None)).unwrap();
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     rows.write(0..3_000, "value");
     rows.store.flush().unwrap();
@@ -344,9 +385,9 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
     let clock = Arc::clone(&now);
     let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
     let disk = Disk::default();
-    let family = FamilyOptions::default().ttl(Some(Duration::from_millis(100)));
+    let options_of_family = family().ttl(Some(Duration::from_millis(100)));
     let store = Store::open("/store", options().vfs(Arc::new(disk)).clock(clock)).unwrap();
-    store.create_family("f", family).unwrap();
+    store.create_family("f", options_of_family).unwrap();
     for time in [950, 980, 1_000] {
         let put = |row: u64| Put::new(key(row)).column_at("f", "q", Timestamp::new(time), "value");
         for row in 0..50 {
@@ -371,7 +412,7 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
 fn a_column_filter_is_still_asked() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default().bloom_type(BloomType::RowCol)).unwrap();
+    store.create_family("f", family().bloom_type(BloomType::RowCol)).unwrap();
     write(&store, 0..500, "value");
     store.flush().unwrap();
     let get = |column| store.get_traced(&Get::row(key(250)).column("f", column)).unwrap();
@@ -388,7 +429,7 @@ fn background_threads_cover_loaded_files_and_those_of_a_reopened_store() {
     let (place, loads) = (directory.path().join("store"), directory.path().to_path_buf());
     let in_background = || Store::open(&place, options().background(true)).unwrap();
     let store = in_background();
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     let wait = |store: &Store| {
         for _ in 0..3_000 {
@@ -425,10 +466,10 @@ fn times_with_and_without_a_map() {
         let stores = [MapMode::Off, MapMode::Files].map(|map| {
             let directory = tempfile::tempdir().unwrap();
             let options = options().cache_bytes(2 << 30).memstore_flush_bytes(1 << 30);
-            let store = Store::open(directory.path(), options.family_map(map)).unwrap();
+            let store = Store::open(directory.path(), options).unwrap();
             let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
-            let family = FamilyOptions::default().bloom_type(BloomType::None).filter(Some(filter));
-            store.create_family("f", family).unwrap();
+            let family = family().bloom_type(BloomType::None).filter(Some(filter));
+            store.create_family("f", family.family_map(map)).unwrap();
             for file in 0..files {
                 write(&store, (file..ROWS).step_by(files as usize), &"value".repeat(20));
                 store.flush().unwrap();

@@ -71,7 +71,7 @@ impl ScanPosition {
     }
 
     #[inline]
-    fn cell(&self) -> CellRef<'_> {
+    pub(crate) fn cell(&self) -> CellRef<'_> {
         match self {
             Self::Decoded { block, cursor } => block.cell(cursor),
             Self::Encoded { block, cursor } => block.cell(cursor),
@@ -145,6 +145,14 @@ impl Scanner {
     #[inline]
     pub(crate) fn at(file: Arc<OpenFile>, position: ScanPosition) -> Self {
         Self::with_position(file, Caching::Use, Some(position))
+    }
+
+    /// Returns the offset in the file of the data block that holds the current cell.
+    ///
+    /// `None` without a current cell.
+    #[inline]
+    pub fn block_offset(&self) -> Option<u64> {
+        self.position.as_ref().map(|position| position.block().origin().handle.offset.get())
     }
 
     /// Moves to the first cell of the file.

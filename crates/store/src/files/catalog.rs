@@ -14,6 +14,7 @@ use std::sync::Arc;
 use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
 
+use super::family_map::map::Inserted;
 use super::manifest::Manifest;
 use super::opener::Opener;
 use super::segment_number::SegmentNumber;
@@ -22,7 +23,7 @@ use super::version::{Family, FamilyVersion, StoreVersion};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::health::Health;
-use crate::options::{MapMode, StoreOptions};
+use crate::options::StoreOptions;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 
@@ -37,8 +38,6 @@ pub(crate) struct Catalog {
     pub(super) bloom_error_rate: ErrorRate,
     /// The maximum bytes of an index block in new files.
     pub(super) index_block_size: u32,
-    /// Whether the families have maps.
-    pub(crate) family_map: MapMode,
     version: RwLock<Arc<StoreVersion>>,
     /// The greatest sequence id whose write is visible.
     visible: AtomicU64,
@@ -65,7 +64,6 @@ impl Catalog {
             clock: options.clock.clone(),
             bloom_error_rate: options.bloom_error_rate,
             index_block_size: options.index_block_size.clamp(512, 64 << 20),
-            family_map: options.family_map,
             version: RwLock::new(Arc::new(version)),
             visible: AtomicU64::new(newest.get()),
             manifest: Mutex::new(manifest),
@@ -165,12 +163,14 @@ impl Catalog {
 
     /// Replaces files of a family by one new file, or by none.
     ///
-    /// An old file is unlinked when its last reader drops it.
+    /// An old file is unlinked when its last reader drops it. `inserted` has the rows of the new
+    /// file, if they were inserted into a family map.
     pub(crate) fn replace_files(
         &self,
         family: &Family,
         old: &[Arc<StoreFile>],
         new: Option<&Arc<StoreFile>>,
+        inserted: Option<&Inserted>,
     ) -> Result<()> {
         let update_manifest = |manifest: &mut Manifest| {
             let files = &mut manifest.family_mut(family.id).files;
@@ -178,9 +178,18 @@ impl Catalog {
             files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
             assert_eq!(before - files.len(), old.len(), "the manifest lists every open file once");
             files.extend(new.map(|file| file.entry.clone()));
+            // Without this, the newest id of a bulk load would be given out again after the next
+            // open if a compaction dropped all of its cells.
+            let newest = old.iter().map(|file| file.entry.sequence_max).max();
+            manifest.flushed = manifest.flushed.max(newest.unwrap_or_default());
         };
         self.install(update_manifest, |version| {
-            version.with(family, |changed| changed.files = changed.files.replace(old, new))
+            version.with(family, |changed| {
+                changed.files = changed.files.replace(old, new);
+                if let Some((file, inserted)) = new.zip(inserted) {
+                    changed.files = changed.files.cover(file, inserted);
+                }
+            })
         })?;
         for file in old {
             file.retire();
@@ -283,7 +292,7 @@ mod tests {
         let family = &version.families[0];
         let file = &family.files.by_time()[0].file;
         let twice = [Arc::clone(file), Arc::clone(file)];
-        assert!(panics(|| drop(inner.catalog.replace_files(&family.family, &twice, None))));
+        assert!(panics(|| drop(inner.catalog.replace_files(&family.family, &twice, None, None))));
         assert_eq!(inner.catalog.version().families[0].files.by_time().len(), 1);
     }
 }

@@ -45,6 +45,9 @@ pub(crate) fn row_count(file: &StoreFile) -> u64 {
     {
         return bloom.key_count;
     }
+    if let Some(keys) = file.reader.filters().row_filter_keys() {
+        return keys;
+    }
     match file.reader.filters().row_filter() {
         Ok(Some(filter)) => filter.key_count,
         _ => file.entry.cells,
@@ -83,7 +86,7 @@ impl Maintenance {
         for (file, filter) in files.iter().zip(filters) {
             let entry = copy_with_filter(catalog, family, file, filter)?;
             let copy = catalog.opener.open_file(family, &entry)?;
-            catalog.replace_files(family, std::slice::from_ref(file), Some(&copy))?;
+            catalog.replace_files(family, std::slice::from_ref(file), Some(&copy), None)?;
         }
         Ok(())
     }
