@@ -91,6 +91,13 @@ impl RegionDirectories<'_> {
             );
             return Err(Error::damaged(&path, what));
         }
+        if info.replica_id != 0 {
+            let number = info.replica_id;
+            let what = format!(
+                "damaged description of a region: of replica {number}, which has no directory"
+            );
+            return Err(Error::damaged(&path, what));
+        }
         if info.encoded_name != name {
             let what = format!(
                 "damaged description of a region: it is of region {}, in the directory of {name}",
