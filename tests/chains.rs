@@ -242,7 +242,6 @@ fn writers_of_chains() {
     let options = StoreOptions::default()
         .memstore_flush_bytes(40_000)
         .wal_segment_bytes(30_000)
-        .family_map([MapMode::Files, MapMode::Off][std::process::id() as usize % 2])
         .compaction(CompactionOptions::default().files_min(2));
     let store = Store::open(Path::new(&directory), options).unwrap();
     let write_chain = |chain: u64| {
@@ -270,7 +269,8 @@ fn kill(kills: u64, seed: u64) {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("store");
         let store = Store::open(&directory, StoreOptions::default()).unwrap();
-        store.create_family("f", FamilyOptions::default()).unwrap();
+        let map = [MapMode::Files, MapMode::Blocks, MapMode::Off][std::process::id() as usize % 3];
+        store.create_family("f", FamilyOptions::default().family_map(map)).unwrap();
         drop(store);
         let mut ends = Ends::default();
         for round in 0..KILLS_PER_STORE.min(kills - tally.kills) {

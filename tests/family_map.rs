@@ -1,6 +1,11 @@
 //! Stores with a family map: no row that is there is ever denied, and every file is counted once.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
+#[path = "family_map/lookups.rs"]
+mod lookups;
+#[path = "family_map/upkeep.rs"]
+mod upkeep;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,11 +23,11 @@ use support::say;
 use workload::Random;
 
 fn options() -> StoreOptions {
-    StoreOptions::default()
-        .background(false)
-        .auto_compaction(false)
-        .durability(Durability::SkipWal)
-        .family_map(MapMode::Files)
+    StoreOptions::default().background(false).auto_compaction(false).durability(Durability::SkipWal)
+}
+
+fn family() -> FamilyOptions {
+    FamilyOptions::default().family_map(MapMode::Files)
 }
 
 fn open(directory: &Path) -> Store {
@@ -63,7 +68,7 @@ fn assert_counted(trace: &ReadTrace, found: u64) {
 fn a_get_asks_the_map_and_no_filter() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     for file in 0..16 {
         write(&store, (file..1_600).step_by(16), "value");
         store.flush().unwrap();
@@ -178,7 +183,7 @@ fn a_million_lookups_deny_no_row() {
     let directory = tempfile::tempdir().unwrap();
     let (place, loads) = (directory.path().join("store"), directory.path().to_path_buf());
     let store = open(&place);
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     let mut snapshots: Vec<(Snapshot, Vec<Option<String>>)> = Vec::new();
     let mut random = Random::new(28);
@@ -222,7 +227,7 @@ fn a_million_lookups_deny_no_row() {
 fn a_compaction_aliases_the_slots_of_its_inputs() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     for file in 0..5 {
         write(&store, file * 100..file * 100 + 300, "value");
         store.flush().unwrap();
@@ -248,7 +253,7 @@ fn a_compaction_aliases_the_slots_of_its_inputs() {
 fn a_map_without_free_slots_is_swept() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     let mut snapshots = Vec::new();
     for flush in 0..200 {
         write(&store, flush * 10..flush * 10 + 50, "value");
@@ -275,7 +280,7 @@ fn a_map_without_free_slots_is_swept() {
 fn files_after_the_64th_are_asked_by_their_filters() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     for file in 0..80 {
         write(&store, (file..800).step_by(80), "value");
         store.flush().unwrap();
@@ -296,7 +301,7 @@ fn files_after_the_64th_are_asked_by_their_filters() {
 fn a_map_that_does_not_fit_leaves_the_files_to_their_filters() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), options().cache_bytes(60_000)).unwrap();
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     for file in 0..12 {
         write(&store, (file * 3_000..).take(3_000), "value");
         store.flush().unwrap();
@@ -314,8 +319,8 @@ fn a_map_that_does_not_fit_leaves_the_files_to_their_filters() {
 fn a_file_that_cannot_be_read_is_left_out() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("store");
-    let store = Store::open(&place, options().family_map(MapMode::Off)).unwrap();
-    store.create_family("f", FamilyOptions::default().bloom_type(BloomType::None)).unwrap();
+    let store = open(&place);
+    store.create_family("f", family().bloom_type(BloomType::None)).unwrap();
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     rows.write(0..3_000, "value");
     rows.store.flush().unwrap();
@@ -344,9 +349,9 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
     let clock = Arc::clone(&now);
     let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
     let disk = Disk::default();
-    let family = FamilyOptions::default().ttl(Some(Duration::from_millis(100)));
+    let options_of_family = family().ttl(Some(Duration::from_millis(100)));
     let store = Store::open("/store", options().vfs(Arc::new(disk)).clock(clock)).unwrap();
-    store.create_family("f", family).unwrap();
+    store.create_family("f", options_of_family).unwrap();
     for time in [950, 980, 1_000] {
         let put = |row: u64| Put::new(key(row)).column_at("f", "q", Timestamp::new(time), "value");
         for row in 0..50 {
@@ -371,7 +376,7 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
 fn a_column_filter_is_still_asked() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default().bloom_type(BloomType::RowCol)).unwrap();
+    store.create_family("f", family().bloom_type(BloomType::RowCol)).unwrap();
     write(&store, 0..500, "value");
     store.flush().unwrap();
     let get = |column| store.get_traced(&Get::row(key(250)).column("f", column)).unwrap();
@@ -388,7 +393,7 @@ fn background_threads_cover_loaded_files_and_those_of_a_reopened_store() {
     let (place, loads) = (directory.path().join("store"), directory.path().to_path_buf());
     let in_background = || Store::open(&place, options().background(true)).unwrap();
     let store = in_background();
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.create_family("f", family()).unwrap();
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     let wait = |store: &Store| {
         for _ in 0..3_000 {
@@ -425,10 +430,10 @@ fn times_with_and_without_a_map() {
         let stores = [MapMode::Off, MapMode::Files].map(|map| {
             let directory = tempfile::tempdir().unwrap();
             let options = options().cache_bytes(2 << 30).memstore_flush_bytes(1 << 30);
-            let store = Store::open(directory.path(), options.family_map(map)).unwrap();
+            let store = Store::open(directory.path(), options).unwrap();
             let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
-            let family = FamilyOptions::default().bloom_type(BloomType::None).filter(Some(filter));
-            store.create_family("f", family).unwrap();
+            let family = family().bloom_type(BloomType::None).filter(Some(filter));
+            store.create_family("f", family.family_map(map)).unwrap();
             for file in 0..files {
                 write(&store, (file..ROWS).step_by(files as usize), &"value".repeat(20));
                 store.flush().unwrap();

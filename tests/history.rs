@@ -27,8 +27,7 @@ enum Step {
     Flush,
     Compact,
     Alter(Family),
-    /// With a family map, or without.
-    Reopen(MapMode),
+    Reopen,
     Later(i64),
     Read(Question),
 }
@@ -44,10 +43,10 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(family: Family, map: MapMode) -> Self {
+    fn new(family: Family) -> Self {
         let files = Disk::default();
         let clock = Arc::new(AtomicI64::new(1000));
-        let store = open(&files, &clock, map);
+        let store = open(&files, &clock);
         store.create_family("f", family.options()).unwrap();
         let (memstore, model_files) = (Vec::new(), Vec::new());
         let model = Model { family, now: 1000, sequence: 0, memstore, files: model_files };
@@ -82,10 +81,10 @@ impl Pair {
                 self.store.alter_family("f", family.options()).unwrap();
                 self.model.family = *family;
             }
-            Step::Reopen(map) => {
+            Step::Reopen => {
                 // The lock must be free before the directory is opened again.
-                self.store = open(&Disk::default(), &self.clock, MapMode::Off);
-                self.store = open(&self.files, &self.clock, *map);
+                self.store = open(&Disk::default(), &self.clock);
+                self.store = open(&self.files, &self.clock);
             }
             Step::Later(millis) => {
                 self.model.now += millis;
@@ -137,15 +136,20 @@ impl Pair {
         if let Some((min, max)) = question.range {
             get = get.time_range(Timestamp::new(min), Timestamp::new(max));
         }
-        self.store.get(&get).unwrap().iter().map(|cell| shown(&cell.as_ref())).collect()
+        let found = self.store.get(&get).unwrap();
+        let found: Vec<_> = found.iter().map(|cell| shown(&cell.as_ref())).collect();
+        let mut visited = Vec::new();
+        self.store.get_with(&get, |cell| visited.push(shown(&cell))).unwrap();
+        assert_eq!(visited, found, "get_with answers as get: {get:?}");
+        found
     }
 }
 
-fn open(files: &Disk, clock: &Arc<AtomicI64>, map: MapMode) -> Store {
+fn open(files: &Disk, clock: &Arc<AtomicI64>) -> Store {
     let clock = Arc::clone(clock);
     let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
     let options = StoreOptions::default().clock(clock).background(false).auto_compaction(false);
-    Store::open("/store", options.family_map(map).vfs(Arc::new(files.clone()))).unwrap()
+    Store::open("/store", options.vfs(Arc::new(files.clone()))).unwrap()
 }
 
 fn shown(cell: &CellRef<'_>) -> String {
@@ -206,10 +210,6 @@ fn question() -> impl Strategy<Value = Question> {
     )
 }
 
-fn map() -> impl Strategy<Value = MapMode> {
-    select(&[MapMode::Files, MapMode::Off][..])
-}
-
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => cells().prop_map(Step::Write),
@@ -217,17 +217,19 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(Step::Flush),
         1 => Just(Step::Compact),
         1 => family().prop_map(Step::Alter),
-        1 => map().prop_map(Step::Reopen),
+        1 => Just(Step::Reopen),
         1 => (1..6_i64).prop_map(Step::Later),
         6 => question().prop_map(Step::Read),
     ]
 }
 
 fn family() -> impl Strategy<Value = Family> {
-    (1..4_u32, 0..3_u32, prop::option::of(2..12_i64), prop::bool::weighted(0.3)).prop_map(
-        |(versions, min_versions, ttl, keeps_deleted)| {
+    let keeps_deleted = prop::bool::weighted(0.3);
+    let map = select(&MapMode::ALL[..]);
+    (1..4_u32, 0..3_u32, prop::option::of(2..12_i64), keeps_deleted, map).prop_map(
+        |(versions, min_versions, ttl, keeps_deleted, map)| {
             let min_versions = if ttl.is_some() { min_versions.min(versions) } else { 0 };
-            Family { versions, min_versions, ttl, keeps_deleted }
+            Family { versions, min_versions, ttl, keeps_deleted, map }
         },
     )
 }
@@ -236,10 +238,9 @@ proptest! {
     #[test]
     fn every_answer_equals_that_of_the_model(
         family in family(),
-        map in map(),
         steps in prop::collection::vec(step(), 1..40),
     ) {
-        let mut pair = Pair::new(family, map);
+        let mut pair = Pair::new(family);
         for step in &steps {
             pair.step(step);
         }
@@ -256,10 +257,9 @@ proptest! {
     #[test]
     fn a_minor_compaction_changes_no_answer(
         family in family(),
-        map in map(),
         writes in prop::collection::vec(cells(), 3..12),
     ) {
-        let mut pair = Pair::new(Family { versions: 100, min_versions: 0, ..family }, map);
+        let mut pair = Pair::new(Family { versions: 100, min_versions: 0, ..family });
         for cells in writes {
             pair.step(&Step::Write(cells));
             pair.store.flush().unwrap();
@@ -289,9 +289,10 @@ fn the_last_of_four_steps_decides_in_every_order() {
         Step::Flush,
         Step::Compact,
     ];
-    let family = Family { versions: 1, min_versions: 0, ttl: None, keeps_deleted: false };
     for order in 0..steps.len().pow(4) {
-        let mut pair = Pair::new(family, [MapMode::Off, MapMode::Files][order % 5 % 2]);
+        let map = [MapMode::Off, MapMode::Files, MapMode::Blocks][order % 5 % 3];
+        let family = Family { versions: 1, min_versions: 0, ttl: None, keeps_deleted: false, map };
+        let mut pair = Pair::new(family);
         for place in 0..4 {
             pair.step(&steps[order / steps.len().pow(place) % steps.len()]);
             pair.check(Question { versions: 1, range: None, raw: false, reverse: false });

@@ -135,10 +135,9 @@ fn run(duration: Duration, map: MapMode) {
         .clock(clock())
         .cache_bytes(CACHE_BYTES)
         .memstore_flush_bytes(FLUSH_BYTES)
-        .wal_segment_bytes(1 << 20)
-        .family_map(map);
+        .wal_segment_bytes(1 << 20);
     let store = Store::open(directory.path(), options).unwrap();
-    store.create_family("f", FamilyOptions::default().block_size(8 << 10)).unwrap();
+    store.create_family("f", FamilyOptions::default().block_size(8 << 10).family_map(map)).unwrap();
     let none = || (0..GROUPS).map(|_| AtomicU64::new(0)).collect();
     let groups = Groups { begun: none(), acknowledged: none() };
     let (totals, is_over) = (Totals::default(), AtomicBool::new(false));

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sstable::CellType;
-use store::{FamilyOptions, KeepDeletedCells};
+use store::{FamilyOptions, KeepDeletedCells, MapMode};
 
 /// A cell of the model; only family deletes have an empty qualifier.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -34,6 +34,7 @@ pub(crate) struct Family {
     pub(crate) min_versions: u32,
     pub(crate) ttl: Option<i64>,
     pub(crate) keeps_deleted: bool,
+    pub(crate) map: MapMode,
 }
 
 impl Family {
@@ -46,6 +47,7 @@ impl Family {
             .ttl(self.ttl.map(|millis| Duration::from_millis(millis.unsigned_abs())))
             .keep_deleted_cells(keep)
             .block_size(128)
+            .family_map(self.map)
     }
 }
 

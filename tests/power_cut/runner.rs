@@ -97,7 +97,7 @@ impl Runner {
     /// Runs a history up to its first error.
     pub(crate) fn run(&mut self, steps: &[Step]) -> store::Result<()> {
         self.store = Some(open(&self.disk)?);
-        self.store().create_family("f", FamilyOptions::default().block_size(512))?;
+        self.store().create_family("f", family().block_size(512))?;
         self.note(|progress| progress.has_family = true);
         steps.iter().enumerate().try_for_each(|(number, step)| self.step(number, step))
     }
@@ -148,7 +148,7 @@ impl Runner {
         if store.family("g").is_some() {
             return store.drop_family("g").map(drop);
         }
-        store.create_family("g", FamilyOptions::default())?;
+        store.create_family("g", FamilyOptions::default().family_map(MapMode::Files))?;
         let put = Put::new("row").column_at("g", "q", time, "value");
         store.write(put, Durability::FsyncWal)
     }
@@ -181,7 +181,10 @@ pub(crate) fn options(disk: &Disk) -> StoreOptions {
         .wal_segment_bytes(6_000)
         .background(false)
         .auto_compaction(false)
-        .family_map(MapMode::Files)
+}
+
+fn family() -> FamilyOptions {
+    FamilyOptions::default().family_map(MapMode::Blocks)
 }
 
 pub(crate) fn open(disk: &Disk) -> store::Result<Store> {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use sstable::parse_hex;
+
 use crate::failure::UsageError;
 
 /// A key from the command line.
@@ -58,16 +60,6 @@ impl fmt::Display for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", sstable::escape(&self.bytes))
     }
-}
-
-/// Reads pairs of hex digits of either case.
-pub(crate) fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
-    }
-    pairs.iter().map(|[high, low]| Some((digit(*high)? << 4 | digit(*low)?) as u8)).collect()
 }
 
 #[cfg(test)]

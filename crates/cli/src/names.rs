@@ -11,6 +11,7 @@ use filter::FilterKind;
 use filter::bloom::hbase::HashType;
 use serde::{Deserialize, Deserializer};
 use sstable::{BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, ZstdFraming};
+use store::MapMode;
 
 /// A type whose values have names on the command line.
 pub(crate) trait Named: Clone + Send + Sync + 'static {
@@ -134,6 +135,14 @@ impl Named for HashType {
 
     fn known() -> Vec<(&'static str, Self)> {
         Self::ALL.iter().map(|hash| (hash.name(), *hash)).collect()
+    }
+}
+
+impl Named for MapMode {
+    const WHAT: &'static str = "family map";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|mode| (mode.name(), mode)).into()
     }
 }
 

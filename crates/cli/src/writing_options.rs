@@ -14,12 +14,11 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde::Deserialize;
 use sstable::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FilterOptions, SequenceId,
-    Timestamp, WriterOptions, ZstdFraming,
+    Timestamp, WriterOptions, ZstdFraming, parse_hex,
 };
 
 use crate::failure::UsageError;
 use crate::help::ADVANCED;
-use crate::key_text::parse_hex;
 use crate::names::{self, Named, name_parser};
 use crate::size_text::SizeText;
 

@@ -196,9 +196,14 @@ impl From<CellRef<'_>> for Cell {
     ///
     /// If the fields together are 4 GiB or longer, which no block can hold.
     fn from(cell: CellRef<'_>) -> Self {
-        let parts = [cell.row, cell.family, cell.qualifier, cell.value, cell.tags];
-        let bytes = parts.concat().into_boxed_slice();
-        assert!(u32::try_from(bytes.len()).is_ok(), "a cell is shorter than 4 GiB");
+        let CellRef { row, family, qualifier, value, tags, .. } = cell;
+        let len = row.len() + family.len() + qualifier.len() + value.len() + tags.len();
+        assert!(u32::try_from(len).is_ok(), "a cell is shorter than 4 GiB");
+        let mut bytes = Vec::with_capacity(len);
+        for part in [row, family, qualifier, value, tags] {
+            bytes.extend_from_slice(part);
+        }
+        let bytes = bytes.into_boxed_slice();
         let row_end = cell.row.len() as u32;
         let family_end = row_end + cell.family.len() as u32;
         let qualifier_end = family_end + cell.qualifier.len() as u32;

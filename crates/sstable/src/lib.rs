@@ -178,6 +178,7 @@ mod source;
 mod text;
 mod trace;
 mod units;
+mod value_type;
 mod verify;
 mod write;
 
@@ -201,7 +202,7 @@ pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
     BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver,
-    MapAnswer, RowLookup, begin_together,
+    MapAnswer, RowInFile, RowLookup, begin_together,
 };
 pub use order::Comparator;
 pub use probe::RowProbe;
@@ -210,9 +211,10 @@ pub use row_head::{RowHead, row_head};
 pub use rows_between::RowsBetween;
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
-pub use text::{escape, unescape};
+pub use text::{escape, parse_hex, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use units::{BlockOffset, SequenceId, Timestamp};
+pub use value_type::{TypedValue, ValueType};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
     FileInfoChange, FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter,

@@ -32,6 +32,7 @@ use std::io::{self, BufRead, Write};
 
 use serde::Deserialize;
 
+use crate::text::parse_hex;
 use crate::{Cell, CellRef, CellType, Error, FileName, Result, SequenceId, Timestamp};
 
 /// Writes a cell as one line.
@@ -236,16 +237,10 @@ fn parse(line: &[u8]) -> Result<Cell, String> {
 }
 
 fn read_hex(field: &str, text: &str) -> Result<Vec<u8>, String> {
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() {
+    if !text.len().is_multiple_of(2) {
         return Err(format!("{field}: odd number of hex digits"));
     }
-    pairs
-        .iter()
-        .map(|[high, low]| Some((digit(*high)? << 4 | digit(*low)?) as u8))
-        .collect::<Option<_>>()
-        .ok_or_else(|| format!("{field}: not hex"))
+    parse_hex(text).ok_or_else(|| format!("{field}: not hex"))
 }
 
 #[cfg(test)]

@@ -49,6 +49,20 @@ pub fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// Parses pairs of hex digits of either case; `None` if the text is anything else.
+///
+/// ```
+/// assert_eq!(sstable::parse_hex("726f77fF").as_deref(), Some(&b"row\xff"[..]));
+/// assert_eq!(sstable::parse_hex("abc"), None);
+/// ```
+pub fn parse_hex(text: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|[high, low]| Some(hex_digit(*high)? << 4 | hex_digit(*low)?)).collect()
+}
+
 fn hex_digit(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }

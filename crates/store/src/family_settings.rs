@@ -7,13 +7,14 @@ use filter::Sizing;
 use sstable::BloomType;
 
 use crate::error::{Error, Result};
+use crate::map_mode::MapMode;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 
 impl FamilyOptions {
     /// Returns all settings as names and values, as the HBase shell's `describe` prints them.
     ///
-    /// `TTL` is in seconds, or `FOREVER`. `ROW_FILTER` and `ROW_FILTER_SIZING` exist only in this
-    /// store, not in HBase.
+    /// `TTL` is in seconds, or `FOREVER`. `ROW_FILTER`, `ROW_FILTER_SIZING` and `FAMILY_MAP` exist
+    /// only in this store, not in HBase. The last is listed unless it is `AUTO`, the default.
     ///
     /// ```
     /// use store::FamilyOptions;
@@ -46,6 +47,9 @@ impl FamilyOptions {
             };
             settings.push(("ROW_FILTER", kind.name().to_owned()));
             settings.push(("ROW_FILTER_SIZING", sizing));
+        }
+        if self.family_map != MapMode::default() {
+            settings.push(("FAMILY_MAP", self.family_map.name().to_owned()));
         }
         settings
     }
@@ -120,12 +124,18 @@ mod tests {
             .keep_deleted_cells(KeepDeletedCells::Ttl)
             .compression(Compression::Lz4)
             .bloom_type(BloomType::RowPrefixFixedLength(4))
-            .filter(Some((FilterKind::ALL[0], Sizing::Bytes(4096))));
+            .filter(Some((FilterKind::ALL[0], Sizing::Bytes(4096))))
+            .family_map(MapMode::Blocks);
         let text = options.to_string();
         let prefix = "RowPrefixBloomFilter.prefix_length => '4'";
-        for wanted in
-            ["TTL => '86400'", "KEEP_DELETED_CELLS => 'TTL'", "'LZ4'", prefix, "4096 bytes"]
-        {
+        for wanted in [
+            "TTL => '86400'",
+            "KEEP_DELETED_CELLS => 'TTL'",
+            "'LZ4'",
+            prefix,
+            "4096 bytes",
+            "FAMILY_MAP => 'BLOCKS'",
+        ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
         let fraction = FamilyOptions::default().ttl(Some(Duration::from_millis(1500)));

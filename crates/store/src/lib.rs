@@ -153,6 +153,7 @@ mod files;
 mod health;
 mod inspect;
 mod maintenance;
+mod map_mode;
 mod memstore;
 mod options;
 mod read;
@@ -172,8 +173,9 @@ pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
 pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
+pub use map_mode::MapMode;
 pub use options::{
-    CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, MapMode, OffPeak, StoreOptions,
+    CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, OffPeak, StoreOptions,
 };
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::merge;

@@ -10,6 +10,7 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
 
 use crate::clock::Clock;
+use crate::map_mode::MapMode;
 use crate::vfs::{RealFiles, Vfs};
 
 /// When a write is acknowledged. The variants are named as in HBase.
@@ -24,21 +25,6 @@ pub enum Durability {
     SyncWal,
     /// Once the log record is on disk: the write survives a power cut.
     FsyncWal,
-}
-
-/// Whether a store has a family map: one lookup for all files of a family.
-///
-/// Without a map, a get asks the filter of each file. A family map is a table in memory that names
-/// the files which may hold a row, so the time of a get hardly grows with the number of files. It
-/// takes 18 to 27 bits of memory per row and file, from the budget of the block cache.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum MapMode {
-    /// No map: gets ask the filters of the files.
-    #[default]
-    Off,
-    /// A map from rows to files. Files that the map does not cover are asked by their filters.
-    Files,
 }
 
 /// Options of an open store. They are not stored.
@@ -79,8 +65,6 @@ pub struct StoreOptions {
     pub index_block_size: u32,
     /// The error rate of HBase's Bloom filters in new files.
     pub bloom_error_rate: ErrorRate,
-    /// Whether each family has a map of its rows in memory.
-    pub family_map: MapMode,
 }
 
 impl Default for StoreOptions {
@@ -102,7 +86,6 @@ impl Default for StoreOptions {
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
             index_block_size: 128 << 10,
-            family_map: MapMode::Off,
         }
     }
 }
@@ -182,36 +165,6 @@ impl StoreOptions {
     /// Writes wait if flushes do not keep up. Default: 60 s.
     pub const fn stall_max(mut self, wait: Duration) -> Self {
         self.stall_max = wait;
-        self
-    }
-
-    /// Sets whether each family has a map of its rows in memory. Default: [`MapMode::Off`].
-    ///
-    /// The store adds the rows of each flush to the map. It reads the rows of other files, which
-    /// were loaded or are there when the store is opened, in the background, or within the calls
-    /// if there are no [`background`](Self::background) threads. Meanwhile, and if the map does not
-    /// fit into half of the cache's budget, gets ask the filters of these files. A store that is
-    /// open for reading only has no map.
-    ///
-    /// ```
-    /// use store::{FamilyOptions, Get, MapMode, Put, Store, StoreOptions};
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let directory = directory.path();
-    /// let options = StoreOptions::default().family_map(MapMode::Files).background(false);
-    /// let store = Store::open(directory, options)?;
-    /// store.create_family("f", FamilyOptions::default())?;
-    /// for row in ["row1", "row2"] {
-    ///     store.put(Put::new(row).column("f", "name", "Ada"))?;
-    ///     store.flush()?;
-    /// }
-    /// let (cells, trace) = store.get_traced(&Get::row("row2"))?;
-    /// assert_eq!(cells[0].value(), b"Ada");
-    /// assert_eq!((trace.map_lookups, trace.files_skipped_by_map), (1, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub const fn family_map(mut self, mode: MapMode) -> Self {
-        self.family_map = mode;
         self
     }
 
@@ -396,6 +349,8 @@ pub struct FamilyOptions {
     pub in_memory: bool,
     /// The row filter in each file, and its size.
     pub filter: Option<(FilterKind, Sizing)>,
+    /// Whether the family has a map of its rows in memory.
+    pub family_map: MapMode,
 }
 
 impl Default for FamilyOptions {
@@ -411,6 +366,7 @@ impl Default for FamilyOptions {
             compression: Compression::None,
             in_memory: false,
             filter: None,
+            family_map: MapMode::Auto,
         }
     }
 }
@@ -483,6 +439,35 @@ impl FamilyOptions {
     /// budget.
     pub const fn filter(mut self, filter: Option<(FilterKind, Sizing)>) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// Sets whether the family has a map of its rows in memory. Default: [`MapMode::Auto`].
+    ///
+    /// The store adds the rows of each flush to the map. It reads the rows of other files, which
+    /// were loaded or are there when the store is opened, in the background, or within the calls
+    /// if there are no [`background`](crate::StoreOptions::background) threads. Meanwhile, and if
+    /// the map does not fit into half of the cache's budget, gets ask the filters of these files.
+    /// A store that is open for reading only has no map.
+    ///
+    /// ```
+    /// use store::{FamilyOptions, Get, MapMode, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default().background(false))?;
+    /// store.create_family("f", FamilyOptions::default().family_map(MapMode::Files))?;
+    /// for row in ["row1", "row2"] {
+    ///     store.put(Put::new(row).column("f", "name", "Ada"))?;
+    ///     store.flush()?;
+    /// }
+    /// let (cells, trace) = store.get_traced(&Get::row("row2"))?;
+    /// assert_eq!(cells[0].value(), b"Ada");
+    /// assert_eq!((trace.map_lookups, trace.files_skipped_by_map), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn family_map(mut self, mode: MapMode) -> Self {
+        self.family_map = mode;
         self
     }
 }

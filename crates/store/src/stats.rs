@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use sstable::{CacheStats, ReadTrace};
 
+use crate::map_mode::MapMode;
+
 /// The sizes and counters of a store at one moment.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -117,6 +119,8 @@ pub struct FamilyStats {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct MapStats {
+    /// What the map names for a row: [`MapMode::Files`] or [`MapMode::Blocks`].
+    pub mode: MapMode,
     /// Number of store files that the map covers. The filters of the others are asked.
     pub covered_files: u64,
     /// Memory of the map, which counts against the budget of the block cache.

@@ -94,7 +94,7 @@ impl FilterChoice {
     }
 
     fn family_options(self, plan: Plan, rows: usize) -> FamilyOptions {
-        let options = FamilyOptions::default();
+        let options = FamilyOptions::default().family_map(self.family_map());
         match self {
             Self::None | Self::FamilyMap => options.bloom_type(BloomType::None),
             Self::HBaseBloom => options.bloom_type(BloomType::Row),
@@ -177,7 +177,6 @@ impl Loaded {
             // Each flush below must write one file, and the files must stay as they are.
             .memstore_flush_bytes(usize::MAX / 8)
             .auto_compaction(false)
-            .family_map(choice.family_map())
             .bloom_error_rate(plan.bloom_error_rate()?);
         let store = Store::open(directory, options)?;
         store.create_family(FAMILY, choice.family_options(plan, keys.present.len()))?;

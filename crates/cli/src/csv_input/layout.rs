@@ -11,12 +11,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
 
-use sstable::{Cell, CellRef, KeyRef, Timestamp, escape, unescape};
+use sstable::{Cell, CellRef, KeyRef, Timestamp, ValueType, escape, unescape};
 
 use super::options::CsvOptions;
 use super::records::Record;
 use super::time;
-use super::value::ValueType;
 use crate::family_name::check_family;
 
 /// The names in `ImportTsv`'s notation of columns that do not become cells.

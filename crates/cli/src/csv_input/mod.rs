@@ -13,7 +13,6 @@ mod layout;
 mod options;
 mod records;
 mod time;
-mod value;
 
 pub(crate) use self::bad_lines::Problem;
 pub(crate) use self::cells::{ColumnFamily, CsvCells, CsvContext};

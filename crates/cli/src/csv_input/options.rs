@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use sstable::unescape;
+use sstable::{ValueType, unescape};
 
 use super::bad_lines::BadLinesText;
 use super::records::Dialect;
-use super::value::ValueType;
 use crate::failure::UsageError;
 use crate::size_text::SizeText;
 
@@ -172,10 +171,10 @@ impl FromStr for ColumnText {
 
 /// A value of `--type`: `FAMILY:QUALIFIER=TYPE`.
 #[derive(Clone, Debug)]
-pub(super) struct TypeText {
-    pub(super) family: Vec<u8>,
-    pub(super) qualifier: Vec<u8>,
-    pub(super) value_type: ValueType,
+pub(crate) struct TypeText {
+    pub(crate) family: Vec<u8>,
+    pub(crate) qualifier: Vec<u8>,
+    pub(crate) value_type: ValueType,
 }
 
 impl FromStr for TypeText {

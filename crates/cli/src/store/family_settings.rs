@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use filter::{FilterKind, Sizing};
 use serde::{Serialize, Serializer};
 use sstable::{BloomType, Compression, DataBlockEncoding};
-use store::{FamilyOptions, KeepDeletedCells};
+use store::{FamilyOptions, KeepDeletedCells, MapMode};
 
 use crate::failure::UsageError;
 use crate::names::{KindOrNone, name_parser};
@@ -69,6 +69,10 @@ pub(super) struct FamilySettings {
     /// are fewest
     #[arg(long, value_name = "SIZE", group = "sizing", requires = "filter")]
     filter_budget: Option<SizeText>,
+    /// Look rows up in one map of all files in memory: OFF, FILES, BLOCKS or AUTO [new family: AUTO]
+    #[arg(long, value_name = "MODE", hide_possible_values = true)]
+    #[arg(value_parser = name_parser::<MapMode>())]
+    family_map: Option<MapMode>,
 }
 
 /// [`KeepDeletedCells`] as a command line value.
@@ -128,6 +132,9 @@ impl FamilySettings {
         }
         if let Some(codec) = self.compression {
             options = options.compression(codec);
+        }
+        if let Some(mode) = self.family_map {
+            options = options.family_map(mode);
         }
         if let Some(filter) = self.filter()? {
             options = options.filter(filter);

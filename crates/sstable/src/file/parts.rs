@@ -268,6 +268,15 @@ impl<'a> FileFilters<'a> {
         }
     }
 
+    /// Returns the number of rows in the row filter, as the file info states it.
+    ///
+    /// Reads no block. Returns `None` if the file has no such filter, or if its file info does not
+    /// state the number, because an older version wrote the file.
+    pub fn row_filter_keys(self) -> Option<u64> {
+        self.0.filters.row_filter.as_ref()?;
+        self.0.file_info.row_filter_id().map(|(keys, _)| keys)
+    }
+
     /// Returns the first damage that reads have found in the row filter.
     ///
     /// Reads ignore a damaged filter, or a damaged partition of one.

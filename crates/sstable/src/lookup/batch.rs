@@ -125,7 +125,8 @@ impl Iterator for Lookup<'_> {
         loop {
             while let Some((row, lookup)) = self.active.front_mut() {
                 match lookup.next_file(&mut ()) {
-                    Ok(Some((file, scanner))) => {
+                    Ok(Some(found)) => {
+                        let (file, scanner) = (found.file(), found.into_scanner());
                         return Some(Ok(FoundRow { row: *row, file, scanner }));
                     }
                     Ok(None) => {

@@ -11,6 +11,7 @@
 //! | `files`      | the list, newest cells first, with each file's ranges and filter inline   |
 //! | `row_lookup` | one row: finds the files that may have the row, up to one that is too old |
 //! | `file_seek`  | one row in one file: index, block, cell                                   |
+//! | `row_in_file`| the result: a row in a file, at its first cell                            |
 //! | `batch`      | up to 16 rows: runs each step for all rows before the next step           |
 //!
 //! A family map, if the caller has one, answers for many files before the first of these steps.
@@ -26,10 +27,12 @@
 mod batch;
 mod file_seek;
 mod files;
+mod row_in_file;
 mod row_lookup;
 
 pub use batch::{BATCH_MAX, FailedRow, FoundRow, Lookup, begin_together};
 pub use files::{FileFate, LookupFile, LookupFiles};
+pub use row_in_file::RowInFile;
 pub use row_lookup::{LookupObserver, MapAnswer, RowLookup};
 
 #[cfg(test)]

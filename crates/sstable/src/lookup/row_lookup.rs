@@ -1,11 +1,10 @@
 //! The lookup of one row in an ordered list of files: finds the files that have the row.
 
-use std::sync::Arc;
-
 use super::file_seek::FileSeek;
 use super::files::{FileFate, FilterState, LookupFile};
+use super::row_in_file::RowInFile;
 use crate::file::filters::file_filters::FilterAnswer;
-use crate::{ReadTrace, Result, RowProbe, Scanner, Timestamp};
+use crate::{ReadTrace, Result, RowProbe, Timestamp};
 
 /// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {
@@ -143,7 +142,7 @@ impl<'a> RowLookup<'a> {
         &mut self.trace
     }
 
-    /// Returns the index of the next file that has the row, and a scanner at its first cell.
+    /// Returns the row in the next file that has it.
     ///
     /// Returns `None` if no remaining file has the row, or if the remaining files are too old.
     ///
@@ -154,16 +153,13 @@ impl<'a> RowLookup<'a> {
     pub fn next_file(
         &mut self,
         observer: &mut impl LookupObserver,
-    ) -> Result<Option<(usize, Scanner)>> {
+    ) -> Result<Option<RowInFile<'a>>> {
         loop {
             self.advance_to_candidate(observer);
             let Some((index, answer, seek)) = self.seek.take() else { return Ok(None) };
             let file = &self.files[index].file;
             match seek.finish(file, answer, self.probe, &mut self.trace) {
-                // Constructed in place: a scanner is large, and a move would copy it.
-                Ok(Some(position)) => {
-                    return Ok(Some((index, Scanner::at(Arc::clone(file), position))));
-                }
+                Ok(Some(position)) => return Ok(Some(RowInFile::new(index, file, position))),
                 Ok(None) => {
                     self.trace.map_false_files += u64::from(self.map.covers(index));
                     observer.file(index, FileFate::Absent, &self.trace);

@@ -203,7 +203,8 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
         let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
         for (number, probe) in probes.iter().enumerate() {
             let mut lookup = RowLookup::new(&list, probe);
-            while let Some((file, scanner)) = lookup.next_file(&mut ()).unwrap() {
+            while let Some(row) = lookup.next_file(&mut ()).unwrap() {
+                let (file, scanner) = (row.file(), row.into_scanner());
                 assert_eq!(scanner.cell().unwrap().row, probe.row());
                 found.push((number, file));
             }
@@ -241,7 +242,7 @@ fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
             lookup.answered_by_map(MapAnswer { covered: 0b011, named });
             begin_together([&mut lookup]);
             let (mut found, mut fates) = (Vec::new(), Fates::default());
-            while let Some((file, _)) = lookup.next_file(&mut fates).unwrap() {
+            while let Some(file) = lookup.next_file(&mut fates).unwrap().map(|found| found.file()) {
                 found.push(file);
             }
             let searched = [named & 1 == 1, named & 2 == 2, true];
@@ -269,7 +270,7 @@ fn files_after_the_64th_are_asked_whatever_the_map_says() {
     let probe = RowProbe::new(&row, SEED);
     let mut lookup = RowLookup::new(&list, &probe);
     lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
-    let found = std::iter::from_fn(|| lookup.next_file(&mut ()).unwrap().map(|(file, _)| file));
+    let found = std::iter::from_fn(|| lookup.next_file(&mut ()).unwrap().map(|found| found.file()));
     assert_eq!(found.collect::<Vec<_>>(), [40, 64, 65, 66, 67, 68, 69]);
     let trace = lookup.trace();
     assert_eq!((trace.files_skipped_by_map, trace.filter_checks), (63, 6));

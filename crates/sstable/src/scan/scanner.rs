@@ -71,7 +71,7 @@ impl ScanPosition {
     }
 
     #[inline]
-    fn cell(&self) -> CellRef<'_> {
+    pub(crate) fn cell(&self) -> CellRef<'_> {
         match self {
             Self::Decoded { block, cursor } => block.cell(cursor),
             Self::Encoded { block, cursor } => block.cell(cursor),

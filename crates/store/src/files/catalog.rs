@@ -22,7 +22,7 @@ use super::version::{Family, FamilyVersion, StoreVersion};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::health::Health;
-use crate::options::{MapMode, StoreOptions};
+use crate::options::StoreOptions;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 
@@ -37,8 +37,6 @@ pub(crate) struct Catalog {
     pub(super) bloom_error_rate: ErrorRate,
     /// The maximum bytes of an index block in new files.
     pub(super) index_block_size: u32,
-    /// Whether the families have maps.
-    pub(crate) family_map: MapMode,
     version: RwLock<Arc<StoreVersion>>,
     /// The greatest sequence id whose write is visible.
     visible: AtomicU64,
@@ -65,7 +63,6 @@ impl Catalog {
             clock: options.clock.clone(),
             bloom_error_rate: options.bloom_error_rate,
             index_block_size: options.index_block_size.clamp(512, 64 << 20),
-            family_map: options.family_map,
             version: RwLock::new(Arc::new(version)),
             visible: AtomicU64::new(newest.get()),
             manifest: Mutex::new(manifest),
@@ -178,6 +175,10 @@ impl Catalog {
             files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
             assert_eq!(before - files.len(), old.len(), "the manifest lists every open file once");
             files.extend(new.map(|file| file.entry.clone()));
+            // Without this, the newest id of a bulk load would be given out again after the next
+            // open if a compaction dropped all of its cells.
+            let newest = old.iter().map(|file| file.entry.sequence_max).max();
+            manifest.flushed = manifest.flushed.max(newest.unwrap_or_default());
         };
         self.install(update_manifest, |version| {
             version.with(family, |changed| changed.files = changed.files.replace(old, new))

@@ -118,6 +118,11 @@ impl Files {
         self.covered_by(Some(map), slots)
     }
 
+    /// Returns this list without a family map.
+    pub(crate) fn without_map(&self) -> Self {
+        self.covered_by(None, |_| Slots::NONE)
+    }
+
     /// Returns this list with a file covered, whose rows were inserted into a map.
     ///
     /// Changes nothing if the list has another map: the file then stays uncovered. A list without a
@@ -190,6 +195,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
+    use crate::files::family_map::form::MapForm;
     use crate::store::StoreInner;
     use crate::{FamilyOptions, Put, Store, StoreOptions, Timestamp};
 
@@ -241,7 +247,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let files = three_files(directory.path());
         let cache = Arc::new(sstable::BlockCache::new(1 << 20));
-        let [map, other] = [(); 2].map(|()| FamilyMap::new(10, &cache).unwrap());
+        let [map, other] = [(); 2].map(|()| FamilyMap::new(10, MapForm::Files, &cache).unwrap());
         let [newest, middle, oldest] = [0, 1, 2].map(|index| &files.by_time()[index].file);
         let inserted = |map: &Arc<FamilyMap>| map.begin_slot().unwrap().finish(0).unwrap();
         let in_map = inserted(&map);

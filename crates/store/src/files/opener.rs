@@ -71,7 +71,9 @@ impl Opener {
             reads: Arc::default(),
         };
         let files = entry.files.iter();
-        let files = files.map(|file| self.open_file(&family, file)).collect::<Result<_>>()?;
+        let files: Vec<_> =
+            files.map(|file| self.open_file(&family, file)).collect::<Result<_>>()?;
+        files.iter().for_each(|file| file.note_from_before());
         Ok(Arc::new(FamilyVersion {
             family: Arc::new(family),
             active: Arc::new(Memstore::new()),

@@ -45,6 +45,9 @@ pub(crate) fn row_count(file: &StoreFile) -> u64 {
     {
         return bloom.key_count;
     }
+    if let Some(keys) = file.reader.filters().row_filter_keys() {
+        return keys;
+    }
     match file.reader.filters().row_filter() {
         Ok(Some(filter)) => filter.key_count,
         _ => file.entry.cells,

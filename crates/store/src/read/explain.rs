@@ -1,7 +1,8 @@
 //! What one get did with each file.
 //!
 //! The lookup reports the fate of each file to an observer. A plain get uses the observer `()`,
-//! whose empty methods the compiler removes.
+//! whose empty methods the compiler removes, [`Traced`] sums up the counters of the families, and
+//! [`Recorder`] keeps everything.
 
 use sstable::{Cell, LookupObserver, ReadTrace, Timestamp};
 
@@ -56,16 +57,40 @@ pub use sstable::FileFate;
 pub(crate) trait GetObserver: LookupObserver {
     /// Called before the first file of a family; `trace` has the family's counters so far.
     fn begin_family(&mut self, family: &FamilyVersion, memstore_cells: usize, trace: &ReadTrace);
+
+    /// Called after the last file of a family, and after an error; `trace` has the family's
+    /// counters.
+    fn end_family(&mut self, trace: &ReadTrace);
 }
 
 impl GetObserver for () {
     fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &ReadTrace) {}
+    fn end_family(&mut self, _: &ReadTrace) {}
+}
+
+/// Sums up the counters of all families.
+#[derive(Debug, Default)]
+pub(crate) struct Traced(pub(crate) ReadTrace);
+
+impl GetObserver for Traced {
+    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &ReadTrace) {}
+
+    #[inline]
+    fn end_family(&mut self, trace: &ReadTrace) {
+        self.0.add(trace);
+    }
+}
+
+impl LookupObserver for Traced {
+    fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
 }
 
 /// Records the families and the fate of each file.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) families: Vec<FamilyExplanation>,
+    /// The counters of all families.
+    pub(crate) trace: Traced,
     /// The files of the last family.
     files: Files,
     /// The trace at the last file.
@@ -78,6 +103,10 @@ impl GetObserver for Recorder {
         self.families.push(FamilyExplanation { name, memstore_cells, files: Vec::new() });
         self.files = family.files.clone();
         self.before = *trace;
+    }
+
+    fn end_family(&mut self, trace: &ReadTrace) {
+        self.trace.end_family(trace);
     }
 }
 

@@ -6,6 +6,7 @@
 //!                                                         └ scan: cell_filter
 //! ```
 
+pub(crate) mod answer;
 pub(crate) mod cell_filter;
 pub(crate) mod explain;
 pub(crate) mod get;

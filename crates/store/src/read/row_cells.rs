@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use smallvec::{SmallVec, smallvec};
-use sstable::{Cell, CellRef, KeyRef, ReadTrace, Scanner, Timestamp};
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowInFile, Timestamp};
 
 use crate::error::Result;
 use crate::files::file_list::RankedFile;
+use crate::memstore::{Memstore, SeekPosition};
 use crate::options::FamilyOptions;
+use crate::read::answer::Answer;
 use crate::read::get::ReadView;
 use crate::read::query::{Columns, View};
 use crate::read::rules::{Rules, Verdict, shows_only_put};
@@ -51,8 +53,13 @@ impl<'a> RowCells<'a> {
     }
 
     /// Adds the row's cells of a memstore.
-    #[inline]
-    pub(crate) fn add_from_memstore(&mut self, cells: Vec<Cell>) {
+    #[inline(never)]
+    pub(crate) fn add_from_memstore(&mut self, memstore: &Memstore) {
+        let position = SeekPosition::at_or_after(KeyRef::before_row(self.row));
+        let mut cells = Vec::new();
+        let visible = self.read_view.visible;
+        let is_of_row = |cell: &CellRef<'_>| cell.row == self.row;
+        memstore.copy_cells(&position, visible, usize::MAX, &mut cells, is_of_row);
         for cell in cells {
             if self.is_relevant(&cell.as_ref()) {
                 self.candidates.push(Candidate { cell, rank: 0 });
@@ -64,13 +71,30 @@ impl<'a> RowCells<'a> {
     /// Irrelevant cells that are skipped one by one before a seek to the next wanted column.
     const SKIPS_MAX: u32 = 16;
 
-    /// Adds the row's cells of a file. The scanner is on the row's first cell.
+    /// Returns whether the first cell of the row in a file is the answer, provided that the files
+    /// which may have a newer cell do not have the row.
+    ///
+    /// The fast path for a get of one version of one column. The older cells of the file do not
+    /// matter, because no delete marker of the file hides this cell: it would come first. With
+    /// `min_versions`, the rules may show one older cell as well.
+    #[inline]
+    pub(crate) fn is_answered_by(&self, cell: &CellRef<'_>) -> bool {
+        self.candidates.is_empty()
+            && self.versions_wanted() == 1
+            && self.options.min_versions == 0
+            && self.columns.single() == Some(cell.qualifier)
+            && shows_only_put(self.options, self.view, cell)
+    }
+
+    /// Adds the row's cells of a file.
+    #[inline(never)]
     pub(crate) fn add_from_file(
         &mut self,
         from: &RankedFile,
-        mut scanner: Scanner,
+        found: RowInFile<'_>,
         trace: &mut ReadTrace,
     ) -> Result<()> {
+        let mut scanner = found.into_scanner();
         let mut skips = 0;
         while let Some(cell) = scanner.cell()
             && cell.row == self.row
@@ -120,7 +144,7 @@ impl<'a> RowCells<'a> {
     /// hides only cells that are not newer than itself.
     pub(crate) fn stop_time(&mut self) -> Timestamp {
         let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
-        let wanted = self.view.versions.min(self.options.versions).max(1);
+        let wanted = self.versions_wanted();
         if self.candidates.len() < columns.len() * wanted as usize {
             return Timestamp::OLDEST;
         }
@@ -142,15 +166,21 @@ impl<'a> RowCells<'a> {
         if complete_columns == columns.len() { oldest } else { Timestamp::OLDEST }
     }
 
-    /// Appends the candidates that the rules show.
-    pub(crate) fn append_shown(mut self, shown: &mut Vec<Cell>) {
+    /// Returns the number of versions of each column after which older cells do not matter.
+    #[inline]
+    fn versions_wanted(&self) -> u32 {
+        self.view.versions.min(self.options.versions).max(1)
+    }
+
+    /// Adds the candidates that the rules show to the answer.
+    pub(crate) fn answer(mut self, answer: &mut impl Answer) {
         if self.candidates.is_empty() {
             return;
         }
         self.apply_rules();
         let is_shown = self.shown.into_iter().flatten();
         let cells = self.candidates.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown);
-        shown.extend(cells.map(|(candidate, _)| candidate.cell));
+        cells.for_each(|(candidate, _)| answer.add_owned(candidate.cell));
     }
 
     /// Sorts the candidates and asks the rules about each, unless that is done already.

@@ -1,6 +1,6 @@
 //! A read-only view of a store as of one moment.
 
-use sstable::{Cell, ReadTrace};
+use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::error::Result;
 use crate::read::get::ReadView;
@@ -24,6 +24,15 @@ impl Snapshot {
     /// As for [`Store::get`](crate::Store::get).
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
         self.view.get(get)
+    }
+
+    /// Calls `visit` for the visible cells of one row, in HBase's order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::get_with`](crate::Store::get_with).
+    pub fn get_with(&self, get: &Get, visit: impl FnMut(CellRef<'_>)) -> Result<()> {
+        self.view.get_with(get, visit)
     }
 
     /// Returns the visible cells of one row in HBase's order, and the counters of the read.

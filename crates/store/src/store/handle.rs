@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sstable::{Cell, ReadTrace};
+use sstable::{Cell, CellRef, ReadTrace};
 
 use super::inner::StoreInner;
 
@@ -124,7 +124,10 @@ impl Store {
     /// cannot write files with the options; nothing changes then. If the manifest cannot be
     /// written, the store stops; the next open finds the old or the new options.
     pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.inner.catalog.alter_family(name, options)
+        let Self { inner } = self;
+        inner.catalog.alter_family(name, options)?;
+        inner.maintenance.files_changed(&inner.catalog);
+        Ok(())
     }
 
     /// Drops a family with its cells, and returns its sizes and counters until then.
@@ -339,6 +342,30 @@ impl Store {
     /// files.
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
         self.view().get(get)
+    }
+
+    /// Reads cells of one row, in order, and calls `visit` for each.
+    ///
+    /// As [`get`](Self::get), but a cell is not copied if it is the whole answer: `visit` then reads it
+    /// in its block. That is the common case of a get of one column.
+    ///
+    /// ```
+    /// # use store::{FamilyOptions, Get, Put, Store, StoreOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("f", FamilyOptions::default())?;
+    /// store.put(Put::new("row1").column("f", "name", "Ada"))?;
+    /// let mut value_len = 0;
+    /// store.get_with(&Get::row("row1").column("f", "name"), |cell| value_len = cell.value.len())?;
+    /// assert_eq!(value_len, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get). Cells of families that were read before the error have been visited.
+    pub fn get_with(&self, get: &Get, visit: impl FnMut(CellRef<'_>)) -> Result<()> {
+        self.view().get_with(get, visit)
     }
 
     /// Reads cells of one row, in order, and returns the read's trace.

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Subcommand;
 use serde::Serialize;
+use sstable::parse_hex;
 
 use self::formats::{Description, Foreign, ForeignFormat};
 use crate::cells_input;
 use crate::failure::{Answer, UsageError};
-use crate::key_text::{KeyText, parse_hex};
+use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat};
 use crate::size_text::show_count;
 

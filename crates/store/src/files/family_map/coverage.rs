@@ -55,6 +55,7 @@ impl Coverage {
     /// Returns the sizes of the map and the number of covered files.
     pub(crate) fn stats(&self) -> MapStats {
         MapStats {
+            mode: self.map.form().mode(),
             covered_files: u64::from(self.covered_files()),
             bytes: self.map.bytes(),
             free_entries: self.map.room().entries,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use filter::{KeyHash, prefetch_line};
 use sstable::{BlockCache, Reservation};
 
+use super::form::MapForm;
 use super::line::{ENTRIES, Line};
 use super::places::{Fingerprint, LINES_MAX, line_index};
 use super::slots::{SLOT_COUNT, Slots};
@@ -38,6 +39,7 @@ pub(super) struct MapSize {
     pub(super) lines: u64,
     /// The number of hashes that the stash has room for.
     pub(super) stashed: u64,
+    pub(super) form: MapForm,
 }
 
 /// The counters of the writer of a map.
@@ -49,6 +51,8 @@ pub(super) struct MapWriter {
     pub(super) entries: u64,
     /// The number of hashes in the stash.
     pub(super) stashed: u64,
+    /// Whether the stash was too full for a row. The map then takes no further rows.
+    pub(super) is_stash_full: bool,
 }
 
 /// The room that a map has for further files.
@@ -69,17 +73,22 @@ pub(crate) enum NotTaken {
 
 impl MapSize {
     /// Returns the size of a map whose lines are 80 % full with this number of rows.
-    pub(super) const fn of_rows(rows: u64) -> Self {
+    pub(super) const fn of_rows(rows: u64, form: MapForm) -> Self {
         let lines = rows.saturating_mul(5).div_ceil(ENTRIES * 4);
         let stashed = rows / ROWS_PER_STASHED;
         Self {
             lines: if lines == 0 { 1 } else { lines },
             stashed: if stashed < STASH_MIN { STASH_MIN } else { stashed },
+            form,
         }
     }
 
     pub(super) const fn bytes(self) -> u64 {
-        (self.lines.saturating_mul(LINE_LEN)).saturating_add(Stash::bytes(self.stashed))
+        let line_len = match self.form {
+            MapForm::Files => LINE_LEN,
+            MapForm::Blocks => 2 * LINE_LEN,
+        };
+        self.lines.saturating_mul(line_len).saturating_add(Stash::bytes(self.stashed))
     }
 
     /// Returns the number of entries at which a map counts as full: 93 %.
@@ -90,8 +99,8 @@ impl MapSize {
 
 impl FamilyMap {
     /// Returns an empty map for a number of rows, or `None` if the cache has no room for it.
-    pub(crate) fn new(rows: u64, cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
-        let size = MapSize::of_rows(rows);
+    pub(crate) fn new(rows: u64, form: MapForm, cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
+        let size = MapSize::of_rows(rows, form);
         let reservation = cache.reserve(size.bytes())?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(usize::try_from(size.lines).ok()?).ok()?;
@@ -144,11 +153,32 @@ impl FamilyMap {
         slots.with(self.stash.slots(hash))
     }
 
+    /// Returns what the entries say about a row.
+    pub(crate) const fn form(&self) -> MapForm {
+        self.size.form
+    }
+
     /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
-        let entries = self.size.entries_max().saturating_sub(writer.entries);
+        let entries = match writer.is_stash_full {
+            true => 0,
+            false => self.size.entries_max().saturating_sub(writer.entries),
+        };
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
+    }
+
+    /// Returns whether a copy of the map fits into the budget beside it.
+    pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
+    }
+
+    /// Returns whether a map for this number of rows fits into the budget once this one is gone.
+    pub(crate) fn could_be_replaced(&self, rows: u64, form: MapForm, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        let others = stats.reserved_bytes.saturating_sub(self.bytes());
+        others.saturating_add(MapSize::of_rows(rows, form).bytes()) <= stats.capacity_bytes / 2
     }
 
     /// Returns the memory of the map in bytes.
@@ -204,7 +234,7 @@ impl SlotWriter {
         let map = &*self.map;
         let mut writer = lock(&map.writer);
         for &hash in hashes {
-            if writer.entries >= map.size.entries_max() {
+            if writer.entries >= map.size.entries_max() || writer.is_stash_full {
                 return Err(NotTaken::Full);
             }
             writer.entries += 1;
@@ -213,6 +243,7 @@ impl SlotWriter {
             if !(0..LINES_MAX).any(|step| place(step).insert(fingerprint, self.slot))
                 && !map.stash.insert(hash, Slots::of(self.slot), &mut writer.stashed)
             {
+                writer.is_stash_full = true;
                 return Err(NotTaken::Full);
             }
             if self.rows.is_multiple_of(Self::ROWS_PER_SAMPLE) {

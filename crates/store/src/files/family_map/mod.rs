@@ -12,6 +12,7 @@
 //! | `line`       | one cache line of entries                                                |
 //! | `stash`      | the hashes whose lines were all full                                     |
 //! | `map`        | the lines and the stash; inserts and lookups                             |
+//! | `form`       | whether entries name blocks, and which families need a map               |
 //! | `sweep`      | a copy of a map without the entries of dead slots                        |
 //! | `slots`      | a set of slot numbers                                                    |
 //! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
@@ -39,6 +40,7 @@
 )]
 
 pub(crate) mod coverage;
+pub(crate) mod form;
 mod line;
 pub(crate) mod map;
 mod places;

@@ -25,12 +25,12 @@ impl Stash {
 
     /// Returns the number of places for `hashes` hashes.
     const fn places(hashes: u64) -> u64 {
-        hashes.next_power_of_two() * 2
+        hashes.next_power_of_two().saturating_mul(2)
     }
 
     /// Returns the bytes of a stash for `hashes` hashes.
     pub(super) const fn bytes(hashes: u64) -> u64 {
-        Self::places(hashes) * Self::PLACE_LEN
+        Self::places(hashes).saturating_mul(Self::PLACE_LEN)
     }
 
     pub(super) fn new(hashes: u64) -> Self {

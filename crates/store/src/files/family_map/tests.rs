@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sstable::BlockCache;
 
 use super::coverage::Coverage;
+use super::form::MapForm;
 use super::line::ENTRIES;
 use super::map::{FamilyMap, Inserted, MapSize, NotTaken};
 use super::places::line_index;
@@ -17,7 +18,7 @@ fn cache() -> Arc<BlockCache> {
 }
 
 fn map(rows: u64) -> Arc<FamilyMap> {
-    FamilyMap::new(rows, &cache()).unwrap()
+    FamilyMap::new(rows, MapForm::Files, &cache()).unwrap()
 }
 
 fn hash(row: u64) -> KeyHash {
@@ -114,15 +115,15 @@ fn a_full_stash_refuses_a_file_and_hides_no_row() {
 #[test]
 fn a_map_takes_memory_from_the_budget_of_the_cache_or_is_not_made() {
     let small = Arc::new(BlockCache::new(100_000));
-    assert!(FamilyMap::new(1_000_000, &small).is_none());
-    assert!(FamilyMap::new(u64::MAX, &small).is_none());
-    let first = FamilyMap::new(15_000, &small).unwrap();
+    assert!(FamilyMap::new(1_000_000, MapForm::Files, &small).is_none());
+    assert!(FamilyMap::new(u64::MAX, MapForm::Files, &small).is_none());
+    let first = FamilyMap::new(15_000, MapForm::Files, &small).unwrap();
     assert!(first.bytes() > 30_000 && first.bytes() < 50_000, "{}", first.bytes());
-    assert!(FamilyMap::new(15_000, &small).is_none());
+    assert!(FamilyMap::new(15_000, MapForm::Files, &small).is_none());
     assert!(first.swept(&[], &small).is_none());
     drop(first);
-    assert!(FamilyMap::new(15_000, &small).is_some());
-    assert_eq!(MapSize::of_rows(0).lines, 1);
+    assert!(FamilyMap::new(15_000, MapForm::Files, &small).is_some());
+    assert_eq!(MapSize::of_rows(0, MapForm::Files).lines, 1);
 }
 
 #[test]
@@ -266,7 +267,7 @@ proptest! {
         changes in prop::collection::vec(change(), 1..40),
     ) {
         let cache = cache();
-        let mut map = FamilyMap::new(rows, &cache).unwrap();
+        let mut map = FamilyMap::new(rows, MapForm::Files, &cache).unwrap();
         let mut files: BTreeMap<usize, (Slots, Vec<u64>)> = BTreeMap::new();
         for (number, change) in changes.into_iter().enumerate() {
             let any_file = |files: &BTreeMap<usize, _>, at: usize| {

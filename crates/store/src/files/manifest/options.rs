@@ -9,7 +9,7 @@
 //! |     4 | `block size`    | u32 BE                                                          |
 //! |     2 | `encoding`      | u16 BE; the id in encoded blocks                                |
 //! |     4 | `compression`   | u32 BE; the code in a file's trailer                            |
-//! |     1 | `in memory`     | u8: 0 no, 1 yes                                                 |
+//! |     1 | `flags`         | u8: 1 in memory; 2, 4, 6 family map off, of files, of blocks    |
 //! |   1+n | `filter`        | u8 length and name of the filter kind; empty for none           |
 //! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
 
@@ -22,6 +22,7 @@ use sstable::{BloomType, Compression, DataBlockEncoding};
 
 use super::bytes::{Invalid, read_flag, read_short, write_short};
 use crate::error::Result;
+use crate::map_mode::MapMode;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 
 /// Appends the options of a family.
@@ -47,7 +48,14 @@ pub(super) fn write(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()
     out.write_u32::<BigEndian>(options.block_size)?;
     out.write_u16::<BigEndian>(options.data_block_encoding.id())?;
     out.write_u32::<BigEndian>(options.compression.code())?;
-    out.write_u8(options.in_memory.into())?;
+    // The default adds no bit, so that older versions read the manifest.
+    let map = match options.family_map {
+        MapMode::Auto => 0,
+        MapMode::Off => 2,
+        MapMode::Files => 4,
+        MapMode::Blocks => 6,
+    };
+    out.write_u8(u8::from(options.in_memory) | map)?;
     let name = options.filter.map_or("", |(kind, _)| kind.name());
     write_short(out, name.as_bytes())?;
     let (tag, number) = match options.filter.map(|(_, sizing)| sizing) {
@@ -82,7 +90,15 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Invalid> {
     let block_size = bytes.read_u32::<BigEndian>()?;
     let encoding = DataBlockEncoding::from_id(bytes.read_u16::<BigEndian>()?);
     let compression = Compression::from_code(bytes.read_u32::<BigEndian>()?);
-    let in_memory = read_flag(bytes)?;
+    let flags = bytes.read_u8()?;
+    let in_memory = flags & 1 == 1;
+    let family_map = match flags & !1 {
+        0 => MapMode::Auto,
+        2 => MapMode::Off,
+        4 => MapMode::Files,
+        6 => MapMode::Blocks,
+        _ => return Err(Invalid("unknown flags of a family")),
+    };
     let name = read_short(bytes)?;
     let (tag, number) = (bytes.read_u8()?, bytes.read_u64::<BigEndian>()?);
     let filter = if name.is_empty() {
@@ -103,6 +119,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Invalid> {
         compression: compression.ok_or(Invalid("unknown compression codec"))?,
         in_memory,
         filter,
+        family_map,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Encodes values as HBase's `Bytes.toBytes` does.
+//! The types of values: numbers and text as HBase's `Bytes.toBytes` encodes them.
 //!
 //! | type         | text                                | bytes; all numbers are big-endian       |
 //! |--------------|-------------------------------------|-----------------------------------------|
@@ -16,20 +16,61 @@
 //! for its type is refused: a float is infinite only if its text is `inf` or `infinity`, in any
 //! case, with or without a sign.
 
-use crate::key_text::parse_hex;
+use crate::text::parse_hex;
 
-/// The type of the values of a CSV column, which determines how they are encoded.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) enum ValueType {
+/// The type of a column's values, which HBase does not store: an agreement of those who use a table.
+///
+/// ```
+/// use sstable::ValueType;
+///
+/// let mut value = Vec::new();
+/// let int64 = ValueType::from_name("int64")?;
+/// int64.encode(b"258", &mut value)?;
+/// assert_eq!(value, b"\0\0\0\0\0\0\x01\x02");
+/// assert_eq!(int64.decode(&value), Some(sstable::TypedValue::Int64(258)));
+/// assert_eq!(int64.decode(b"258"), None); // Three bytes.
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum ValueType {
+    /// Text.
     #[default]
     String,
+    /// Two bytes, big-endian.
     Int16,
+    /// Four bytes, big-endian.
     Int32,
+    /// Eight bytes, big-endian.
     Int64,
+    /// Four bytes, IEEE 754.
     Float32,
+    /// Eight bytes, IEEE 754.
     Float64,
+    /// One byte: zero is false, all others are true.
     Bool,
+    /// Any bytes; as text, pairs of hex digits.
     BinaryHex,
+}
+
+/// A value of a [`ValueType`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TypedValue<'v> {
+    /// Of [`ValueType::String`].
+    String(&'v str),
+    /// Of [`ValueType::Int16`].
+    Int16(i16),
+    /// Of [`ValueType::Int32`].
+    Int32(i32),
+    /// Of [`ValueType::Int64`].
+    Int64(i64),
+    /// Of [`ValueType::Float32`].
+    Float32(f32),
+    /// Of [`ValueType::Float64`].
+    Float64(f64),
+    /// Of [`ValueType::Bool`].
+    Bool(bool),
+    /// Of [`ValueType::BinaryHex`].
+    Binary(&'v [u8]),
 }
 
 impl ValueType {
@@ -44,8 +85,12 @@ impl ValueType {
         ("binary-hex", Self::BinaryHex),
     ];
 
-    /// Returns the type with this name; if there is none, an error that lists all names.
-    pub(super) fn from_name(name: &str) -> Result<Self, String> {
+    /// Returns the type with this name, in any case.
+    ///
+    /// # Errors
+    ///
+    /// If there is none: a message that lists all names.
+    pub fn from_name(name: &str) -> Result<Self, String> {
         Self::NAMES
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -56,12 +101,40 @@ impl ValueType {
             })
     }
 
-    fn name(self) -> &'static str {
+    /// Returns the type's name.
+    ///
+    /// # Panics
+    ///
+    /// Never: the table of names has all types.
+    pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, known)| *known == self).expect("the table has all").0
     }
 
+    /// Decodes a value; `None` if its length does not fit the type, or if it is no UTF-8 text.
+    ///
+    /// A boolean is true unless its byte is zero, as for HBase's `Bytes.toBoolean`.
+    pub fn decode(self, value: &[u8]) -> Option<TypedValue<'_>> {
+        Some(match self {
+            Self::String => TypedValue::String(std::str::from_utf8(value).ok()?),
+            Self::Int16 => TypedValue::Int16(i16::from_be_bytes(value.try_into().ok()?)),
+            Self::Int32 => TypedValue::Int32(i32::from_be_bytes(value.try_into().ok()?)),
+            Self::Int64 => TypedValue::Int64(i64::from_be_bytes(value.try_into().ok()?)),
+            Self::Float32 => TypedValue::Float32(f32::from_be_bytes(value.try_into().ok()?)),
+            Self::Float64 => TypedValue::Float64(f64::from_be_bytes(value.try_into().ok()?)),
+            Self::Bool => {
+                let [byte] = value.try_into().ok()?;
+                TypedValue::Bool(byte != 0)
+            }
+            Self::BinaryHex => TypedValue::Binary(value),
+        })
+    }
+
     /// Appends the encoded bytes of a value.
-    pub(super) fn encode(self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a value of the type: a message that says so.
+    pub fn encode(self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let bad = || {
             let hint = if text.is_empty() { "; use --null '' to skip empty fields" } else { "" };
             format!("{:?} is not of type {}{hint}", String::from_utf8_lossy(text), self.name())
@@ -142,6 +215,31 @@ mod tests {
         ] {
             assert_eq!(encoded(name, text).as_deref(), Ok(bytes), "{name} {text}");
         }
+    }
+
+    #[test]
+    fn decoded_values_are_the_encoded_ones() {
+        use TypedValue as V;
+        for (name, text, value) in [
+            ("string", "é", V::String("é")),
+            ("int16", "-2", V::Int16(-2)),
+            ("int32", "258", V::Int32(258)),
+            ("int64", "-9223372036854775808", V::Int64(i64::MIN)),
+            ("float32", "1.5", V::Float32(1.5)),
+            ("float64", "-0.1", V::Float64(-0.1)),
+            ("bool", "true", V::Bool(true)),
+            ("bool", "0", V::Bool(false)),
+            ("binary-hex", "00ff", V::Binary(b"\0\xff")),
+        ] {
+            let bytes = encoded(name, text).expect(text);
+            let value_type = ValueType::from_name(name).expect(name);
+            assert_eq!(value_type.decode(&bytes), Some(value), "{name} {text}");
+            let longer = [&bytes[..], b"\0"].concat();
+            let takes_any = matches!(value, V::String(_) | V::Binary(_));
+            assert_eq!(value_type.decode(&longer).is_some(), takes_any, "{name}");
+            assert_eq!(value_type.decode(b"").is_some(), takes_any, "{name}");
+        }
+        assert_eq!(ValueType::String.decode(b"\xff"), None);
     }
 
     #[test]

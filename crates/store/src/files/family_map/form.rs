@@ -1,0 +1,170 @@
+//! The two forms of a family map, and the choice between them.
+
+use crate::map_mode::MapMode;
+
+use super::map::MapSize;
+
+/// What the entries of a map say about a row.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum MapForm {
+    /// The file.
+    Files,
+    /// The file and the data block in it.
+    Blocks,
+}
+
+/// What the choice of a map's form depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MapNeeds {
+    /// The number of files of the family.
+    pub(crate) files: usize,
+    /// The rows of the files, each row counted once for each file.
+    pub(crate) rows: u64,
+    /// The budget of the block cache.
+    pub(crate) cache_bytes: u64,
+    /// The form of the present map; `None` if the family has no map.
+    pub(crate) present: Option<MapForm>,
+}
+
+/// The number of files from which [`MapMode::Auto`] makes a map.
+///
+/// A lookup in a map takes as long as in three to six filters, if these are in the CPU caches or
+/// are prefetched together. With 4 files, a map saved less than a tenth of a get's time.
+const FILES_MIN: usize = 8;
+
+/// The number of files below which [`MapMode::Auto`] drops a map.
+///
+/// Less than `FILES_MIN`, so that a compaction of some files does not drop the map that the next
+/// flushes need again.
+const FILES_KEPT_MIN: usize = 4;
+
+/// The share of the cache's budget that a map of [`MapMode::Auto`] takes at most: one fourth.
+///
+/// Filters and maps may take one half. A map that is swept or rebuilt is in memory twice for a
+/// while. At this share, a map of files needs a cache of at least 11 bytes for each row; a smaller
+/// cache serves reads better with filters of 10 bits and more data blocks.
+const CACHE_SHARE: u64 = 4;
+
+impl MapForm {
+    /// Returns the form of map that a family needs; `None` if filters serve its reads better.
+    pub(crate) fn choose(mode: MapMode, needs: &MapNeeds) -> Option<Self> {
+        match mode {
+            _ if !Self::may_be_chosen(mode, needs.files, needs.present) => None,
+            MapMode::Off => None,
+            MapMode::Files => Some(Self::Files),
+            MapMode::Blocks => Some(Self::Blocks),
+            MapMode::Auto => Self::choose_by_size(needs),
+        }
+    }
+
+    /// Returns whether [`choose`](Self::choose) may return a form, whatever the number of rows.
+    pub(crate) fn may_be_chosen(mode: MapMode, files: usize, present: Option<Self>) -> bool {
+        let files_min = if present.is_some() { FILES_KEPT_MIN } else { FILES_MIN };
+        match mode {
+            MapMode::Off => false,
+            MapMode::Files | MapMode::Blocks => true,
+            MapMode::Auto => files >= files_min,
+        }
+    }
+
+    fn choose_by_size(needs: &MapNeeds) -> Option<Self> {
+        let fits = |rows: u64, form: Self| {
+            MapSize::of_rows(rows, form).bytes() <= needs.cache_bytes / CACHE_SHARE
+        };
+        // A map is kept until it exceeds the share. Another one must have room for more rows, so
+        // that a growing family does not get a new map with each flush.
+        let kept = needs.present.filter(|form| fits(needs.rows, *form));
+        let forms = [Self::Blocks, Self::Files];
+        kept.or_else(|| forms.into_iter().find(|form| fits(rows_of_new_map(needs.rows), *form)))
+    }
+
+    /// Returns the mode that always makes this form.
+    pub(crate) const fn mode(self) -> MapMode {
+        match self {
+            Self::Files => MapMode::Files,
+            Self::Blocks => MapMode::Blocks,
+        }
+    }
+}
+
+/// The number of rows for which the smallest map is made; it takes 11.4 KiB.
+///
+/// In a model of threads it is one line: a model takes long to create each atomic word.
+const ROWS_MIN: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 4096 };
+
+/// Returns the number of rows for which a map of `rows` present rows is made.
+///
+/// With the margin of [`MapSize`], the map has room for about 40 % more rows, so that not each flush
+/// needs a new map.
+pub(crate) fn rows_of_new_map(rows: u64) -> u64 {
+    (rows.saturating_mul(6) / 5).max(ROWS_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto(
+        files: usize,
+        rows: u64,
+        cache_bytes: u64,
+        present: Option<MapForm>,
+    ) -> Option<MapForm> {
+        MapForm::choose(MapMode::Auto, &MapNeeds { files, rows, cache_bytes, present })
+    }
+
+    #[test]
+    fn few_files_get_no_map_and_lose_theirs() {
+        let large = 1 << 30;
+        for (files, without, with) in [
+            (1, false, false),
+            (3, false, false),
+            (4, false, true),
+            (7, false, true),
+            (8, true, true),
+            (100, true, true),
+        ] {
+            assert_eq!(auto(files, 1000, large, None).is_some(), without, "{files}");
+            assert_eq!(auto(files, 1000, large, Some(MapForm::Files)).is_some(), with, "{files}");
+        }
+    }
+
+    #[test]
+    fn the_budget_decides_what_the_entries_say() {
+        const ROWS: u64 = 2_000_000;
+        assert_eq!(auto(16, ROWS, ROWS * 40, None), Some(MapForm::Blocks));
+        assert_eq!(auto(16, ROWS, ROWS * 16, None), Some(MapForm::Files));
+        assert_eq!(
+            auto(16, ROWS, ROWS * 10, None),
+            None,
+            "two filters of 10 bits fit into an eighth"
+        );
+        assert_eq!(auto(16, u64::MAX, u64::MAX, None), None);
+    }
+
+    /// Otherwise each flush near a limit would make a map or drop it.
+    #[test]
+    fn a_map_is_kept_beyond_the_size_at_which_it_is_made() {
+        let budget = |made: MapForm| {
+            (1..)
+                .map(|step| step << 16)
+                .find(|bytes| auto(16, 1_000_000, *bytes, None) == Some(made))
+        };
+        for form in [MapForm::Files, MapForm::Blocks] {
+            let budget = budget(form).unwrap();
+            assert_eq!(auto(16, 1_150_000, budget, Some(form)), Some(form));
+            assert_ne!(auto(16, 1_150_000, budget, None), Some(form));
+            assert_ne!(auto(16, 2_000_000, budget, Some(form)), Some(form));
+        }
+        let files = budget(MapForm::Blocks).unwrap();
+        assert_eq!(auto(16, 1_000_000, files, Some(MapForm::Files)), Some(MapForm::Files));
+    }
+
+    #[test]
+    fn an_explicit_mode_is_obeyed() {
+        let needs = MapNeeds { files: 1, rows: 1 << 40, cache_bytes: 0, present: None };
+        assert_eq!(MapForm::choose(MapMode::Off, &needs), None);
+        assert_eq!(MapForm::choose(MapMode::Files, &needs), Some(MapForm::Files));
+        assert_eq!(MapForm::choose(MapMode::Blocks, &needs), Some(MapForm::Blocks));
+    }
+}

@@ -1,0 +1,45 @@
+//! The setting of a family that chooses its family map.
+
+use std::fmt;
+
+/// Whether a family has a family map: one lookup for all of its files.
+///
+/// Without a map, a get asks the filter of each file. A family map is a table in memory that names
+/// the files which may hold a row, so the time of a get hardly grows with the number of files. Its
+/// memory is part of the budget of the block cache; filters that it replaces leave memory.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum MapMode {
+    /// No map: gets ask the filters of the files.
+    Off,
+    /// A map from rows to files, of 18 to 27 bits for each row of each file.
+    Files,
+    /// A map from rows to files and to the data block in each, of 36 to 54 bits.
+    ///
+    /// A get then finds the block without a search of the index.
+    Blocks,
+    /// The store chooses by the number of files and the budget of the block cache.
+    #[default]
+    Auto,
+}
+
+impl MapMode {
+    /// Every mode.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Files, Self::Blocks, Self::Auto];
+
+    /// Returns the name in settings: `OFF`, `FILES`, `BLOCKS` or `AUTO`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "OFF",
+            Self::Files => "FILES",
+            Self::Blocks => "BLOCKS",
+            Self::Auto => "AUTO",
+        }
+    }
+}
+
+impl fmt::Display for MapMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
