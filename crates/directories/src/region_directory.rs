@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::region_info::{self, RegionInfo};
-use crate::schema::TableSchema;
+use crate::schema::{TableSchema, is_family_name};
 use crate::store_file::StorePlace;
 use crate::table::{Family, Region};
 use crate::tracker::TrackedFiles;
@@ -91,6 +91,13 @@ impl RegionDirectories<'_> {
             );
             return Err(Error::damaged(&path, what));
         }
+        if info.replica_id != 0 {
+            let number = info.replica_id;
+            let what = format!(
+                "damaged description of a region: of replica {number}, which has no directory"
+            );
+            return Err(Error::damaged(&path, what));
+        }
         if info.encoded_name != name {
             let what = format!(
                 "damaged description of a region: it is of region {}, in the directory of {name}",
@@ -116,7 +123,28 @@ impl RegionDirectories<'_> {
                 Err(error) => problems.push(error),
             }
         }
+        if let Err(error) = self.check_other_families(directory, problems) {
+            problems.push(error);
+        }
         Region { info, families, recovered_edits: Vec::new() }
+    }
+
+    /// Reports store files in directories of families that the schema does not have.
+    fn check_other_families(&self, region: &Path, problems: &mut Vec<Error>) -> Result<()> {
+        for item in self.list_if_there(region)? {
+            let name = item.name().filter(|name| is_family_name(name.as_bytes()));
+            let (Some(name), ItemKind::Directory) = (name, item.kind) else { continue };
+            if self.schema.family(name.as_bytes()).is_some() {
+                continue;
+            }
+            let is_store_file =
+                |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
+            if self.list_if_there(&item.path)?.iter().any(is_store_file) {
+                let what = "has store files of a family that the schema of the table does not have";
+                problems.push(Error::damaged(&item.path, what));
+            }
+        }
+        Ok(())
     }
 
     fn recovered_edits(&self, region: &Path) -> Result<Vec<PathBuf>> {

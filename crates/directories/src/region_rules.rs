@@ -65,22 +65,30 @@ pub(crate) fn split_up(
 impl Parts {
     /// Leaves out the regions that `hbase:meta` marks as split parents, and those that it does not have.
     ///
-    /// Returns whether `hbase:meta` decided. It does not if a region that it does not have is not
-    /// covered by those that it has: then it is older than the directories, or incomplete.
+    /// Returns whether `hbase:meta` decided. It does not if it is older than the directories, as after
+    /// the loss of its log: then it lacks regions that are newer than those it has in their place, or
+    /// that it has nothing in place of.
     pub(crate) fn apply_meta(&mut self, meta: &BTreeMap<RegionName, RegionInfo>) -> bool {
         let counts = |region: &Region| {
             let info = meta.get(&region.info.encoded_name);
             info.is_some_and(|info| !info.is_split_parent())
         };
+        let live: Vec<&RegionInfo> = self
+            .regions
+            .iter()
+            .filter(|region| counts(region))
+            .map(|region| &region.info)
+            .collect();
         let mut covered = Covered::default();
-        for region in self.regions.iter().filter(|region| counts(region)) {
-            covered.insert(&region.info.start_key, &region.info.end_key);
+        for info in &live {
+            covered.insert(&info.start_key, &info.end_key);
         }
-        let is_covered = |region: &Region| {
-            let RegionInfo { start_key, end_key, encoded_name, .. } = &region.info;
-            meta.contains_key(encoded_name) || covered.covers(start_key, end_key)
+        let is_explained = |Region { info, .. }: &Region| {
+            meta.contains_key(&info.encoded_name)
+                || (covered.covers(&info.start_key, &info.end_key)
+                    && overlapping(&live, info).all(|live| live.id >= info.id))
         };
-        if meta.is_empty() || !self.regions.iter().all(is_covered) {
+        if meta.is_empty() || !self.regions.iter().all(is_explained) {
             return false;
         }
         for region in std::mem::take(&mut self.regions) {
@@ -158,6 +166,18 @@ impl Parts {
         self.regions.sort_by_cached_key(key);
         self.left_out.sort_by_cached_key(|left_out| key(&left_out.region));
     }
+}
+
+/// Returns the regions that overlap a region, of regions by ascending start key.
+fn overlapping<'r>(
+    regions: &'r [&'r RegionInfo],
+    info: &'r RegionInfo,
+) -> impl Iterator<Item = &'r RegionInfo> {
+    let after = regions.partition_point(|region| region.start_key <= info.start_key);
+    let candidates = regions.get(after.saturating_sub(1)..).unwrap_or_default();
+    let is_before_end =
+        |region: &&&RegionInfo| info.end_key.is_empty() || region.start_key < info.end_key;
+    candidates.iter().take_while(is_before_end).copied()
 }
 
 /// Gives a region each family of the schema, and removes families that the schema does not have.

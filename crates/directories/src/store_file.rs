@@ -95,7 +95,7 @@ impl StoreFile {
         let row = half.split_row();
         let fits = match half.half() {
             Half::Top => {
-                row <= &region.start_key[..]
+                row == &region.start_key[..]
                     || (region.contains_row(row) && first_row.is_none_or(|first| first >= row))
             }
             Half::Bottom => row == &region.end_key[..],

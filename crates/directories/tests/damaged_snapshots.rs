@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use directories::verify::TableDamage;
-use directories::{Error, LocalTree, Result, RootDirectory, Table, TableScan};
+use directories::{Error, LocalTree, MobValues, Result, RootDirectory, Table, TableScan};
 use sstable::{Limits, RowsBetween, ndjson};
 use support::root_directory::RootCopy;
 
@@ -125,10 +125,13 @@ impl Whole {
     }
 
     /// Returns all cells that are stored, as lines of JSON.
+    ///
+    /// Attributes of families have no checksum and no second copy. Whether values are in MOB files, and
+    /// which versions are shown, depends on them; which cells are stored does not.
     fn cells(self, root: &RootDirectory) -> Result<Vec<u8>> {
         let table = self.open(root)?;
         let mut lines = Vec::new();
-        for cell in table.scan(&TableScan::default().raw(true))? {
+        for cell in table.scan(&TableScan::default().raw(true).mob(MobValues::Reference))? {
             ndjson::write_cell(&mut lines, &cell?.as_ref()).expect("memory takes it");
         }
         Ok(lines)

@@ -35,7 +35,8 @@ fn until_error(table: &Table, scan: &TableScan) -> (Vec<Cell>, Option<String>) {
 
 /// Returns the cells of what is left, and what is missing.
 fn left(table: &Table, threads: usize) -> (Vec<Cell>, Vec<MissingCells>) {
-    let mut scanned = table.scan(&scan().skip_damaged(true).threads(threads)).expect("it goes on");
+    let mut scanned =
+        table.scan(&scan().skip_damaged(true).threads(threads).part_len(4096)).expect("it goes on");
     let cells = scanned.by_ref().collect::<Result<_, _>>().expect("it goes on");
     (cells, scanned.missing())
 }

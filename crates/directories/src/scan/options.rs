@@ -46,6 +46,8 @@ pub struct TableScan {
     pub log_bytes_max: usize,
     /// The number of threads that read.
     pub threads: usize,
+    /// The bytes of store files that a thread reads at a time, about.
+    pub part_len: u64,
     /// How files are opened: limits, and the block cache.
     pub reader_options: ReaderOptions,
 }
@@ -86,6 +88,7 @@ impl Default for TableScan {
             with_logs: false,
             log_bytes_max: 256 << 20,
             threads: 1,
+            part_len: 8 << 20,
             reader_options: ReaderOptions::default(),
         }
     }
@@ -210,6 +213,15 @@ impl TableScan {
     /// by rows, and buffer at most 64 MiB of cells.
     pub const fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Sets about how many bytes of store files a thread reads at a time, if there are several.
+    /// Default: 8 MiB.
+    ///
+    /// Larger regions are divided between rows, at blocks of their largest files.
+    pub const fn part_len(mut self, len: u64) -> Self {
+        self.part_len = len;
         self
     }
 

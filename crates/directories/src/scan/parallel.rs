@@ -28,8 +28,6 @@ use crate::{Region, Result};
 const AHEAD_MAX: usize = 64 << 20;
 /// The bytes of cells of the unit that the caller reads.
 const CURRENT_MAX: usize = 16 << 20;
-/// The bytes of store files that one unit reads, about.
-const UNIT_LEN: u64 = 8 << 20;
 /// Units for each thread that are taken or done, ahead of the caller.
 const UNITS_AHEAD: usize = 8;
 
@@ -281,7 +279,9 @@ impl Queue {
             let index = self.next_region;
             let region = shared.regions.get(index)?;
             self.next_region = index.saturating_add(1);
-            if region.files().map(|file| file.len).try_fold(0, add_len).is_some() {
+            // The lengths of some files are not recorded.
+            let len = region.files().try_fold(0_u64, |sum, file| sum.checked_add(file.len?));
+            if len.is_some_and(|len| len <= shared.plan.scan.part_len) {
                 return Some(Work::Region(index));
             }
             match OpenRegion::open(&shared.plan, region, &mut self.opening) {
@@ -294,8 +294,9 @@ impl Queue {
     /// Cuts a region into ranges of rows.
     fn cut(&mut self, open: Arc<OpenRegion>, region: &Region, plan: &Plan) {
         let cuts = open.largest_file().map(|largest| {
-            let len = UNIT_LEN.saturating_mul(largest.whole().len());
-            let len = len.checked_div(open.files_len()).unwrap_or(UNIT_LEN);
+            let part_len = plan.scan.part_len.max(1);
+            let len = part_len.saturating_mul(largest.whole().len());
+            let len = len.checked_div(open.files_len()).unwrap_or(part_len);
             // A damaged index fails when its file is read.
             largest.whole().index().cuts(len, &mut self.opening).unwrap_or_default()
         });
@@ -315,12 +316,6 @@ impl Queue {
         }
         self.ranges.push_back((open, RowRange { start, stop: whole.stop.clone() }));
     }
-}
-
-/// Adds the length of a file; `None` if it is not known, or if the sum is that of a large region.
-fn add_len(sum: u64, len: Option<u64>) -> Option<u64> {
-    let sum = sum.saturating_add(len?);
-    (sum <= UNIT_LEN).then_some(sum)
 }
 
 /// The memory for batches that the caller has not taken yet.

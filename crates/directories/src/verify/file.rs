@@ -30,8 +30,8 @@ impl FileCheck {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a file cannot be read, and [`Error::File`] if it needs a feature that this
-    /// build does not have. Damage and missing files are not errors, but part of the result.
+    /// [`Error::Io`] if a file cannot be read. Damage, missing files, and files that need a feature
+    /// that this build does not have, are not errors, but part of the result.
     pub fn run(
         &self,
         tree: &dyn FileTree,
@@ -59,7 +59,16 @@ impl FileCheck {
         }
         let name = FileName::new(path.display().to_string());
         let source = tree.open(path).map_err(Error::io(path, "open it"))?;
-        let verification = sstable::verify(source.clone(), name.clone(), limits, progress)?;
+        let verification = match sstable::verify(source.clone(), name.clone(), limits, progress) {
+            Err(sstable::Error::Unsupported { feature, found: value, .. }) => {
+                let what = format!("cannot be read: unsupported {feature}: {value}");
+                let damage =
+                    |(used, _): &(&FileUse, _)| used.damage(what.clone(), used.rows.clone());
+                damages.extend(found.iter().map(damage));
+                return Ok(damages);
+            }
+            verification => verification?,
+        };
         for problem in &verification.problems {
             report(problem, &verification, &found, &mut damages);
         }
