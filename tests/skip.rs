@@ -8,7 +8,7 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BlockSource, BloomType};
 use store::FileFate::{Denied, OutOfRange, Read, TooNew, TooOld};
 use store::{
-    Durability, FamilyOptions, Get, Put, ReadTrace, Scan, Store, StoreOptions, WriteBatch,
+    Durability, FamilyOptions, Get, MapMode, Put, ReadTrace, Scan, Store, StoreOptions, WriteBatch,
 };
 
 const FILES: u64 = 16;
@@ -22,7 +22,7 @@ fn row(number: u64) -> String {
 /// Even rows are present, and each file covers the whole range.
 fn store_of_many_files(directory: &std::path::Path, options: FamilyOptions) -> Store {
     let store = Store::open(directory, StoreOptions::default().auto_compaction(false)).unwrap();
-    store.create_family("f", options.block_size(4 << 10)).unwrap();
+    store.create_family("f", options.block_size(4 << 10).family_map(MapMode::Off)).unwrap();
     for file in 0..FILES {
         let mut batch = WriteBatch::new();
         for number in 0..ROWS_PER_FILE {

@@ -335,11 +335,29 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
             "copy both files from HBase's root directory with their paths from data or archive on, as in \
              ROOT/data/default/TABLE/REGION/FAMILY/FILE, and read the link there",
         ),
+        directories::Error::Damaged { path, .. }
+            if path.to_string_lossy().contains(".filelist") =>
+        {
+            class(
+                1,
+                "restore a sound copy of the tracker file; without it only HBase's logs tell which files of the family \
+                 are live; single files can be read by their own paths",
+            )
+        }
         directories::Error::Damaged { .. } => class(
             1,
-            "restore a sound copy of the tracker file; without it only HBase's logs tell which files of the family \
-             are live; single files can be read by their own paths",
+            "restore a sound copy of this file (replica, backup, HBase's root directory); HFiles can be read without \
+             it: hfile verify, hfile cat",
         ),
+        directories::Error::KeyRanges { .. } => class(
+            1,
+            "list what is wrong with hfile snapshot verify or hfile table verify; a scan with --skip-damaged reads the \
+             regions that are there",
+        ),
+        directories::Error::NotFound { .. } => class(3, "check the path and the name"),
+        directories::Error::Unsupported { .. } => {
+            class(3, "let HBase read it, or take a new snapshot")
+        }
         directories::Error::TooMany { .. } => class(3, "give a directory below this one"),
         // `classify` continues with the source: the operating system's error.
         _ => None,

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sstable::RowsBetween;
+
 use crate::names::other::SkipReason;
 
 /// The result type of this crate.
@@ -84,6 +86,17 @@ pub enum Error {
         path: PathBuf,
         /// What is not there, and what is.
         what: String,
+    },
+
+    /// The regions of a table leave a gap between them, or overlap.
+    #[error("{}: {what}: {rows}", path.display())]
+    KeyRanges {
+        /// The manifest or the directory of the table.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+        /// The rows that are in no region, or in two.
+        rows: Box<RowsBetween>,
     },
 
     /// A directory has more files, or is deeper, than the limits allow.

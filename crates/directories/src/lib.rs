@@ -102,6 +102,7 @@ mod store_file;
 mod table;
 mod tracker;
 mod tree;
+pub mod verify;
 pub mod wal;
 
 pub use entry::{Entry, EntryKind, identify};

@@ -35,8 +35,18 @@ pub(crate) struct RegionDirectories<'t> {
     /// The root directory.
     pub(crate) root: &'t Path,
     pub(crate) schema: &'t TableSchema,
-    /// Whether the directories have the files themselves, and not a snapshot's list of them.
-    pub(crate) is_live: bool,
+    pub(crate) kind: DirectoryKind,
+}
+
+/// What the directories of regions have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DirectoryKind {
+    /// The store files of a table.
+    Table,
+    /// The MOB files of a table, of which no tracker has a list.
+    MobFiles,
+    /// A snapshot's list of store files, as empty files.
+    Snapshot,
 }
 
 impl RegionDirectories<'_> {
@@ -73,7 +83,7 @@ impl RegionDirectories<'_> {
             let what = "the description of the region".to_owned();
             return Err(Error::Missing { path: directory.to_owned(), what, looked: vec![path] });
         }
-        let mut info = RegionInfo::read(self.tree, &path)?;
+        let info = RegionInfo::read(self.tree, &path)?;
         if info.table != self.schema.table {
             let what = format!(
                 "damaged description of a region: it is of table {}, in the directory of {}",
@@ -88,7 +98,17 @@ impl RegionDirectories<'_> {
             );
             return Err(Error::damaged(&path, what));
         }
-        info.encoded_name = name;
+        let recovered_edits = self.recovered_edits(directory)?;
+        Ok(Region { recovered_edits, ..self.read_families(directory, info, problems) })
+    }
+
+    /// Reads the families of a region. Adds those that cannot be read to `problems`.
+    pub(crate) fn read_families(
+        &self,
+        directory: &Path,
+        info: RegionInfo,
+        problems: &mut Vec<Error>,
+    ) -> Region {
         let mut families = Vec::new();
         for family in &self.schema.families {
             match self.read_family(directory, &info, &family.name, problems) {
@@ -96,8 +116,7 @@ impl RegionDirectories<'_> {
                 Err(error) => problems.push(error),
             }
         }
-        let recovered_edits = self.recovered_edits(directory)?;
-        Ok(Region { info, families, recovered_edits })
+        Region { info, families, recovered_edits: Vec::new() }
     }
 
     fn recovered_edits(&self, region: &Path) -> Result<Vec<PathBuf>> {
@@ -170,7 +189,7 @@ impl RegionDirectories<'_> {
             let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
             let (Some(name), ItemKind::File { len }) = (name, item.kind) else { continue };
             let is_link = matches!(name, StoreFileName::Link(_));
-            if len == 0 && self.is_live && !is_link {
+            if len == 0 && self.kind != DirectoryKind::Snapshot && !is_link {
                 problems.push(Error::damaged(&item.path, "the store file is empty"));
                 continue;
             }
@@ -199,7 +218,7 @@ impl RegionDirectories<'_> {
             Some("MIGRATION") => setting(TRACKER_SOURCE),
             kind => kind.map(str::to_owned),
         };
-        if !self.is_live || kind.as_deref() == Some("DEFAULT") {
+        if self.kind != DirectoryKind::Table || kind.as_deref() == Some("DEFAULT") {
             return Ok(None);
         }
         let tracked = TrackedFiles::read(self.tree, directory)?;

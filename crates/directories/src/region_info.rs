@@ -61,6 +61,20 @@ impl RegionInfo {
         self.start_key == MOB_START_KEY && self.id == 0
     }
 
+    /// Returns the region that stands for the MOB files of a table. It has no `.regioninfo`.
+    pub(crate) fn of_mob_files(table: &TableName) -> Self {
+        Self {
+            table: table.clone(),
+            id: 0,
+            start_key: MOB_START_KEY.to_vec(),
+            end_key: Vec::new(),
+            offline: false,
+            split: false,
+            replica_id: 0,
+            encoded_name: Self::mob_region_name(table),
+        }
+    }
+
     /// Returns the encoded name of the region that stands for the MOB files of a table.
     pub fn mob_region_name(table: &TableName) -> RegionName {
         encoded_name(table, MOB_START_KEY, 0)

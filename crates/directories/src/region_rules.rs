@@ -10,6 +10,8 @@ use std::collections::btree_map::Entry;
 use std::ops::Bound;
 use std::path::Path;
 
+use sstable::RowsBetween;
+
 use crate::schema::TableSchema;
 use crate::table::{Family, LeftOut, LeftOutReason, Region};
 use crate::{Error, RegionInfo, RegionName};
@@ -112,6 +114,43 @@ impl Parts {
         self.sort();
     }
 
+    /// Reports rows that are in no region, or in two.
+    pub(crate) fn check_key_ranges(&self, path: &Path, problems: &mut Vec<Error>) {
+        let key = |key: &[u8]| if key.is_empty() { None } else { Some(key.to_vec()) };
+        let mut report = |what: String, first: &[u8], last: &[u8]| {
+            let rows = Box::new(RowsBetween { first: key(first), last: key(last) });
+            problems.push(Error::KeyRanges { path: path.to_owned(), what, rows });
+        };
+        // The end of the regions so far, and the last of them; `None` at the end of the table.
+        let (mut end, mut before) = (Some(&[][..]), None::<&RegionName>);
+        for Region { info, .. } in &self.regions {
+            let RegionInfo { start_key, end_key, encoded_name, .. } = info;
+            let is_start = before.is_none();
+            match end {
+                Some(end) if start_key[..] > *end => {
+                    report("no region has these rows".to_owned(), end, start_key);
+                }
+                Some(end) if is_start || start_key[..] == *end => {}
+                end => {
+                    let before = before.map(ToString::to_string).unwrap_or_default();
+                    let what = format!("the regions {before} and {encoded_name} overlap");
+                    report(
+                        what,
+                        start_key,
+                        end.filter(|end| !reaches(end, end_key)).unwrap_or(end_key),
+                    );
+                }
+            }
+            if end.is_some_and(|end| !reaches(end, end_key) || is_start) {
+                (end, before) =
+                    (Some(&end_key[..]).filter(|end| !end.is_empty()), Some(encoded_name));
+            }
+        }
+        if let Some(end) = end {
+            report("no region has these rows".to_owned(), end, b"");
+        }
+    }
+
     fn sort(&mut self) {
         let key = |region: &Region| {
             (region.info.start_key.clone(), region.info.id, region.info.encoded_name.clone())
@@ -200,6 +239,56 @@ fn reaches_row(covered: &[u8], row: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn region(start: &str, end: &str) -> Region {
+        let (start_key, end_key) = (start.as_bytes().to_vec(), end.as_bytes().to_vec());
+        let info = RegionInfo {
+            table: "t".parse().expect("a name"),
+            id: 1,
+            start_key,
+            end_key,
+            offline: false,
+            split: false,
+            replica_id: 0,
+            encoded_name: "1".parse().expect("a name"),
+        };
+        Region { info, families: Vec::new(), recovered_edits: Vec::new() }
+    }
+
+    #[test]
+    fn gaps_and_overlaps_are_reported_with_their_rows() {
+        let check = |ranges: &[(&str, &str)]| {
+            let regions = ranges.iter().map(|(start, end)| region(start, end)).collect();
+            let parts = Parts { regions, ..Parts::default() };
+            let mut problems = Vec::new();
+            parts.check_key_ranges(Path::new("t"), &mut problems);
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(check(&[("", "")]), none);
+        assert_eq!(check(&[("", "b"), ("b", "c"), ("c", "")]), none);
+        assert_eq!(check(&[]), ["t: no region has these rows: all rows"]);
+        assert_eq!(
+            check(&[("a", "b"), ("c", "d")]),
+            [
+                "t: no region has these rows: rows from the start to a",
+                "t: no region has these rows: rows from b to c",
+                "t: no region has these rows: rows from d to the end"
+            ]
+        );
+        assert_eq!(
+            check(&[("", "c"), ("b", "")]),
+            ["t: the regions 1 and 1 overlap: rows from b to c"]
+        );
+        assert_eq!(
+            check(&[("", ""), ("b", "d")]),
+            ["t: the regions 1 and 1 overlap: rows from b to d"]
+        );
+        assert_eq!(
+            check(&[("", "e"), ("b", "d"), ("e", "")]),
+            ["t: the regions 1 and 1 overlap: rows from b to d"]
+        );
+    }
 
     #[test]
     fn ranges_that_touch_are_joined() {

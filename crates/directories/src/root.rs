@@ -15,15 +15,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::region_directory::RegionDirectories;
+use crate::region_directory::{DirectoryKind, RegionDirectories};
 use crate::region_rules::{Parts, split_up};
 use crate::root_paths::table_in;
-use crate::schema::TableSchema;
+use crate::schema::{FamilySchema, TableSchema};
 use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::{Region, RegionsBy, Table};
 use crate::{
-    Error, FileTree, Item, ItemKind, RegionName, Result, Snapshot, SnapshotDescription, TableName,
-    meta,
+    Error, FileTree, Item, ItemKind, RegionInfo, RegionName, Result, Snapshot, SnapshotDescription,
+    TableName, meta,
 };
 
 /// The directory of snapshots.
@@ -199,10 +199,17 @@ impl RootDirectory {
             let what = format!("damaged description of a table: it is of table {}", schema.table);
             return Err(Error::damaged(&directory.join(crate::schema::DIRECTORY), what));
         }
-        let regions = RegionDirectories { tree, root: &self.path, schema: &schema, is_live: true }
-            .read(&directory, &mut problems)?;
+        let regions = RegionDirectories {
+            tree,
+            root: &self.path,
+            schema: &schema,
+            kind: DirectoryKind::Table,
+        }
+        .read(&directory, &mut problems)?;
         let mut parts = split_up(&directory, &schema, regions, &mut problems);
         let regions_by = self.decide(name, &directory, &mut parts, &mut problems);
+        parts.check_key_ranges(&directory, &mut problems);
+        parts.mob = self.mob_region(&schema, &mut problems);
         Ok(Table {
             name: name.clone(),
             schema,
@@ -216,6 +223,19 @@ impl RootDirectory {
             root: self.path.clone(),
             tree: self.tree.clone(),
         })
+    }
+
+    /// Returns the region that stands for the MOB files of a table, if it has any.
+    fn mob_region(&self, schema: &TableSchema, problems: &mut Vec<Error>) -> Option<Region> {
+        if !schema.families.iter().any(FamilySchema::is_mob) {
+            return None;
+        }
+        let info = RegionInfo::of_mob_files(&schema.table);
+        let directory = table_in(&self.path, "mobdir/data", &schema.table);
+        let directory = directory.join(info.encoded_name.as_str());
+        let kind = DirectoryKind::MobFiles;
+        let directories = RegionDirectories { tree: &*self.tree, root: &self.path, schema, kind };
+        Some(directories.read_families(&directory, info, problems))
     }
 
     /// Decides which regions of a table count: by `hbase:meta`, or by their key ranges.

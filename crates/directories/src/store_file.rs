@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::{Reference, SequenceId};
+use sstable::{Half, Reference, SequenceId};
 
 use crate::location::{find_first, read_reference};
 use crate::root_paths::in_all_data;
 use crate::{
-    DataFileName, Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionName, Result,
-    StoreFileName, TableName,
+    DataFileName, Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionInfo,
+    RegionName, Result, StoreFileName, TableName,
 };
 
 /// A store file of a table or a snapshot.
@@ -66,6 +66,50 @@ impl StoreFile {
     pub fn short_path(&self) -> String {
         let StorePlace { region, family, .. } = &*self.place;
         format!("{region}/{family}/{}", self.name)
+    }
+
+    /// Returns the path of the HFile that has the cells, below `data` or `archive/data`.
+    ///
+    /// As in `NAMESPACE/TABLE/REGION/FAMILY/FILE`. Files with equal paths share their cells.
+    pub fn hfile_path(&self) -> String {
+        let (table, region, name) = self.target();
+        let family = &self.place.family;
+        format!("{}/{}/{region}/{family}/{name}", table.namespace(), table.name())
+    }
+
+    /// Checks that a half fits the region of the reference and the first row of the whole HFile.
+    ///
+    /// The parts of a split are halves at the start or the end of their region; a merged region has
+    /// the whole files of its parents, as upper halves from the start of the parent. A damaged split
+    /// row would hide cells.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if it does not fit.
+    pub fn check_half(
+        &self,
+        half: &Reference,
+        region: &RegionInfo,
+        first_row: Option<&[u8]>,
+    ) -> Result<()> {
+        let row = half.split_row();
+        let fits = match half.half() {
+            Half::Top => {
+                row <= &region.start_key[..]
+                    || (region.contains_row(row) && first_row.is_none_or(|first| first >= row))
+            }
+            Half::Bottom => row == &region.end_key[..],
+        };
+        if fits {
+            return Ok(());
+        }
+        let what = format!(
+            "damaged reference: the half of {} at row {} does not fit the region, {}",
+            self.short_path(),
+            sstable::escape(row),
+            region.rows()
+        );
+        Err(Error::damaged(self.listed(), what))
     }
 
     /// Returns the table, the region and the name of the HFile that has the cells.

@@ -98,3 +98,145 @@ fn without_the_logs_a_table_has_the_cells_of_its_files() {
     let few = scan().with_logs(true).log_bytes_max(1000);
     assert!(matches!(table.scan(&few), Err(Error::TooMany { .. })));
 }
+
+/// The fields of a line of cells by which scans choose.
+struct Line {
+    text: String,
+    row: Vec<u8>,
+    family: Vec<u8>,
+    qualifier: Vec<u8>,
+    timestamp: i64,
+}
+
+fn parsed(lines: &[String]) -> Vec<Line> {
+    let hex = |value: &Value| {
+        let digits = value.as_str().expect("text").as_bytes();
+        let byte = |pair: &[u8]| {
+            u8::from_str_radix(std::str::from_utf8(pair).expect("ASCII"), 16).expect("hex")
+        };
+        digits.chunks(2).map(byte).collect()
+    };
+    lines
+        .iter()
+        .map(|text| {
+            let line: Value = serde_json::from_str(text).expect("JSON");
+            Line {
+                text: text.clone(),
+                row: hex(&line["row"]),
+                family: hex(&line["family"]),
+                qualifier: hex(&line["qualifier"]),
+                timestamp: line["ts"].as_i64().expect("a number"),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
+    let (copy, manifest) = (RootCopy::new(), manifest());
+    let root = open(&copy);
+    // Regions of a split table, with references, and of a table of a namespace.
+    for name in ["s4", "s10", "s6"] {
+        let table = root.snapshot(name).expect("sound").table;
+        let all = parsed(&truth(&manifest["snapshots"][name]["rawFile"]));
+        let row = |part: usize| all[all.len() * part / 10].row.clone();
+        let (family, qualifier) = (all[0].family.clone(), all[0].qualifier.clone());
+        let split = table.regions[1].info.start_key.clone();
+        let mut times: Vec<i64> = all.iter().map(|line| line.timestamp).collect();
+        times.sort_unstable();
+        let (low, high) = (times[times.len() / 4], times[times.len() / 2]);
+        type Chosen<'a> = Box<dyn Fn(&Line) -> bool + 'a>;
+        let cases: Vec<(TableScan, Chosen<'_>)> = vec![
+            (scan().start(row(3)).stop(row(7)), Box::new(|it| it.row >= row(3) && it.row < row(7))),
+            (scan().start(&split), Box::new(|it| it.row >= split)),
+            (scan().stop(&split), Box::new(|it| it.row < split)),
+            (scan().start(row(5)).stop(row(5)), Box::new(|_| false)),
+            (scan().row(row(5)), Box::new(|it| it.row == row(5))),
+            (scan().row(&split), Box::new(|it| it.row == split)),
+            (scan().row("no such row"), Box::new(|_| false)),
+            (scan().prefix("row-001"), Box::new(|it| it.row.starts_with(b"row-001"))),
+            (
+                scan().prefix("row-001").start("row-0012").stop("row-0013"),
+                Box::new(|it| it.row.starts_with(b"row-0012")),
+            ),
+            (scan().family(&family), Box::new(|it| it.family == family)),
+            (
+                scan().column(&family, &qualifier),
+                Box::new(|it| it.family == family && it.qualifier == qualifier),
+            ),
+            (
+                scan().row(row(4)).column(&family, &qualifier),
+                Box::new(|it| it.row == row(4) && it.family == family && it.qualifier == qualifier),
+            ),
+            (
+                scan().time_range(Timestamp::new(low), Timestamp::new(high)),
+                Box::new(|it| (low..high).contains(&it.timestamp)),
+            ),
+        ];
+        for (number, (scan, is_chosen)) in cases.into_iter().enumerate() {
+            let expected: Vec<String> =
+                all.iter().filter(|line| is_chosen(line)).map(|line| line.text.clone()).collect();
+            for threads in [1, 3] {
+                let scan = scan.clone().raw(true).threads(threads);
+                let cells = table.scan(&scan).expect("sound");
+                check(&format!("{name}, case {number}"), cells, &expected);
+            }
+        }
+        let one = table.get(row(5), &scan().raw(true)).expect("sound");
+        assert_eq!(one.len(), all.iter().filter(|line| line.row == row(5)).count());
+        let newest = lines(table.scan(&scan().versions(1)).expect("sound"));
+        let mut columns: Vec<_> = parsed(&newest)
+            .into_iter()
+            .map(|line| (line.row, line.family, line.qualifier))
+            .collect();
+        let cells = columns.len();
+        columns.dedup();
+        assert_eq!(columns.len(), cells, "{name}: a column has more than one version");
+    }
+}
+
+#[test]
+fn the_cells_of_the_regions_make_those_of_the_table() {
+    let copy = RootCopy::new();
+    let table = open(&copy).snapshot("s2").expect("sound").table;
+    let by_region = table
+        .regions
+        .iter()
+        .flat_map(|region| lines(table.scan_region(region, &scan()).expect("sound")));
+    let by_region: Vec<String> = by_region.collect();
+    check("s2", table.scan(&scan()).expect("sound"), &by_region);
+    assert!(table.regions.len() > 2);
+}
+
+#[test]
+fn a_single_row_reads_few_files_and_blocks() {
+    let copy = RootCopy::new();
+    let table = open(&copy).snapshot("s4").expect("sound").table;
+    let mut all = table.scan(&scan()).expect("sound");
+    while all.next_ref().expect("sound").is_some() {}
+    let all = *all.trace();
+    let mut one = table.scan(&scan().row("row-01500")).expect("sound");
+    while one.next_ref().expect("sound").is_some() {}
+    let one = *one.trace();
+    assert_eq!(
+        all.files_considered,
+        table.regions.iter().map(|it| it.files().count() as u64).sum::<u64>()
+    );
+    assert!(one.files_considered < all.files_considered, "only the files of one region");
+    assert!(one.files_skipped_by_range > 0 && one.filter_checks > 0, "{one:?}");
+    assert!(one.files_skipped_by_filter > 0, "{one:?}");
+    assert!(one.data_blocks() * 10 < all.data_blocks(), "{one:?}");
+    let future = Timestamp::new(1 << 50);
+    let mut none = table.scan(&scan().time_range(future, Timestamp::LATEST)).expect("sound");
+    assert!(none.next_ref().expect("sound").is_none());
+    let none = *none.trace();
+    assert_eq!((none.files_skipped_by_time, none.data_blocks()), (all.files_considered, 0));
+}
+
+#[test]
+fn a_family_that_the_table_does_not_have_is_an_error() {
+    let copy = RootCopy::new();
+    let table = open(&copy).snapshot("s1").expect("sound").table;
+    let error = table.scan(&scan().family("f9")).expect_err("no such family");
+    assert!(error.to_string().ends_with("table t1 has no family f9; it has f1, f2"), "{error}");
+}

@@ -202,7 +202,7 @@ pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
     BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver,
-    MapAnswer, RowInFile, RowLookup, begin_together,
+    MapAnswer, MapBlocks, RowInFile, RowLookup, begin_together,
 };
 pub use order::Comparator;
 pub use probe::RowProbe;

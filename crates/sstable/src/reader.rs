@@ -13,13 +13,15 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::buffers::Buffers;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
+use crate::file::read_context::ReadContext;
 use crate::lookup::LookupFile;
 use crate::{
-    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
-    ReaderOptions, Result, RowProbe, Scanner, Trailer,
+    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, KeyRef, ReadAt,
+    ReadTrace, ReaderOptions, Result, RowProbe, Scanner, Trailer,
 };
 
 /// An open file. Clones are cheap and share the file; threads may share a reader.
@@ -182,6 +184,39 @@ impl Reader {
     /// Returns the file's filters.
     pub fn filters(&self) -> FileFilters<'_> {
         FileFilters(self.file())
+    }
+
+    /// Keeps the index entries of all data blocks in memory, and returns the number of blocks.
+    ///
+    /// The entries of an index of one level always are in memory. Those of a larger index are read,
+    /// and reserve their bytes in the budget of the block cache. A lookup then finds a block that
+    /// [`MapBlocks`](crate::MapBlocks) names, or searches all entries, without index blocks.
+    ///
+    /// Returns `None` if the file has more than 65,535 blocks, if the cache has no room, or if the
+    /// file has no cells.
+    ///
+    /// # Errors
+    ///
+    /// If an index block cannot be read.
+    pub fn keep_index_in_memory(&self) -> Result<Option<u16>> {
+        let Some(index) = &self.file().index else { return Ok(None) };
+        let context = &mut ReadContext {
+            caching: Caching::Bypass,
+            buffers: &mut Buffers::default(),
+            trace: &mut ReadTrace::default(),
+        };
+        let count = index.load_entries(&self.file().blocks, u16::MAX.into(), context)?;
+        Ok(count.and_then(|count| u16::try_from(count).ok()))
+    }
+
+    /// Returns whether a row can begin in the data block with this number, by the index.
+    ///
+    /// `None` if the index entries are not in memory: see
+    /// [`keep_index_in_memory`](Self::keep_index_in_memory).
+    pub fn row_can_begin_in(&self, row: &[u8], block: u16) -> Option<bool> {
+        let found = self.file().index.as_ref()?.find_in_memory(&KeyRef::before_row(row))?;
+        // A row begins in the next block if that block's index key is a key of the row.
+        Some((found..=found.saturating_add(1)).contains(&block.into()))
     }
 
     /// Returns a scanner without a position. Call a seek method first.

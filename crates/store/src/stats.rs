@@ -34,9 +34,11 @@ pub struct Stats {
     pub map_builds: u64,
     /// The total time of these builds, and of reading further files into maps.
     pub map_build_time: Duration,
-    /// Files or whole maps that could not be built, for lack of memory or because of damage.
+    /// Attempts to build a family map, or to read a file into one, that failed since the store was
+    /// opened, for lack of memory or because of damage.
     ///
-    /// Gets then ask the filters of the files.
+    /// Gets then ask the filters of the files. The store tries again, unless a file is damaged:
+    /// [`MapStats::covered_files`] counts what is covered now.
     pub map_failures: u64,
     /// Unusable filters of the current store files, as found when files were opened and read.
     ///
@@ -123,6 +125,8 @@ pub struct MapStats {
     pub mode: MapMode,
     /// Number of store files that the map covers. The filters of the others are asked.
     pub covered_files: u64,
+    /// Number of covered files for which the map also names data blocks.
+    pub files_with_blocks: u64,
     /// Memory of the map, which counts against the budget of the block cache.
     pub bytes: u64,
     /// Entries that still fit into the map before it is built anew.

@@ -3,16 +3,21 @@
 //! ```text
 //! snapshot, table      the two nouns and their help; they have the same verbs
 //! place, cell_options  arguments of several verbs
-//! scan, get, export    one module per verb
+//! list, info, verify, scan, get, export    one module per verb
+//! contents             regions, families and files as `info` reports them
 //! ```
 
 mod cell_options;
+mod contents;
 mod export;
 mod get;
+mod info;
+mod list;
 mod place;
 mod scan;
 mod snapshot;
 mod table;
+mod verify;
 
 pub(crate) use self::snapshot::SnapshotVerbs;
 pub(crate) use self::table::TableVerbs;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use directories::{LocalTree, RootDirectory, Table, TableName};
+use directories::{LocalTree, RootDirectory, Snapshot, Table, TableName};
 use sstable::Timestamp;
 use store::Clock;
 
@@ -81,8 +81,9 @@ fn address(path: &Path) -> Option<&str> {
     (is_scheme && !path.exists()).then_some(text)
 }
 
-impl Place for SnapshotPlace {
-    fn open(&self) -> anyhow::Result<OpenTable> {
+impl SnapshotPlace {
+    /// Opens the snapshot. Warns on stderr if its TTL has passed.
+    pub(super) fn open_snapshot(&self) -> anyhow::Result<Snapshot> {
         let snapshot = self.root.open()?.snapshot(&self.name)?;
         let creation = snapshot.description.creation_time;
         if snapshot.description.expired(Clock::system().now()) {
@@ -92,21 +93,49 @@ impl Place for SnapshotPlace {
                 date(creation.get())
             ));
         }
+        Ok(snapshot)
+    }
+}
+
+impl Place for SnapshotPlace {
+    fn open(&self) -> anyhow::Result<OpenTable> {
+        let Snapshot { description, table } = self.open_snapshot()?;
         Ok(OpenTable {
-            table: snapshot.table,
-            snapshot: Some(self.name.clone()),
-            creation: Some(creation),
+            table,
+            snapshot: Some(description.name),
+            creation: Some(description.creation_time),
             with_logs: false,
         })
     }
 }
 
+/// The name of a table, for verbs that read no cells.
+#[derive(clap::Args)]
+pub(super) struct TableNamePlace {
+    #[command(flatten)]
+    root: Root,
+    /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
+    #[arg(value_name = "TABLE")]
+    name: String,
+}
+
+impl TableNamePlace {
+    /// Opens the table.
+    pub(super) fn open_table(&self) -> anyhow::Result<Table> {
+        open_table(&self.root, &self.name)
+    }
+}
+
+fn open_table(root: &Root, name: &str) -> anyhow::Result<Table> {
+    let parsed: TableName = name.parse().map_err(|_| {
+        UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
+    })?;
+    Ok(root.open()?.table(&parsed)?)
+}
+
 impl Place for TablePlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
-        let name: TableName = self.name.parse().map_err(|_| {
-            UsageError(format!("{} is not the name of a table; write NAMESPACE:TABLE", self.name))
-        })?;
-        let table = self.root.open()?.table(&name)?;
+        let table = open_table(&self.root, &self.name)?;
         let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
         let logs = table.logs.len() + recovered.count();
         if logs > 0 && !self.with_wal {

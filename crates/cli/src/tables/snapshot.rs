@@ -4,8 +4,11 @@ use clap::Subcommand;
 
 use super::export::Export;
 use super::get::Get;
+use super::info::SnapshotInfo;
+use super::list::ListSnapshots;
 use super::place::SnapshotPlace;
 use super::scan::Scan;
+use super::verify::VerifySnapshot;
 use crate::failure::Answer;
 use crate::reading_options::WithReadingOptions;
 
@@ -14,6 +17,8 @@ use crate::reading_options::WithReadingOptions;
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
+  hfile snapshot ls --root hbase
+  hfile snapshot verify --root hbase users-monday
   hfile snapshot scan --root hbase users-monday --limit 10
   hfile snapshot get --root hbase users-monday user1
 
@@ -25,6 +30,34 @@ pub(crate) struct SnapshotVerbs {
 
 #[derive(Subcommand)]
 enum SnapshotVerb {
+    /// List the snapshots of a root directory
+    #[command(after_help = "\
+Examples:
+  hfile snapshot ls --root hbase
+  hfile snapshot ls --root hbase --json | jq -r 'select(.expired) | .snapshot'
+
+Exit status: 0 all listed, 1 a description is damaged, 2 wrong usage, 3 could not read.")]
+    Ls(ListSnapshots),
+    /// Show the description, schema, regions and files of a snapshot
+    #[command(after_help = "\
+Examples:
+  hfile snapshot info --root hbase users-monday
+  hfile snapshot info --root hbase users-monday --json | jq -r '.regions[].families[].files[].name'
+
+Sizes are those of the HFiles; a file of which several regions have a half counts once.
+Exit status: 0 read, 1 the snapshot is damaged, 2 wrong usage, 3 could not read.")]
+    Info(SnapshotInfo),
+    /// Check that each file of a snapshot is there, complete and sound, and that no rows are left out
+    #[command(after_help = "\
+Examples:
+  hfile snapshot verify --root hbase users-monday
+  hfile snapshot verify --root hbase users-monday --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
+
+Checks each HFile as hfile verify does, its recorded length, that its rows are in its region, and that the
+regions have neither gaps nor overlaps. Names each damaged or missing file, and the rows that may be lost
+with it: all that the file can have in the region, unless single data blocks are damaged.
+Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
+    Verify(WithReadingOptions<VerifySnapshot>),
     /// Print the cells of a snapshot in the order of their rows, as HBase shows them
     #[command(after_help = "\
 Examples:
@@ -67,6 +100,9 @@ impl SnapshotVerbs {
     /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
+            SnapshotVerb::Ls(verb) => verb.run(),
+            SnapshotVerb::Info(verb) => verb.run(),
+            SnapshotVerb::Verify(verb) => verb.applied().run(),
             SnapshotVerb::Scan(verb) => verb.applied().run(),
             SnapshotVerb::Get(verb) => verb.applied().run(),
             SnapshotVerb::Export(verb) => verb.applied().run(),

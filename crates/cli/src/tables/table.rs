@@ -4,8 +4,11 @@ use clap::Subcommand;
 
 use super::export::Export;
 use super::get::Get;
+use super::info::TableInfo;
+use super::list::ListTables;
 use super::place::TablePlace;
 use super::scan::Scan;
+use super::verify::VerifyTable;
 use crate::failure::Answer;
 use crate::reading_options::WithReadingOptions;
 
@@ -14,6 +17,8 @@ use crate::reading_options::WithReadingOptions;
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
+  hfile table ls --root hbase
+  hfile table verify --root hbase users
   hfile table scan --root hbase users --limit 10
   hfile table scan --root hbase users --with-wal
   hfile table get --root hbase ns1:users user1
@@ -27,6 +32,37 @@ pub(crate) struct TableVerbs {
 
 #[derive(Subcommand)]
 enum TableVerb {
+    /// List the tables of a root directory
+    #[command(after_help = "\
+Examples:
+  hfile table ls --root hbase
+  hfile table ls --root hbase --json | jq -r .table
+
+Continues after a table that cannot be read.
+Exit status: 0 all listed, 1 a table is damaged, 2 wrong usage, 3 could not read.")]
+    Ls(ListTables),
+    /// Show the schema, regions and files of a table
+    #[command(after_help = "\
+Examples:
+  hfile table info --root hbase users
+  hfile table info --root hbase ns1:users --json | jq -r '.left_out[] | [.region, .reason] | @tsv'
+
+Which regions count is read from hbase:meta of the same root directory. Without it, or if it does not fit the
+directories, newer regions replace those whose key range they cover.
+Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
+    Info(TableInfo),
+    /// Check that each file of a table is there, complete and sound, and that no rows are left out
+    #[command(after_help = "\
+Examples:
+  hfile table verify --root hbase users
+  hfile table verify --root hbase users --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
+
+Checks each HFile as hfile verify does, that its rows are in its region, and that the regions have neither gaps
+nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
+have in the region, unless single data blocks are damaged. Without a store file tracker nothing lists the
+files of a table, so a file that was removed is not missed, unless a link or a reference leads to it.
+Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
+    Verify(WithReadingOptions<VerifyTable>),
     /// Print the cells of a table in the order of their rows, as HBase shows them
     #[command(after_help = "\
 Examples:
@@ -70,6 +106,9 @@ impl TableVerbs {
     /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
+            TableVerb::Ls(verb) => verb.run(),
+            TableVerb::Info(verb) => verb.run(),
+            TableVerb::Verify(verb) => verb.applied().run(),
             TableVerb::Scan(verb) => verb.applied().run(),
             TableVerb::Get(verb) => verb.applied().run(),
             TableVerb::Export(verb) => verb.applied().run(),

@@ -5,11 +5,14 @@
 
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-/// Iterates over the length-delimited fields of a message, and skips all others.
+/// Iterates over the fields of a message: the number, and the bytes of a length-delimited field.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'m> {
     rest: &'m [u8],
 }
+
+/// A field: its number, and its bytes if it is length-delimited.
+pub(crate) type Field<'m> = (u32, Option<&'m [u8]>);
 
 /// The bytes end within a field, or are no field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -21,26 +24,26 @@ impl<'m> Fields<'m> {
         Self { rest: message }
     }
 
-    /// Returns the next length-delimited field, by its number.
-    fn read(&mut self) -> Result<Option<(u32, &'m [u8])>, NotAField> {
-        while !self.rest.is_empty() {
-            let (number, wire_type) = decode_key(&mut self.rest).map_err(|_| NotAField)?;
-            if wire_type == WireType::LengthDelimited {
-                let len = decode_varint(&mut self.rest).map_err(|_| NotAField)?;
-                let len = usize::try_from(len).map_err(|_| NotAField)?;
-                let (field, rest) = self.rest.split_at_checked(len).ok_or(NotAField)?;
-                self.rest = rest;
-                return Ok(Some((number, field)));
-            }
-            skip_field(wire_type, number, &mut self.rest, DecodeContext::default())
-                .map_err(|_| NotAField)?;
+    fn read(&mut self) -> Result<Option<Field<'m>>, NotAField> {
+        if self.rest.is_empty() {
+            return Ok(None);
         }
-        Ok(None)
+        let (number, wire_type) = decode_key(&mut self.rest).map_err(|_| NotAField)?;
+        if wire_type == WireType::LengthDelimited {
+            let len = decode_varint(&mut self.rest).map_err(|_| NotAField)?;
+            let len = usize::try_from(len).map_err(|_| NotAField)?;
+            let (field, rest) = self.rest.split_at_checked(len).ok_or(NotAField)?;
+            self.rest = rest;
+            return Ok(Some((number, Some(field))));
+        }
+        skip_field(wire_type, number, &mut self.rest, DecodeContext::default())
+            .map_err(|_| NotAField)?;
+        Ok(Some((number, None)))
     }
 }
 
 impl<'m> Iterator for Fields<'m> {
-    type Item = Result<(u32, &'m [u8]), NotAField>;
+    type Item = Result<Field<'m>, NotAField>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let field = self.read().transpose()?;
@@ -56,10 +59,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_fields_are_skipped_and_cut_ones_refused() {
+    fn fields_come_with_their_bytes_and_cut_ones_are_refused() {
         let message = [0x08, 0x96, 0x01, 0x12, 0x02, b'a', b'b', 0x1a, 0x00];
         let all: Result<Vec<_>, _> = Fields::new(&message).collect();
-        assert_eq!(all, Ok(vec![(2, &b"ab"[..]), (3, &b""[..])]));
+        assert_eq!(all, Ok(vec![(1, None), (2, Some(&b"ab"[..])), (3, Some(&b""[..]))]));
         for len in [1, 2, 4, 5, 6, 8] {
             let mut fields = Fields::new(&message[..len]);
             assert!(fields.any(|field| field.is_err()), "{len}");

@@ -7,8 +7,10 @@
 //! | `FamilyFiles`            | family (1), `StoreFile` (2, repeated)                          |
 //! | `StoreFile`              | name (1), `Reference` (2), length of the HFile (3)             |
 //!
-//! The length of a reference or a link is that of the HFile to which it leads. Read field by field,
-//! so that memory is used for what has been checked only. HBase: `SnapshotManifestV2`.
+//! The length of a reference or a link is that of the HFile to which it leads. A manifest has no
+//! checksum. It is read field by field, so that memory is used for what has been checked only, and
+//! unknown fields are refused: a damaged number of a field must not hide a file. HBase:
+//! `SnapshotManifestV2`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use prost::Message;
 use sstable::{FileName, Reference};
 
-use crate::message::fields::{Fields, NotAField};
+use crate::message::fields::{Field, Fields, NotAField};
 use crate::region_info::RegionInfo;
 use crate::schema::{self, TableSchema, is_family_name};
 use crate::store_file::StorePlace;
@@ -31,6 +33,8 @@ pub(super) const REGION_PREFIX: &str = "region-manifest.";
 pub(super) const LEN_MAX: u64 = 256 << 20;
 /// The maximum number of regions in a manifest.
 const REGIONS_MAX: usize = 1 << 20;
+/// The maximum number of families of a region.
+const FAMILIES_MAX: usize = 1 << 16;
 /// The maximum number of store files in a manifest.
 const FILES_MAX: usize = 1 << 22;
 
@@ -62,51 +66,58 @@ impl<'p> ManifestParser<'p> {
 
     /// Parses `data.manifest`.
     pub(super) fn parse(&mut self, bytes: &[u8]) -> Result<(TableSchema, Vec<Region>), String> {
-        let (mut found, mut regions) = (None, Vec::new());
+        let (mut schema, mut regions) = (None, Vec::new());
         for field in Fields::new(bytes) {
             match field.map_err(cut)? {
-                (1, message) => {
+                (1, Some(message)) if schema.is_none() => {
                     let len = u64::try_from(message.len()).unwrap_or(u64::MAX);
                     if len > schema::LEN_MAX {
                         return Err(format!("the schema of the table has {len} bytes"));
                     }
-                    found = Some(TableSchema::parse(message)?);
+                    schema = Some(TableSchema::parse(message)?);
                 }
-                (2, message) => {
+                (2, Some(message)) => {
                     if regions.len() == REGIONS_MAX {
                         return Err(format!("it has more than {REGIONS_MAX} regions"));
                     }
                     regions.push(self.parse_region(message)?);
                 }
-                _ => {}
+                field => return Err(unknown(field)),
             }
         }
-        Ok((found.ok_or("it has no schema of the table")?, regions))
+        Ok((schema.ok_or("it has no schema of the table")?, regions))
     }
 
     /// Parses a message `SnapshotRegionManifest`.
     pub(super) fn parse_region(&mut self, bytes: &[u8]) -> Result<Region, String> {
-        let mut info = None;
+        let (mut info, mut messages) = (None, Vec::new());
         for field in Fields::new(bytes) {
-            if let (2, message) = field.map_err(cut)? {
-                info = Some(RegionInfo::parse(message)?);
+            match field.map_err(cut)? {
+                (1, None) => {}
+                (2, Some(message)) if info.is_none() => info = Some(RegionInfo::parse(message)?),
+                (3, Some(message)) if messages.len() < FAMILIES_MAX => messages.push(message),
+                field => return Err(unknown(field)),
             }
         }
         let info = info.ok_or("a region without a description")?;
-        let mut families = Vec::new();
-        for field in Fields::new(bytes) {
-            if let (3, message) = field.map_err(cut)? {
-                families.push(self.parse_family(message, &info)?);
-            }
-        }
+        let families = messages.into_iter().map(|message| self.parse_family(message, &info));
+        let families = families.collect::<Result<_, _>>()?;
         Ok(Region { info, families, recovered_edits: Vec::new() })
     }
 
     fn parse_family(&mut self, bytes: &[u8], info: &RegionInfo) -> Result<Family, String> {
-        let mut name = None;
+        let (mut name, mut messages) = (None, Vec::new());
         for field in Fields::new(bytes) {
-            if let (1, bytes) = field.map_err(cut)? {
-                name = Some(bytes);
+            match field.map_err(cut)? {
+                (1, Some(bytes)) if name.is_none() => name = Some(bytes),
+                (2, Some(message)) => {
+                    self.files = self.files.saturating_add(1);
+                    if self.files > FILES_MAX {
+                        return Err(format!("it has more than {FILES_MAX} store files"));
+                    }
+                    messages.push(message);
+                }
+                field => return Err(unknown(field)),
             }
         }
         let name = name.filter(|name| is_family_name(name)).ok_or_else(|| {
@@ -120,23 +131,22 @@ impl<'p> ManifestParser<'p> {
             family: String::from_utf8_lossy(name).into_owned(),
             listed_in: self.path.clone(),
         });
-        let mut files = Vec::new();
-        for field in Fields::new(bytes) {
-            if let (2, message) = field.map_err(cut)? {
-                self.files = self.files.saturating_add(1);
-                if self.files > FILES_MAX {
-                    return Err(format!("it has more than {FILES_MAX} store files"));
-                }
-                files.push(parse_file(message, &place)?);
-            }
-        }
-        Ok(Family { name: name.to_owned(), files })
+        let files = messages.into_iter().map(|message| parse_file(message, &place));
+        Ok(Family { name: name.to_owned(), files: files.collect::<Result<_, _>>()? })
     }
 }
 
 fn parse_file(bytes: &[u8], place: &Arc<StorePlace>) -> Result<StoreFile, String> {
     let StorePlace { region, family, .. } = &**place;
     let of = || format!("of family {family}, region {region}");
+    let mut has_name = false;
+    for field in Fields::new(bytes) {
+        match field.map_err(cut)? {
+            (1, Some(_)) if !has_name => has_name = true,
+            (2, Some(_)) | (3, None) => {}
+            field => return Err(unknown(field)),
+        }
+    }
     let message = FileMessage::decode(bytes)
         .map_err(|_| format!("a store file {} cannot be parsed", of()))?;
     let name = message.name.ok_or_else(|| format!("a store file {} has no name", of()))?;
@@ -152,6 +162,10 @@ fn parse_file(bytes: &[u8], place: &Arc<StorePlace>) -> Result<StoreFile, String
         return Err(format!("the half of {name} {} does not fit its name", of()));
     }
     Ok(StoreFile { name, len: message.len, half, path: None, place: place.clone() })
+}
+
+fn unknown((number, _): Field<'_>) -> String {
+    format!("the field {number} is unknown, or there twice")
 }
 
 fn cut(_: NotAField) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::description::SnapshotDescription;
 use super::manifest::{FILE, LEN_MAX, ManifestParser, REGION_PREFIX};
 use crate::message::file::read_file;
-use crate::region_directory::RegionDirectories;
+use crate::region_directory::{DirectoryKind, RegionDirectories};
 use crate::region_rules::split_up;
 use crate::schema::TableSchema;
 use crate::table::{Region, RegionsBy, Table};
@@ -44,6 +44,7 @@ impl Snapshot {
             return Err(Error::damaged(&path, what));
         }
         let parts = split_up(&path, &schema, regions, &mut problems);
+        parts.check_key_ranges(&path, &mut problems);
         let table = Table {
             name: description.table.clone(),
             schema,
@@ -94,8 +95,9 @@ impl Snapshot {
         problems: &mut Vec<Error>,
     ) -> Result<(std::path::PathBuf, TableSchema, Vec<Region>)> {
         let schema = TableSchema::read_newest(tree, directory, problems)?;
-        let mut regions = RegionDirectories { tree, root, schema: &schema, is_live: false }
-            .read(directory, problems)?;
+        let mut regions =
+            RegionDirectories { tree, root, schema: &schema, kind: DirectoryKind::Snapshot }
+                .read(directory, problems)?;
         for item in tree.list(directory).map_err(Error::io(directory, "list it"))? {
             let is_file = matches!(item.kind, ItemKind::File { .. });
             if !is_file || !item.name().is_some_and(|name| name.starts_with(REGION_PREFIX)) {

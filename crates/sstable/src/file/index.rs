@@ -12,7 +12,7 @@
     reason = "an index below the number of entries, and levels up to a bound"
 )]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
@@ -20,8 +20,9 @@ use super::block_reader::BlockReader;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::{BlockHandle, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};
 use crate::block::slot::BlockSlot;
+use crate::cache::Reservation;
 use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
 
@@ -30,6 +31,16 @@ use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
 pub(crate) struct DataIndex {
     pub(crate) root: IndexBlock,
     pub(crate) levels: u32,
+    /// The entries of all data blocks of an index with several levels, once they were loaded.
+    flat: OnceLock<FlatIndex>,
+}
+
+/// The entries of all leaves of an index with several levels, in memory.
+#[derive(Debug)]
+struct FlatIndex {
+    entries: IndexBlock,
+    /// The share of the block cache's budget that pays for the memory; `None` without a cache.
+    _room: Option<Reservation>,
 }
 
 /// An index entry of a data block: the block's location, key range and predecessor.
@@ -68,11 +79,96 @@ impl Predecessor {
 }
 
 impl DataIndex {
-    /// Returns the index of the root entry whose data block can hold a key.
+    pub(crate) const fn new(root: IndexBlock, levels: u32) -> Self {
+        Self { root, levels, flat: OnceLock::new() }
+    }
+
+    /// Returns the entries of all data blocks, if they are in memory: the root, or loaded leaves.
+    #[inline]
+    fn entries_in_memory(&self) -> Option<&IndexBlock> {
+        if self.levels <= 1 {
+            return Some(&self.root);
+        }
+        self.flat.get().map(|flat| &flat.entries)
+    }
+
+    /// Returns the index of the entry whose data block can hold a key.
     ///
-    /// `None` if the root points to index blocks.
-    pub(crate) fn find_in_root(&self, key: &KeyRef<'_>) -> Option<usize> {
-        (self.levels <= 1).then(|| self.root.find(key))
+    /// `None` if the entries of data blocks are not in memory.
+    #[inline]
+    pub(crate) fn find_in_memory(&self, key: &KeyRef<'_>) -> Option<usize> {
+        self.entries_in_memory().map(|entries| entries.find(key))
+    }
+
+    /// Returns whether the entry of the data block with this number is in memory.
+    #[inline]
+    pub(crate) fn has_entry_in_memory(&self, number: usize) -> bool {
+        self.entries_in_memory().is_some_and(|entries| number < entries.len())
+    }
+
+    /// Returns the slot of the data block with this number.
+    ///
+    /// # Panics
+    ///
+    /// If the entry is not in memory.
+    #[inline]
+    pub(crate) fn slot_in_memory(&self, number: usize) -> &BlockSlot {
+        self.expect_entries().slot(number)
+    }
+
+    /// Returns the entry of the data block with this number.
+    ///
+    /// # Panics
+    ///
+    /// If the entry is not in memory.
+    pub(crate) fn entry_in_memory(&self, number: usize) -> DataEntry<'_> {
+        let entries = self.expect_entries();
+        let entry = entries.entry(number).expect("the number is that of an entry");
+        DataEntry {
+            block: entry.block,
+            key: entry.key,
+            next_key: entries.entry(number + 1).map(|next| next.key),
+            predecessor: Predecessor::of_entry(entries, number, true),
+            slot: entries.slot(number),
+        }
+    }
+
+    #[inline]
+    fn expect_entries(&self) -> &IndexBlock {
+        self.entries_in_memory().expect("entries that were in memory stay there")
+    }
+
+    /// Loads the entries of all data blocks into memory, and returns their number.
+    ///
+    /// Returns `None` if there are more than `count_max`, or if the cache has no room for them.
+    pub(crate) fn load_entries(
+        &self,
+        blocks: &BlockReader,
+        count_max: usize,
+        context: &mut ReadContext<'_>,
+    ) -> Result<Option<usize>> {
+        if let Some(entries) = self.entries_in_memory() {
+            return Ok(Some(entries.len()).filter(|count| *count <= count_max));
+        }
+        let mut leaves = LeafEntries { entries: Vec::new(), count_max };
+        let top = LeafPosition { level: 1, next_key: None, is_leftmost: true };
+        if !leaves.collect(self, blocks, &self.root, &top, context)? {
+            return Ok(None);
+        }
+        let mut body = Vec::new();
+        let entries = leaves.entries.iter();
+        let entries = entries.map(|(block, key)| IndexEntry { block: *block, key });
+        write_index_entries(&mut body, entries);
+        let root = self.root.entry(0).expect("an index has an entry").block;
+        let damaged = |what| blocks.damaged(root, BlockType::LeafIndex, what);
+        let entries = IndexEntries::new(body.into()).map_err(damaged)?;
+        let entries = IndexBlock::new(entries, blocks.layout.order).map_err(damaged)?;
+        let count = entries.len();
+        let room = blocks.cache.as_ref().map(|cache| cache.reserve(entries.bytes() as u64));
+        let Some(room) = room.map_or(Some(None), |room| room.map(Some)) else { return Ok(None) };
+        // Fails if another thread has loaded the same entries meanwhile.
+        let _ = self.flat.set(FlatIndex { entries, _room: room });
+        Ok(Some(count))
     }
 
     /// Descends from the root to the entry of a data block, and calls `visit` with the entry.
@@ -134,6 +230,57 @@ impl DataIndex {
             }
             check_node_keys(found, node.entry.key, node.next_key, blocks.layout.order)
         })
+    }
+}
+
+/// The entries of the leaves of an index, collected from left to right.
+struct LeafEntries {
+    entries: Vec<(BlockHandle, Bytes)>,
+    count_max: usize,
+}
+
+/// The position of an index block in its index.
+struct LeafPosition {
+    /// 1 for the root.
+    level: u32,
+    /// The key of the next entry of the level above; `None` for the last block of the level.
+    next_key: Option<Bytes>,
+    is_leftmost: bool,
+}
+
+impl LeafEntries {
+    /// Adds the entries of all leaves below `node`. Returns `false` if there are too many.
+    fn collect(
+        &mut self,
+        index: &DataIndex,
+        blocks: &BlockReader,
+        node: &IndexBlock,
+        at: &LeafPosition,
+        context: &mut ReadContext<'_>,
+    ) -> Result<bool> {
+        for number in 0..node.len() {
+            let entry = node.entry(number).expect("the number is below the number of entries");
+            if at.level >= index.levels {
+                if self.entries.len() >= self.count_max {
+                    return Ok(false);
+                }
+                self.entries.push((entry.block, node.owned_key(entry.key)));
+                continue;
+            }
+            let next = node.entry(number + 1).map(|next| node.owned_key(next.key));
+            let below = LeafPosition {
+                level: at.level + 1,
+                next_key: next.or_else(|| at.next_key.clone()),
+                is_leftmost: at.is_leftmost && number == 0,
+            };
+            let predecessor = Predecessor::of_entry(node, number, at.is_leftmost);
+            let wanted = NodeEntry { entry, next_key: below.next_key.as_deref(), predecessor };
+            let child = index.load_below(blocks, wanted, below.level, context)?;
+            if !self.collect(index, blocks, &child, &below, context)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

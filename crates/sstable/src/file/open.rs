@@ -308,7 +308,7 @@ fn read_data_root(
     let mut branch = Vec::with_capacity(body.len());
     write_index_entries(&mut branch, entries.into_iter());
     let root = IndexBlock::new(IndexEntries::new(branch.into())?, trailer.comparator)?;
-    Ok((Some(DataIndex { root, levels: trailer.num_data_index_levels }), middle))
+    Ok((Some(DataIndex::new(root, trailer.num_data_index_levels)), middle))
 }
 
 /// Parses the meta index, which has only a root: names and locations of META blocks, by name.

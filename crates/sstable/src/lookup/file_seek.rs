@@ -11,6 +11,7 @@ use crate::block::row_table::{ROW_HASH_SEED, row_hash};
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::file::filters::file_filters::FilterAnswer;
+use crate::file::index::DataEntry;
 use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
 use crate::scan::scanner::ScanPosition;
@@ -23,7 +24,8 @@ pub(super) struct FileSeek(SeekState);
 /// The state of the search. Large variants are boxed, because the state is moved.
 #[derive(Debug)]
 enum SeekState {
-    /// The index root was searched. Next: load the block in which the row would begin.
+    /// The index was searched, or the family map named the block. Next: load the block in which the
+    /// row would begin.
     Block(IndexHit),
     /// The block is in memory, decoded. Next: search it.
     Cell(BlockSearch),
@@ -33,11 +35,13 @@ enum SeekState {
     Failed(Box<Error>),
 }
 
-/// The result of the search in the index root.
+/// The block in which the row would begin.
 #[derive(Clone, Copy, Debug)]
 struct IndexHit {
-    /// The entry of the root, if the root points to data blocks.
-    root_entry: Option<usize>,
+    /// The entry of the block, if the entries of data blocks are in memory.
+    entry: Option<usize>,
+    /// Whether a family map named the block. The row is then in no other block.
+    is_named: bool,
     hash: KeyHash,
 }
 
@@ -54,20 +58,32 @@ struct BlockSearch {
 #[derive(Clone, Copy, Debug)]
 enum NextBlock {
     Known(bool),
-    /// The root entry of this block. The entry after it decides, and is read only if needed.
-    AfterRootEntry(usize),
+    /// The entry of this block. The entry after it decides, and is read only if needed.
+    AfterEntry(usize),
 }
 
 impl FileSeek {
-    /// Searches the index root. Prefetches the block, if its slot has the block's address.
+    /// Searches the index, unless a family map has named the block.
+    ///
+    /// The number `named` is ignored if the file has no such block in the part of its index that is
+    /// in memory. Prefetches the block, if its slot has the block's address.
     #[inline]
-    pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
+    pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>, named: Option<u16>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
-        let root_entry = file.data_index().find_in_root(&KeyRef::before_row(probe.row()));
-        if let Some(slot) = root_entry.and_then(|entry| slot(file, entry)) {
+        let index = file.data_index();
+        let named = named.map(usize::from).filter(|entry| index.has_entry_in_memory(*entry));
+        let find = || index.find_in_memory(&KeyRef::before_row(probe.row()));
+        let (entry, is_named) = (named.or_else(find), named.is_some());
+        if let Some(slot) = entry.and_then(|entry| slot(file, entry)) {
             slot.prefetch(hash);
         }
-        Self(SeekState::Block(IndexHit { root_entry, hash }))
+        Self(SeekState::Block(IndexHit { entry, is_named, hash }))
+    }
+
+    /// Returns whether the block was named by a family map, and not loaded yet.
+    #[inline]
+    pub(super) const fn is_of_named_block(&self) -> bool {
+        matches!(self.0, SeekState::Block(IndexHit { is_named: true, .. }))
     }
 
     /// Loads the block from memory, the cache or the file.
@@ -78,16 +94,18 @@ impl FileSeek {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) {
-        let SeekState::Block(IndexHit { root_entry, hash }) = self.0 else { return };
-        if let Some(entry) = root_entry
+        let SeekState::Block(hit) = self.0 else { return };
+        let IndexHit { entry, is_named, hash } = hit;
+        if let Some(entry) = entry
             && let Some((block, bytes)) = slot(file, entry).and_then(BlockSlot::block)
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
-            let next_block = NextBlock::AfterRootEntry(entry);
+            let next_block =
+                if is_named { NextBlock::Known(false) } else { NextBlock::AfterEntry(entry) };
             self.0 = SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block });
             return;
         }
-        self.0 = load_through_index(file, IndexHit { root_entry, hash }, probe.row(), trace)
+        self.0 = load_through_index(file, hit, probe.row(), trace)
             .unwrap_or_else(|error| SeekState::Failed(Box::new(error)));
     }
 
@@ -149,9 +167,8 @@ impl NextBlock {
     fn may_begin(self, file: &OpenFile, row: &[u8]) -> bool {
         match self {
             Self::Known(may_begin) => may_begin,
-            Self::AfterRootEntry(entry) => {
-                let next = file.data_index().root.entry(entry + 1);
-                row_may_start_at(next.map(|next| next.key), row)
+            Self::AfterEntry(entry) => {
+                row_may_start_at(file.data_index().entry_in_memory(entry).next_key, row)
             }
         }
     }
@@ -164,12 +181,12 @@ fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
     next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
 }
 
-/// Returns the slot of a root entry's block, while the cache has room.
+/// Returns the slot of an entry's block, while the cache has room.
 ///
 /// A full cache must see every access, to choose what to evict.
 #[inline]
-fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
-    file.blocks.cache_has_room().then(|| file.data_index().root.slot(root_entry))
+fn slot(file: &OpenFile, entry: usize) -> Option<&BlockSlot> {
+    file.blocks.cache_has_room().then(|| file.data_index().slot_in_memory(entry))
 }
 
 /// Loads the block in which a row would begin.
@@ -180,13 +197,12 @@ fn load_through_index(
     row: &[u8],
     trace: &mut ReadTrace,
 ) -> Result<SeekState> {
-    let IndexHit { root_entry, hash } = hit;
+    let IndexHit { entry, is_named, hash } = hit;
     let key = KeyRef::before_row(row);
-    let choose = |node: &IndexBlock| root_entry.unwrap_or_else(|| node.find(&key));
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
-    file.data_index().find(&file.blocks, choose, context, |entry, context| {
-        let begins_next = row_may_start_at(entry.next_key, row);
+    let load = |entry: DataEntry<'_>, context: &mut ReadContext<'_>| {
+        let begins_next = !is_named && row_may_start_at(entry.next_key, row);
         let block = if begins_next {
             DataBlock::Decoded(file.load_decoded(entry, context)?)
         } else {
@@ -205,7 +221,12 @@ fn load_through_index(
                 Ok(SeekState::Done(position.map(Box::new)))
             }
         }
-    })
+    };
+    let index = file.data_index();
+    match entry {
+        Some(entry) => load(index.entry_in_memory(entry), context),
+        None => index.find(&file.blocks, |node: &IndexBlock| node.find(&key), context, load),
+    }
 }
 
 /// Finds the first cell of a row that may begin in the block after `block`.

@@ -27,13 +27,15 @@
 mod batch;
 mod file_seek;
 mod files;
+mod map_answer;
 mod row_in_file;
 mod row_lookup;
 
 pub use batch::{BATCH_MAX, FailedRow, FoundRow, Lookup, begin_together};
 pub use files::{FileFate, LookupFile, LookupFiles};
+pub use map_answer::{MapAnswer, MapBlocks};
 pub use row_in_file::RowInFile;
-pub use row_lookup::{LookupObserver, MapAnswer, RowLookup};
+pub use row_lookup::{LookupObserver, RowLookup};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::file_seek::FileSeek;
 use super::files::{FileFate, FilterState, LookupFile};
+use super::map_answer::MapAnswer;
 use super::row_in_file::RowInFile;
 use crate::file::filters::file_filters::FilterAnswer;
 use crate::{ReadTrace, Result, RowProbe, Timestamp};
@@ -18,33 +19,6 @@ pub trait LookupObserver {
 /// Ignores all calls, at no cost.
 impl LookupObserver for () {
     fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
-}
-
-/// The answer of a family map about one row, for the first 64 files of a list.
-///
-/// Bit `i` stands for the file at index `i`. A map never leaves out a file that has the row, but it
-/// may name a file that does not have it.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct MapAnswer {
-    /// The files that the map covers. The filters of the others are asked.
-    pub covered: u64,
-    /// The files that may have the row. Bits of files that are not covered have no meaning.
-    pub named: u64,
-}
-
-impl MapAnswer {
-    /// Returns whether the map covers the file at `index`.
-    #[inline]
-    const fn covers(self, index: usize) -> bool {
-        index < 64 && self.covered >> index & 1 == 1
-    }
-
-    /// Returns the number of files from `index` on, in a row, that do not have the row.
-    #[inline]
-    fn denied_run(self, index: usize) -> usize {
-        (self.covered & !self.named).checked_shr(index as u32).map_or(0, u64::trailing_ones)
-            as usize
-    }
 }
 
 /// The number of filters that are prefetched together.
@@ -173,7 +147,8 @@ impl<'a> RowLookup<'a> {
     ///
     /// A candidate is a file that the family map, its time range, its row range and its filter do
     /// not exclude.
-    /// Searches the candidate's index root, and prefetches the block if its address is known.
+    /// Searches the candidate's index root, unless the map named the block, and prefetches the block
+    /// if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
             return;
@@ -207,7 +182,9 @@ impl<'a> RowLookup<'a> {
             };
             match answer {
                 Ok(answer) => {
-                    let seek = FileSeek::begin(&candidate.file, self.probe);
+                    let block = if is_named { self.map.blocks.of(index) } else { None };
+                    let seek = FileSeek::begin(&candidate.file, self.probe, block);
+                    self.trace.map_blocks += u64::from(seek.is_of_named_block());
                     self.seek = Some((index, answer, seek));
                     return;
                 }

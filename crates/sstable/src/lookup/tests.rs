@@ -203,8 +203,8 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
         let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
         for (number, probe) in probes.iter().enumerate() {
             let mut lookup = RowLookup::new(&list, probe);
-            while let Some(row_found) = lookup.next_file(&mut ()).unwrap() {
-                let (file, scanner) = (row_found.file(), row_found.into_scanner());
+            while let Some(row) = lookup.next_file(&mut ()).unwrap() {
+                let (file, scanner) = (row.file(), row.into_scanner());
                 assert_eq!(scanner.cell().unwrap().row, probe.row());
                 found.push((number, file));
             }
@@ -239,7 +239,7 @@ fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
         for (row, is_present) in [(&present, true), (&absent, false)] {
             let probe = RowProbe::new(row, SEED);
             let mut lookup = RowLookup::new(&list, &probe);
-            lookup.answered_by_map(MapAnswer { covered: 0b011, named });
+            lookup.answered_by_map(MapAnswer { covered: 0b011, named, ..MapAnswer::default() });
             begin_together([&mut lookup]);
             let (mut found, mut fates) = (Vec::new(), Fates::default());
             while let Some(file) = lookup.next_file(&mut fates).unwrap().map(|found| found.file()) {
@@ -269,13 +269,13 @@ fn files_after_the_64th_are_asked_whatever_the_map_says() {
     let row = row(2);
     let probe = RowProbe::new(&row, SEED);
     let mut lookup = RowLookup::new(&list, &probe);
-    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
+    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40, ..MapAnswer::default() });
     let found = std::iter::from_fn(|| lookup.next_file(&mut ()).unwrap().map(|found| found.file()));
     assert_eq!(found.collect::<Vec<_>>(), [40, 64, 65, 66, 67, 68, 69]);
     let trace = lookup.trace();
     assert_eq!((trace.files_skipped_by_map, trace.filter_checks), (63, 6));
     let mut lookup = RowLookup::new(&list[..3], &probe);
-    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
+    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40, ..MapAnswer::default() });
     assert!(lookup.next_file(&mut ()).unwrap().is_none());
     assert_eq!((lookup.trace().files_skipped_by_map, lookup.trace().map_candidates), (3, 0));
 }

@@ -68,6 +68,8 @@ pub struct Writer<W> {
     pub(super) meta_blocks: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) first_data_block: Option<BlockOffset>,
     pub(super) last_data_block: Option<BlockOffset>,
+    /// The number of data blocks that are finished.
+    pub(super) data_block_count: u64,
     pub(super) statistics: Statistics,
     pub(super) failed: bool,
 }
@@ -126,6 +128,7 @@ impl<W: Write> Writer<W> {
             meta_blocks: BTreeMap::new(),
             first_data_block: None,
             last_data_block: None,
+            data_block_count: 0,
             statistics: Statistics::default(),
             failed: false,
         })
@@ -196,6 +199,11 @@ impl<W: Write> Writer<W> {
     /// Returns the bytes written so far, without those of pending blocks.
     pub const fn written_len(&self) -> u64 {
         self.blocks.offset().get()
+    }
+
+    /// Returns the number of the data block of the last appended cell; the first block is 0.
+    pub const fn data_block_number(&self) -> u64 {
+        self.data_block_count
     }
 
     /// Completes the file, flushes the sink, and returns it with a summary.
@@ -300,6 +308,7 @@ impl<W: Write> Writer<W> {
         self.index.push(block, std::mem::take(&mut self.index_key));
         self.first_data_block.get_or_insert(block.offset);
         self.last_data_block = Some(block.offset);
+        self.data_block_count += 1;
         Ok(())
     }
 

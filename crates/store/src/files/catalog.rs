@@ -14,6 +14,7 @@ use std::sync::Arc;
 use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
 
+use super::family_map::map::Inserted;
 use super::manifest::Manifest;
 use super::opener::Opener;
 use super::segment_number::SegmentNumber;
@@ -162,12 +163,14 @@ impl Catalog {
 
     /// Replaces files of a family by one new file, or by none.
     ///
-    /// An old file is unlinked when its last reader drops it.
+    /// An old file is unlinked when its last reader drops it. `inserted` has the rows of the new
+    /// file, if they were inserted into a family map.
     pub(crate) fn replace_files(
         &self,
         family: &Family,
         old: &[Arc<StoreFile>],
         new: Option<&Arc<StoreFile>>,
+        inserted: Option<&Inserted>,
     ) -> Result<()> {
         let update_manifest = |manifest: &mut Manifest| {
             let files = &mut manifest.family_mut(family.id).files;
@@ -175,9 +178,18 @@ impl Catalog {
             files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
             assert_eq!(before - files.len(), old.len(), "the manifest lists every open file once");
             files.extend(new.map(|file| file.entry.clone()));
+            // Without this, the newest id of a bulk load would be given out again after the next
+            // open if a compaction dropped all of its cells.
+            let newest = old.iter().map(|file| file.entry.sequence_max).max();
+            manifest.flushed = manifest.flushed.max(newest.unwrap_or_default());
         };
         self.install(update_manifest, |version| {
-            version.with(family, |changed| changed.files = changed.files.replace(old, new))
+            version.with(family, |changed| {
+                changed.files = changed.files.replace(old, new);
+                if let Some((file, inserted)) = new.zip(inserted) {
+                    changed.files = changed.files.cover(file, inserted);
+                }
+            })
         })?;
         for file in old {
             file.retire();
@@ -280,7 +292,7 @@ mod tests {
         let family = &version.families[0];
         let file = &family.files.by_time()[0].file;
         let twice = [Arc::clone(file), Arc::clone(file)];
-        assert!(panics(|| drop(inner.catalog.replace_files(&family.family, &twice, None))));
+        assert!(panics(|| drop(inner.catalog.replace_files(&family.family, &twice, None, None))));
         assert_eq!(inner.catalog.version().families[0].files.by_time().len(), 1);
     }
 }

@@ -28,7 +28,7 @@ use crate::files::new_file::{FilePurpose, NewFile};
 use crate::files::segment_number::SegmentNumber;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion, StoreVersion};
-use crate::maintenance::family_map::FlushedRows;
+use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
 use crate::read::rules::{Rules, Verdict};
@@ -152,12 +152,12 @@ pub(super) fn write_memstores(
     let mut cells = merged()?;
     let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
     let mut file = NewFile::create(catalog, family, purpose)?;
-    let mut rows = FlushedRows::begin(catalog, version);
+    let mut rows = NewRows::of_flush(catalog, version, || count_rows(merged()?))?;
     while let Some(cell) = cells.cell() {
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
             file.append(&cell)?;
-            rows.add(cell.row);
+            rows.add(cell.row, file.data_block_number());
         }
         cells.advance()?;
     }
@@ -170,7 +170,8 @@ pub(super) fn write_memstores(
             cells.advance()?;
         }
     }
-    Ok(Flushed { family: Arc::clone(family), memstores, file, inserted: rows.finish() })
+    let inserted = file.as_ref().and_then(|file| rows.finish(file));
+    Ok(Flushed { family: Arc::clone(family), memstores, file, inserted })
 }
 
 /// Replaces the written memstores by their files, in the manifest and in the current version.
@@ -203,7 +204,7 @@ impl Flushed {
         let unneeded = manifest.first_segment.0..segment.0;
         manifest.first_segment = segment;
         manifest.log_end = manifest.log_end.max(segment);
-        manifest.flushed = newest;
+        manifest.flushed = manifest.flushed.max(newest);
         for Self { family, file, .. } in flushed {
             let entry: Option<FileEntry> = file.as_ref().map(|file| file.entry.clone());
             manifest.family_mut(family.id).files.extend(entry);

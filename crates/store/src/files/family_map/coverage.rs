@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use filter::KeyHash;
-use sstable::MapAnswer;
+use sstable::{MapAnswer, MapBlocks};
 
 use super::map::FamilyMap;
-use super::slots::Slots;
+use super::slots::{FileSlots, Slots};
 use crate::stats::MapStats;
 
 /// A family map together with the slots that each file of a list has in it.
@@ -16,26 +16,31 @@ use crate::stats::MapStats;
 pub(crate) struct Coverage {
     map: Arc<FamilyMap>,
     /// The slots of each file, in the order of the list; empty for a file that is not covered.
-    slots: Box<[Slots]>,
+    slots: Box<[FileSlots]>,
     /// Bit `i` is set if file `i` of the list is covered. Only the first 64 files can be.
     covered: u64,
     /// For each slot, the bit of its file; 0 if the slot belongs to no file of the list.
     by_slot: [u64; 64],
+    /// The slots of the files whose entries have their block numbers.
+    with_blocks: Slots,
 }
 
 impl Coverage {
     /// Creates the coverage of a list of files.
     ///
     /// `slots` has the slots of each file, in the order of the list. The files after the 64th are not covered: an answer has 64 bits.
-    pub(crate) fn new(map: Arc<FamilyMap>, slots: Vec<Slots>) -> Self {
-        let (mut covered, mut by_slot) = (0, [0; 64]);
-        for (index, slots) in slots.iter().enumerate().take(64) {
-            covered |= u64::from(!slots.is_empty()) << index;
-            for slot in slots.iter() {
+    pub(crate) fn new(map: Arc<FamilyMap>, slots: Vec<FileSlots>) -> Self {
+        let (mut covered, mut by_slot, mut with_blocks) = (0, [0; 64], Slots::NONE);
+        for (index, file) in slots.iter().enumerate().take(64) {
+            covered |= u64::from(!file.is_empty()) << index;
+            for slot in file.slots.iter() {
                 by_slot[slot as usize] |= 1 << index;
             }
+            if file.has_blocks {
+                with_blocks = with_blocks.with(file.slots);
+            }
         }
-        Self { map, slots: slots.into(), covered, by_slot }
+        Self { map, slots: slots.into(), covered, by_slot, with_blocks }
     }
 
     /// Prefetches the line that [`answer`](Self::answer) reads first.
@@ -44,12 +49,27 @@ impl Coverage {
         self.map.prefetch(hash);
     }
 
-    /// Returns the covered files, and those of them that may have a row with this hash.
+    /// Returns the covered files, those of them that may have a row with this hash, and the blocks in
+    /// which it would begin.
     #[inline]
     pub(crate) fn answer(&self, hash: KeyHash) -> MapAnswer {
-        let slots = self.map.slots(hash);
-        let named = slots.iter().fold(0, |named, slot| named | self.by_slot[slot as usize]);
-        MapAnswer { covered: self.covered, named }
+        let mut answer = MapAnswer { covered: self.covered, ..MapAnswer::default() };
+        let Some(numbers) = &self.map.numbers else {
+            let slots = self.map.slots(hash).iter();
+            answer.named = slots.fold(0, |named, slot| named | self.by_slot[slot as usize]);
+            return answer;
+        };
+        self.map.places(numbers, hash, |slot, number| {
+            let file = self.by_slot[slot as usize];
+            if file != 0 {
+                answer.named |= file;
+                // The slot may have been given out for another file, whose blocks these are.
+                let is_known = self.with_blocks.contains(slot);
+                let number = if is_known { number } else { MapBlocks::UNKNOWN };
+                answer.blocks.add(file.trailing_zeros(), number);
+            }
+        });
+        answer
     }
 
     /// Returns the sizes of the map and the number of covered files.
@@ -57,6 +77,7 @@ impl Coverage {
         MapStats {
             mode: self.map.form().mode(),
             covered_files: u64::from(self.covered_files()),
+            files_with_blocks: self.slots.iter().filter(|file| file.has_blocks).count() as u64,
             bytes: self.map.bytes(),
             free_entries: self.map.room().entries,
         }
@@ -67,7 +88,7 @@ impl Coverage {
     }
 
     /// Returns the slots of the file at `index` of the list.
-    pub(crate) fn slots(&self, index: usize) -> Slots {
+    pub(crate) fn slots(&self, index: usize) -> FileSlots {
         self.slots[index]
     }
 

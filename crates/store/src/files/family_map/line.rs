@@ -39,6 +39,14 @@ const OVERFLOW_SHIFT: u32 = 48;
 #[cfg_attr(not(any(loom, shuttle)), repr(align(64)))]
 pub(super) struct Line([AtomicU64; WORDS]);
 
+/// The place of an entry in its line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) index: u32,
+    /// Whether the entry was inserted, and not already there.
+    pub(super) is_new: bool,
+}
+
 impl Line {
     /// Returns a line without entries.
     pub(super) fn new() -> Self {
@@ -48,18 +56,24 @@ impl Line {
     /// Returns the slots of the entries with this fingerprint.
     #[inline]
     pub(super) fn slots(&self, fingerprint: Fingerprint) -> Slots {
-        let wanted = (u64::from(fingerprint.value) << SLOT_BITS) * ONES;
         let mut slots = 0;
+        self.entries(fingerprint, |_, slot| slots |= 1 << slot);
+        Slots::from_bits(slots)
+    }
+
+    /// Calls `found` with the index and the slot of each entry with this fingerprint.
+    #[inline]
+    pub(super) fn entries(&self, fingerprint: Fingerprint, mut found: impl FnMut(u32, u32)) {
+        let wanted = (u64::from(fingerprint.value) << SLOT_BITS) * ONES;
         for (index, word) in self.0.iter().enumerate() {
             let word = word.load(Ordering::Relaxed);
             let mut equal = zero_entries((word ^ wanted) & FINGERPRINTS) & entry_bits(index);
             while equal != 0 {
-                let entry = word >> (equal.trailing_zeros() - 15);
-                slots |= 1 << (entry & SLOT_MASK);
+                let shift = equal.trailing_zeros() - 15;
+                found(index as u32 * 4 + shift / 16, (word >> shift & SLOT_MASK) as u32);
                 equal &= equal - 1;
             }
         }
-        Slots::from_bits(slots)
     }
 
     /// Returns whether a row with this overflow bit may be in a further line.
@@ -69,48 +83,63 @@ impl Line {
         last >> (OVERFLOW_SHIFT + fingerprint.overflow) & 1 == 1
     }
 
-    /// Inserts an entry. Returns `false`, and sets the row's overflow bit, if the line is full.
+    /// Inserts an entry, unless the line has an equal one, and returns its place.
     ///
-    /// Only the writer of the map may call this.
-    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> bool {
-        if self.slots(fingerprint).contains(slot) {
-            return true;
+    /// Returns `None`, and sets the row's overflow bit, if the line is full. Only the writer of the
+    /// map may call this.
+    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> Option<Place> {
+        let mut known = None;
+        self.entries(fingerprint, |index, of| {
+            if of == slot {
+                known = Some(Place { index, is_new: false });
+            }
+        });
+        if known.is_some() {
+            return known;
         }
         let entry = u64::from(fingerprint.value) << SLOT_BITS | u64::from(slot);
         for (index, word) in self.0.iter().enumerate() {
             let before = word.load(Ordering::Relaxed);
             let free = zero_entries(before & FINGERPRINTS) & entry_bits(index);
             if free != 0 {
-                word.store(before | entry << (free.trailing_zeros() - 15), Ordering::Relaxed);
-                return true;
+                let shift = free.trailing_zeros() - 15;
+                word.store(before | entry << shift, Ordering::Relaxed);
+                return Some(Place { index: index as u32 * 4 + shift / 16, is_new: true });
             }
         }
         let last = &self.0[WORDS - 1];
         let bit = 1 << (OVERFLOW_SHIFT + fingerprint.overflow);
         last.store(last.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
-        false
+        None
     }
 
     /// Returns a copy with other slot numbers, and its number of entries.
     ///
     /// Leaves out the entries whose slot has no new number. Keeps all overflow bits: a row may be in
-    /// a further line. Only the writer of the map may call this.
-    pub(super) fn renumbered(&self, renumber: &[Option<u32>; 64]) -> (Self, u64) {
+    /// a further line. Calls `copied` with the place of each entry in the copy, and with its index in
+    /// this line. Only the writer of the map may call this.
+    pub(super) fn renumbered(
+        &self,
+        renumber: &[Option<u32>; 64],
+        mut copied: impl FnMut(Place, u32),
+    ) -> (Self, u64) {
         let (copy, mut count) = (Self::new(), 0);
         for (index, word) in self.0.iter().enumerate() {
             let word = word.load(Ordering::Relaxed);
             for shift in
-                (0..64).step_by(16).filter(|shift| entry_bits(index) >> shift & 0xffff != 0)
+                (0..64_u32).step_by(16).filter(|shift| entry_bits(index) >> shift & 0xffff != 0)
             {
                 let entry = word >> shift & 0xffff;
                 let value = (entry >> SLOT_BITS) as u16;
                 let slot = renumber[(entry & SLOT_MASK) as usize];
                 let Some(slot) = slot.filter(|_| value != 0) else { continue };
                 let fingerprint = Fingerprint { value, overflow: 0 };
+                let place = copy.insert(fingerprint, slot);
+                let place = place.expect("a copy has no more entries than the line");
                 // Several slots of one file become one slot, so entries can become equal: these are
                 // counted once.
-                count += u64::from(!copy.slots(fingerprint).contains(slot));
-                assert!(copy.insert(fingerprint, slot), "a copy has no more entries than the line");
+                count += u64::from(place.is_new);
+                copied(place, index as u32 * 4 + shift / 16);
             }
         }
         let overflow = self.0[WORDS - 1].load(Ordering::Relaxed) >> OVERFLOW_SHIFT;

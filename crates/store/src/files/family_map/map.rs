@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use filter::{KeyHash, prefetch_line};
-use sstable::{BlockCache, Reservation};
+use sstable::{BlockCache, MapBlocks, Reservation};
 
 use super::form::MapForm;
 use super::line::{ENTRIES, Line};
+use super::numbers::Numbers;
 use super::places::{Fingerprint, LINES_MAX, line_index};
-use super::slots::{SLOT_COUNT, Slots};
+use super::slots::{FileSlots, SLOT_COUNT, Slots};
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
 
@@ -25,12 +26,14 @@ const LINE_LEN: u64 = 64;
 /// A map from the hash of a row to the slots of the files that may have it.
 pub(crate) struct FamilyMap {
     pub(super) lines: Box<[Line]>,
+    /// The block numbers of the entries of each line; `None` in a map of files.
+    pub(super) numbers: Option<Box<[Numbers]>>,
     pub(super) stash: Stash,
     /// Locked to insert entries. Readers do not lock it.
     pub(super) writer: Mutex<MapWriter>,
     pub(super) size: MapSize,
     /// The share of the block cache's budget that pays for the memory of the map.
-    _reservation: Reservation,
+    pub(super) _reservation: Reservation,
 }
 
 /// The size of a map.
@@ -51,6 +54,8 @@ pub(super) struct MapWriter {
     pub(super) entries: u64,
     /// The number of hashes in the stash.
     pub(super) stashed: u64,
+    /// Whether the stash was too full for a row. The map then takes no further rows.
+    pub(super) is_stash_full: bool,
 }
 
 /// The room that a map has for further files.
@@ -100,28 +105,29 @@ impl FamilyMap {
     pub(crate) fn new(rows: u64, form: MapForm, cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
         let size = MapSize::of_rows(rows, form);
         let reservation = cache.reserve(size.bytes())?;
-        let mut lines = Vec::new();
-        lines.try_reserve_exact(usize::try_from(size.lines).ok()?).ok()?;
-        lines.extend((0..size.lines).map(|_| Line::new()));
-        let (stash, writer) = (Stash::new(size.stashed), MapWriter::default());
-        Some(Arc::new(Self::from_parts(size, lines, stash, writer, reservation)))
-    }
-
-    pub(super) fn from_parts(
-        size: MapSize,
-        lines: Vec<Line>,
-        stash: Stash,
-        writer: MapWriter,
-        reservation: Reservation,
-    ) -> Self {
-        let (lines, writer) = (lines.into(), Mutex::new(writer));
-        Self { lines, stash, writer, size, _reservation: reservation }
+        let lines = allocated(size.lines, Line::new)?;
+        let numbers = match form {
+            MapForm::Files => None,
+            MapForm::Blocks => Some(allocated(size.lines, Numbers::new)?.into()),
+        };
+        Some(Arc::new(Self {
+            lines: lines.into(),
+            numbers,
+            stash: Stash::new(size.stashed),
+            writer: Mutex::default(),
+            size,
+            _reservation: reservation,
+        }))
     }
 
     /// Prefetches the first line of a row.
     #[inline]
     pub(super) fn prefetch(&self, hash: KeyHash) {
-        prefetch_line(&self.lines[line_index(hash, 0, self.lines.len())]);
+        let first = line_index(hash, 0, self.lines.len());
+        prefetch_line(&self.lines[first]);
+        if let Some(numbers) = &self.numbers {
+            prefetch_line(&numbers[first]);
+        }
     }
 
     /// Returns the slots under which a row with this hash may have been inserted.
@@ -156,11 +162,50 @@ impl FamilyMap {
         self.size.form
     }
 
+    /// Calls `found` with the slot of each entry for a hash, and with the number of the block in
+    /// which the row begins.
+    ///
+    /// The map must have block numbers. As in [`slots`](Self::slots), no entry is left out.
+    #[inline]
+    pub(super) fn places(
+        &self,
+        numbers: &[Numbers],
+        hash: KeyHash,
+        mut found: impl FnMut(u32, u16),
+    ) {
+        let fingerprint = Fingerprint::of(hash);
+        for step in 0..LINES_MAX {
+            let at = line_index(hash, step, self.lines.len());
+            let line = &self.lines[at];
+            line.entries(fingerprint, |index, slot| found(slot, numbers[at].number(index)));
+            if !line.overflows(fingerprint) {
+                return;
+            }
+        }
+        self.stash.slots(hash).iter().for_each(|slot| found(slot, MapBlocks::UNKNOWN));
+    }
+
     /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
-        let entries = self.size.entries_max().saturating_sub(writer.entries);
+        let entries = match writer.is_stash_full {
+            true => 0,
+            false => self.size.entries_max().saturating_sub(writer.entries),
+        };
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
+    }
+
+    /// Returns whether a copy of the map fits into the budget beside it.
+    pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
+    }
+
+    /// Returns whether a map for this number of rows fits into the budget once this one is gone.
+    pub(crate) fn could_be_replaced(&self, rows: u64, form: MapForm, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        let others = stats.reserved_bytes.saturating_sub(self.bytes());
+        others.saturating_add(MapSize::of_rows(rows, form).bytes()) <= stats.capacity_bytes / 2
     }
 
     /// Returns the memory of the map in bytes.
@@ -179,6 +224,14 @@ impl FamilyMap {
         drop(writer);
         Ok(SlotWriter { map: Arc::clone(self), slot, rows: 0, sample: Vec::new() })
     }
+}
+
+/// Returns the lines of a map; `None` if there is not enough memory.
+pub(super) fn allocated<T>(count: u64, new: impl Fn() -> T) -> Option<Vec<T>> {
+    let mut lines = Vec::new();
+    lines.try_reserve_exact(usize::try_from(count).ok()?).ok()?;
+    lines.extend((0..count).map(|_| new()));
+    Some(lines)
 }
 
 impl fmt::Debug for FamilyMap {
@@ -204,27 +257,48 @@ pub(crate) struct SlotWriter {
 #[derive(Clone, Debug)]
 pub(crate) struct Inserted {
     pub(crate) map: Arc<FamilyMap>,
-    pub(crate) slots: Slots,
+    pub(crate) slots: FileSlots,
+}
+
+/// A row of a file to insert.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MapRow {
+    pub(crate) hash: KeyHash,
+    /// The number of the data block in which the row begins, or [`MapBlocks::UNKNOWN`].
+    pub(crate) block: u16,
 }
 
 impl SlotWriter {
     /// One row in this many is looked up by `finish`.
     const ROWS_PER_SAMPLE: u64 = 61;
+    /// The number of rows by which the line of a row is prefetched before its insertion.
+    const PREFETCH: usize = 12;
 
-    /// Inserts rows by their hashes.
-    pub(crate) fn insert(&mut self, hashes: &[KeyHash]) -> Result<(), NotTaken> {
+    /// Inserts rows.
+    pub(crate) fn insert(&mut self, rows: &[MapRow]) -> Result<(), NotTaken> {
         let map = &*self.map;
         let mut writer = lock(&map.writer);
-        for &hash in hashes {
-            if writer.entries >= map.size.entries_max() {
+        for (index, &MapRow { hash, block }) in rows.iter().enumerate() {
+            if let Some(ahead) = rows.get(index + Self::PREFETCH) {
+                map.prefetch(ahead.hash);
+            }
+            if writer.entries >= map.size.entries_max() || writer.is_stash_full {
                 return Err(NotTaken::Full);
             }
             writer.entries += 1;
             let fingerprint = Fingerprint::of(hash);
-            let place = |step| &map.lines[line_index(hash, step, map.lines.len())];
-            if !(0..LINES_MAX).any(|step| place(step).insert(fingerprint, self.slot))
+            let insert_into = |step| {
+                let at = line_index(hash, step, map.lines.len());
+                let place = map.lines[at].insert(fingerprint, self.slot);
+                if let Some((place, numbers)) = place.zip(map.numbers.as_deref()) {
+                    numbers[at].note(place, block);
+                }
+                place.is_some()
+            };
+            if !(0..LINES_MAX).any(insert_into)
                 && !map.stash.insert(hash, Slots::of(self.slot), &mut writer.stashed)
             {
+                writer.is_stash_full = true;
                 return Err(NotTaken::Full);
             }
             if self.rows.is_multiple_of(Self::ROWS_PER_SAMPLE) {
@@ -239,11 +313,15 @@ impl SlotWriter {
     ///
     /// `rows` is the number of rows that the caller read. Checks this number and a sample of the
     /// rows, to detect bugs of the map: a lost row would be hidden from readers.
-    pub(crate) fn finish(self, rows: u64) -> Result<Inserted, NotTaken> {
+    ///
+    /// `has_blocks` says whether the rows were inserted with the numbers of their blocks.
+    pub(crate) fn finish(self, rows: u64, has_blocks: bool) -> Result<Inserted, NotTaken> {
         let is_found = |hash: &KeyHash| self.map.slots(*hash).contains(self.slot);
         if self.rows != rows || !self.sample.iter().all(is_found) {
             return Err(NotTaken::Unsound);
         }
-        Ok(Inserted { slots: Slots::of(self.slot), map: self.map })
+        let has_blocks = has_blocks && self.map.form() == MapForm::Blocks;
+        let slots = FileSlots { slots: Slots::of(self.slot), has_blocks };
+        Ok(Inserted { slots, map: self.map })
     }
 }

@@ -10,11 +10,12 @@
 //! |--------------|--------------------------------------------------------------------------|
 //! | `places`     | computes the lines and the fingerprint of a hash                         |
 //! | `line`       | one cache line of entries                                                |
+//! | `numbers`    | the block numbers of the entries of a line                               |
 //! | `stash`      | the hashes whose lines were all full                                     |
 //! | `map`        | the lines and the stash; inserts and lookups                             |
 //! | `form`       | whether entries name blocks, and which families need a map               |
 //! | `sweep`      | a copy of a map without the entries of dead slots                        |
-//! | `slots`      | a set of slot numbers                                                    |
+//! | `slots`      | a set of slot numbers, and the slots of a file                           |
 //! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
 //! | `coverage`   | the slots of each file of a list, and the answer for a row               |
 //!
@@ -43,6 +44,7 @@ pub(crate) mod coverage;
 pub(crate) mod form;
 mod line;
 pub(crate) mod map;
+mod numbers;
 mod places;
 pub(crate) mod row_hashes;
 pub(crate) mod slots;

@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use sstable::BlockCache;
 
+use super::form::MapForm;
 use super::line::Line;
-use super::map::{FamilyMap, MapWriter};
+use super::map::{FamilyMap, MapWriter, allocated};
+use super::numbers::Numbers;
 use super::slots::Slots;
 use super::stash::Stash;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 impl FamilyMap {
     /// Returns a copy in which the slots of `files[i]` have become slot `i`.
@@ -27,15 +29,24 @@ impl FamilyMap {
             }
         }
         let reservation = cache.reserve(self.size.bytes())?;
-        let mut lines = Vec::new();
+        let copies = match self.form() {
+            MapForm::Files => None,
+            MapForm::Blocks => Some(allocated(self.size.lines, Numbers::new)?),
+        };
+        let mut lines = allocated(0, Line::new)?;
         lines.try_reserve_exact(self.lines.len()).ok()?;
         // Inserts wait for the copy, and then continue in this map, not in the copy. Their files
         // are covered later: their slots are not part of `files`.
-        let _no_writer = lock(&self.writer);
+        let original = lock(&self.writer);
         let next_slot = u32::try_from(files.len()).ok()?;
-        let mut writer = MapWriter { next_slot, ..MapWriter::default() };
-        lines.extend(self.lines.iter().map(|line| {
-            let (line, entries): (Line, u64) = line.renumbered(&renumber);
+        let is_stash_full = original.is_stash_full;
+        let mut writer = MapWriter { next_slot, is_stash_full, ..MapWriter::default() };
+        lines.extend(self.lines.iter().enumerate().map(|(at, line)| {
+            let (line, entries): (Line, u64) = line.renumbered(&renumber, |place, index| {
+                if let Some((numbers, copies)) = self.numbers.as_deref().zip(copies.as_deref()) {
+                    copies[at].note(place, numbers[at].number(index));
+                }
+            });
             writer.entries += entries;
             line
         }));
@@ -49,7 +60,15 @@ impl FamilyMap {
                 writer.entries += live.iter().count() as u64;
             }
         }
-        Some(Arc::new(Self::from_parts(self.size, lines, stash, writer, reservation)))
+        drop(original);
+        Some(Arc::new(Self {
+            lines: lines.into(),
+            numbers: copies.map(Vec::into_boxed_slice),
+            stash,
+            writer: Mutex::new(writer),
+            size: self.size,
+            _reservation: reservation,
+        }))
     }
 
     /// Returns the slots of the files of a swept map, in the order of the argument of

@@ -17,6 +17,7 @@ use crate::files::new_file::{FilePurpose, NewFile};
 use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::FamilyVersion;
 use crate::maintenance::background::Maintenance;
+use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::{filter_of_new, row_count};
 use crate::read::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, StoreMerge};
@@ -74,6 +75,11 @@ impl Maintenance {
                     });
                 }
                 result?;
+                // A family map must not wait until all compactions have ended: a merge of covered
+                // files covers its output without reading it.
+                if self.tasks.take_cover_files() {
+                    self.cover_files(catalog);
+                }
             }
         }
         Ok(())
@@ -101,12 +107,12 @@ impl Maintenance {
         let others: Vec<_> =
             version.files.by_sequence().filter(|file| !is_old(file)).cloned().collect();
         // An upper bound: a row of several files is counted once per file.
-        let rows = || Ok(files.iter().map(|file| row_count(file)).sum());
+        let rows_at_most = files.iter().map(|file| row_count(file)).sum();
         let purpose = FilePurpose {
             sequence_max: sequence_max.expect("a compaction has files"),
             has_tags: files.iter().any(|file| file.reader.file_info().includes_tags()),
             is_major_compaction: is_all,
-            filter: filter_of_new(family, &others, rows)?,
+            filter: filter_of_new(family, &others, || Ok(rows_at_most))?,
         };
         let _watch = WorkSpan::begin(Work::Compact);
         let pace = Pace::new(&self.tasks, self.options.compaction.rate());
@@ -125,6 +131,7 @@ impl Maintenance {
             Rules::for_rewrite(&family.options, now)
         };
         let mut merged = NewFile::create(catalog, family, purpose)?;
+        let mut rows = NewRows::of_compaction(catalog, version, rows_at_most);
         let mut passed = 0_u64;
         while let Some(cell) = cells.cell() {
             if passed.is_multiple_of(CELLS_PER_STEP) && !pace.goes_on(merged.written_len()) {
@@ -136,12 +143,14 @@ impl Maintenance {
             passed += 1;
             if rules.judge(&cell) == Verdict::Include {
                 merged.append(&cell)?;
+                rows.add(cell.row, merged.data_block_number());
             }
             cells.advance()?;
         }
         let merged =
             merged.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
-        catalog.replace_files(family, files, merged.as_ref())?;
+        let inserted = merged.as_ref().and_then(|merged| rows.finish(merged));
+        catalog.replace_files(family, files, merged.as_ref(), inserted.as_ref())?;
         self.count(|counts| counts.compactions += 1);
         Ok(())
     }

@@ -1,0 +1,162 @@
+//! `hfile snapshot verify` and `hfile table verify`: check each file of a table.
+
+use std::io::{self, Write};
+
+use directories::Table;
+use directories::verify::{FileCheck, TableDamage};
+use serde::Serialize;
+use sstable::escape;
+
+use super::place::{SnapshotPlace, TableNamePlace};
+use crate::each_file::Outcomes;
+use crate::failure::Answer;
+use crate::lost_rows::LostRowsReport;
+use crate::output::{Report, ReportFormat};
+use crate::parallel::in_parallel;
+use crate::progress::Progress;
+use crate::reading_options::limits;
+use crate::size_text::show_number;
+use crate::stderr::print_message;
+
+// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+#[derive(clap::Args)]
+pub(super) struct VerifySnapshot {
+    #[command(flatten)]
+    place: SnapshotPlace,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+#[derive(clap::Args)]
+pub(super) struct VerifyTable {
+    #[command(flatten)]
+    place: TableNamePlace,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl VerifySnapshot {
+    /// Checks the snapshot and prints a report.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let snapshot = self.place.open_snapshot()?;
+        let name = snapshot.description.name.clone();
+        check(&snapshot.table, Checked { snapshot: Some(name), table: None }, self.report_format)
+    }
+}
+
+impl VerifyTable {
+    /// Checks the table and prints a report.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let table = self.place.open_table()?;
+        let name = table.name.to_string();
+        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
+        let logs = table.logs.len() + recovered;
+        if logs > 0 {
+            let logs = show_number(logs as u64, "write-ahead log");
+            print_message(format_args!("hfile: {logs} not checked; see hfile wal verify"));
+        }
+        check(&table, Checked { snapshot: None, table: Some(name) }, self.report_format)
+    }
+}
+
+/// What was checked: one of the two.
+#[derive(Serialize)]
+struct Checked {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<String>,
+}
+
+fn check(table: &Table, checked: Checked, format: ReportFormat) -> anyhow::Result<Answer> {
+    let check = table.check();
+    let tree = &**table.tree();
+    let bytes = check.files.iter().map(|file| file.len(tree)).sum();
+    let progress = Progress::bytes("checking", bytes);
+    let mut outcomes = Outcomes::default();
+    let mut errors: Vec<Finding> = check.damages.iter().map(Finding::new).collect();
+    in_parallel(
+        &check.files,
+        |file: &FileCheck| {
+            let mut shown = 0;
+            file.run(tree, limits(), |done| {
+                // Other threads advance the same bar. A check may go back to an earlier offset.
+                progress.advance(done.saturating_sub(shown));
+                shown = shown.max(done);
+            })
+        },
+        |_, damages| {
+            let outcome = damages.map(|damages| {
+                errors.extend(damages.iter().map(Finding::new));
+                Answer::Positive
+            });
+            outcomes.record(outcome.map_err(anyhow::Error::from))
+        },
+    )?;
+    drop(progress);
+    let (regions, files) = (table.regions.len(), check.files.len());
+    let ok = errors.is_empty();
+    format.print(&TableReport { schema: 1, checked, ok, regions, files, errors })?;
+    Ok(outcomes.conclude(files)?.and(Answer::from_bool(ok)))
+}
+
+#[derive(Serialize)]
+struct TableReport {
+    schema: u32,
+    #[serde(flatten)]
+    checked: Checked,
+    ok: bool,
+    regions: usize,
+    /// HFiles; each is checked once, though several regions may have a half of it.
+    files: usize,
+    errors: Vec<Finding>,
+}
+
+/// A damaged or missing part of the table.
+#[derive(Serialize)]
+struct Finding {
+    region: Option<String>,
+    family: Option<String>,
+    file: Option<String>,
+    what: String,
+    #[serde(flatten)]
+    rows: LostRowsReport,
+    /// The file or the region, for the report that people read.
+    #[serde(skip)]
+    place: String,
+}
+
+impl Finding {
+    fn new(damage: &TableDamage) -> Self {
+        Self {
+            region: damage.region.as_ref().map(ToString::to_string),
+            family: damage.family.as_ref().map(|family| escape(family).to_string()),
+            file: damage.file.clone(),
+            what: damage.what.clone(),
+            rows: LostRowsReport::from(&damage.rows),
+            place: damage.place(),
+        }
+    }
+}
+
+impl Report for TableReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Checked { snapshot, table } = &self.checked;
+        let name = match (snapshot, table) {
+            (Some(name), _) => format!("snapshot {name}"),
+            (None, name) => format!("table {}", name.as_deref().unwrap_or_default()),
+        };
+        let verdict = if self.ok { "sound" } else { "DAMAGED" };
+        let regions = show_number(self.regions as u64, "region");
+        let files = show_number(self.files as u64, "HFile");
+        writeln!(out, "{name}: {verdict}, {regions}, {files}")?;
+        for Finding { place, what, rows, .. } in &self.errors {
+            match &**place {
+                "" => writeln!(out, "  {what}")?,
+                place => writeln!(out, "  {place}: {what}")?,
+            }
+            writeln!(out, "    {}", rows.text())?;
+        }
+        Ok(())
+    }
+}

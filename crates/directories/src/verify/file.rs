@@ -1,0 +1,169 @@
+//! Checks one HFile of a table, and the store files that use it.
+
+use sstable::{
+    Damage, FileName, Half, Limits, Reader, ReaderOptions, RowsBetween, Verification, escape,
+};
+
+use super::damage::{TableDamage, rows_in};
+use crate::{Error, FileTree, ItemKind, Location, RegionInfo, Result, StoreFile};
+
+/// The check of an HFile: the file, and the store files that stand for it or for a half of it.
+#[derive(Debug)]
+pub struct FileCheck {
+    /// The path below `data` or `archive/data`: `NAMESPACE/TABLE/REGION/FAMILY/FILE`.
+    pub path: String,
+    pub(super) uses: Vec<FileUse>,
+}
+
+/// A store file that stands for the HFile, or for a half of it.
+#[derive(Debug)]
+pub(super) struct FileUse {
+    pub(super) region: RegionInfo,
+    /// The rows that the file can have.
+    pub(super) rows: RowsBetween,
+    pub(super) family: Vec<u8>,
+    pub(super) file: StoreFile,
+}
+
+impl FileCheck {
+    /// Checks the file. Calls `progress` with the number of bytes that are checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a file cannot be read, and [`Error::File`] if it needs a feature that this
+    /// build does not have. Damage and missing files are not errors, but part of the result.
+    pub fn run(
+        &self,
+        tree: &dyn FileTree,
+        limits: Limits,
+        progress: impl FnMut(u64),
+    ) -> Result<Vec<TableDamage>> {
+        let mut damages = Vec::new();
+        let mut found = Vec::new();
+        for used in &self.uses {
+            match used.file.locate(tree) {
+                Ok(location) => found.push((used, location)),
+                Err(error) => damages.push(used.damage_of(error)?),
+            }
+        }
+        let Some((_, Location { path, .. })) = found.first() else { return Ok(damages) };
+        let len = match tree.find(path).map_err(Error::io(path, "find it"))? {
+            Some(ItemKind::File { len }) => len,
+            _ => 0,
+        };
+        for (used, _) in &found {
+            if let Some(recorded) = used.file.len.filter(|recorded| *recorded != len) {
+                let what = format!("has {len} bytes; {recorded} are recorded");
+                damages.push(used.damage(what, used.rows.clone()));
+            }
+        }
+        let name = FileName::new(path.display().to_string());
+        let source = tree.open(path).map_err(Error::io(path, "open it"))?;
+        let verification = sstable::verify(source.clone(), name.clone(), limits, progress)?;
+        for problem in &verification.problems {
+            report(problem, &verification, &found, &mut damages);
+        }
+        let options = ReaderOptions::default().limits(limits);
+        if let Ok(reader) = Reader::open(source, name, options) {
+            for (used, location) in &found {
+                damages.extend(used.check_rows(&reader, location)?);
+            }
+        }
+        Ok(damages)
+    }
+}
+
+/// Reports a problem of the HFile for each store file that loses rows.
+///
+/// If none does, because the other half is damaged, reports it once.
+fn report(
+    problem: &Damage,
+    verification: &Verification,
+    found: &[(&FileUse, Location)],
+    damages: &mut Vec<TableDamage>,
+) {
+    let lost = verification.lost_rows.iter().find(|lost| lost.at == problem.at);
+    let lost = lost.map_or_else(RowsBetween::default, |lost| lost.rows.clone());
+    let block = problem.block.map(|block| format!("{} block ", block.name())).unwrap_or_default();
+    let what = format!("damaged: {block}at {:#x}: {}", problem.at.get(), problem.what);
+    let mut is_reported = false;
+    for (used, location) in found {
+        if let Some(rows) = used.rows_lost(&lost, location) {
+            damages.push(used.damage(what.clone(), rows));
+            is_reported = true;
+        }
+    }
+    if let (false, Some((used, _))) = (is_reported, found.first()) {
+        let what = format!("{what}; no rows of this region");
+        damages.push(used.damage(what, lost));
+    }
+}
+
+impl FileUse {
+    fn damage(&self, what: String, rows: RowsBetween) -> TableDamage {
+        TableDamage {
+            region: Some(self.region.encoded_name.clone()),
+            family: Some(self.family.clone()),
+            file: Some(self.file.short_path()),
+            what,
+            rows,
+        }
+    }
+
+    /// Returns a missing or damaged file as damage, and other errors unchanged.
+    fn damage_of(&self, error: Error) -> Result<TableDamage> {
+        let what = match error {
+            Error::Missing { what, looked, .. } => {
+                let looked: Vec<String> =
+                    looked.iter().map(|path| path.display().to_string()).collect();
+                format!("{what} is missing; looked for {}", looked.join(", "))
+            }
+            Error::Damaged { what, .. } => what,
+            Error::File(sstable::Error::Corrupt { damage, .. }) => {
+                format!("damaged: {}", damage.what)
+            }
+            error => return Err(error),
+        };
+        Ok(self.damage(what, self.rows.clone()))
+    }
+
+    /// Returns which of the lost rows of the HFile this store file loses; `None` if none.
+    fn rows_lost(&self, lost: &RowsBetween, location: &Location) -> Option<RowsBetween> {
+        if self.region.is_mob() {
+            return Some(lost.clone());
+        }
+        let rows = rows_in(&self.region, lost)?;
+        let Some(half) = &location.half else { return Some(rows) };
+        let split = half.split_row();
+        let is_other_half = match half.half() {
+            Half::Top => rows.last.as_deref().is_some_and(|last| last < split),
+            Half::Bottom => rows.first.as_deref().is_some_and(|first| first > split),
+        };
+        (!is_other_half).then_some(rows)
+    }
+
+    /// Checks that the rows of the file are in its region, and that its half fits.
+    fn check_rows(&self, reader: &Reader, location: &Location) -> Result<Option<TableDamage>> {
+        if self.region.is_mob() {
+            return Ok(None);
+        }
+        if let Some(half) = &location.half {
+            let checked = self.file.check_half(half, &self.region, reader.first_row());
+            return checked.err().map(|error| self.damage_of(error)).transpose();
+        }
+        let (Some(first), Some(last)) = (reader.first_row(), reader.last_row()) else {
+            return Ok(None);
+        };
+        if self.region.contains_row(first) && self.region.contains_row(last) {
+            return Ok(None);
+        }
+        let what = format!(
+            "has rows outside of its region, which has {}: from {} to {}",
+            self.region.rows(),
+            escape(first),
+            escape(last)
+        );
+        let rows = RowsBetween { first: Some(first.to_vec()), last: Some(last.to_vec()) };
+        Ok(Some(self.damage(what, rows)))
+    }
+}
