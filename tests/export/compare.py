@@ -66,12 +66,12 @@ def main():
         regions = json.load(manifest)["regions"]
     files = [os.path.join(directory, file["file"]) for region in regions for file in region["files"]]
     read = pyarrow.parquet.read_table if form == "parquet" else lambda file: pyarrow.ipc.open_file(file).read_all()
-    table = pyarrow.concat_tables(read(file) for file in files)
-    table.validate(full=True)
-    same("pyarrow", list(zip(*(table.column(name).to_pylist() for name in names))), expected)
+    exported = pyarrow.concat_tables(read(file) for file in files)
+    exported.validate(full=True)
+    same("pyarrow", list(zip(*(exported.column(name).to_pylist() for name in names))), expected)
 
     select = ", ".join(f'"{name}"' for name in names)
-    source = f"read_parquet({files!r})" if form == "parquet" else "table"
+    source = f"read_parquet({files!r})" if form == "parquet" else "exported"
     same("DuckDB", duckdb.sql(f"SELECT {select} FROM {source}").fetchall(), expected)
 
 

@@ -100,8 +100,12 @@ impl SnapshotPlace {
 impl Place for SnapshotPlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
         let Snapshot { description, table } = self.open_snapshot()?;
-        let (snapshot, creation) = (Some(self.name.clone()), Some(description.creation_time));
-        Ok(OpenTable { table, snapshot, creation, with_logs: false })
+        Ok(OpenTable {
+            table,
+            snapshot: Some(description.name),
+            creation: Some(description.creation_time),
+            with_logs: false,
+        })
     }
 }
 

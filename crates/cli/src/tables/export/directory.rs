@@ -20,6 +20,9 @@ use crate::temporary::OutputFile;
 
 const LOCK: &str = ".export.lock";
 
+/// What the names of unfinished files begin with; see `temporary`.
+const TEMPORARY: &str = ".hfile-";
+
 /// The directory of an export, locked.
 pub(super) struct ExportDirectory {
     path: PathBuf,
@@ -145,7 +148,7 @@ fn continued(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manife
 /// Whether a path is one that an export makes: temporary, or with the name of an exported file.
 fn is_ours(path: &Path, manifest: &Manifest) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if name.starts_with(".hfile-") {
+    if name.starts_with(TEMPORARY) {
         return true;
     }
     if manifest.format == "hfiles" {
@@ -155,9 +158,12 @@ fn is_ours(path: &Path, manifest: &Manifest) -> bool {
     index.bytes().all(|byte| byte.is_ascii_digit()) && rest.starts_with('-')
 }
 
+/// Whether there are files that a run did not leave that ended before it wrote the manifest.
 fn has_entries(directory: &Path) -> anyhow::Result<bool> {
-    // The first run may have ended before it wrote the manifest.
-    Ok(files_below(directory)?.iter().any(|path| path.file_name().is_none_or(|name| name != LOCK)))
+    Ok(files_below(directory)?.iter().any(|path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_none_or(|name| name != LOCK && !name.starts_with(TEMPORARY))
+    }))
 }
 
 /// Returns the files of a directory and of its subdirectories.
