@@ -30,9 +30,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_named = |name: &str| arguments.iter().any(|argument| argument == name);
     let number = |name: &str, default: u64| {
-        let number = arguments.iter().find_map(|argument| {
-            argument.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
-        });
+        let number = arguments
+            .iter()
+            .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('=')?.parse().ok());
         number.unwrap_or(default)
     };
     let (rows, gets) = (number("rows", 100_000), number("gets", 20_000));
@@ -84,9 +84,8 @@ fn load(directory: &std::path::Path, rows: u64, files: u64, map: bool, cache_byt
         .family_map(if map { MapMode::Files } else { MapMode::Off });
     let store = Store::open(directory, options).expect("an empty directory");
     let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
-    let family = FamilyOptions::default()
-        .bloom_type(BloomType::None)
-        .filter((!map).then_some(filter));
+    let family =
+        FamilyOptions::default().bloom_type(BloomType::None).filter((!map).then_some(filter));
     store.create_family(FAMILY, family).expect("a new store");
     let mut value = [0; VALUE_LEN];
     for file in 0..files {
