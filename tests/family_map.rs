@@ -1,6 +1,11 @@
 //! Stores with a family map: no row that is there is ever denied, and every file is counted once.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
+#[path = "family_map/lookups.rs"]
+mod lookups;
+#[path = "family_map/upkeep.rs"]
+mod upkeep;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -6,7 +6,8 @@
 //! | model     | interleavings                                      | of                               |
 //! |-----------|----------------------------------------------------|----------------------------------|
 //! | `loom`    | all with a limited number of preemptions, memory   | group commit, and the hand-over  |
-//! |           | order of atomics included                          | memstore → flushing → file       |
+//! |           | order of atomics included                          | memstore → flushing → file; the  |
+//! |           |                                                    | changes of a family map          |
 //! | `shuttle` | random (PCT: a bug that needs few preemptions is   | a small store with its flush and |
 //! |           | found with a known probability)                    | compaction threads               |
 //!
@@ -19,6 +20,10 @@
 //! ```
 #![cfg(any(loom, shuttle))]
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+#[cfg(loom)]
+#[path = "orders/family_map.rs"]
+mod family_map;
 
 use std::sync::Arc;
 
@@ -60,7 +65,7 @@ mod every_order {
         store.write(Put::new(row).column("f", "q", row), durability)
     }
 
-    fn has(store: &Store, row: &str) -> bool {
+    pub(super) fn has(store: &Store, row: &str) -> bool {
         !store.get(&Get::row(row)).unwrap().is_empty()
     }
 
@@ -75,12 +80,12 @@ mod every_order {
         disk.paths().iter().filter(|path| path.extension().is_some()).any(|path| holds(path))
     }
 
-    fn spawn(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    pub(super) fn spawn(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         Builder::new().stack_size(STACK_BYTES).spawn(body).unwrap()
     }
 
     /// Runs a history in every interleaving with at most `preemptions` preemptions.
-    fn in_every_order(
+    pub(super) fn in_every_order(
         what: &str,
         preemptions: Option<usize>,
         history: impl Fn() + Send + Sync + 'static,

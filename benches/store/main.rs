@@ -1,4 +1,5 @@
-//! A store as a whole: write throughput, the cost of a get by part, the bytes read to open a store.
+//! A store as a whole: write throughput, the cost of a get by part, the bytes read to open a store,
+//! the family map.
 //!
 //! Each benchmark is a module and is run by name. An optional number sets its size:
 //!
@@ -6,10 +7,12 @@
 //! cargo bench -p benches --bench store -- writes [ROWS]
 //! cargo bench -p benches --bench store -- gets [ROWS]
 //! cargo bench -p benches --bench store -- open [FILES]
+//! cargo bench -p benches --bench store -- map [ROWS]
 //! ```
 #![expect(clippy::print_stdout, reason = "the tables are what this is for")]
 
 mod counted_files;
+mod family_map;
 mod gets;
 mod open;
 mod writes;
@@ -25,7 +28,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = arguments.iter().find_map(|argument| argument.parse().ok());
     let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
-    let all = !["writes", "gets", "open"].into_iter().any(is_asked);
+    let all = !["writes", "gets", "open", "map"].into_iter().any(is_asked);
     if all || is_asked("writes") {
         writes::run(number.unwrap_or(10_000_000));
     }
@@ -34,5 +37,8 @@ fn main() {
     }
     if all || is_asked("open") {
         open::run(number.unwrap_or(1_000));
+    }
+    if all || is_asked("map") {
+        family_map::run(number.unwrap_or(2_000_000));
     }
 }

@@ -203,8 +203,8 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
         let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
         for (number, probe) in probes.iter().enumerate() {
             let mut lookup = RowLookup::new(&list, probe);
-            while let Some(row_found) = lookup.next_file(&mut ()).unwrap() {
-                let (file, scanner) = (row_found.file(), row_found.into_scanner());
+            while let Some(row) = lookup.next_file(&mut ()).unwrap() {
+                let (file, scanner) = (row.file(), row.into_scanner());
                 assert_eq!(scanner.cell().unwrap().row, probe.row());
                 found.push((number, file));
             }

@@ -175,6 +175,10 @@ impl Catalog {
             files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
             assert_eq!(before - files.len(), old.len(), "the manifest lists every open file once");
             files.extend(new.map(|file| file.entry.clone()));
+            // Without this, the newest id of a bulk load would be given out again after the next
+            // open if a compaction dropped all of its cells.
+            let newest = old.iter().map(|file| file.entry.sequence_max).max();
+            manifest.flushed = manifest.flushed.max(newest.unwrap_or_default());
         };
         self.install(update_manifest, |version| {
             version.with(family, |changed| changed.files = changed.files.replace(old, new))

@@ -6,6 +6,7 @@
 //!          ├─ version    what readers see: memstores, and a file_list per family
 //!          └─ opener     how each store_file is opened
 //! family_map                  names the files of a family that may hold a row
+//! map_retry                   when a file that the family map could not read is read again
 //! new_file, region_files      write files: for the store, for HBase's bulk load
 //! names, own_directory, unfinished, dropped, identity, segment_number, sequence      names of files and directories
 //! ```
@@ -21,6 +22,7 @@ pub(crate) mod family_map;
 pub(crate) mod file_list;
 pub(crate) mod identity;
 pub(crate) mod manifest;
+pub(crate) mod map_retry;
 pub(crate) mod names;
 pub(crate) mod new_file;
 pub(crate) mod opener;

@@ -17,8 +17,10 @@ use sstable::{
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::manifest::FileEntry;
+use crate::files::map_retry::MapRetry;
 use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, lock};
 use crate::telemetry;
 use crate::vfs::Vfs;
 
@@ -32,8 +34,8 @@ pub(crate) struct StoreFile {
     is_obsolete: AtomicBool,
     /// Whether it was logged that a filter of the file cannot be used.
     is_filter_logged: AtomicBool,
-    /// Whether the family map leaves out the file, because its rows could not be read.
-    is_left_out: AtomicBool,
+    /// When the family map, which could not read the rows of the file, reads them again.
+    map_retry: Mutex<Option<MapRetry>>,
     /// Whether the file was there when the store was opened.
     is_from_before: AtomicBool,
 }
@@ -62,7 +64,7 @@ impl StoreFile {
             vfs: Arc::clone(vfs),
             is_obsolete: AtomicBool::new(false),
             is_filter_logged: AtomicBool::new(false),
-            is_left_out: AtomicBool::new(false),
+            map_retry: Mutex::new(None),
             is_from_before: AtomicBool::new(false),
         };
         file.log_filter_problem(family);
@@ -89,13 +91,15 @@ impl StoreFile {
         }
     }
 
-    /// Leaves the file out of the family map: its own filter is asked.
-    pub(crate) fn leave_out_of_map(&self) {
-        self.is_left_out.store(true, Ordering::Relaxed);
+    /// Returns when the rows of the file are read again for the family map; `None` if no attempt
+    /// has failed.
+    pub(crate) fn map_retry(&self) -> Option<MapRetry> {
+        *lock(&self.map_retry)
     }
 
-    pub(crate) fn is_left_out_of_map(&self) -> bool {
-        self.is_left_out.load(Ordering::Relaxed)
+    /// Notes that the family map could not read the rows of the file: its own filter is asked.
+    pub(crate) fn set_map_retry(&self, retry: Option<MapRetry>) {
+        *lock(&self.map_retry) = retry;
     }
 
     /// Notes that the file was there when the store was opened.

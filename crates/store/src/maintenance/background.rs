@@ -27,7 +27,7 @@ pub(crate) struct Maintenance {
     /// Held during a compaction; taken before all other locks.
     pub(super) compaction_turn: Mutex<()>,
     pub(super) health: Arc<Health>,
-    /// The families whose map does not fit into memory.
+    /// The families whose map could not be built, for lack of memory.
     pub(super) maps_given_up: Mutex<GivenUp>,
     counts: Mutex<Counts>,
 }

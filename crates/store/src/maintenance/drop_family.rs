@@ -34,12 +34,12 @@ impl Maintenance {
         name: &str,
     ) -> Result<FamilyStats> {
         // Waits for a compaction first: it can take long, and flushes must continue meanwhile.
-        let _no_compaction = self.take_turn(&self.compaction_turn)?;
-        let _no_flush = self.take_turn(&self.flush_turn)?;
+        let no_compaction = self.take_turn(&self.compaction_turn)?;
+        let no_flush = self.take_turn(&self.flush_turn)?;
         // No other drop can remove the family from here on: it would wait for the turns.
         catalog.version().known_family(name.as_bytes())?;
         dropped::mark(&**catalog.opener.vfs(), catalog.opener.directory(), name)?;
-        let _watch = self.health.poison_on_panic();
+        let watch = self.health.poison_on_panic();
         let removed = self.remove_family(catalog, log, name);
         self.tasks.flush_ended();
         let removed = removed.map_err(|error| self.health.poison(error))?;
@@ -49,6 +49,9 @@ impl Maintenance {
         }
         drop(removed); // Unlinks the files, unless a reader has them.
         catalog.finish_drop(name);
+        drop((watch, no_flush, no_compaction));
+        // The memstores of the other families have become files.
+        self.files_changed(catalog);
         Ok(stats)
     }
 
@@ -80,7 +83,7 @@ impl Maintenance {
                 unneeded = Flushed::list_in(&flushed, manifest, segment, newest);
             }
             // The file with the last sequence id may be of the dropped family.
-            manifest.flushed = newest;
+            manifest.flushed = manifest.flushed.max(newest);
             manifest.families.retain(|family| family.id != removed.family.id);
         };
         catalog.install(update_manifest, |version| {

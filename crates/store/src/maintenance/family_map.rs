@@ -15,7 +15,8 @@
 //! read later.
 //!
 //! No failure here fails a write or a read. Failures are counted in `Stats::map_failures`, and
-//! reads query the filters of the files that are not covered.
+//! reads query the filters of the files that are not covered. What failed is tried again, after
+//! delays that double up to ten minutes, because memory or the disk may return.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,12 +25,14 @@ use std::time::Instant;
 use sstable::Caching;
 
 use super::background::Maintenance;
+use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::{MapForm, MapNeeds, rows_of_new_map};
 use crate::files::family_map::map::{FamilyMap, Inserted, NotTaken};
 use crate::files::family_map::row_hashes::RowHashes;
 use crate::files::file_list::Files;
+use crate::files::map_retry::MapRetry;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion};
 use crate::maintenance::filters::row_count;
@@ -45,10 +48,25 @@ const SLOTS_FREE_MIN: u32 = 4;
 /// The number of cells between two checks for a closing store.
 const CELLS_PER_STEP: u64 = 4096;
 
-/// The number of rows for which a map could not be built or swept, by the id of the family.
-///
-/// The next attempt waits until the family has less than half or more than double this number.
-pub(crate) type GivenUp = BTreeMap<u16, u64>;
+/// The families whose map could not be built or swept, by id.
+pub(super) type GivenUp = BTreeMap<u16, GivenUpMap>;
+
+/// A map that could not be built or swept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GivenUpMap {
+    /// The number of rows of the family at the last attempt.
+    rows: u64,
+    retry: MapRetry,
+}
+
+impl GivenUpMap {
+    /// Returns whether the next attempt may be made, for this number of rows.
+    ///
+    /// Far fewer rows may fit, and far more rows need a map more.
+    fn may_try(self, rows: u64, now: Instant) -> bool {
+        rows > self.rows.saturating_mul(2) || rows < self.rows / 2 || self.retry.is_due(now)
+    }
+}
 
 /// The next step to cover all files of a family.
 enum Step {
@@ -64,16 +82,31 @@ enum Step {
 
 /// Why the rows of a file were not inserted into a map.
 enum NotRead {
-    NotTaken,
-    /// The file cannot be read, or does not have as many cells as the manifest says.
-    Damaged,
+    /// The map has no room for them.
+    Full,
+    /// The file could not be read.
+    Failed,
+    /// The file is damaged, or the map lost a row: another attempt would end in the same way.
+    Unsound,
     /// The store closes.
     Stopped,
 }
 
 impl From<NotTaken> for NotRead {
-    fn from(_: NotTaken) -> Self {
-        Self::NotTaken
+    fn from(why: NotTaken) -> Self {
+        match why {
+            NotTaken::Full => Self::Full,
+            NotTaken::Unsound => Self::Unsound,
+        }
+    }
+}
+
+impl From<sstable::Error> for NotRead {
+    fn from(error: sstable::Error) -> Self {
+        match error {
+            sstable::Error::Io { .. } => Self::Failed,
+            _ => Self::Unsound,
+        }
     }
 }
 
@@ -134,20 +167,20 @@ impl Maintenance {
         if !MapForm::may_be_chosen(mode, files.by_time().len(), present) {
             return present.map(|_| Step::Drop);
         }
-        let uncovered: Vec<_> = uncovered(files).collect();
-        let rows: u64 = mappable(files).map(|(_, file)| rows_at_most(file)).sum();
+        let now = Instant::now();
+        let uncovered: Vec<_> = uncovered(files, now).collect();
+        let rows = rows_of(files, now);
         let cache_bytes = catalog.opener.cache().stats().capacity_bytes;
         let needs = MapNeeds { files: files.by_time().len(), rows, cache_bytes, present };
         let Some(form) = MapForm::choose(mode, &needs) else {
             return present.map(|_| Step::Drop);
         };
-        if mode == MapMode::Auto && present.is_none() && !is_worth_reading(family, files) {
+        if mode == MapMode::Auto && present.is_none() && !is_worth_reading(family, files, now) {
             self.tasks.want_cover_files_later();
             return None;
         }
         let given_up = lock(&self.maps_given_up).get(&family.id).copied();
-        let may_build =
-            given_up.is_none_or(|then| rows > then.saturating_mul(2) || rows < then / 2);
+        let may_build = given_up.is_none_or(|given_up| given_up.may_try(rows, now));
         if present.is_some_and(|present| present != form) && may_build {
             return Some(Step::Build(form, rows));
         }
@@ -160,7 +193,9 @@ impl Maintenance {
                 return Some(Step::Cover(Arc::clone(file)));
             }
             let has_dead_slots = coverage.map().used_slots() > coverage.covered_files();
-            let needs_slots = !uncovered.is_empty() || room.slots < SLOTS_FREE_MIN;
+            // While all files are covered, only a copy that fits beside the map is worth it.
+            let may_copy = || coverage.map().fits_again(catalog.opener.cache());
+            let needs_slots = !uncovered.is_empty() || room.slots < SLOTS_FREE_MIN && may_copy();
             if has_dead_slots && needs_slots && may_build {
                 return Some(Step::Sweep);
             }
@@ -178,9 +213,16 @@ impl Maintenance {
     fn cover_file(&self, catalog: &Catalog, family: &Family, files: &Files, file: &Arc<StoreFile>) {
         let map = files.coverage().expect("the step was chosen for a list with a map").map();
         match self.read_into(map, catalog, file) {
-            Ok(inserted) => publish(catalog, family, |files| files.cover(file, &inserted)),
+            Ok(inserted) => {
+                file.set_map_retry(None);
+                publish(catalog, family, |files| files.cover(file, &inserted));
+            }
+            // A flush took the room that the step was chosen for, or the stash is full. The map now
+            // has less room, so the next step is another one.
+            Err(NotRead::Full) => {}
             Err(NotRead::Stopped) => {}
-            Err(NotRead::NotTaken | NotRead::Damaged) => self.leave_out(file),
+            Err(NotRead::Failed) => self.retry_later(file),
+            Err(NotRead::Unsound) => self.leave_out(file),
         }
     }
 
@@ -189,29 +231,45 @@ impl Maintenance {
         let coverage = files.coverage().expect("the step was chosen for a list with a map");
         let slots: Vec<_> = covered(files, coverage).map(|index| coverage.slots(index)).collect();
         let Some(swept) = coverage.map().swept(&slots, catalog.opener.cache()) else {
-            return self.give_up(family, files);
+            let now = Instant::now();
+            // Only slots are short while all files are covered: the map is worth more than a copy.
+            return match uncovered(files, now).next() {
+                None => self.give_up(family, files),
+                Some(_) => {
+                    let (form, rows) =
+                        (coverage.map().form(), rows_of_new_map(rows_of(files, now)));
+                    self.make_way(catalog, family, files, form, rows);
+                }
+            };
         };
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
         let covered: Vec<_> = covered.cloned().zip(swept.first_slots()).collect();
         publish(catalog, family, |files| files.with_map(&swept, &covered));
+        lock(&self.maps_given_up).remove(&family.id);
     }
 
     /// Builds a map from the rows of all files, and replaces the present map with it.
     fn build(&self, catalog: &Catalog, family: &Family, files: &Files, form: MapForm, rows: u64) {
-        let map = FamilyMap::new(rows_of_new_map(rows), form, catalog.opener.cache());
-        let Some(map) = map else {
-            return self.give_up(family, files);
+        let rows = rows_of_new_map(rows);
+        let Some(map) = FamilyMap::new(rows, form, catalog.opener.cache()) else {
+            return self.make_way(catalog, family, files, form, rows);
         };
         let mut covered = Vec::new();
-        for (_, file) in mappable(files) {
+        for (_, file) in mappable(files, Instant::now()) {
             match self.read_into(&map, catalog, file) {
-                Ok(inserted) => covered.push((Arc::clone(file), inserted.slots)),
+                Ok(inserted) => {
+                    file.set_map_retry(None);
+                    covered.push((Arc::clone(file), inserted.slots));
+                }
                 Err(NotRead::Stopped) => return,
-                Err(NotRead::NotTaken) => return self.give_up(family, files),
-                Err(NotRead::Damaged) => self.leave_out(file),
+                // The map was made for these files, so its stash is full.
+                Err(NotRead::Full) => return self.give_up(family, files),
+                Err(NotRead::Failed) => self.retry_later(file),
+                Err(NotRead::Unsound) => self.leave_out(file),
             }
         }
         publish(catalog, family, |files| files.with_map(&map, &covered));
+        lock(&self.maps_given_up).remove(&family.id);
         self.count(|counts| counts.map_builds += 1);
     }
 
@@ -225,34 +283,71 @@ impl Maintenance {
         let mut rows = RowHashes::new(catalog.seed, map.begin_slot()?);
         let mut cells = file.reader.scanner(Caching::Bypass);
         let mut count = 0_u64;
-        cells.seek_to_first().map_err(|_| NotRead::Damaged)?;
+        cells.seek_to_first()?;
         while let Some(cell) = cells.cell() {
             if count.is_multiple_of(CELLS_PER_STEP) && self.tasks.is_stopping() {
                 return Err(NotRead::Stopped);
             }
             count += 1;
             rows.add(cell.row)?;
-            cells.advance().map_err(|_| NotRead::Damaged)?;
+            cells.advance()?;
         }
         if count != file.entry.cells {
-            return Err(NotRead::Damaged);
+            return Err(NotRead::Unsound);
         }
         Ok(rows.finish()?)
     }
 
     /// Leaves a file out of all maps until the store is opened again.
-    ///
-    /// The file cannot be read, or the map did not take its rows.
     fn leave_out(&self, file: &StoreFile) {
-        file.leave_out_of_map();
+        file.set_map_retry(Some(MapRetry::NEVER));
         self.count(|counts| counts.map_failures += 1);
     }
 
-    /// Notes that the map of these files cannot be built or swept.
+    /// Leaves a file that could not be read out of the maps for a while.
+    fn retry_later(&self, file: &StoreFile) {
+        let retry = MapRetry::after(file.map_retry(), Instant::now());
+        file.set_map_retry(Some(retry));
+        self.failed(retry);
+    }
+
+    /// Drops the present map if only its memory is missing for a new one. Otherwise gives up.
+    ///
+    /// The next step builds the new map. Until then, reads query the filters of the files.
+    fn make_way(
+        &self,
+        catalog: &Catalog,
+        family: &Family,
+        files: &Files,
+        form: MapForm,
+        rows: u64,
+    ) {
+        let cache = catalog.opener.cache();
+        let would_fit = |coverage: &Coverage| coverage.map().could_be_replaced(rows, form, cache);
+        if files.coverage().is_some_and(would_fit) {
+            publish(catalog, family, Files::without_map);
+        } else {
+            self.give_up(family, files);
+        }
+    }
+
+    /// Notes that the map of these files cannot be built or swept now.
     fn give_up(&self, family: &Family, files: &Files) {
-        let rows = mappable(files).map(|(_, file)| rows_at_most(file)).sum();
-        lock(&self.maps_given_up).insert(family.id, rows);
+        let now = Instant::now();
+        let mut given_up = lock(&self.maps_given_up);
+        let before = given_up.get(&family.id).map(|given_up| given_up.retry);
+        let retry = MapRetry::after(before, now);
+        given_up.insert(family.id, GivenUpMap { rows: rows_of(files, now), retry });
+        drop(given_up);
+        self.failed(retry);
+    }
+
+    /// Counts a failure, and requests the next attempt.
+    fn failed(&self, retry: MapRetry) {
         self.count(|counts| counts.map_failures += 1);
+        if let Some(due) = retry.due() {
+            self.tasks.want_cover_files_at(due);
+        }
     }
 }
 
@@ -263,17 +358,22 @@ fn publish(catalog: &Catalog, family: &Family, change: impl Fn(&Files) -> Files)
     });
 }
 
-/// Returns the files that a map can cover, with their indexes in the list.
-fn mappable(files: &Files) -> impl Iterator<Item = (usize, &Arc<StoreFile>)> {
+/// Returns the files that a map can cover now, with their indexes in the list.
+fn mappable(files: &Files, now: Instant) -> impl Iterator<Item = (usize, &Arc<StoreFile>)> {
     let files = files.by_time().iter().take(FILES_MAX).map(|ranked| &ranked.file).enumerate();
-    files.filter(|(_, file)| !file.is_left_out_of_map())
+    files.filter(move |(_, file)| file.map_retry().is_none_or(|retry| retry.is_due(now)))
 }
 
-/// Returns the files that a map can cover but the present one does not, newest first.
-fn uncovered(files: &Files) -> impl Iterator<Item = &Arc<StoreFile>> {
+/// Returns an estimate of the rows of the files that a map can cover now.
+fn rows_of(files: &Files, now: Instant) -> u64 {
+    mappable(files, now).map(|(_, file)| rows_at_most(file)).sum()
+}
+
+/// Returns the files that a map can cover now but the present one does not, newest first.
+fn uncovered(files: &Files, now: Instant) -> impl Iterator<Item = &Arc<StoreFile>> {
     let is_covered =
         |index| files.coverage().is_some_and(|coverage: &Coverage| coverage.covers(index));
-    mappable(files).filter(move |(index, _)| !is_covered(*index)).map(|(_, file)| file)
+    mappable(files, now).filter(move |(index, _)| !is_covered(*index)).map(|(_, file)| file)
 }
 
 /// Returns the indexes of the covered files.
@@ -290,8 +390,8 @@ fn rows_at_most(file: &StoreFile) -> u64 {
 ///
 /// A row is read in about the time of two to four filter lookups. Files that were written since the
 /// store was opened are read in any case: this takes a small part of the time of writing them.
-fn is_worth_reading(family: &Family, files: &Files) -> bool {
-    let older = mappable(files).filter(|(_, file)| file.is_from_before());
+fn is_worth_reading(family: &Family, files: &Files, now: Instant) -> bool {
+    let older = mappable(files, now).filter(|(_, file)| file.is_from_before());
     let rows: u64 = older.map(|(_, file)| rows_at_most(file)).sum();
     rows <= family.reads.snapshot().filter_checks
 }
@@ -304,27 +404,37 @@ impl FlushedRows {
     ///
     /// A flush into a family without files creates the map. If the map has no room, the compaction
     /// thread covers the file later.
-    pub(super) fn begin(catalog: &Catalog, version: &FamilyVersion) -> Self {
+    pub(super) fn begin(
+        catalog: &Catalog,
+        version: &FamilyVersion,
+        count_rows: impl Fn() -> Result<u64>,
+    ) -> Result<Self> {
         let form = match version.family.options.family_map {
-            MapMode::Off => return Self(None),
+            MapMode::Off => return Ok(Self(None)),
             // `Maintenance::next_step` decides whether there is a map.
             MapMode::Auto => None,
             MapMode::Files => Some(MapForm::Files),
             MapMode::Blocks => Some(MapForm::Blocks),
         };
-        let cells: usize = version.flushing.iter().map(|memstore| memstore.len()).sum();
-        let cells = cells as u64;
         let map = match version.files.coverage() {
-            Some(coverage) => Some(Arc::clone(coverage.map())),
-            // For the rows of about four such flushes.
-            None => form.filter(|_| version.files.by_time().is_empty()).and_then(|form| {
-                let rows = rows_of_new_map(cells.saturating_mul(3));
-                FamilyMap::new(rows, form, catalog.opener.cache())
-            }),
+            Some(coverage) => {
+                let room = coverage.map().room().entries;
+                let cells: usize = version.flushing.iter().map(|memstore| memstore.len()).sum();
+                // Counting the rows takes time, and there are at most as many rows as cells.
+                let has_room = cells as u64 <= room || count_rows()? <= room;
+                has_room.then(|| Arc::clone(coverage.map()))
+            }
+            None => match form.filter(|_| version.files.by_time().is_empty()) {
+                // For the rows of about four such flushes.
+                Some(form) => {
+                    let rows = rows_of_new_map(count_rows()?.saturating_mul(3));
+                    FamilyMap::new(rows, form, catalog.opener.cache())
+                }
+                None => None,
+            },
         };
-        let map = map.filter(|map| map.room().entries >= cells);
         let slot = map.and_then(|map| map.begin_slot().ok());
-        Self(slot.map(|slot| RowHashes::new(catalog.seed, slot)))
+        Ok(Self(slot.map(|slot| RowHashes::new(catalog.seed, slot))))
     }
 
     /// Adds the row of the next cell of the file.

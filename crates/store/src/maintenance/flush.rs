@@ -152,7 +152,7 @@ pub(super) fn write_memstores(
     let mut cells = merged()?;
     let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
     let mut file = NewFile::create(catalog, family, purpose)?;
-    let mut rows = FlushedRows::begin(catalog, version);
+    let mut rows = FlushedRows::begin(catalog, version, || count_rows(merged()?))?;
     while let Some(cell) = cells.cell() {
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
@@ -203,7 +203,7 @@ impl Flushed {
         let unneeded = manifest.first_segment.0..segment.0;
         manifest.first_segment = segment;
         manifest.log_end = manifest.log_end.max(segment);
-        manifest.flushed = newest;
+        manifest.flushed = manifest.flushed.max(newest);
         for Self { family, file, .. } in flushed {
             let entry: Option<FileEntry> = file.as_ref().map(|file| file.entry.clone());
             manifest.family_mut(family.id).files.extend(entry);

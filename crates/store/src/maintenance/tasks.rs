@@ -21,7 +21,7 @@ struct Wanted {
     compact: bool,
     /// Whether the family maps may lack files.
     cover_files: bool,
-    /// When to check again whether a family map is worth reading its files; `None` for never.
+    /// When the family maps are looked at again; `None` for after the next change of the files.
     cover_due: Option<Instant>,
     /// When the delayed writes of the log must be written; `None` if there are none.
     log_due: Option<Instant>,
@@ -32,6 +32,17 @@ struct Wanted {
     /// A failed task and the end of a thread also count, so that writers that wait for a flush
     /// check whether the store still accepts writes.
     flushes: u64,
+}
+
+impl Wanted {
+    /// Takes a request to cover files that is due.
+    fn take_cover_files(&mut self, now: Instant) -> bool {
+        let is_due = self.cover_due.is_some_and(|due| due <= now);
+        if is_due {
+            self.cover_due = None;
+        }
+        std::mem::take(&mut self.cover_files) || is_due
+    }
 }
 
 /// The kind of tasks that a thread runs.
@@ -73,10 +84,24 @@ impl Tasks {
         self.want(|wanted| wanted.cover_files = true);
     }
 
+    /// Requests another look at the family maps, not later than at `due`.
+    pub(super) fn want_cover_files_at(&self, due: Instant) {
+        self.want(|wanted| {
+            let due = wanted.cover_due.map_or(due, |earlier| earlier.min(due));
+            wanted.cover_due = Some(due);
+        });
+    }
+
     /// Requests another look at the family maps after a while.
     pub(super) fn want_cover_files_later(&self) {
-        let due = Instant::now() + Self::COVER_DELAY;
-        self.want(|wanted| wanted.cover_due = Some(due));
+        self.want_cover_files_at(Instant::now() + Self::COVER_DELAY);
+    }
+
+    /// Takes a request to cover files that is due.
+    ///
+    /// Compactions call this in between, so that the files are covered while many are compacted.
+    pub(super) fn take_cover_files(&self) -> bool {
+        lock(&self.wanted).take_cover_files(Instant::now())
     }
 
     /// Requests a write of the log after the delay, unless one is already requested.
@@ -144,9 +169,7 @@ impl Tasks {
                 if std::mem::take(&mut wanted.compact) {
                     return Some(Task::Compact);
                 }
-                let is_due = wanted.cover_due.is_some_and(|due| due <= now);
-                if std::mem::take(&mut wanted.cover_files) || is_due {
-                    wanted.cover_due = None;
+                if wanted.take_cover_files(now) {
                     return Some(Task::CoverFiles);
                 }
                 wanted = match wanted.cover_due {

@@ -51,6 +51,8 @@ pub(super) struct MapWriter {
     pub(super) entries: u64,
     /// The number of hashes in the stash.
     pub(super) stashed: u64,
+    /// Whether the stash was too full for a row. The map then takes no further rows.
+    pub(super) is_stash_full: bool,
 }
 
 /// The room that a map has for further files.
@@ -159,8 +161,24 @@ impl FamilyMap {
     /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
-        let entries = self.size.entries_max().saturating_sub(writer.entries);
+        let entries = match writer.is_stash_full {
+            true => 0,
+            false => self.size.entries_max().saturating_sub(writer.entries),
+        };
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
+    }
+
+    /// Returns whether a copy of the map fits into the budget beside it.
+    pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
+    }
+
+    /// Returns whether a map for this number of rows fits into the budget once this one is gone.
+    pub(crate) fn could_be_replaced(&self, rows: u64, form: MapForm, cache: &BlockCache) -> bool {
+        let stats = cache.stats();
+        let others = stats.reserved_bytes.saturating_sub(self.bytes());
+        others.saturating_add(MapSize::of_rows(rows, form).bytes()) <= stats.capacity_bytes / 2
     }
 
     /// Returns the memory of the map in bytes.
@@ -216,7 +234,7 @@ impl SlotWriter {
         let map = &*self.map;
         let mut writer = lock(&map.writer);
         for &hash in hashes {
-            if writer.entries >= map.size.entries_max() {
+            if writer.entries >= map.size.entries_max() || writer.is_stash_full {
                 return Err(NotTaken::Full);
             }
             writer.entries += 1;
@@ -225,6 +243,7 @@ impl SlotWriter {
             if !(0..LINES_MAX).any(|step| place(step).insert(fingerprint, self.slot))
                 && !map.stash.insert(hash, Slots::of(self.slot), &mut writer.stashed)
             {
+                writer.is_stash_full = true;
                 return Err(NotTaken::Full);
             }
             if self.rows.is_multiple_of(Self::ROWS_PER_SAMPLE) {

@@ -31,9 +31,10 @@ impl FamilyMap {
         lines.try_reserve_exact(self.lines.len()).ok()?;
         // Inserts wait for the copy, and then continue in this map, not in the copy. Their files
         // are covered later: their slots are not part of `files`.
-        let _no_writer = lock(&self.writer);
+        let original = lock(&self.writer);
         let next_slot = u32::try_from(files.len()).ok()?;
-        let mut writer = MapWriter { next_slot, ..MapWriter::default() };
+        let is_stash_full = original.is_stash_full;
+        let mut writer = MapWriter { next_slot, is_stash_full, ..MapWriter::default() };
         lines.extend(self.lines.iter().map(|line| {
             let (line, entries): (Line, u64) = line.renumbered(&renumber);
             writer.entries += entries;
@@ -49,6 +50,7 @@ impl FamilyMap {
                 writer.entries += live.iter().count() as u64;
             }
         }
+        drop(original);
         Some(Arc::new(Self::from_parts(self.size, lines, stash, writer, reservation)))
     }
 

@@ -11,7 +11,7 @@
 //! | 12 |     8 | `store`        | u64 BE; the store's id, drawn at random                       |
 //! | 20 |     8 | `filter seed`  | u64 BE; of all row filters, drawn at random                   |
 //! | 28 |     8 | `first segment`| u64 BE; the oldest log segment that is still needed           |
-//! | 36 |     8 | `flushed`      | u64 BE; writes up to this sequence id are in files            |
+//! | 36 |     8 | `flushed`      | u64 BE; no later write gets this sequence id or a smaller one |
 //! | 44 |     8 | `log end`      | u64 BE; all segments before this one must exist               |
 //! | 52 |     2 | `families`     | u16 BE; the number of families                                |
 //! | 54 |       | families       | one after another                                             |
@@ -59,6 +59,7 @@ pub(crate) struct Manifest {
     pub(crate) store: u64,
     pub(crate) seed: Seed,
     pub(crate) first_segment: SegmentNumber,
+    /// At least the newest sequence id of each flush, and of each file that is no longer listed.
     pub(crate) flushed: SequenceId,
     /// All segments from the first one up to this one, exclusive, must exist. It is on disk before the
     /// first record of a segment is written.

@@ -74,6 +74,11 @@ impl Maintenance {
                     });
                 }
                 result?;
+                // A family map must not wait until all compactions have ended: a merge of covered
+                // files covers its output without reading it.
+                if self.tasks.take_cover_files() {
+                    self.cover_files(catalog);
+                }
             }
         }
         Ok(())

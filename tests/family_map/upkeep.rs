@@ -1,0 +1,171 @@
+//! The upkeep of a family map: what is done after failures, and how much memory maps take.
+
+use store::vfs::Vfs;
+use support::disk::{Fault, Faults};
+
+use super::*;
+
+/// Writes an HFile with one cell in each of these rows.
+fn write_load(disk: &Disk, path: &Path, rows: std::ops::Range<u64>, time: i64) {
+    let keys: Vec<_> = rows.map(key).collect();
+    let cells = keys.iter().map(|key| CellRef {
+        row: key.as_bytes(),
+        qualifier: b"q",
+        timestamp: Timestamp::new(time),
+        value: b"loaded",
+        ..PUT
+    });
+    let bytes = hfile(path, WriterOptions::default(), cells);
+    disk.create(path).unwrap().write_all(&bytes).unwrap();
+}
+
+/// A file whose rows cannot be read once is read again later, not only after the next open.
+#[test]
+fn a_file_that_could_not_be_read_once_is_covered_later() {
+    let mut left_out = 0;
+    for failing in 1.. {
+        let disk = Disk::default();
+        let store = Store::open("/store", options().vfs(Arc::new(disk.clone()))).unwrap();
+        store.create_family("f", family()).unwrap();
+        write(&store, 0..300, "flushed");
+        store.flush().unwrap();
+        let path = Path::new("/store/load");
+        write_load(&disk, path, 200..400, 1);
+        disk.set_faults(Faults::once(failing, Fault::Device));
+        let loaded = store.bulk_load("f", &[path.to_path_buf()]);
+        let calls = disk.calls();
+        disk.set_faults(Faults::default());
+        if loaded.is_ok() && covered(&store) == 1 {
+            left_out += 1;
+            assert_eq!(store.stats().map_failures, 1);
+            assert!((0..400).all(|row| !store.get(&Get::row(key(row))).unwrap().is_empty()));
+            std::thread::sleep(Duration::from_millis(150));
+            store.flush().unwrap();
+            assert_eq!(covered(&store), 2, "call {failing}: {:?}", store.stats());
+        }
+        if calls < failing {
+            break;
+        }
+    }
+    assert!(left_out > 0, "a read of the loaded file failed");
+}
+
+/// The snapshot keeps the old map in the budget, so that there is no room for its copy.
+#[test]
+fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), options().cache_bytes(220_000)).unwrap();
+    store.create_family("f", family()).unwrap();
+    write(&store, 0..10_000, "value");
+    store.flush().unwrap();
+    let snapshot = store.snapshot();
+    let flush = |row| {
+        write(&store, row..row + 1, "value");
+        store.flush().unwrap();
+    };
+    for row in 10_000..10_080 {
+        flush(row);
+        if row % 10 == 9 {
+            store.compact("f", true).unwrap();
+        }
+    }
+    assert!(store.stats().map_failures > 0, "{:?}", store.stats());
+    let old = snapshot.get(&Get::row(key(9_999))).unwrap();
+    assert_eq!(old[0].value(), b"value");
+    assert!((0..10_080).all(|row| !store.get(&Get::row(key(row))).unwrap().is_empty()));
+    drop(snapshot);
+    std::thread::sleep(Duration::from_millis(400));
+    flush(10_080);
+    assert_eq!(covered(&store), store.stats().families[0].files, "{:?}", store.stats());
+    assert!(store.stats().cache.reserved_bytes <= 110_000);
+    assert!((0..10_081).all(|row| !store.get(&Get::row(key(row))).unwrap().is_empty()));
+}
+
+/// The budget has room for one map: the old one is dropped before the new one is built.
+#[test]
+fn a_map_is_replaced_where_two_do_not_fit() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), options().cache_bytes(220_000)).unwrap();
+    store.create_family("f", family()).unwrap();
+    write(&store, 0..10_000, "value");
+    store.flush().unwrap();
+    assert!(map_stats(&store).bytes > 75_000);
+    for row in 10_000..10_200 {
+        write(&store, row..row + 1, "value");
+        store.flush().unwrap();
+        if row % 10 == 9 {
+            store.compact("f", true).unwrap();
+        }
+        assert_eq!(covered(&store), store.stats().families[0].files, "{row}: {:?}", store.stats());
+    }
+    assert_eq!(store.stats().map_failures, 0);
+    assert!((0..10_200).all(|row| !store.get(&Get::row(key(row))).unwrap().is_empty()));
+}
+
+#[test]
+fn the_first_map_is_sized_by_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", family()).unwrap();
+    let mut batch = WriteBatch::new();
+    for (row, column) in (0..100).flat_map(|row| (0..200).map(move |column| (row, column))) {
+        batch.put(Put::new(key(row)).column("f", format!("{column}"), "value"));
+    }
+    store.write(batch, Durability::SkipWal).unwrap();
+    store.flush().unwrap();
+    let map = map_stats(&store);
+    assert_eq!(map.covered_files, 1);
+    assert!(map.bytes < 20_000, "{map:?}");
+    // 20,000 cells have more entries than the map has room for, and 100 rows do not.
+    let row = |row: u64| Put::new(key(row)).column("f", "q", "value");
+    for number in 0..6_000 {
+        store.put(row(number % 100).column("f", format!("{number}"), "value")).unwrap();
+    }
+    store.flush().unwrap();
+    assert_eq!((covered(&store), store.stats().map_builds), (2, 0));
+}
+
+/// The flush of the other family has more rows than its map has room for.
+#[test]
+fn dropping_a_family_leaves_the_others_covered() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    for name in ["f", "g"] {
+        store.create_family(name, family()).unwrap();
+    }
+    write(&store, 0..100, "value");
+    store.flush().unwrap();
+    write(&store, 0..10_000, "value");
+    store.drop_family("g").unwrap();
+    assert_eq!((covered(&store), store.stats().families[0].files), (2, 2));
+}
+
+/// The newest write was loaded, has expired, and no file of it is left.
+#[test]
+fn the_last_sequence_id_survives_a_compaction_that_leaves_no_file() {
+    let now = Arc::new(AtomicI64::new(1_000));
+    let clock = Arc::clone(&now);
+    let disk = Disk::default();
+    let open = || {
+        let clock = Arc::clone(&clock);
+        let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
+        Store::open("/store", options().vfs(Arc::new(disk.clone())).clock(clock)).unwrap()
+    };
+    let store = open();
+    let family = family().ttl(Some(Duration::from_millis(100)));
+    store.create_family("f", family).unwrap();
+    for (load, first) in [(0, 0), (1, 50)] {
+        let path = PathBuf::from(format!("/store/load{load}"));
+        write_load(&disk, &path, first..first + 100, 1_000);
+        store.bulk_load("f", &[path.clone()]).unwrap();
+        disk.unlink(&path).unwrap();
+    }
+    let before = store.stats().sequence_id;
+    assert!(before > 0);
+    now.store(2_000, Ordering::Relaxed);
+    store.compact("f", true).unwrap();
+    assert_eq!(store.stats().families[0].files, 0);
+    drop(store);
+    let store = open();
+    assert_eq!(store.stats().sequence_id, before, "no later write gets the id of an earlier one");
+}
