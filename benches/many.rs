@@ -3,18 +3,14 @@
 //! 32 filters of one million keys each at 1 %, of every kind in turn. Before each pass, other memory is
 //! read until no cache holds the filters; a pass reads few of their lines twice. The keys are absent,
 //! so most answers are "no". Each key depends on the answers for the key before, like a get that waits
-//! for another. Five ways alternate:
+//! for another. Four ways alternate:
 //!
 //! ```text
 //! loop    may_contain of one filter after the other
 //! many    probe_many: prefetches from all filters, then asks them
-//! sliced  SlicedFilters: the filters interleaved, position by position
 //! free    the loop over independent keys: what the processor overlaps without help
 //! ring    independent keys; the filters of each key are prefetched while the key before is asked
 //! ```
-//!
-//! The last columns: how many of the filters share their shape with others; the size of the interleaved
-//! copy relative to the filters; and the milliseconds that it takes to build.
 //!
 //! ```text
 //! cargo bench -p benches --bench many                32 filters of 1 M keys
@@ -28,8 +24,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use filter::{
-    ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, SlicedFilters, StoredFilter, build,
-    probe_many,
+    ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build, probe_many,
 };
 
 const SEED: Seed = Seed::new(0x5eed);
@@ -44,15 +39,9 @@ const ROUNDS: usize = 15;
 
 type Filter = StoredFilter<Bytes>;
 /// Asks all filters for all keys, and returns how many answers are "maybe".
-type Ask = fn(&Filters, &[KeyHash]) -> usize;
+type Ask = fn(&[Filter], &[KeyHash]) -> usize;
 
-const WAYS: [Ask; 5] = [in_a_loop, in_probe_many, in_slices, in_a_free_loop, in_a_ring];
-
-/// The same filters, separate and interleaved.
-struct Filters {
-    apart: Vec<Filter>,
-    sliced: SlicedFilters,
-}
+const WAYS: [Ask; 4] = [in_a_loop, in_probe_many, in_a_free_loop, in_a_ring];
 
 fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|number| number.parse::<u64>().ok());
@@ -64,50 +53,29 @@ fn main() {
         (0..PROBES).map(|index| KeyHash::new(SEED, &workload::key(2, index))).collect();
     println!("ns for one key over {files} filters of {keys} keys\n");
     println!(
-        "{:<15}{:>7}{:>7}{:>7}{:>7}{:>7}{:>11}{:>13}{:>11}{:>8}{:>8}{:>7}",
-        "filter",
-        "loop",
-        "many",
-        "sliced",
-        "free",
-        "ring",
-        "loop/many",
-        "loop/sliced",
-        "free/ring",
-        "beside",
-        "memory",
-        "ms"
+        "{:<15}{:>7}{:>7}{:>7}{:>7}{:>11}{:>11}",
+        "filter", "loop", "many", "free", "ring", "loop/many", "free/ring"
     );
     for &kind in FilterKind::ALL {
-        let apart: Vec<Filter> = (0..files).map(|file| filled(kind, file, keys)).collect();
-        let started = Instant::now();
-        let sliced = SlicedFilters::new(&apart).expect("memory for a copy");
-        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-        let filters = Filters { apart, sliced };
+        let filters: Vec<Filter> = (0..files).map(|file| filled(kind, file, keys)).collect();
         let passed = in_a_loop(&filters, &absent);
-        assert_eq!(in_slices(&filters, &absent), passed, "{kind}: other answers");
-        let bytes: usize = filters.apart.iter().map(|filter| filter.as_bytes().len()).sum();
-
+        assert_eq!(in_probe_many(&filters, &absent), passed, "{kind}: other answers");
         let times = measure(&filters, &absent, &other_work);
-        let [in_loop, many, sliced, free, ring] =
+        let [in_loop, many, free, ring] =
             std::array::from_fn(|way| median(times.iter().map(|round| round[way])));
         let ratio =
             |slow: usize, fast: usize| median(times.iter().map(|round| round[slow] / round[fast]));
         println!(
-            "{:<15}{in_loop:>7.0}{many:>7.0}{sliced:>7.0}{free:>7.0}{ring:>7.0}\
-             {:>11.2}{:>13.2}{:>11.2}{:>8}{:>8.2}{milliseconds:>7.0}",
+            "{:<15}{in_loop:>7.0}{many:>7.0}{free:>7.0}{ring:>7.0}{:>11.2}{:>11.2}",
             kind.name(),
             ratio(0, 1),
-            ratio(0, 2),
-            ratio(3, 4),
-            filters.sliced.sliced_count(),
-            filters.sliced.memory_bytes() as f64 / bytes as f64,
+            ratio(2, 3),
         );
     }
 }
 
 /// Returns the nanoseconds per key of each round and way. Other memory is read before each.
-fn measure(filters: &Filters, absent: &[KeyHash], other_work: &[u8]) -> Vec<[f64; WAYS.len()]> {
+fn measure(filters: &[Filter], absent: &[KeyHash], other_work: &[u8]) -> Vec<[f64; WAYS.len()]> {
     let round = |_| {
         WAYS.map(|ask| {
             black_box(other_work.iter().step_by(LINE).map(|byte| u64::from(*byte)).sum::<u64>());
@@ -119,11 +87,11 @@ fn measure(filters: &Filters, absent: &[KeyHash], other_work: &[u8]) -> Vec<[f64
     (0..ROUNDS).map(round).collect()
 }
 
-fn in_a_loop(filters: &Filters, hashes: &[KeyHash]) -> usize {
+fn in_a_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for hash in hashes {
         let hash = after(*hash, passed);
-        for filter in &filters.apart {
+        for filter in filters {
             if filter.may_contain(hash) {
                 passed += 1;
             }
@@ -132,26 +100,18 @@ fn in_a_loop(filters: &Filters, hashes: &[KeyHash]) -> usize {
     passed
 }
 
-fn in_probe_many(filters: &Filters, hashes: &[KeyHash]) -> usize {
+fn in_probe_many(filters: &[Filter], hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for hash in hashes {
-        probe_many(&filters.apart, after(*hash, passed), |_| passed += 1);
+        probe_many(filters, after(*hash, passed), |_| passed += 1);
     }
     passed
 }
 
-fn in_slices(filters: &Filters, hashes: &[KeyHash]) -> usize {
+fn in_a_free_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for hash in hashes {
-        filters.sliced.probe(after(*hash, passed), |_| passed += 1);
-    }
-    passed
-}
-
-fn in_a_free_loop(filters: &Filters, hashes: &[KeyHash]) -> usize {
-    let mut passed = 0;
-    for hash in hashes {
-        for filter in &filters.apart {
+        for filter in filters {
             if filter.may_contain(*hash) {
                 passed += 1;
             }
@@ -160,15 +120,15 @@ fn in_a_free_loop(filters: &Filters, hashes: &[KeyHash]) -> usize {
     passed
 }
 
-fn in_a_ring(filters: &Filters, hashes: &[KeyHash]) -> usize {
+fn in_a_ring(filters: &[Filter], hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for (index, hash) in hashes.iter().enumerate() {
         if let Some(next) = hashes.get(index + 1) {
-            for filter in &filters.apart {
+            for filter in filters {
                 filter.prefetch(*next);
             }
         }
-        for filter in &filters.apart {
+        for filter in filters {
             if filter.may_contain(*hash) {
                 passed += 1;
             }

@@ -77,6 +77,8 @@ fn a_family_map_skips_files_without_a_filter() {
     assert!(number(absent, "filter_checks_per_get") < 1e-9, "{absent}");
     assert!((16.0..120.0).contains(&number(absent, "bits_per_key")), "{absent}");
     assert!((0.0001..0.003).contains(&number(absent, "error_rate_measured")), "{absent}");
+    assert!(["FILES", "BLOCKS"].contains(&absent["map"].as_str().expect("a mode")), "{absent}");
+    assert!(row(&report, "none", "absent")["map"].is_null(), "filters are measured without a map");
     let present = row(&report, "family-map", "present");
     assert_eq!(present["found"], 20_000);
     assert!(number(present, "data_blocks_per_get") < 1.05, "{present}");

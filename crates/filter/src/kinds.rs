@@ -1,8 +1,7 @@
 //! The table of filter kinds, and the code generated from it: names, codes, building, planning.
 //!
-//! To add a kind, write its module and add one row to the table. Three modules generate code from
-//! the table: this one, `stored` (lookups in a stored filter) and `sliced::group` (bit-sliced
-//! filters).
+//! To add a kind, write its module and add one row to the table. Two modules generate code from the
+//! table: this one and `stored` (lookups in a stored filter).
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -28,7 +27,6 @@ use crate::stored_view::StoredView;
 /// | `filter`  | the type in memory, with `build`, `plan` and `to_stored`; for `inserts` also |
 /// |           | `new`; for `removes` also `new` and `from_body`                                  |
 /// | `stored`  | the [`StoredView`]                                                               |
-/// | `sliced`  | the [`SlicedForm`](crate::slices::SlicedForm)                                    |
 ///
 /// Code 7 must stay unused: it marks stored filters of a retired ribbon format, which derives its
 /// equations from the hash in another way.
@@ -41,14 +39,12 @@ macro_rules! kinds {
                 code: 3, name: "classic-bloom", updates: inserts,
                 filter: crate::bloom::Classic,
                 stored: crate::bloom::ClassicView,
-                sliced: crate::slices::BitSlices<crate::bloom::ClassicView>,
             }
             /// [`bloom::Blocked`](crate::bloom::Blocked): all bits of a key in one cache line.
             BlockedBloom {
                 code: 1, name: "blocked-bloom", updates: inserts,
                 filter: crate::bloom::Blocked,
                 stored: crate::bloom::BlockedView,
-                sliced: crate::slices::BitSlices<crate::bloom::BlockedView>,
             }
             /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): one bit in each of eight words, as
             /// in Parquet.
@@ -56,7 +52,6 @@ macro_rules! kinds {
                 code: 2, name: "split-block", updates: inserts,
                 filter: crate::bloom::SplitBlock,
                 stored: crate::bloom::SplitBlockView,
-                sliced: crate::slices::BitSlices<crate::bloom::SplitBlockView>,
             }
             /// [`CountingBloom`](crate::CountingBloom): all counters of a key in one cache line;
             /// keys can be removed and counted.
@@ -64,7 +59,6 @@ macro_rules! kinds {
                 code: 4, name: "counting-bloom", updates: removes,
                 filter: crate::counting::CountingBloom,
                 stored: crate::counting::CountingView,
-                sliced: crate::slices::BitSlices<crate::counting::CountingView>,
             }
             /// [`DLeft`](crate::DLeft): remainders (parts of a key's hash) in buckets of eight;
             /// keys can be removed and counted.
@@ -72,7 +66,6 @@ macro_rules! kinds {
                 code: 5, name: "d-left", updates: removes,
                 filter: crate::dleft::DLeft,
                 stored: crate::dleft::DLeftView,
-                sliced: crate::dleft::DLeftSlices,
             }
             /// [`Cuckoo`](crate::Cuckoo): fingerprints (parts of a key's hash) in buckets of four;
             /// keys can be removed.
@@ -80,7 +73,6 @@ macro_rules! kinds {
                 code: 6, name: "cuckoo", updates: removes,
                 filter: crate::cuckoo::Cuckoo,
                 stored: crate::cuckoo::CuckooView,
-                sliced: crate::cuckoo::CuckooSlices,
             }
             /// [`Ribbon`](crate::Ribbon): the solution of one linear equation per key; static:
             /// built from all keys in one step.
@@ -88,7 +80,6 @@ macro_rules! kinds {
                 code: 9, name: "ribbon", updates: builds,
                 filter: crate::ribbon::Ribbon,
                 stored: crate::ribbon::RibbonView,
-                sliced: crate::ribbon::RibbonSlices,
             }
             /// [`BinaryFuse`](crate::BinaryFuse): three or four slots per key, whose exclusive or
             /// is the key's fingerprint; static: built from all keys in one step.
@@ -96,7 +87,6 @@ macro_rules! kinds {
                 code: 8, name: "binary-fuse", updates: builds,
                 filter: crate::fuse::BinaryFuse,
                 stored: crate::fuse::FuseView,
-                sliced: crate::fuse::FuseSlices,
             }
         }
     };
@@ -109,7 +99,7 @@ macro_rules! filter_kind {
         $(#[$doc:meta])*
         $kind:ident {
             code: $code:literal, name: $name:literal, updates: $updates:ident,
-            filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
+            filter: $filter:ty, stored: $stored:ty,
         }
     )*) => {
         /// A kind of filter that has a stored form.

@@ -135,7 +135,7 @@
 //! [`bloom::SimpleBloom`] and [`GoCuckoo`].
 //!
 //! [`theory`] has the expected size and error rate of each filter. [`probe_many`] looks a key up in
-//! many filters; [`SlicedFilters`] does so in a fraction of the time for filters of the same shape.
+//! many filters.
 //!
 //! Without the feature `std` the crate needs only `alloc`. It then lacks [`Seed::random`], HBase's
 //! optional Murmur3 hash, Guava's filters and huge pages.
@@ -159,8 +159,6 @@ mod partition;
 mod probe;
 mod ribbon;
 mod sizing;
-mod sliced;
-mod slices;
 mod stored;
 mod stored_view;
 pub mod theory;
@@ -180,7 +178,6 @@ pub use memory::AlignedBytes;
 pub use probe::probe_many;
 pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
-pub use sliced::SlicedFilters;
 pub use stored::StoredFilter;
 pub use theory::static_filters::FuseArity;
 

@@ -12,8 +12,7 @@ const FILTERS_PER_BATCH: usize = u64::BITS as usize;
 ///
 /// All filters are prefetched before the first is probed, so that the cache misses of many files
 /// overlap. Filters that read several lines are prefetched in two steps. The second step is skipped
-/// if the first lines deny the key. Filters of the same kind and size are probed many times faster
-/// as [`SlicedFilters`](crate::SlicedFilters).
+/// if the first lines deny the key.
 ///
 /// ```
 /// use filter::{FilterKind, KeyHash, Seed, Sizing, StoredFilter, build, probe_many};

@@ -1,11 +1,10 @@
 //! A filter in its stored form: the bytes and the parameters parsed from them.
 
-use crate::error::{BuildError, FormatError};
+use crate::error::FormatError;
 use crate::hash::{KeyHash, Seed};
 use crate::header::{self, HEADER_LEN, Header};
 use crate::kinds::{FilterKind, kinds};
 use crate::membership::{FilterStats, Membership};
-use crate::memory::AlignedBytes;
 use crate::stored_view::StoredView;
 
 /// A stored filter of any kind, in borrowed, owned or shared bytes.
@@ -42,7 +41,7 @@ macro_rules! view {
         $(#[$doc:meta])*
         $kind:ident {
             code: $code:literal, name: $name:literal, updates: $updates:ident,
-            filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
+            filter: $filter:ty, stored: $stored:ty,
         }
     )*) => {
         /// The parsed parameters of a stored filter, by kind.
@@ -160,17 +159,6 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
     /// Returns the header and the body.
     pub(crate) fn header_and_body(&self) -> (&Header, &[u8]) {
         (&self.header, self.body())
-    }
-
-    /// Returns the parsed parameters. A lookup needs them and the body.
-    pub(crate) const fn view(&self) -> &View {
-        &self.view
-    }
-
-    /// Copies the filter into memory that is aligned to cache lines.
-    pub(crate) fn to_aligned(&self) -> Result<StoredFilter<AlignedBytes>, BuildError> {
-        let bytes = AlignedBytes::copy_of(self.as_bytes())?;
-        Ok(StoredFilter { bytes, kind: self.kind, header: self.header, view: self.view })
     }
 
     /// Returns the bytes after the header.

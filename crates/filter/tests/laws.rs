@@ -4,7 +4,7 @@
 
 use filter::{
     Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
-    Sizing, SlicedFilters, StoredFilter, build, probe_many,
+    Sizing, StoredFilter, build, probe_many,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -158,28 +158,6 @@ proptest! {
                 let both = cuckoo.may_contain(*hash) && d_left.may_contain(*hash);
                 prop_assert!(both, "{} bits", bits);
             }
-        }
-    }
-}
-
-#[test]
-fn interleaved_filters_of_every_width_answer_like_single_filters() {
-    let files: Vec<Vec<KeyHash>> = (0..20).map(|file| hashes(900 + file, 300)).collect();
-    let stored: Vec<_> =
-        files.iter().map(|keys| filters_of_all_widths(keys, Seed::new(1))).collect();
-    for width in 0..stored[0].len() {
-        let filters: Vec<_> = stored
-            .iter()
-            .map(|file| StoredFilter::parse(file[width].as_slice()).expect("sound"))
-            .collect();
-        let sliced = SlicedFilters::new(&filters).expect("little memory");
-        assert_eq!(sliced.sliced_count(), filters.len(), "width {width}");
-        let members = files.iter().flat_map(|keys| &keys[..5]).copied();
-        for hash in members.chain(hashes(7, 200)) {
-            let mut candidates = Vec::new();
-            sliced.probe(hash, |index| candidates.push(index));
-            let expected = (0..filters.len()).filter(|index| filters[*index].may_contain(hash));
-            assert!(candidates.into_iter().eq(expected), "width {width}");
         }
     }
 }

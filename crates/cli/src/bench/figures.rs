@@ -9,6 +9,8 @@ pub(super) struct FilterFigures {
     pub(super) name: &'static str,
     /// The type of the HBase Bloom filter, of the last file that has one.
     pub(super) bloom_type: Option<&'static str>,
+    /// What the family map names for a row, `FILES` or `BLOCKS`; `None` without a map.
+    pub(super) map: Option<&'static str>,
     /// Filter bits per key.
     pub(super) bits_per_key: Option<f64>,
     /// The error rate that follows from the filters' sizes.
@@ -18,7 +20,7 @@ pub(super) struct FilterFigures {
 impl FilterFigures {
     /// The figures without filters.
     pub(super) const NONE: Self =
-        Self { name: "none", bloom_type: None, bits_per_key: None, error_rate: None };
+        Self { name: "none", bloom_type: None, map: None, bits_per_key: None, error_rate: None };
 }
 
 /// Returns the figures of the filters that the readers query, weighted by their keys.
@@ -45,6 +47,7 @@ pub(super) fn figures<'r>(
     Ok(FilterFigures {
         name: name.unwrap_or("none"),
         bloom_type,
+        map: None,
         bits_per_key: by_key(bits),
         error_rate: by_key(errors),
     })

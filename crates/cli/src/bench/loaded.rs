@@ -223,14 +223,12 @@ impl Loaded {
         };
         let found = figures(&readers)?;
         let error_rate = choice.error_rate(plan, found.error_rate);
-        let map_bits = store
-            .stats()
-            .families
-            .first()
-            .and_then(|family| family.map)
-            .map(|map| map.bytes as f64 * 8.0 / keys.present.len() as f64);
+        let map = store.stats().families.first().and_then(|family| family.map);
+        let map_bits = map.map(|map| map.bytes as f64 * 8.0 / keys.present.len() as f64);
         let bits_per_key = found.bits_per_key.or(map_bits);
-        let figures = FilterFigures { name: choice.name(), error_rate, bits_per_key, ..found };
+        let map = map.map(|map| map.mode.name());
+        let name = choice.name();
+        let figures = FilterFigures { name, map, error_rate, bits_per_key, ..found };
         Ok(Self { store, load, figures })
     }
 

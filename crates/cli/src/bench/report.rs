@@ -61,7 +61,9 @@ pub(super) struct Row {
     pub(super) filter: &'static str,
     /// The name of the mix: gets of absent keys, of present keys, or of both.
     pub(super) gets: &'static str,
-    /// Filter bits per key, over all files.
+    /// What the family map names for a row, `FILES` or `BLOCKS`; `None` without a map.
+    pub(super) map: Option<&'static str>,
+    /// Bits per key of the filters of all files, or of the family map.
     pub(super) bits_per_key: Option<f64>,
     /// The error rate that the filters were sized for, or that follows from their sizes.
     pub(super) error_rate_promised: Option<f64>,
@@ -97,6 +99,7 @@ impl Row {
         Self {
             filter: filter.name,
             gets: mix.name(),
+            map: filter.map,
             bits_per_key: filter.bits_per_key,
             error_rate_promised: filter.error_rate,
             error_rate_measured: measured.error_rate(),
@@ -123,7 +126,10 @@ impl Row {
     /// `by_range` adds the column of files skipped by their key range.
     fn cells(&self, by_range: bool) -> Vec<String> {
         let mut cells = vec![
-            self.filter.to_owned(),
+            self.map.map_or_else(
+                || self.filter.to_owned(),
+                |map| format!("{} ({})", self.filter, map.to_lowercase()),
+            ),
             show_optional(self.bits_per_key, |bits| format!("{bits:.2}")),
             show_optional(self.error_rate_promised, show_percent),
             show_optional(self.error_rate_measured, show_percent),

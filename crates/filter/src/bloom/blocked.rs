@@ -27,7 +27,6 @@ use crate::kernel::{self, LINE_PROBES_MAX};
 use crate::membership::{FilterStats, Insert, Membership, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::theory;
 
@@ -164,13 +163,6 @@ impl LineFilter for BlockedView {
 
     fn error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
         theory::blocked_bloom_error_rate(keys, lines, probes)
-    }
-}
-
-impl BitPositions for BlockedView {
-    #[inline]
-    fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        self.field_positions(body_len, hash)
     }
 }
 

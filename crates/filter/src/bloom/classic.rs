@@ -25,7 +25,6 @@ use crate::header::{HEADER_LEN, Header};
 use crate::membership::{FilterStats, Insert, Membership, insert_all};
 use crate::memory::allocate;
 use crate::sizing::Sizing;
-use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::{kernel, theory};
 
@@ -308,14 +307,6 @@ impl StoredView for ClassicView {
 
     fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
         stats(keys, body.len() as u64, self.probes)
-    }
-}
-
-impl BitPositions for ClassicView {
-    #[inline]
-    fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        // The cast is exact: the sliced filters have a row of bits in memory for each position.
-        positions(hash, self.probes, body_len as u64 * 8).map(|bit| bit as usize)
     }
 }
 

@@ -143,19 +143,6 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
         lines.get_mut(index)
     }
 
-    /// Returns the indices of a key's fields among all fields of a body of `body_len` bytes.
-    #[inline]
-    pub(crate) fn field_positions(
-        self,
-        body_len: usize,
-        hash: KeyHash,
-    ) -> impl Iterator<Item = usize> {
-        const LINE_BITS: usize = size_of::<Line>() * 8;
-        let first = kernel::line_index(hash, body_len / size_of::<Line>()) * LINE_BITS;
-        kernel::line_positions(FIELD_BITS, hash.get(), self.probes)
-            .map(move |bit| (first + bit) / FIELD_BITS as usize)
-    }
-
     /// Returns the values of a key's fields.
     pub(crate) fn field_values(self, body: &[u8], hash: KeyHash) -> impl Iterator<Item = u8> {
         Self::line(body, hash).into_iter().flat_map(move |line| {

@@ -25,7 +25,6 @@ use crate::kernel::{self, Block, InstructionSet};
 use crate::membership::{FilterStats, Insert, Membership, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::theory;
 
@@ -246,15 +245,6 @@ impl StoredView for SplitBlockView {
 
     fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
         stats(keys, body.len() as u64)
-    }
-}
-
-impl BitPositions for SplitBlockView {
-    #[inline]
-    fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        let first =
-            kernel::block_index(hash, body_len / size_of::<Block>()) * size_of::<Block>() * 8;
-        kernel::block_positions(hash.get()).map(move |bit| first + bit)
     }
 }
 

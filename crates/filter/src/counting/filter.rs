@@ -13,7 +13,6 @@ use crate::kernel::{self, LINE_PROBES_MAX};
 use crate::membership::{FilterStats, Insert, Membership, Remove, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::slices::BitPositions;
 use crate::stored_view::StoredView;
 use crate::theory;
 
@@ -224,29 +223,5 @@ impl LineFilter for CountingView {
 
     fn error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
         theory::counting_bloom_error_rate(keys, lines, probes)
-    }
-}
-
-impl BitPositions for CountingView {
-    #[inline]
-    fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        self.field_positions(body_len, hash)
-    }
-
-    /// Returns the length in bytes of one bit for each 4-bit counter of a body.
-    fn bits_len(body_len: usize) -> usize {
-        body_len / 4
-    }
-
-    /// Returns eight bits: whether each of the counters from 8 · `index` on is above zero.
-    #[inline]
-    fn bits(body: &[u8], index: usize) -> u8 {
-        let counters = u32::from_le_bytes(body.as_chunks().0[index]);
-        // Set the lowest bit of each counter if any of its bits is set, then gather the eight bits.
-        let any = counters | counters >> 1;
-        let any = (any | any >> 2) & 0x1111_1111;
-        let pairs = (any | any >> 3) & 0x0303_0303;
-        let fours = (pairs | pairs >> 6) & 0x000f_000f;
-        (fours | fours >> 12) as u8
     }
 }

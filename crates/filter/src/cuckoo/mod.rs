@@ -37,12 +37,10 @@ mod bucket;
 mod filter;
 mod go;
 mod shape;
-mod sliced;
 mod stored;
 #[cfg(test)]
 mod tests;
 
 pub use filter::Cuckoo;
 pub use go::{GoCuckoo, NotGoCuckoo, Placement};
-pub(crate) use sliced::CuckooSlices;
 pub(crate) use stored::CuckooView;

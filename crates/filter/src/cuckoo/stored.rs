@@ -112,34 +112,6 @@ impl StoredView for CuckooView {
     }
 }
 
-impl CuckooView {
-    /// Returns the number of buckets.
-    pub(super) const fn buckets(self) -> usize {
-        self.count
-    }
-
-    /// Slots of a bucket.
-    #[expect(clippy::as_conversions, reason = "four")]
-    pub(super) const SLOTS: usize = shape::SLOTS as usize;
-
-    /// Returns the bits of a fingerprint.
-    pub(super) const fn fingerprint_bits(self) -> u32 {
-        self.buckets.fingerprint_bits()
-    }
-
-    /// Returns the fingerprint in a slot of a bucket, or 0.
-    #[inline]
-    pub(super) fn fingerprint(self, body: &[u8], bucket: usize, slot: u32) -> u64 {
-        self.buckets.get(self.buckets.word(body, bucket), slot)
-    }
-
-    /// Returns the fingerprint and the two buckets of a key.
-    #[inline]
-    pub(super) fn key_buckets(self, hash: KeyHash) -> KeyBuckets {
-        KeyBuckets::new(hash, self.buckets, self.count)
-    }
-}
-
 /// Iterates over the overflow entries, as pairs of identity and copies.
 fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     let (entries, _) = overflow.as_chunks::<OVERFLOW_ENTRY_LEN>();

@@ -21,7 +21,7 @@
 )]
 
 use super::permutations::Position;
-use super::shape::{CELLS, Shape};
+use super::shape::Shape;
 use crate::kernel::{CellLanes, CellTarget, InstructionSet};
 
 /// Maximum number of words of a bucket.
@@ -195,25 +195,6 @@ impl CellLayout {
     pub(super) fn find(&self, bucket: Bucket, position: Position) -> impl Iterator<Item = Cell> {
         let repeated = self.ones * u64::from(position.remainder);
         marked(bucket.words.map(|word| self.matches(word, repeated)))
-    }
-
-    /// Returns the remainder of each cell; `None` for free cells.
-    pub(super) fn remainders(&self, bucket: Bucket) -> [Option<u32>; CELLS] {
-        let mut remainders = [None; CELLS];
-        let words = bucket.words.iter().take(self.word_count);
-        let cells = words.flat_map(|word| {
-            // The step is `cell_bits`: a bucket has as many bytes as a cell has bits.
-            let bits = (0..).step_by(self.bucket_len());
-            let cells = CELLS / self.word_count;
-            bits.take(cells).map(move |bit: u32| (*word, bit))
-        });
-        for (remainder, (word, bit)) in remainders.iter_mut().zip(cells) {
-            if self.used(word) >> bit & 1 != 0 {
-                let cell = word >> bit & ((1 << self.remainder_bits) - 1);
-                *remainder = Some(u32::try_from(cell).expect("26 bits at most"));
-            }
-        }
-        remainders
     }
 
     /// Returns the number of used cells.

@@ -9,8 +9,6 @@ use super::shape::Shape;
 use crate::hash::KeyHash;
 use crate::kernel::{self, CACHED_LEN, CellTarget};
 
-pub(super) use super::shape::CELLS;
-
 /// Number of keys whose buckets a batch lookup prefetches together.
 ///
 /// With four buckets per key, this is enough to use all line fill buffers of a core, which limit
@@ -81,13 +79,6 @@ impl Layout {
     /// Reads the bucket at `table[at]`.
     fn bucket(&self, table: &[u8], at: usize) -> Bucket {
         self.cells.read(table, at).expect("the table has all buckets of its shape")
-    }
-
-    /// Returns the remainder of each cell of a bucket; `None` for free cells.
-    ///
-    /// `index` counts the buckets of all subtables.
-    pub(super) fn remainders(&self, table: &[u8], index: usize) -> [Option<u32>; CELLS] {
-        self.cells.remainders(self.bucket(table, index * self.shape.cell_bits() as usize))
     }
 
     /// Returns whether the key's bucket in any subtable holds the key's remainder.

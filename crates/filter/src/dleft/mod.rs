@@ -57,7 +57,6 @@ mod layout;
 mod options;
 mod permutations;
 mod shape;
-mod sliced;
 mod stash;
 mod stored;
 #[cfg(test)]
@@ -65,5 +64,4 @@ mod tests;
 
 pub use filter::DLeft;
 pub use options::{CounterBits, DLeftOptions};
-pub(crate) use sliced::DLeftSlices;
 pub(crate) use stored::DLeftView;

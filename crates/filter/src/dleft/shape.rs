@@ -10,9 +10,6 @@ use crate::theory;
 /// Cells of a bucket.
 pub(super) const BUCKET_CELLS: u64 = 8;
 
-/// Cells of a bucket, as a `usize`.
-pub(crate) const CELLS: usize = BUCKET_CELLS as usize;
-
 /// Maximum number of buckets of a subtable.
 ///
 /// Numbers below M then have 58 bits, so that a number and its copies fit into one word of the

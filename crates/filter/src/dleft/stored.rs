@@ -14,7 +14,7 @@
 use alloc::vec::Vec;
 
 use super::filter::DLeft;
-use super::layout::{CELLS, Layout};
+use super::layout::Layout;
 use super::options::{CounterBits, REMAINDER_BITS, SUBTABLES};
 use super::shape::{BUCKETS_MAX, Shape};
 use super::stash::{self, Stashed};
@@ -153,40 +153,5 @@ impl DLeftView {
     fn split<'a>(&self, body: &'a [u8]) -> (&'a [u8], &'a [[u8; 8]]) {
         let (table, stash) = body.split_at_checked(self.table_len).unwrap_or_default();
         (table, stash.as_chunks().0)
-    }
-
-    /// Returns the number of buckets of all subtables.
-    pub(super) fn buckets(&self) -> usize {
-        let Shape { subtables, buckets, .. } = self.layout.shape;
-        let all = buckets.checked_mul(subtables.into()).expect("2^35 at most");
-        usize::try_from(all).expect("fewer than bytes in the body")
-    }
-
-    /// Returns the bits of a remainder.
-    pub(super) const fn remainder_bits(&self) -> u32 {
-        self.layout.shape.remainder_bits
-    }
-
-    /// Returns the remainder of each cell of a bucket; `None` for free cells.
-    pub(super) fn remainders(&self, body: &[u8], bucket: usize) -> [Option<u32>; CELLS] {
-        self.layout.remainders(body, bucket)
-    }
-
-    /// Returns the number of a key, which determines the key's positions.
-    #[inline]
-    pub(super) const fn number(&self, hash: KeyHash) -> u64 {
-        self.layout.permutations.number(hash)
-    }
-
-    /// Iterates over the positions of a number: bucket index among all subtables, and remainder.
-    #[inline]
-    pub(super) fn positions(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
-        self.layout.positions(number)
-    }
-
-    /// Iterates over the numbers in the stash.
-    pub(super) fn stash(&self, body: &[u8]) -> impl Iterator<Item = u64> {
-        let (_, stash) = self.split(body);
-        stash.iter().map(|bytes| Stashed::from_bytes(*bytes).number)
     }
 }

@@ -20,7 +20,6 @@
 //! | `peel`   | building                                                    |
 //! | `filter` | [`BinaryFuse`], the filter in memory                        |
 //! | `stored` | the stored form, and the lookup in it                       |
-//! | `sliced` | the bit-sliced form                                         |
 //!
 //! Graf, Lemire: "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022; Dietzfelbinger,
 //! Walzer: "Dense Peelable Random Uniform Hypergraphs", 2019. Written from the papers.
@@ -28,12 +27,10 @@
 mod filter;
 mod peel;
 mod shape;
-mod sliced;
 mod stored;
 #[cfg(test)]
 mod tests;
 
 pub use filter::BinaryFuse;
 pub use shape::FuseBits;
-pub(crate) use sliced::FuseSlices;
 pub(crate) use stored::FuseView;

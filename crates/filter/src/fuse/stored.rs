@@ -136,25 +136,6 @@ impl FuseView {
         KeySlots::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
-    /// Returns the number of slots of a key.
-    pub(super) const fn arity(self) -> FuseArity {
-        self.shape.arity
-    }
-
-    /// Returns the length of a fingerprint.
-    pub(super) const fn bits(self) -> FuseBits {
-        self.shape.bits
-    }
-
-    /// Returns the slots of a key, and the fingerprint that their exclusive or must equal.
-    #[inline]
-    pub(super) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
-        let KeySlots { slots, fingerprint } = self.key_slots(hash);
-        let fingerprint = fingerprint.wrapping_shr(u64::BITS.wrapping_sub(self.shape.bits.bits()));
-        let slots = slots.map(|slot| usize::try_from(slot).expect("a slot of a body in memory"));
-        (slots, u32::try_from(fingerprint).expect("8 or 16 bits"))
-    }
-
     /// Looks up a key in slots of 16 bits.
     ///
     /// Not inlined: the lookup in slots of 8 bits is more common, and its inlined code stays small.

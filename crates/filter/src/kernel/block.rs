@@ -32,13 +32,6 @@ fn block_bits(hash: u64) -> [u32; 8] {
     BLOCK_SALTS.map(|salt| (hash as u32).wrapping_mul(salt) >> 27)
 }
 
-/// Returns the positions of a key's bits in its block.
-#[inline]
-pub(crate) fn block_positions(hash: u64) -> impl Iterator<Item = usize> {
-    let bits = block_bits(hash).into_iter();
-    bits.zip((0..).step_by(32)).map(|(bit, first)| first + bit as usize)
-}
-
 /// Returns each word of a block with only the bit of a key set.
 #[inline]
 pub(super) fn block_masks(hash: u64) -> [u32; 8] {

@@ -53,7 +53,7 @@ mod substitution;
 mod tests;
 
 pub(crate) use batch::{CACHED_LEN, PREFETCH_DISTANCE};
-pub(crate) use block::{Block, block_index, block_insert, block_positions};
+pub(crate) use block::{Block, block_index, block_insert};
 pub(crate) use cells::{CellLanes, CellTarget};
 pub(crate) use columns::{
     BlockEquation, ColumnLookup, ColumnMask, ColumnWindow, Columns, FastPath, LANES,

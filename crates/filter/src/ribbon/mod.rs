@@ -38,8 +38,6 @@
 //! | `solution`   | back substitution, from the rows to the slots                                |
 //! | `filter`     | building, and lookups in memory                                              |
 //! | `stored`     | the stored form, and lookups in it                                           |
-//! | `first_layer` | the first layer and the later layers as two parts, for the sliced form      |
-//! | `sliced`     | the bit-sliced form                                                          |
 //!
 //! Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and Approximate
 //! Membership using Ribbon", 2022; Dillinger, Walzer: "Ribbon filter: practically smaller than
@@ -49,12 +47,10 @@ mod banding;
 mod base;
 mod equation;
 mod filter;
-mod first_layer;
 mod layer;
 mod layout;
 mod segments;
 mod shape;
-mod sliced;
 mod solution;
 mod sorter;
 mod stored;
@@ -63,5 +59,4 @@ mod tests;
 mod thresholds;
 
 pub use filter::Ribbon;
-pub(crate) use sliced::RibbonSlices;
 pub(crate) use stored::RibbonView;

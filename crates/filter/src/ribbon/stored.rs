@@ -95,10 +95,6 @@ impl Parameters {
 pub(crate) struct RibbonView {
     pub(super) layout: Layout,
     pub(super) layers: [LayerView; LAYERS],
-    /// Index of the first layer in the body; 1 if the sliced form holds layer 0.
-    first_layer: usize,
-    /// Bytes of the blocks of the layers before `first_layer`, which are not in the body.
-    omitted_len: usize,
     base_seed: u8,
     base_slots: u64,
     base_at: usize,
@@ -157,14 +153,14 @@ impl StoredView for RibbonView {
     /// about 5 % of all keys, so one or two of 32 filters have bumped the key.
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer).take(2) {
+        for (index, layer) in self.layers.iter().enumerate().take(2) {
             let start = Shuffle::layer(index).start(hash, layer.starts);
             thresholds::prefetch(body, layer.thresholds_at, start);
             let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
             let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
             let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
             if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
-                kernel::prefetch_columns(body, begin.wrapping_sub(self.omitted_len), len);
+                kernel::prefetch_columns(body, begin, len);
             }
             if thresholds::bumped(body, layer.thresholds_at, start) != Some(true) {
                 break;
@@ -225,8 +221,6 @@ impl RibbonView {
         Ok(Self {
             layout,
             layers,
-            first_layer: 0,
-            omitted_len: 0,
             base_seed,
             base_slots,
             base_at,
@@ -245,25 +239,11 @@ impl RibbonView {
         Self { instructions, ..self }
     }
 
-    /// Returns the view for a body without the first `omitted_len` bytes, the first layer's blocks.
-    pub(super) fn without_first_layer(mut self, omitted_len: usize) -> Self {
-        self.first_layer = 1;
-        self.omitted_len = omitted_len;
-        // Thresholds and base come after all blocks.
-        let after =
-            |at: usize| at.checked_sub(omitted_len).expect("after the first layer's blocks");
-        for layer in &mut self.layers {
-            layer.thresholds_at = after(layer.thresholds_at);
-        }
-        self.base_at = after(self.base_at);
-        self
-    }
-
     /// Returns a block and the bytes after it; `None` if the body ends before the block does.
     #[inline]
     pub(super) fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
-        let begin = usize::try_from(begin).ok()?.checked_sub(self.omitted_len)?;
+        let begin = usize::try_from(begin).ok()?;
         let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
         body.get(begin..)?.split_at_checked(usize::try_from(len).ok()?)
     }
@@ -326,7 +306,6 @@ impl ColumnLookup for RibbonView {
         let block = first_block.wrapping_add(start / BLOCK_SLOTS);
         let (begin, next, masks) = self.block_range::<MIXED>(block);
         let Ok(begin) = usize::try_from(begin) else { return FastPath::Slow };
-        let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.omitted_len) };
         let Some(window) = kernel::window(body, begin) else { return FastPath::Slow };
         let shift = u32::try_from(start).expect("below a number of 32 bits");
         let equation = BlockEquation { shift, coefficients, fingerprint };
@@ -344,7 +323,7 @@ impl ColumnLookup for RibbonView {
         reason = "the compiler optimizes a lookup together with its caller"
     )]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
-        for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer) {
+        for (index, layer) in self.layers.iter().enumerate() {
             if layer.starts == 0 {
                 break;
             }

@@ -35,14 +35,6 @@ pub(super) const fn class(start: u64) -> u8 {
     (offset < CLASS_1) as u8 + (offset < CLASS_0) as u8
 }
 
-/// The number of classes in a bucket.
-pub(super) const CLASSES: usize = 3;
-
-/// Returns the first start of a class in its bucket.
-pub(super) const fn first_start(class: usize) -> u64 {
-    [CLASS_0, CLASS_1, 0][class]
-}
-
 /// Returns the length in bytes of the thresholds of `starts` starts.
 pub(super) const fn len(starts: u64) -> u64 {
     starts.div_ceil(BUCKET_STARTS).div_ceil(BUCKETS_PER_BYTE)
