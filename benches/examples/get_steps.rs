@@ -8,8 +8,8 @@
 //! cargo run --profile profiling -p benches --example get_steps -- [present|absent] [get|get_with] [OPTION=NUMBER]…
 //! ```
 //!
-//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `threads`, `cache` (MiB). With `time=1`, prints
-//! the mean time of a get as well.
+//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `rounds`, `threads`, `cache` (MiB). With `time=1`,
+//! prints the mean time of a get of each round: the least and the median.
 #![expect(clippy::print_stdout, reason = "the figures are what this is for")]
 
 use std::hint::black_box;
@@ -62,7 +62,7 @@ fn main() {
     let is_visited = is_named("get_with");
     let expected = usize::from(is_present);
     let plans: Vec<Vec<Get>> = (0..number("threads", 1)).map(|_| plan(gets)).collect();
-    let run = |gets: &[Get]| {
+    let round = &|gets: &[Get]| {
         let start = Instant::now();
         for get in gets {
             let found = match is_visited {
@@ -73,12 +73,17 @@ fn main() {
         }
         start.elapsed().as_nanos() / gets.len() as u128
     };
-    let nanos: Vec<u128> = std::thread::scope(|scope| {
-        let threads: Vec<_> = plans.iter().map(|gets| scope.spawn(|| run(gets))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    let rounds = number("rounds", 1);
+    let mut nanos: Vec<u128> = std::thread::scope(|scope| {
+        let threads: Vec<_> = plans
+            .iter()
+            .map(|gets| scope.spawn(move || (0..rounds).map(|_| round(gets)).collect::<Vec<_>>()))
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
     });
+    nanos.sort_unstable();
     if number("time", 0) == 1 {
-        println!("{nanos:?} ns a get, by thread");
+        println!("ns a get: {} least, {} median of rounds", nanos[0], nanos[nanos.len() / 2]);
     }
 }
 

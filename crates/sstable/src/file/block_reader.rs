@@ -10,10 +10,10 @@
 //! | loaded for | with a cache      | without a cache          |
 //! |------------|-------------------|--------------------------|
 //! | a search   | decoded           | decoded                  |
-//! | a get      | decoded           | encoded if delta-encoded |
+//! | a get      | decoded           | encoded                  |
 //! | a scan     | decoded           | encoded                  |
 //!
-//! A get that reads a delta-encoded block while the cache is full keeps the block encoded.
+//! A get that reads a block while the cache is full keeps the block encoded.
 //! An encoded block in the cache is replaced by its decoded form when it is next used.
 
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl BlockReader {
     /// `check` compares a block just read or decoded with its index entry. No cell of an encoded
     /// block is checked yet.
     ///
-    /// A get reads one row, which does not pay for decoding all cells of a block that a full cache
+    /// A get reads one row, which does not pay for checking and indexing all cells of a block that a full cache
     /// may evict before its next use.
     pub(crate) fn load_for_row(
         &self,
@@ -143,9 +143,7 @@ impl BlockReader {
             return Ok(DataBlock::Decoded(block));
         }
         let block = self.read_encoded(handle, context)?;
-        // `is_full` comes last because it takes the locks of the cache.
-        let stays_encoded = block.is_delta_encoded()
-            && cache.is_none_or(|cache| cache.is_full(self.cache_key(handle)));
+        let stays_encoded = cache.is_none_or(|cache| cache.is_full(self.cache_key(handle)));
         let block = if stays_encoded {
             DataBlock::Encoded(Arc::new(block))
         } else {
