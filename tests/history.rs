@@ -136,7 +136,12 @@ impl Pair {
         if let Some((min, max)) = question.range {
             get = get.time_range(Timestamp::new(min), Timestamp::new(max));
         }
-        self.store.get(&get).unwrap().iter().map(|cell| shown(&cell.as_ref())).collect()
+        let found = self.store.get(&get).unwrap();
+        let found: Vec<_> = found.iter().map(|cell| shown(&cell.as_ref())).collect();
+        let mut visited = Vec::new();
+        self.store.get_with(&get, |cell| visited.push(shown(&cell))).unwrap();
+        assert_eq!(visited, found, "get_with answers as get: {get:?}");
+        found
     }
 }
 

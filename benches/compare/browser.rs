@@ -8,6 +8,8 @@
 mod chromium;
 #[path = "browser/full_run.rs"]
 mod full_run;
+#[path = "names.rs"]
+mod names;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -17,7 +19,8 @@ use serde_json::Value;
 use support::say;
 
 use crate::chromium::Browser;
-use crate::full_run::{CONTENDERS, full_run};
+use crate::full_run::full_run;
+use crate::names::CONTENDERS;
 
 const CHARTS: [&str; 7] = [
     "gets",

@@ -1,10 +1,10 @@
-//! The claims of this project: ratios to a peer, each with a limit.
+//! The claims: the ratios that a run measured, each compared with its goal.
 
 use serde::{Deserialize, Serialize};
 
 use crate::contenders::OURS;
-use crate::engine::Shape;
-use crate::figure::{CACHE_ALL, Figure, Spread};
+use crate::figure::{Figure, Spread};
+use crate::goals::{GOALS, Goal};
 
 /// A ratio of ours to the best settings of a peer, and its limit.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -23,12 +23,30 @@ pub(crate) struct Claim {
     pub(crate) limit: f64,
     /// `held`, `missed`, or `unresolved` if the limit lies within the quartiles.
     pub(crate) verdict: String,
+    /// The medians of both sides.
+    #[serde(default)]
+    pub(crate) our_side: Side,
+    #[serde(default)]
+    pub(crate) their_side: Side,
+}
+
+/// One side of a ratio.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Side {
+    pub(crate) median: f64,
+    /// The bits of memory per row of filters and of what replaces them.
+    pub(crate) memory_bits_per_key: Option<f64>,
 }
 
 impl Claim {
     /// Returns the engine of the peer, with which the name of its settings begins.
     pub(crate) fn peer(&self) -> &str {
         self.theirs.split(',').next().unwrap_or(&self.theirs)
+    }
+
+    /// Whether the peer is another engine, and not ours with other settings or files.
+    pub(crate) fn is_with_peer(&self) -> bool {
+        self.peer() != OURS
     }
 
     /// Returns what the ratio is of.
@@ -41,145 +59,30 @@ impl Claim {
     }
 }
 
-/// A row of the table of claims.
-struct Goal {
-    what: &'static str,
-    selects: fn(&Figure) -> bool,
-    /// The samples whose ratio is taken per round.
-    samples: fn(&Figure) -> Vec<f64>,
-    /// The limit of the ratio for each peer.
-    limits: &'static [(&'static str, f64)],
-}
-
-const GOALS: &[Goal] = &[
-    Goal {
-        what: "absent get, many files",
-        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.20), ("fjall", 0.25)],
-    },
-    Goal {
-        what: "present get, many files",
-        selects: |it| is_get(it, "present", Shape::ManyFiles, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.38), ("fjall", 0.45)],
-    },
-    Goal {
-        what: "absent get, levelled",
-        selects: |it| is_get(it, "absent", Shape::Levelled, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.6), ("fjall", 0.8)],
-    },
-    Goal {
-        what: "present get, levelled",
-        selects: |it| is_get(it, "present", Shape::Levelled, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.6), ("fjall", 0.6), ("redb", 0.9)],
-    },
-    Goal {
-        what: "absent get, one run",
-        selects: |it| is_get(it, "absent", Shape::OneRun, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.4), ("fjall", 0.8)],
-    },
-    Goal {
-        what: "present get, one run",
-        selects: |it| is_get(it, "present", Shape::OneRun, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.5), ("fjall", 0.5)],
-    },
-    Goal {
-        what: "present get, many files, small cache",
-        selects: |it| is_get(it, "present", Shape::ManyFiles, false),
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.7), ("fjall", 0.7)],
-    },
-    Goal {
-        what: "data blocks per absent get, many files",
-        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
-        samples: |it| it.reads.file_reads_uncached.clone(),
-        limits: &[("RocksDB", 0.25), ("fjall", 0.25)],
-    },
-    Goal {
-        what: "scan, one run",
-        selects: |it| it.work == "scan" && it.shape == Shape::OneRun,
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 0.8), ("fjall", 0.8)],
-    },
-    Goal {
-        what: "fill, levelled",
-        selects: |it| it.work == "fill" && it.shape == Shape::Levelled,
-        samples: |it| leave_one_out_means(&it.wall),
-        limits: &[("RocksDB", 1.0), ("fjall", 1.0)],
-    },
-    Goal {
-        what: "bytes on disk, one run",
-        selects: |it| it.work == "disk" && it.shape == Shape::OneRun,
-        samples: |it| it.wall.clone(),
-        limits: &[("RocksDB", 1.1), ("fjall", 1.1)],
-    },
-    Goal {
-        what: "present get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "present", Shape::ManyFiles, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("HBase", 0.15)],
-    },
-    Goal {
-        what: "absent get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
-        samples: |it| it.wall.clone(),
-        limits: &[("HBase", 0.15)],
-    },
-    Goal {
-        what: "scan, many files, in HBase's JVM",
-        selects: |it| it.work == "scan" && it.shape == Shape::ManyFiles,
-        samples: |it| it.wall.clone(),
-        limits: &[("HBase", 0.33)],
-    },
-    Goal {
-        what: "fill, many files, in HBase's JVM",
-        selects: |it| it.work == "fill" && it.shape == Shape::ManyFiles,
-        samples: |it| it.wall.clone(),
-        limits: &[("HBase", 1.0)],
-    },
-];
-
-fn is_get(figure: &Figure, asked: &str, shape: Shape, is_all_cached: bool) -> bool {
-    figure.work == "get"
-        && figure.asked.as_deref() == Some(asked)
-        && figure.shape == shape
-        && (figure.cache == CACHE_ALL) == is_all_cached
-        && figure.threads == 1
-}
-
-/// Returns the leave-one-out means of the samples.
-///
-/// The parts of a fill are not independent rounds: some wait for a compaction and others do not, so
-/// only their mean is comparable.
-fn leave_one_out_means(samples: &[f64]) -> Vec<f64> {
-    let sum: f64 = samples.iter().sum();
-    samples.iter().map(|sample| (sum - sample) / (samples.len() - 1) as f64).collect()
-}
-
 /// Checks figures against the goals; goals that lack figures of a side are left out.
+///
+/// `rows` is the number of rows of the main comparison.
 pub(crate) fn claims(figures: &[Figure], rows: u64) -> Vec<Claim> {
     let mut claims = Vec::new();
     for goal in GOALS {
-        let selected: Vec<_> =
-            figures.iter().filter(|it| it.rows == rows && (goal.selects)(it)).collect();
+        let is_of_goal = |it: &&Figure| it.rows == rows * goal.rows && (goal.selects)(it);
+        let selected: Vec<_> = figures.iter().filter(is_of_goal).collect();
         for (peer, limit) in goal.limits {
-            let of_peer = selected.iter().filter(|it| it.engine == *peer);
-            let median = |figure: &Figure| {
-                Spread::of(&(goal.samples)(figure)).map_or(f64::INFINITY, |it| it.median)
-            };
-            let Some(theirs) = of_peer.min_by(|a, b| median(a).total_cmp(&median(b))) else {
-                continue;
-            };
-            let ours = selected.iter().filter(|it| it.engine == OURS);
-            claims.extend(ours.filter_map(|ours| claim(goal, ours, theirs, *limit)));
+            for ours in selected.iter().filter(|it| it.engine == OURS && (goal.ours)(it)) {
+                let of_peer = selected
+                    .iter()
+                    .filter(|it| it.engine == *peer && (goal.theirs)(ours, it))
+                    .filter_map(|it| Some((*it, median(goal, it)?)));
+                let best = of_peer.min_by(|(_, a), (_, b)| a.total_cmp(b));
+                claims.extend(best.and_then(|(theirs, _)| claim(goal, ours, theirs, *limit)));
+            }
         }
     }
     claims
+}
+
+fn median(goal: &Goal, figure: &Figure) -> Option<f64> {
+    Spread::of(&(goal.samples)(figure)).map(|it| it.median)
 }
 
 fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Claim> {
@@ -197,6 +100,10 @@ fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Clai
         () if ratio.low > limit => "missed",
         () => "unresolved",
     };
+    let side = |figure: &Figure| {
+        let memory_bits_per_key = figure.memory_bits_per_key;
+        Some(Side { median: median(goal, figure)?, memory_bits_per_key })
+    };
     Some(Claim {
         what: goal.what.to_owned(),
         cache: ours.cache.clone(),
@@ -205,6 +112,8 @@ fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Clai
         ratio,
         limit,
         verdict: verdict.to_owned(),
+        our_side: side(ours)?,
+        their_side: side(theirs)?,
     })
 }
 
@@ -220,6 +129,8 @@ pub(crate) fn show_ratio(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Shape;
+    use crate::figure::CACHE_ALL;
 
     fn get(contender: &str, engine: &str, wall: &[f64]) -> Figure {
         Figure {
@@ -231,6 +142,7 @@ mod tests {
             rows: 10,
             files: None,
             filter_bits_per_key: None,
+            memory_bits_per_key: None,
             cache: CACHE_ALL.to_owned(),
             threads: 1,
             unit: "ns".to_owned(),
@@ -260,8 +172,8 @@ mod tests {
             let figures = [get("ours", OURS, ours), peer.clone()];
             claims(&figures, 10).remove(0).verdict
         };
-        assert_eq!(verdict(&[0.4, 0.41, 0.42]), "held");
-        assert_eq!(verdict(&[0.4, 0.48, 0.62]), "unresolved");
-        assert_eq!(verdict(&[0.6, 0.61, 0.7]), "missed");
+        assert_eq!(verdict(&[0.3, 0.31, 0.32]), "held");
+        assert_eq!(verdict(&[0.3, 0.38, 0.52]), "unresolved");
+        assert_eq!(verdict(&[0.5, 0.51, 0.6]), "missed");
     }
 }

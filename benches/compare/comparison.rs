@@ -5,8 +5,9 @@ use std::io;
 use workload::Asked;
 
 use crate::contenders::{self, Contender};
-use crate::engine::{Engine, Shape};
+use crate::engine::{Engine, MapChoice, Shape};
 use crate::figure::Figure;
+use crate::maps::wait_until_mapped;
 use crate::reads::{Amount, Questions, scan};
 use crate::record::Record;
 use crate::stores::{CACHE_BYTES_ALL, Stores};
@@ -17,8 +18,12 @@ use crate::work_directory::WorkDirectory;
 pub(crate) struct Plan {
     /// Rows of the main comparison.
     pub(crate) rows: u64,
-    /// Rows of a second comparison of the main contenders; none in a quick run.
+    /// Rows of a second comparison of the main contenders.
     pub(crate) more_rows: Option<u64>,
+    /// Whether only the small cache is measured there.
+    pub(crate) more_rows_small_cache_only: bool,
+    /// Whether only the figures that have a limit are measured.
+    pub(crate) limits_only: bool,
     /// Rows of the stores in the growth comparison.
     pub(crate) growth: Vec<u64>,
     /// Rows per file, where the number of files grows.
@@ -37,6 +42,12 @@ pub(crate) struct Plan {
 
 /// Number of files in the shape "many files".
 pub(crate) const FILES: u64 = 16;
+/// The numbers of files into which the same rows are divided, and the work measured there.
+pub(crate) const FEW_FILES: u64 = 4;
+pub(crate) const MANY_FILES: u64 = 64;
+pub(crate) const GET_OF_EQUAL_ROWS: &str = "get, equal rows";
+/// How many times as many rows the second comparison has.
+pub(crate) const MORE_ROWS: u64 = 5;
 /// Number of parts in which a levelled store is loaded.
 const PARTS: u64 = 8;
 const OPENINGS: usize = 5;
@@ -58,6 +69,7 @@ impl Comparison<'_> {
         let Plan { rows, more_rows, growth, equal_error_rate, .. } = self.plan.clone();
         self.unmerged_and_merged("equal bits", contenders::with_equal_bits(), rows)?;
         self.levelled(rows)?;
+        self.equal_rows(rows)?;
         self.growing_files()?;
         for rows in growth {
             self.growing_rows(rows)?;
@@ -70,9 +82,30 @@ impl Comparison<'_> {
             )?;
         }
         if let Some(rows) = more_rows {
-            self.unmerged_and_merged("more rows", contenders::with_equal_bits(), rows)?;
+            let contenders = contenders::with_equal_bits();
+            if !self.plan.more_rows_small_cache_only {
+                self.unmerged_and_merged("more rows", contenders, rows)?;
+            } else if self.plan.shapes.contains(&Shape::ManyFiles) {
+                self.small_cache_alone("more rows", contenders, rows)?;
+            }
         }
         Ok(())
+    }
+
+    /// Measures many overlapping files with a small cache, and nothing else.
+    fn small_cache_alone(
+        &mut self,
+        name: &str,
+        contenders: Vec<Contender>,
+        rows: u64,
+    ) -> io::Result<()> {
+        let loaded = Stores::load(self.place, name, contenders, Shape::ManyFiles, rows, FILES)?;
+        let (stores, filled) = loaded;
+        self.record.add(filled);
+        self.record.end_stage(&format!("{name}: many files, filled"))?;
+        self.small_cache(&stores)?;
+        self.record.end_stage(&format!("{name}: many files, read with a small cache"))?;
+        stores.remove()
     }
 
     /// Measures many overlapping files, then their merge to one run.
@@ -130,23 +163,31 @@ impl Comparison<'_> {
         stores.read_all()?;
         let absent = Questions::new(stores, Asked::Absent, amount.questions);
         let uncached = count_uncached(stores, &absent, amount.rounds);
-        let (engines, opened) = stores.open(CACHE_BYTES_ALL, OPENINGS);
-        self.record.add(opened);
+        if !self.plan.limits_only {
+            self.record.add(stores.time_opening(CACHE_BYTES_ALL, OPENINGS));
+        }
+        let engines = stores.open(CACHE_BYTES_ALL);
+        let turns = stores.turns(&engines);
         for asked in self.plan.asked.clone() {
             let questions = Questions::new(stores, asked, amount.questions);
-            questions.warm(&engines);
-            let mut figures = questions.measure(stores, &engines, amount, 1);
+            questions.warm(&turns);
+            let mut figures = questions.measure(&turns, amount, 1);
             if asked == Asked::Absent {
                 for (figure, file_reads) in figures.iter_mut().zip(&uncached) {
                     figure.reads.file_reads_uncached.clone_from(file_reads);
                 }
             }
             self.record.add(figures);
-            if stores.shape == Shape::ManyFiles {
-                self.record.add(questions.measure(stores, &engines, amount, 2));
+            if stores.shape == Shape::ManyFiles && !self.plan.limits_only {
+                self.record.add(questions.measure(&turns, amount, 2));
             }
         }
-        if self.plan.asked.len() > 2 || stores.shape != Shape::Levelled {
+        let has_scans = match stores.shape {
+            Shape::OneRun => true,
+            Shape::ManyFiles => !self.plan.limits_only,
+            Shape::Levelled => self.plan.asked.len() > 2,
+        };
+        if has_scans {
             let count = stores.count.min(self.plan.scanned);
             self.record.add(scan(stores, &engines, amount.rounds, count));
         }
@@ -157,16 +198,48 @@ impl Comparison<'_> {
     fn small_cache(&mut self, stores: &Stores) -> io::Result<()> {
         stores.read_all()?;
         let bytes = (stores.count << 25) / 2_000_000; // 32 MiB for 2,000,000 rows of 120 bytes.
-        let (engines, _) = stores.open(bytes, 1);
-        for asked in [Asked::Present, Asked::Absent] {
-            let questions = Questions::new(stores, asked, self.plan.amount.questions);
-            questions.warm(&engines);
-            let figures = questions.measure(stores, &engines, self.plan.amount, 1);
+        let engines = stores.open(bytes);
+        let turns = stores.turns(&engines);
+        let asked: &[_] = if self.plan.limits_only {
+            &[Asked::Present]
+        } else {
+            &[Asked::Present, Asked::Absent]
+        };
+        for asked in asked {
+            let questions = Questions::new(stores, *asked, self.plan.amount.questions);
+            questions.warm(&turns);
+            let figures = questions.measure(&turns, self.plan.amount, 1);
             let cache = format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
             let small = |figure| Figure { cache: cache.clone(), ..figure };
             self.record.add(figures.into_iter().map(small).collect());
         }
         Ok(())
+    }
+
+    /// Measures ours with the same rows in few and in many files.
+    fn equal_rows(&mut self, rows: u64) -> io::Result<()> {
+        if !self.plan.shapes.contains(&Shape::ManyFiles) {
+            return Ok(());
+        }
+        let load = |files: u64| {
+            let (contenders, name) = (contenders::ours_at_ten_bits(), format!("{files} files"));
+            Stores::load(self.place, &name, contenders, Shape::ManyFiles, rows, files)
+        };
+        let (few, many) = (load(FEW_FILES)?.0, load(MANY_FILES)?.0);
+        let engines = [few.open(CACHE_BYTES_ALL), many.open(CACHE_BYTES_ALL)];
+        let turns = [few.turns(&engines[0]), many.turns(&engines[1])].concat();
+        for asked in [Asked::Present, Asked::Absent] {
+            let questions = Questions::new(&few, asked, self.plan.amount.questions);
+            questions.warm(&turns);
+            let figures = questions.measure(&turns, self.plan.amount, 1);
+            let named = |figure| Figure { work: GET_OF_EQUAL_ROWS.to_owned(), ..figure };
+            self.record.add(figures.into_iter().map(named).collect());
+        }
+        drop(engines);
+        let name = format!("equal rows in {FEW_FILES} and {MANY_FILES} files, filled and read");
+        self.record.end_stage(&name)?;
+        few.remove()?;
+        many.remove()
     }
 
     /// Measures gets while files are added to the same stores; the number of files doubles each
@@ -201,7 +274,7 @@ impl Comparison<'_> {
         let contenders = contenders::for_growth();
         let loaded = Stores::load(self.place, &name, contenders, Shape::ManyFiles, rows, FILES)?;
         let (stores, _) = loaded;
-        let (engines, _) = stores.open(CACHE_BYTES_ALL, 1);
+        let engines = stores.open(CACHE_BYTES_ALL);
         self.growth(&stores, &engines, "rows");
         drop(engines);
         self.record.end_stage(&format!("{name}, filled and read"))?;
@@ -209,12 +282,16 @@ impl Comparison<'_> {
     }
 
     fn growth(&mut self, stores: &Stores, engines: &[Box<dyn Engine>], of: &str) {
+        for engine in engines {
+            wait_until_mapped(&**engine);
+        }
+        let turns = stores.turns(engines);
         let gets = self.plan.amount.gets.div_ceil(4);
         let amount = Amount { gets, ..self.plan.amount };
         for asked in [Asked::Present, Asked::Absent] {
             let questions = Questions::new(stores, asked, amount.gets);
-            questions.warm(engines);
-            let figures = questions.measure(stores, engines, amount, 1);
+            questions.warm(&turns);
+            let figures = questions.measure(&turns, amount, 1);
             let named = |figure| Figure { work: format!("get as {of} grow"), ..figure };
             self.record.add(figures.into_iter().map(named).collect());
         }
@@ -222,10 +299,16 @@ impl Comparison<'_> {
 }
 
 /// Counts data blocks of absent gets by the kernel's read calls. The cache holds little more than
-/// the index.
+/// the index, or than a family map.
 fn count_uncached(stores: &Stores, questions: &Questions, rounds: usize) -> Vec<Vec<f64>> {
-    let count = |contender| {
-        let engine = stores.open_one(contender, stores.count * 4);
+    let count = |contender: usize| {
+        // Maps may take half of the cache. The gets touch too few blocks to fill the other half.
+        let bytes_per_row = match stores.contenders[contender].map {
+            MapChoice::Default => 32,
+            MapChoice::Off => 4,
+        };
+        let engine = stores.open_one(contender, stores.count * bytes_per_row);
+        wait_until_mapped(&*engine);
         questions.count_uncached(&*engine, rounds)
     };
     (0..stores.contenders.len()).map(count).collect()

@@ -1,7 +1,8 @@
 //! The contenders: engines with their best or best-known settings.
 
-use crate::engine::{CacheKind, FilterChoice, Open};
+use crate::engine::{CacheKind, FilterChoice, MapChoice, Open};
 use crate::engines;
+use crate::names;
 
 /// An engine with its settings.
 #[derive(Clone, Debug)]
@@ -12,6 +13,7 @@ pub(crate) struct Contender {
     pub(crate) engine: &'static str,
     pub(crate) open: Open,
     pub(crate) filter: FilterChoice,
+    pub(crate) map: MapChoice,
     pub(crate) cache: CacheKind,
     /// The largest number of overlapping files with which it still accepts writes.
     pub(crate) files_max: u64,
@@ -27,18 +29,26 @@ const RIBBON: FilterChoice = FilterChoice::Ribbon { bits_per_key: BITS_PER_KEY }
 
 /// Returns contenders with equal bits of filter per key.
 pub(crate) fn with_equal_bits() -> Vec<Contender> {
-    #[cfg_attr(not(feature = "store-peers"), expect(unused_mut, reason = "there are no peers"))]
-    let mut all = vec![ours("ours, ribbon", RIBBON), ours("ours, blocked Bloom", BLOOM)];
+    let mut all = ours_at_ten_bits();
+    all.push(ours(names::OURS_RIBBON, RIBBON, MapChoice::Off));
     #[cfg(feature = "store-peers")]
     all.push(fjall());
     #[cfg(feature = "peers")]
     all.extend([
-        rocksdb("RocksDB, Bloom, LRU", BLOOM, CacheKind::Lru),
-        rocksdb("RocksDB, Bloom, HyperClock", BLOOM, CacheKind::HyperClock),
-        rocksdb("RocksDB, ribbon, LRU", RIBBON, CacheKind::Lru),
-        rocksdb("RocksDB, ribbon, HyperClock", RIBBON, CacheKind::HyperClock),
+        rocksdb(names::ROCKSDB_BLOOM_LRU, BLOOM, CacheKind::Lru),
+        rocksdb(names::ROCKSDB_BLOOM_CLOCK, BLOOM, CacheKind::HyperClock),
+        rocksdb(names::ROCKSDB_RIBBON_LRU, RIBBON, CacheKind::Lru),
+        rocksdb(names::ROCKSDB_RIBBON_CLOCK, RIBBON, CacheKind::HyperClock),
     ]);
     all
+}
+
+/// Returns ours with a family map and, with the same files, without.
+pub(crate) fn ours_at_ten_bits() -> Vec<Contender> {
+    vec![
+        ours(names::OURS_DEFAULT, BLOOM, MapChoice::Default),
+        ours(names::OURS_BLOOM, BLOOM, MapChoice::Off),
+    ]
 }
 
 /// Returns contenders for growth: for each engine and filter the settings with the fastest gets.
@@ -52,8 +62,16 @@ pub(crate) fn for_growth() -> Vec<Contender> {
 pub(crate) fn with_equal_error_rate() -> Vec<Contender> {
     #[cfg_attr(not(feature = "store-peers"), expect(unused_mut, reason = "there are no peers"))]
     let mut all = vec![
-        ours("ours, ribbon at 1 %", FilterChoice::Ribbon { bits_per_key: 6.74 }),
-        ours("ours, blocked Bloom at 1 %", FilterChoice::Bloom { bits_per_key: 9.92 }),
+        ours(
+            "ours, ribbon at 1 %, map off",
+            FilterChoice::Ribbon { bits_per_key: 6.74 },
+            MapChoice::Off,
+        ),
+        ours(
+            "ours, blocked Bloom at 1 %, map off",
+            FilterChoice::Bloom { bits_per_key: 9.92 },
+            MapChoice::Off,
+        ),
     ];
     #[cfg(feature = "store-peers")]
     all.push(fjall());
@@ -75,21 +93,23 @@ pub(crate) fn without_filters() -> Vec<Contender> {
     return Vec::new();
     #[cfg(feature = "store-peers")]
     vec![Contender {
-        name: "redb",
+        name: names::REDB,
         engine: "redb",
         open: engines::redb::open,
         filter: FilterChoice::None,
+        map: MapChoice::Off,
         cache: CacheKind::Lru,
         files_max: 1,
     }]
 }
 
-const fn ours(name: &'static str, filter: FilterChoice) -> Contender {
+const fn ours(name: &'static str, filter: FilterChoice, map: MapChoice) -> Contender {
     Contender {
         name,
         engine: OURS,
         open: engines::ours::open,
         filter,
+        map,
         cache: CacheKind::Lru,
         files_max: u64::MAX,
     }
@@ -98,10 +118,11 @@ const fn ours(name: &'static str, filter: FilterChoice) -> Contender {
 #[cfg(feature = "store-peers")]
 fn fjall() -> Contender {
     Contender {
-        name: "fjall, Bloom",
+        name: names::FJALL,
         engine: "fjall",
         open: engines::fjall::open,
         filter: BLOOM,
+        map: MapChoice::Off,
         cache: CacheKind::Lru,
         // At 30 files each write waits for a compaction, which never comes if compaction is off.
         files_max: 29,
@@ -115,6 +136,7 @@ const fn rocksdb(name: &'static str, filter: FilterChoice, cache: CacheKind) -> 
         engine: "RocksDB",
         open: engines::rocksdb::open,
         filter,
+        map: MapChoice::Off,
         cache,
         files_max: u64::MAX,
     }

@@ -40,8 +40,22 @@ pub(crate) trait Engine: Send + Sync {
     /// Returns the number of files of rows; `None` if the engine does not tell.
     fn files(&self) -> Option<u64>;
 
-    /// Returns the size of all filters in bytes; `None` if the engine does not tell.
+    /// Returns the size of all filters in the files in bytes; `None` if the engine does not tell.
     fn filter_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns the memory of filters, and of what replaces them, in bytes; `None` if the engine does
+    /// not tell.
+    ///
+    /// Engines whose filters are pinned have them all in memory.
+    fn memory_bytes(&self) -> Option<u64> {
+        self.filter_bytes()
+    }
+
+    /// Returns how many files gets find without asking the filter of each, by a family map; `None`
+    /// without maps.
+    fn mapped_files(&self) -> Option<u64> {
         None
     }
 }
@@ -53,6 +67,8 @@ pub(crate) struct Counters {
     pub(crate) filter_checks: u64,
     /// Filters that answered no.
     pub(crate) filter_negatives: u64,
+    /// Files that a family map named, but that lack the row.
+    pub(crate) map_false_files: u64,
     /// Data blocks searched, from the cache or a file.
     pub(crate) data_blocks: u64,
 }
@@ -63,6 +79,7 @@ impl Counters {
         Self {
             filter_checks: self.filter_checks - earlier.filter_checks,
             filter_negatives: self.filter_negatives - earlier.filter_negatives,
+            map_false_files: self.map_false_files - earlier.map_false_files,
             data_blocks: self.data_blocks - earlier.data_blocks,
         }
     }
@@ -121,11 +138,21 @@ pub(crate) enum CacheKind {
     HyperClock,
 }
 
+/// Whether our store keeps a family map; the other engines have none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum MapChoice {
+    /// Our default.
+    Default,
+    /// No map: gets ask the filter of each file.
+    Off,
+}
+
 /// The settings with which a store is opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) shape: Shape,
     pub(crate) filter: FilterChoice,
+    pub(crate) map: MapChoice,
     pub(crate) cache_bytes: u64,
     #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "only RocksDB has a choice"))]
     pub(crate) cache: CacheKind,

@@ -58,6 +58,9 @@ pub(crate) struct Figure {
     pub(crate) files: Option<u64>,
     /// Bits of filter per row, as stored.
     pub(crate) filter_bits_per_key: Option<f64>,
+    /// Bits of memory per row of filters and of what replaces them.
+    #[serde(default)]
+    pub(crate) memory_bits_per_key: Option<f64>,
     /// [`CACHE_ALL`] if all rows fit, else the cache size in MiB.
     pub(crate) cache: String,
     pub(crate) threads: usize,

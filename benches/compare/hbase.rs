@@ -17,6 +17,7 @@ use workload::{Asked, Rows};
 use crate::comparison::FILES;
 use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure, Reads};
+use crate::names::HBASE;
 use crate::work_directory::WorkDirectory;
 
 /// Number of gets of each kind.
@@ -68,7 +69,7 @@ fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
         samples.into_iter().flatten().filter_map(Value::as_f64).collect()
     };
     let figure = |work: &str, asked: Option<&str>, name: &str| Figure {
-        contender: "HBase, ROW_INDEX_V1, Bloom at 1 %".to_owned(),
+        contender: HBASE.to_owned(),
         engine: "HBase".to_owned(),
         work: work.to_owned(),
         asked: asked.map(str::to_owned),
@@ -76,6 +77,7 @@ fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
         rows,
         files: answer["files"].as_u64(),
         filter_bits_per_key: None,
+        memory_bits_per_key: None,
         cache: CACHE_ALL.to_owned(),
         threads: 1,
         unit: "ns".to_owned(),

@@ -14,7 +14,11 @@ mod engine;
 mod engines;
 mod figure;
 mod filters;
+mod goals;
 mod hbase;
+mod limits;
+mod maps;
+mod names;
 mod other_load;
 mod process;
 mod reads;
@@ -31,7 +35,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use workload::{Asked, Rows};
 
-use crate::comparison::{Comparison, Plan};
+use crate::comparison::{Comparison, MORE_ROWS, Plan};
 use crate::engine::Shape;
 use crate::figure::Run;
 use crate::reads::Amount;
@@ -45,8 +49,9 @@ RocksDB, fjall and redb take part if they are built in:
   cargo run --release -p benches --features peers --bin compare -- --quick --json out.json
 compiles RocksDB's C++ once, half an hour on two cores. With `--features store-peers` instead, fjall
 and redb take part, which are Rust. HBase takes part with --hbase; it needs a JDK.")]
+#[expect(clippy::struct_excessive_bools, reason = "independent options of the command line")]
 struct Arguments {
-    /// Measure less: at most 5 minutes on two idle processors instead of 40
+    /// Measure less: some 6 minutes on two idle processors instead of 45
     #[arg(long)]
     quick: bool,
     /// Write all figures to this JSON file, after each stage, so that Ctrl-C keeps the finished
@@ -78,6 +83,13 @@ struct Arguments {
     /// Leave out the growth of costs with files and rows
     #[arg(long)]
     no_growth: bool,
+    /// Measure gets with a small cache over five times the rows too, which takes some minutes with
+    /// --quick
+    #[arg(long)]
+    more_rows: bool,
+    /// Measure only what has a limit: no growth, no second thread, no other filter sizes
+    #[arg(long)]
+    limits: bool,
 }
 
 fn main() -> io::Result<()> {
@@ -111,7 +123,10 @@ fn main() -> io::Result<()> {
 }
 
 fn plan(arguments: &Arguments) -> Plan {
-    let quick = arguments.quick;
+    let (quick, limits_only) = (arguments.quick, arguments.limits);
+    let has_growth = !arguments.no_growth && !limits_only;
+    // Only a full run measures everything again with more rows.
+    let is_full = !quick && !limits_only;
     let rows = arguments.rows.unwrap_or(2_000_000);
     let rounds = arguments.rounds.unwrap_or(if quick { 5 } else { 11 });
     let part = if quick { 20 } else { 10 };
@@ -121,16 +136,18 @@ fn plan(arguments: &Arguments) -> Plan {
     shapes.retain(wanted);
     Plan {
         rows,
-        more_rows: (!quick).then_some(rows * 5),
-        growth: if arguments.no_growth { Vec::new() } else { vec![rows / 20, rows / 5] },
+        more_rows: (is_full || arguments.more_rows).then_some(rows * MORE_ROWS),
+        more_rows_small_cache_only: !is_full,
+        limits_only,
+        growth: if has_growth { vec![rows / 20, rows / 5] } else { Vec::new() },
         // With fewer rows a filter of one cache line would have no false positives.
         rows_per_file: (rows / if quick { 400 } else { 100 }).max(50),
-        files_max: if arguments.no_growth { 0 } else { 64 },
+        files_max: if has_growth { 64 } else { 0 },
         scanned: if quick { rows / 4 } else { rows },
         amount: Amount { rounds, gets: questions / 5, questions },
-        asked: if quick { vec![Asked::Present, Asked::Absent] } else { Asked::ALL.to_vec() },
+        asked: if is_full { Asked::ALL.to_vec() } else { vec![Asked::Present, Asked::Absent] },
         shapes,
-        equal_error_rate: !quick,
+        equal_error_rate: is_full,
     }
 }
 
@@ -142,7 +159,11 @@ fn settings(plan: &Plan) -> Vec<String> {
              compressible",
             plan.rows
         ),
-        "LZ4, data blocks of 4 KiB, 10.0 bits of filter per key, in every engine".to_owned(),
+        "LZ4, data blocks of 4 KiB, 10.0 bits of filter per key in the files of every engine"
+            .to_owned(),
+        "ours, default: with a family map in memory, which replaces the filters of the files that \
+         it covers; map off: with 10.0 bits per key in all"
+            .to_owned(),
         "RocksDB's filter and kind of cache are named; the others have one kind of cache each, and \
          redb has no filter"
             .to_owned(),

@@ -5,7 +5,7 @@ use std::thread;
 use workload::cpu_time::{THREAD, cpu_nanos};
 use workload::{Asked, RowKey, Rows, ScanSum};
 
-use crate::engine::Engine;
+use crate::engine::{Counters, Engine};
 use crate::figure::{Figure, Reads};
 use crate::process::FileReads;
 use crate::rounds::alternate;
@@ -18,6 +18,15 @@ pub(crate) struct Questions {
     /// Rows with an index below this are present.
     count: u64,
     questions: Vec<(RowKey, u64)>,
+}
+
+/// An open store that takes part in a measurement.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn<'a> {
+    pub(crate) stores: &'a Stores,
+    /// Its number in `stores`.
+    pub(crate) contender: usize,
+    pub(crate) engine: &'a dyn Engine,
 }
 
 /// The amount of work per measurement.
@@ -73,26 +82,25 @@ impl Questions {
     }
 
     /// Asks every question once in each store, to fill the caches.
-    pub(crate) fn warm(&self, engines: &[Box<dyn Engine>]) {
-        for engine in engines {
-            self.ask(&**engine, 0, self.questions.len());
+    pub(crate) fn warm(&self, turns: &[Turn<'_>]) {
+        for turn in turns {
+            self.ask(turn.engine, 0, self.questions.len());
         }
     }
 
     /// Times gets in turns, then counts their work.
     pub(crate) fn measure(
         &self,
-        stores: &Stores,
-        engines: &[Box<dyn Engine>],
+        turns: &[Turn<'_>],
         amount: Amount,
         threads: usize,
     ) -> Vec<Figure> {
-        for engine in engines {
-            engine.count_reads(false);
+        for turn in turns {
+            turn.engine.count_reads(false);
         }
         let all = self.questions.len();
-        let samples = alternate(engines.len(), amount.rounds, |contender, round| {
-            let engine = &*engines[contender];
+        let samples = alternate(turns.len(), amount.rounds, |at, round| {
+            let engine = turns[at].engine;
             let first = round * amount.gets % all;
             if threads == 1 {
                 self.ask(engine, first, amount.gets);
@@ -102,14 +110,15 @@ impl Questions {
                 ((amount.gets / threads * threads) as u64, ended)
             }
         });
-        let figure = |(contender, samples): (usize, _)| {
-            let engine = &*engines[contender];
+        let figure = |(turn, samples): (&Turn<'_>, _)| {
+            let Turn { stores, contender, engine } = *turn;
             let bits = |bytes: u64| bytes as f64 * 8.0 / stores.count as f64;
             Figure {
                 work: "get".to_owned(),
                 asked: Some(self.asked.name().to_owned()),
                 files: engine.files(),
                 filter_bits_per_key: engine.filter_bytes().map(bits),
+                memory_bits_per_key: engine.memory_bytes().map(bits),
                 threads,
                 // The counters of several threads cannot be combined.
                 reads: if threads == 1 {
@@ -120,7 +129,7 @@ impl Questions {
                 ..stores.figure(contender, samples)
             }
         };
-        samples.into_iter().enumerate().map(figure).collect()
+        turns.iter().zip(samples).map(figure).collect()
     }
 
     /// Returns the averages of a get over the first questions, untimed.
@@ -134,13 +143,13 @@ impl Questions {
         engine.count_reads(false);
         let here = self.questions.iter().cycle().take(gets).filter(|it| it.1 < self.count);
         let found = here.count() as u64;
-        let false_positives =
-            |checks: u64, negatives: u64| (checks - negatives).saturating_sub(found);
+        let false_positives = |it: Counters| {
+            (it.filter_checks - it.filter_negatives).saturating_sub(found) + it.map_false_files
+        };
         Reads {
             filter_checks: counted.map(|it| by_get(it.filter_checks)),
             filter_negatives: counted.map(|it| by_get(it.filter_negatives)),
-            false_positives: counted
-                .map(|it| by_get(false_positives(it.filter_checks, it.filter_negatives))),
+            false_positives: counted.map(|it| by_get(false_positives(it))),
             data_blocks: counted.map(|it| by_get(it.data_blocks)),
             file_reads: file.map(|it| by_get(it.calls)),
             file_bytes: file.map(|it| by_get(it.bytes)),

@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::claims::claims;
 use crate::conclusion::{Conclusion, conclusion};
 use crate::figure::{Figure, FilterPoint, Run, Spread, Stage};
+use crate::limits;
 use crate::other_load::{self, LoadMeter};
 use crate::process::Machine;
 use crate::report;
@@ -34,9 +35,10 @@ impl<'a> Record<'a> {
         [json, report]: [Option<PathBuf>; 2],
     ) -> Self {
         println!(
-            "| work | shape | rows | contender | cache | threads | median | low | high | cpu |"
+            "| work | shape | rows | files | contender | cache | threads | median | low | high | cpu | \
+             data blocks | bits of memory a key |"
         );
-        println!("|---|---|--:|---|---|--:|--:|--:|--:|--:|");
+        println!("|---|---|--:|--:|---|---|--:|--:|--:|--:|--:|--:|--:|");
         let run = Run {
             command: std::env::args().collect::<Vec<_>>().join(" "),
             machine: Machine::describe(),
@@ -91,6 +93,7 @@ impl<'a> Record<'a> {
         self.run.is_finished = true;
         self.write()?;
         show_claims(&self.run);
+        println!("\n{}", limits::table(&self.run.claims));
         show_conclusion(&self.run);
         println!("\n{:.0} s", self.run.seconds);
         Ok(())
@@ -111,16 +114,22 @@ fn show(figure: &Figure) {
     let spread = Spread::of(&figure.wall);
     let Some(Spread { low, median, high }) = spread else { return };
     let cpu = Spread::of(&figure.cpu).map_or(f64::NAN, |cpu| cpu.median);
+    let given =
+        |it: Option<f64>, digits| it.map_or("–".to_owned(), |it| format!("{it:.digits$}"));
     println!(
-        "| {} {} | {} | {} | {} | {} | {} | {median:.1} {} | {low:.1} | {high:.1} | {cpu:.1} |",
+        "| {} {} | {} | {} | {} | {} | {} | {} | {median:.1} {} | {low:.1} | {high:.1} | {cpu:.1} | \
+         {} | {} |",
         figure.work,
         figure.asked.as_deref().unwrap_or_default(),
         figure.shape,
         figure.rows,
+        given(figure.files.map(|files| files as f64), 0),
         figure.contender,
         figure.cache,
         figure.threads,
         figure.unit,
+        given(figure.reads.data_blocks, 4),
+        given(figure.memory_bits_per_key, 1),
     );
 }
 

@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 use std::{fs, io, thread};
 
 use workload::Rows;
+use workload::cpu_time::{PROCESS, cpu_nanos};
 
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};
 use crate::figure::{CACHE_ALL, Figure, Reads};
+use crate::maps::{coverage, wait_until_mapped};
+use crate::reads::Turn;
 use crate::rounds::{Samples, alternate};
 use crate::work_directory::{WorkDirectory, bytes_on_disk, read_all, share};
 
@@ -61,13 +65,18 @@ impl Stores {
         let open: Vec<_> =
             owners.iter().map(|owner| stores.open_one(*owner, CACHE_BYTES_ALL)).collect();
         let samples = stores.load_more(&open, count, parts);
+        let mut more = Vec::new();
+        if shape == Shape::Levelled {
+            let open = owners.iter().zip(&open);
+            more.extend(open.flat_map(|(owner, engine)| coverage(&stores, *owner, &**engine)));
+        }
         drop(open);
         stores.share_with_others()?;
         let figures = owners.iter().zip(samples).map(|(owner, samples)| Figure {
             work: "fill".to_owned(),
             ..stores.figure(*owner, samples)
         });
-        let figures = figures.collect();
+        let figures = figures.chain(more).collect();
         Ok((stores, figures))
     }
 
@@ -124,23 +133,29 @@ impl Stores {
         self.owners().into_iter().try_for_each(|owner| read_all(&self.directories[owner]))
     }
 
-    /// Opens all stores several times; returns them with the time of each open in milliseconds.
-    pub(crate) fn open(
-        &self,
-        cache_bytes: u64,
-        rounds: usize,
-    ) -> (Vec<Box<dyn Engine>>, Vec<Figure>) {
+    /// Opens all stores; our family maps are complete.
+    pub(crate) fn open(&self, cache_bytes: u64) -> Vec<Box<dyn Engine>> {
+        let open = |contender| {
+            let engine = self.open_one(contender, cache_bytes);
+            wait_until_mapped(&*engine);
+            engine
+        };
+        (0..self.contenders.len()).map(open).collect()
+    }
+
+    /// Opens and closes each store several times; returns the time of each open in milliseconds.
+    ///
+    /// Our family maps are built after the store is open, which is not part of the time.
+    pub(crate) fn time_opening(&self, cache_bytes: u64, rounds: usize) -> Vec<Figure> {
         let mut all = vec![Samples::default(); self.contenders.len()];
-        let mut open = Vec::new();
         for _ in 0..rounds {
-            open.clear();
-            let samples = alternate(self.contenders.len(), 1, |contender, _| {
-                open.push(self.open_one(contender, cache_bytes));
-                (1_000_000, 0)
-            });
-            for (all, one) in all.iter_mut().zip(samples) {
-                all.wall.extend(one.wall);
-                all.cpu.extend(one.cpu);
+            for (contender, samples) in all.iter_mut().enumerate() {
+                let (cpu, start) = (cpu_nanos(PROCESS), Instant::now());
+                let engine = self.open_one(contender, cache_bytes);
+                samples.wall.push(start.elapsed().as_secs_f64() * 1e3);
+                samples.cpu.push(cpu_nanos(PROCESS).saturating_sub(cpu) as f64 / 1e6);
+                // Closed at once, so that its background work does not disturb the next one.
+                drop(engine);
             }
         }
         let figures = all.into_iter().enumerate().map(|(contender, samples)| Figure {
@@ -148,7 +163,16 @@ impl Stores {
             unit: "ms".to_owned(),
             ..self.figure(contender, samples)
         });
-        (open, figures.collect())
+        figures.collect()
+    }
+
+    /// Returns a turn for each of the open stores.
+    pub(crate) fn turns<'a>(&'a self, engines: &'a [Box<dyn Engine>]) -> Vec<Turn<'a>> {
+        let turn = |contender: usize| {
+            let engine = &*engines[contender];
+            Turn { stores: self, contender, engine }
+        };
+        (0..engines.len()).map(turn).collect()
     }
 
     /// Returns the sizes of the stores on disk.
@@ -179,6 +203,7 @@ impl Stores {
             rows: self.count,
             files: None,
             filter_bits_per_key: None,
+            memory_bits_per_key: None,
             cache: CACHE_ALL.to_owned(),
             threads: 1,
             unit: "ns".to_owned(),
@@ -190,8 +215,8 @@ impl Stores {
 
     pub(crate) fn open_one(&self, contender: usize, cache_bytes: u64) -> Box<dyn Engine> {
         let it = &self.contenders[contender];
-        let (filter, cache) = (it.filter, it.cache);
-        let settings = Settings { shape: self.shape, filter, cache_bytes, cache };
+        let (filter, map, cache) = (it.filter, it.map, it.cache);
+        let settings = Settings { shape: self.shape, filter, map, cache_bytes, cache };
         (it.open)(&self.directories[contender], settings)
     }
 
@@ -202,8 +227,9 @@ impl Stores {
 
     fn owner(&self, contender: usize) -> usize {
         let it = &self.contenders[contender];
-        let has_same_files =
-            |other: &Contender| other.engine == it.engine && other.filter == it.filter;
+        let has_same_files = |other: &Contender| {
+            other.engine == it.engine && other.filter == it.filter && other.map == it.map
+        };
         self.contenders.iter().position(has_same_files).unwrap_or(contender)
     }
 

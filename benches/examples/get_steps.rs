@@ -8,8 +8,8 @@
 //! cargo run --profile profiling -p benches --example get_steps -- [present|absent] [get|get_with] [OPTION=NUMBER]…
 //! ```
 //!
-//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `cache` (MiB). With `time=1`, prints the mean time
-//! of a get as well.
+//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `threads`, `cache` (MiB). With `time=1`, prints
+//! the mean time of a get as well.
 #![expect(clippy::print_stdout, reason = "the figures are what this is for")]
 
 use std::hint::black_box;
@@ -30,9 +30,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_named = |name: &str| arguments.iter().any(|argument| argument == name);
     let number = |name: &str, default: u64| {
-        let number = arguments
-            .iter()
-            .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('=')?.parse().ok());
+        let number = arguments.iter().find_map(|argument| {
+            argument.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
+        });
         number.unwrap_or(default)
     };
     let (rows, gets) = (number("rows", 100_000), number("gets", 20_000));
@@ -59,14 +59,26 @@ fn main() {
         let found = store.get(&Get::row(workload::key(SEED, index)).column(FAMILY, QUALIFIER));
         assert_eq!(found.expect("sound").len(), 1, "row {index}");
     }
-    let gets = plan(gets);
+    let is_visited = is_named("get_with");
     let expected = usize::from(is_present);
-    let start = Instant::now();
-    for get in &gets {
-        assert_eq!(counted_get(&store, get), expected, "the answer to {get:?}");
-    }
+    let plans: Vec<Vec<Get>> = (0..number("threads", 1)).map(|_| plan(gets)).collect();
+    let run = |gets: &[Get]| {
+        let start = Instant::now();
+        for get in gets {
+            let found = match is_visited {
+                true => counted_visit(&store, get),
+                false => counted_get(&store, get),
+            };
+            assert_eq!(found, expected, "the answer to {get:?}");
+        }
+        start.elapsed().as_nanos() / gets.len() as u128
+    };
+    let nanos: Vec<u128> = std::thread::scope(|scope| {
+        let threads: Vec<_> = plans.iter().map(|gets| scope.spawn(|| run(gets))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
     if number("time", 0) == 1 {
-        println!("{} ns a get", start.elapsed().as_nanos() / gets.len() as u128);
+        println!("{nanos:?} ns a get, by thread");
     }
 }
 
@@ -76,16 +88,29 @@ fn counted_get(store: &Store, get: &Get) -> usize {
     black_box(store.get(get).expect("sound")).len()
 }
 
+/// The same for a get whose cells are visited: reads the value, but does not copy it.
+#[inline(never)]
+fn counted_visit(store: &Store, get: &Get) -> usize {
+    let mut found = 0;
+    let visited = store.get_with(get, |cell| {
+        black_box(cell.value.iter().fold(0, |sum, byte| sum ^ byte));
+        found += 1;
+    });
+    visited.expect("sound");
+    found
+}
+
 fn load(directory: &std::path::Path, rows: u64, files: u64, map: bool, cache_bytes: u64) -> Store {
     let options = StoreOptions::default()
         .cache_bytes(cache_bytes)
         .memstore_flush_bytes(usize::MAX / 8)
-        .auto_compaction(false)
-        .family_map(if map { MapMode::Files } else { MapMode::Off });
+        .auto_compaction(false);
     let store = Store::open(directory, options).expect("an empty directory");
     let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
-    let family =
-        FamilyOptions::default().bloom_type(BloomType::None).filter((!map).then_some(filter));
+    let family = FamilyOptions::default()
+        .bloom_type(BloomType::None)
+        .family_map(if map { MapMode::Files } else { MapMode::Off })
+        .filter((!map).then_some(filter));
     store.create_family(FAMILY, family).expect("a new store");
     let mut value = [0; VALUE_LEN];
     for file in 0..files {

@@ -6,7 +6,7 @@
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -40,6 +40,27 @@ pub fn ask<S: AsRef<str>>(arguments: &[S]) -> Value {
     judge.ask(&arguments.iter().map(AsRef::as_ref).collect::<Vec<_>>())
 }
 
+/// Asks HBase one question in a JVM of its own, which is halted after the answer.
+///
+/// For questions after which a running cluster must not change its files any more.
+///
+/// # Panics
+///
+/// If the judge cannot be started or does not answer.
+pub fn ask_alone(arguments: &[&str]) -> Value {
+    let output = Command::new(script())
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .unwrap_or_else(|error| panic!("cannot start {}: {error}", script().display()));
+    serde_json::from_slice(&output.stdout).expect("the judge answers in JSON")
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("hbase-judge/judge")
+}
+
 struct Judge {
     /// Exits when its stdin closes, which happens when this process ends.
     _process: Child,
@@ -49,7 +70,7 @@ struct Judge {
 
 impl Judge {
     fn start() -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hbase-judge/judge");
+        let script = script();
         let mut process = Command::new(&script)
             .args(["batch", "-"])
             .stdin(Stdio::piped())

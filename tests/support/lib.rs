@@ -11,6 +11,7 @@ mod pages;
 pub mod parts;
 pub mod people;
 pub mod read_only;
+pub mod root_directory;
 pub mod sound;
 pub mod spec;
 pub mod store_parts;

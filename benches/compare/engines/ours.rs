@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, Reader, ReaderOptions};
-use store::{FamilyOptions, Keys, Store, StoreOptions};
+use store::{FamilyOptions, Keys, MapMode, Store, StoreOptions};
 use workload::Rows;
 
 use crate::engine::{
-    Counters, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
+    Counters, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, MapChoice, Settings,
+    Shape,
 };
 
 const FAMILY: &str = "f";
@@ -25,6 +26,7 @@ struct Ours {
     directory: PathBuf,
     store: Store,
     keys: Keys,
+    map: MapChoice,
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
@@ -34,7 +36,8 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .cache_bytes(settings.cache_bytes)
         .memstore_flush_bytes(memstore)
         .auto_compaction(levelled)
-        .pin_filters(true)
+        // The filters of files that a map covers leave memory, unless they are pinned.
+        .pin_filters(settings.map == MapChoice::Off)
         .index_block_size(INDEX_BYTES);
     let is_new = !directory.join("MANIFEST").exists();
     let store = Store::open(directory, options).expect("a writable directory");
@@ -44,11 +47,19 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
             .block_size(BLOCK_BYTES)
             .compression(Compression::Lz4)
             .data_block_encoding(DataBlockEncoding::FastDiff)
-            .filter(filter(settings.filter));
+            .filter(filter(settings.filter))
+            .family_map(map_mode(settings.map));
         store.create_family(FAMILY, family).expect("a new store");
     }
     let keys = store.keys(FAMILY).expect("the family exists");
-    Box::new(Ours { directory: directory.join(FAMILY), store, keys })
+    Box::new(Ours { directory: directory.join(FAMILY), store, keys, map: settings.map })
+}
+
+const fn map_mode(choice: MapChoice) -> MapMode {
+    match choice {
+        MapChoice::Default => MapMode::Auto,
+        MapChoice::Off => MapMode::Off,
+    }
 }
 
 fn filter(choice: FilterChoice) -> Option<(FilterKind, Sizing)> {
@@ -107,6 +118,7 @@ impl Engine for Ours {
         Some(Counters {
             filter_checks: reads.filter_checks,
             filter_negatives: reads.files_skipped_by_filter,
+            map_false_files: reads.map_false_files,
             data_blocks: reads.data_blocks(),
         })
     }
@@ -122,5 +134,14 @@ impl Engine for Ours {
             Some(reader.filters().row_filter().ok()??.byte_size)
         });
         bytes.sum()
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        Some(self.store.stats().cache.reserved_bytes)
+    }
+
+    fn mapped_files(&self) -> Option<u64> {
+        let covered = || self.store.stats().families[0].map.unwrap_or_default().covered_files;
+        (self.map == MapChoice::Default).then(covered)
     }
 }

@@ -121,6 +121,7 @@ impl Engine for RocksDb {
         Some(Counters {
             filter_checks: denied + passed,
             filter_negatives: denied,
+            map_false_files: 0,
             data_blocks: cached + read,
         })
     }

@@ -27,7 +27,8 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
 /// Returns the chart of the ratios and their goals.
 pub(super) fn ratios(run: &Run) -> Chart {
     let mut groups: Vec<Group> = Vec::new();
-    for claim in &run.claims {
+    let claims = || run.claims.iter().filter(|claim| claim.is_with_peer());
+    for claim in claims() {
         let title = format!("ours over {}", claim.peer());
         let row = ratio(claim);
         match groups.iter_mut().find(|group| group.title == title) {
@@ -36,7 +37,7 @@ pub(super) fn ratios(run: &Run) -> Chart {
         }
     }
     let mut contenders: Vec<&str> = Vec::new();
-    for claim in &run.claims {
+    for claim in claims() {
         if !contenders.contains(&&*claim.ours) {
             contenders.push(&claim.ours);
         }

@@ -46,8 +46,8 @@ impl Mark {
         let engine = contender.split(',').next().unwrap_or(contender);
         let at = ENGINES.iter().position(|it| *it == engine).unwrap_or(ENGINES.len() - 1);
         let is_ribbon = contender.contains("ribbon");
-        let is_second_cache = contender.contains("HyperClock");
-        let fill = FILLS[usize::from(is_second_cache) * 2 + usize::from(is_ribbon)];
+        let is_second = contender.contains("HyperClock") || contender.contains("map off");
+        let fill = FILLS[usize::from(is_second) * 2 + usize::from(is_ribbon)];
         Self { colour: at, form: FORMS[at], fill }
     }
 
@@ -115,22 +115,12 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::names::CONTENDERS;
 
     #[test]
     fn contenders_have_different_markers_and_engines_different_forms() {
-        let names = [
-            "ours, ribbon",
-            "ours, blocked Bloom",
-            "fjall, Bloom",
-            "RocksDB, Bloom, LRU",
-            "RocksDB, Bloom, HyperClock",
-            "RocksDB, ribbon, LRU",
-            "RocksDB, ribbon, HyperClock",
-            "redb",
-            "HBase, ROW_INDEX_V1, Bloom at 1 %",
-        ];
-        let marks: HashSet<_> = names.iter().map(|name| Mark::of_contender(name)).collect();
-        assert_eq!(marks.len(), names.len());
+        let marks: HashSet<_> = CONTENDERS.iter().map(|name| Mark::of_contender(name)).collect();
+        assert_eq!(marks.len(), CONTENDERS.len());
         let forms: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).form).into();
         let colours: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).colour).into();
         assert_eq!((forms.len(), colours.len()), (ENGINES.len(), ENGINES.len()));

@@ -136,6 +136,7 @@ fn figures(out: &mut String, figures: &[Figure]) {
         "filters asked",
         "false positives",
         "filter bits per key",
+        "memory bits per key",
     ]
     .map(str::to_owned);
     let given = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), number);
@@ -157,6 +158,7 @@ fn figures(out: &mut String, figures: &[Figure]) {
             given(it.reads.filter_checks),
             given(it.reads.false_positives),
             given(it.filter_bits_per_key),
+            given(it.memory_bits_per_key),
         ])
     };
     let rows: Vec<_> = figures.iter().filter_map(row).collect();

@@ -305,6 +305,11 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         directories::Error::File(error) => classify_file_error(error),
+        directories::Error::Log(error) => classify_log_error(error),
+        directories::Error::Incomplete { .. } => class(
+            1,
+            "restore what is missing (replica, backup), or scan what is left with --skip-damaged",
+        ),
         directories::Error::NotAStoreFile { reason: SkipReason::Empty, .. } => class(
             1,
             "restore a sound copy of the file (replica, snapshot, backup): an HFile is never empty; the name of a \

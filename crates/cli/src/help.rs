@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Look into HFiles", &["info", "layout", "stats", "verify", "cat", "get", "find", "diff"]),
     ("Write HFiles", &["build", "recompress", "salvage"]),
     ("Filters", &["bench", "filter"]),
-    ("HBase's directories", &["wal"]),
+    ("HBase's directories", &["snapshot", "table", "wal"]),
     ("Stores", &["store"]),
     ("Set up this command", &["completions", "man"]),
 ];

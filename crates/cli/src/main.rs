@@ -47,6 +47,7 @@ mod sorted;
 mod stats;
 mod stderr;
 mod store;
+mod tables;
 mod temporary;
 mod times;
 mod verify;
@@ -103,6 +104,8 @@ enum Verb {
     Salvage(WithReadingOptions<salvage::Salvage>),
     Bench(bench::Bench),
     Filter(filter::FilterVerbs),
+    Snapshot(Box<tables::SnapshotVerbs>),
+    Table(Box<tables::TableVerbs>),
     Wal(wal::WalVerbs),
     Store(store::StoreVerbs),
     Completions(completions::Completions),
@@ -125,6 +128,8 @@ impl Verb {
             Self::Salvage(verb) => verb.applied().run(),
             Self::Bench(verb) => verb.run(),
             Self::Filter(verb) => verb.run(),
+            Self::Snapshot(verb) => verb.run(),
+            Self::Table(verb) => verb.run(),
             Self::Wal(verb) => verb.run(),
             Self::Store(verb) => verb.run(),
             Self::Completions(verb) => verb.run(Hfile::command()),

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::names::other::SkipReason;
 
@@ -92,6 +93,16 @@ pub enum Error {
         path: PathBuf,
         /// The limit that is exceeded, as in "has more than …".
         what: String,
+    },
+
+    /// A part of a table could not be read, so that a scan would miss cells.
+    #[error("{}: a part of the table cannot be read, and its cells are missing", path.display())]
+    Incomplete {
+        /// The manifest or the directory of the table.
+        path: PathBuf,
+        /// What cannot be read.
+        #[source]
+        source: Arc<Error>,
     },
 
     /// An HFile or a reference cannot be read.

@@ -86,6 +86,7 @@ mod error;
 mod listing;
 mod location;
 mod message;
+mod meta;
 mod names;
 mod place;
 mod reader;

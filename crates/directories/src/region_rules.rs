@@ -10,9 +10,9 @@ use std::collections::btree_map::Entry;
 use std::ops::Bound;
 use std::path::Path;
 
-use crate::Error;
 use crate::schema::TableSchema;
 use crate::table::{Family, LeftOut, LeftOutReason, Region};
+use crate::{Error, RegionInfo, RegionName};
 
 /// The regions of a table, by what they count for.
 #[derive(Debug, Default)]
@@ -61,6 +61,40 @@ pub(crate) fn split_up(
 }
 
 impl Parts {
+    /// Leaves out the regions that `hbase:meta` marks as split parents, and those that it does not have.
+    ///
+    /// Returns whether `hbase:meta` decided. It does not if a region that it does not have is not
+    /// covered by those that it has: then it is older than the directories, or incomplete.
+    pub(crate) fn apply_meta(&mut self, meta: &BTreeMap<RegionName, RegionInfo>) -> bool {
+        let counts = |region: &Region| {
+            let info = meta.get(&region.info.encoded_name);
+            info.is_some_and(|info| !info.is_split_parent())
+        };
+        let mut covered = Covered::default();
+        for region in self.regions.iter().filter(|region| counts(region)) {
+            covered.insert(&region.info.start_key, &region.info.end_key);
+        }
+        let is_covered = |region: &Region| {
+            let RegionInfo { start_key, end_key, encoded_name, .. } = &region.info;
+            meta.contains_key(encoded_name) || covered.covers(start_key, end_key)
+        };
+        if meta.is_empty() || !self.regions.iter().all(is_covered) {
+            return false;
+        }
+        for region in std::mem::take(&mut self.regions) {
+            if counts(&region) {
+                self.regions.push(region);
+                continue;
+            }
+            let is_known = meta.contains_key(&region.info.encoded_name);
+            let reason =
+                if is_known { LeftOutReason::SplitParent } else { LeftOutReason::NotInMeta };
+            self.left_out.push(LeftOut { region, reason });
+        }
+        self.sort();
+        true
+    }
+
     /// Leaves out the regions that newer regions cover.
     pub(crate) fn leave_out_covered(&mut self) {
         let mut regions = std::mem::take(&mut self.regions);

@@ -11,16 +11,20 @@
 //!
 //! `ExportSnapshot` writes a directory that has only `.hbase-snapshot` and `archive`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::region_directory::RegionDirectories;
-use crate::region_rules::split_up;
+use crate::region_rules::{Parts, split_up};
 use crate::root_paths::table_in;
 use crate::schema::TableSchema;
 use crate::snapshot::DESCRIPTION_FILE;
-use crate::table::{RegionsBy, Table};
-use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
+use crate::table::{Region, RegionsBy, Table};
+use crate::{
+    Error, FileTree, Item, ItemKind, RegionName, Result, Snapshot, SnapshotDescription, TableName,
+    meta,
+};
 
 /// The directory of snapshots.
 const SNAPSHOTS: &str = ".hbase-snapshot";
@@ -198,7 +202,7 @@ impl RootDirectory {
         let regions = RegionDirectories { tree, root: &self.path, schema: &schema, is_live: true }
             .read(&directory, &mut problems)?;
         let mut parts = split_up(&directory, &schema, regions, &mut problems);
-        parts.leave_out_covered();
+        let regions_by = self.decide(name, &directory, &mut parts, &mut problems);
         Ok(Table {
             name: name.clone(),
             schema,
@@ -206,12 +210,44 @@ impl RootDirectory {
             mob: parts.mob,
             left_out: parts.left_out,
             problems: problems.into_iter().map(Arc::new).collect(),
-            regions_by: RegionsBy::KeyRanges,
+            regions_by,
             logs: self.logs(name)?,
             path: directory,
             root: self.path.clone(),
             tree: self.tree.clone(),
         })
+    }
+
+    /// Decides which regions of a table count: by `hbase:meta`, or by their key ranges.
+    fn decide(
+        &self,
+        table: &TableName,
+        directory: &Path,
+        parts: &mut Parts,
+        problems: &mut Vec<Error>,
+    ) -> RegionsBy {
+        let Ok(meta) = TableName::new(Some("hbase"), "meta") else { return RegionsBy::KeyRanges };
+        let by_meta = if *table == meta {
+            None
+        } else {
+            self.table(&meta).and_then(|meta| meta::regions_of(&meta, table)).ok()
+        };
+        let Some(by_meta) = by_meta.filter(|by_meta| parts.apply_meta(by_meta)) else {
+            parts.leave_out_covered();
+            return RegionsBy::KeyRanges;
+        };
+        let there: BTreeSet<&RegionName> = parts.regions.iter().map(Region::name).collect();
+        for info in by_meta.values().filter(|info| !info.is_split_parent()) {
+            if !there.contains(&info.encoded_name) {
+                let region = &info.encoded_name;
+                problems.push(Error::Missing {
+                    path: directory.to_owned(),
+                    what: format!("the region {region} of hbase:meta, {},", info.rows()),
+                    looked: vec![directory.join(region.as_str())],
+                });
+            }
+        }
+        RegionsBy::Meta
     }
 
     /// Returns the write-ahead logs that may have cells of a table that were not flushed, by name.

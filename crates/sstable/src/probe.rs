@@ -56,9 +56,12 @@ impl<'k> RowProbe<'k> {
     ///
     /// If a column filter says no, the file has neither the column nor a delete of its whole
     /// family.
+    #[inline]
     #[must_use]
     pub fn with_column(self, qualifier: &'k [u8]) -> Self {
-        Self { qualifier: Some(qualifier), column: OnceCell::new(), ..self }
+        let mut probe = self;
+        (probe.qualifier, probe.column) = (Some(qualifier), OnceCell::new());
+        probe
     }
 
     /// The row.

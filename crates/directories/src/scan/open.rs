@@ -1,10 +1,12 @@
 //! Opens the store files of a region, and skips those that cannot contribute to a scan.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use filter::Seed;
 use sstable::{
-    Caching, Cell, FileName, FilterAnswer, Half, ReadTrace, RowProbe, RowsBetween, Timestamp,
+    Caching, Cell, FileInfo, FileInfoValue, FileName, FilterAnswer, Half, ReadTrace, RowProbe,
+    RowsBetween, Timestamp,
 };
 use store::rules::Rules;
 
@@ -36,6 +38,8 @@ pub(super) struct OpenFamily {
 pub(super) struct OpenFile {
     pub(super) reader: StoreFileReader,
     pub(super) sequence: FileSequence,
+    /// The name in the directory of its family.
+    name: String,
     /// Whether a filter said that the file may have the only row of the scan.
     passed_filter: bool,
     region: Arc<str>,
@@ -81,7 +85,15 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
         match open_file(plan, file) {
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
-                files.push(OpenFile { reader, sequence, passed_filter: false, region, family });
+                let name = file.name.to_string();
+                files.push(OpenFile {
+                    reader,
+                    sequence,
+                    name,
+                    passed_filter: false,
+                    region,
+                    family,
+                });
             }
             Err(error) => plan.losses.add_or_fail(error, |error| MissingCells {
                 region: region_name.to_string(),
@@ -92,8 +104,24 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
             })?,
         }
     }
+    leave_out_compacted(&mut files);
     files.sort_by(|one, other| other.sequence.age.cmp(&one.sequence.age));
     Ok(files)
+}
+
+/// Leaves out the files that a compaction has replaced but the server has not yet removed.
+///
+/// The result of the compaction names them. Without this, cells come back that the compaction has
+/// dropped. HBase: `StoreEngine.openStoreFiles`.
+fn leave_out_compacted(files: &mut Vec<OpenFile>) {
+    let mut compacted = HashSet::new();
+    for file in &*files {
+        let replaced = file.reader.whole().file_info().decoded(FileInfo::COMPACTION_EVENT);
+        if let Some(FileInfoValue::Files(names)) = replaced {
+            compacted.extend(names);
+        }
+    }
+    files.retain(|file| !compacted.contains(file.name.as_bytes()));
 }
 
 fn open_file(plan: &Plan, file: &StoreFile) -> Result<(StoreFileReader, FileSequence)> {

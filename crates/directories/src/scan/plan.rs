@@ -1,13 +1,12 @@
 //! What all parts of a scan share: its parameters, with what is derived from them once.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use sstable::{Comparator, Timestamp};
-use store::FamilyOptions;
+use sstable::{Comparator, RowsBetween, Timestamp};
 use store::rules::{Rules, View};
+use store::{Clock, FamilyOptions};
 
-use super::damage::Losses;
+use super::damage::{Losses, MissingCells, one_line};
 use super::logs::LogCells;
 use super::mob::MobFiles;
 use crate::{Error, FileTree, MobValues, Region, Result, Table, TableName, TableScan};
@@ -55,6 +54,17 @@ impl Plan {
         let is_meta = table.name.to_string() == META_TABLE;
         let order = if is_meta { Comparator::Meta } else { Comparator::Bytes };
         let losses = Losses::new(scan.skip_damaged);
+        for problem in &table.problems {
+            let incomplete =
+                Error::Incomplete { path: table.path.clone(), source: Arc::clone(problem) };
+            losses.add_or_fail(incomplete, |_| MissingCells {
+                region: String::new(),
+                family: Vec::new(),
+                file: table.path.display().to_string(),
+                what: one_line(&**problem),
+                rows: RowsBetween::default(),
+            })?;
+        }
         let resolves = scan.mob == MobValues::Resolve;
         let mut plan = Self {
             scan: scan.clone(),
@@ -73,7 +83,7 @@ impl Plan {
     }
 
     fn families(table: &Table, scan: &TableScan) -> Result<Vec<FamilyPlan>> {
-        let now = scan.now.unwrap_or_else(system_time);
+        let now = scan.now.unwrap_or_else(|| Clock::system().now());
         let view = View::default()
             .versions(scan.versions)
             .time_range(scan.min_ts, scan.max_ts)
@@ -180,11 +190,6 @@ fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
         *byte = byte.saturating_add(1);
     }
     Some(row)
-}
-
-fn system_time() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::new(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn no_family(table: &Table, family: &[u8]) -> Error {

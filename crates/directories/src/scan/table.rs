@@ -63,7 +63,9 @@ impl Table {
     ///
     /// [`Error::NotFound`](crate::Error::NotFound) for a family that the table does not have;
     /// [`Error::Unsupported`](crate::Error::Unsupported) for a family with `NEW_VERSION_BEHAVIOR`,
-    /// unless the scan is raw; errors of logs, if the scan reads them.
+    /// unless the scan is raw; [`Error::Incomplete`](crate::Error::Incomplete) if the table has
+    /// [`problems`](Table::problems), unless the scan skips damage; errors of logs, if the scan
+    /// reads them.
     pub fn scan(&self, scan: &TableScan) -> Result<TableCells> {
         self.scan_regions(scan, &self.regions)
     }

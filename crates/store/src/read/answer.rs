@@ -19,9 +19,9 @@ impl Answer for Vec<Cell> {
 
     #[inline]
     fn add_owned(&mut self, cell: Cell) {
-        if self.is_empty() {
+        if self.capacity() == 0 {
             // Most answers have one cell; `push` would allocate room for four.
-            self.reserve_exact(1);
+            *self = Self::with_capacity(1);
         }
         self.push(cell);
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{
-    BATCH_MAX, Cell, CellRef, KeyRef, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId,
+    BATCH_MAX, Cell, CellRef, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId,
     Timestamp, begin_together, row_head,
 };
 
@@ -21,7 +21,6 @@ use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::file_list::RankedFile;
 use crate::files::version::{FamilyVersion, StoreVersion};
-use crate::memstore::SeekPosition;
 use crate::read::answer::{Answer, Visitor};
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, View};
@@ -93,7 +92,9 @@ impl ReadView {
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         self.for_each_family(get, |family_get| {
-            FamilyRead::begin(self, &family_get, observer).finish(answer, observer)
+            let mut lookup = family_get.lookup();
+            let read = FamilyRead::begin(self, &family_get, &mut lookup, observer);
+            read.finish(&mut lookup, answer, observer)
         })
     }
 
@@ -119,12 +120,14 @@ impl ReadView {
             }
             let mut reads = Vec::with_capacity(family_gets.len());
             for (get, family_get) in &family_gets {
-                reads.push((*get, FamilyRead::begin(self, family_get, &mut ())));
+                let mut lookup = family_get.lookup();
+                let read = FamilyRead::begin(self, family_get, &mut lookup, &mut ());
+                reads.push((*get, read, lookup));
             }
-            begin_together(reads.iter_mut().map(|(_, read)| &mut read.lookup));
-            for (get, read) in reads {
+            begin_together(reads.iter_mut().map(|(_, _, lookup)| lookup));
+            for (get, read, mut lookup) in reads {
                 let (cells, traced) = &mut answers[get];
-                read.finish(cells, traced)?;
+                read.finish(&mut lookup, cells, traced)?;
             }
         }
         Ok(answers.into_iter().map(|(cells, traced)| (cells, traced.0)).collect())
@@ -165,77 +168,80 @@ struct FamilyGet<'a> {
 impl<'a> FamilyGet<'a> {
     #[inline]
     fn new(family: &'a FamilyVersion, get: &'a Get, columns: &'a Columns, seed: Seed) -> Self {
-        let probe = RowProbe::new(&get.row, seed);
-        // A ROWCOL filter can answer only for a single column.
-        let probe = match columns.single() {
-            Some(column) => probe.with_column(column),
-            None => probe,
-        };
+        let mut probe = RowProbe::new(&get.row, seed);
+        if let Some(column) = columns.single() {
+            // A ROWCOL filter can answer only for a single column.
+            probe = probe.with_column(column);
+        }
         // For a batch of gets, the cache misses of the map overlap.
         if let Some(coverage) = family.files.coverage() {
             coverage.prefetch(probe.key_hash(seed));
         }
         Self { family, probe, columns, view: &get.view }
     }
+
+    /// Returns the lookup of the row in the files.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
+    fn lookup(&self) -> RowLookup<'_> {
+        RowLookup::new(self.family.files.lookup(), &self.probe)
+    }
 }
 
-/// The read of one row in one family.
+/// The read of one row in one family. The lookup in the files is beside it: a move of a lookup costs
+/// more than several of its steps.
 struct FamilyRead<'a> {
     family: &'a FamilyVersion,
     row: RowCells<'a>,
-    lookup: RowLookup<'a>,
 }
 
 impl<'a> FamilyRead<'a> {
-    /// Copies the row's cells from the memstores, and begins the lookup in the files.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "avoids a copy of the large `FamilyRead`")]
+    /// Copies the row's cells from the memstores, and prepares the lookup in the files.
+    #[inline]
     fn begin(
         read_view: &'a ReadView,
         family_get: &'a FamilyGet<'a>,
+        lookup: &mut RowLookup<'a>,
         observer: &mut impl GetObserver,
     ) -> Self {
         let FamilyGet { family, probe, columns, view } = family_get;
         let options = &family.family.options;
         let mut row = RowCells::new(probe.row(), columns, options, view, read_view);
-        for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
-            let position = SeekPosition::at_or_after(KeyRef::before_row(probe.row()));
-            let mut cells = Vec::new();
-            memstore.copy_cells(&position, read_view.visible, usize::MAX, &mut cells, |cell| {
-                cell.row == probe.row()
-            });
-            row.add_from_memstore(cells);
-        }
+        let memstores = family.memstores().filter(|memstore| !memstore.is_empty());
+        memstores.for_each(|memstore| row.add_from_memstore(memstore));
         let unexpired = match options.min_versions {
             0 => oldest_unexpired(options, || read_view.now()),
             _ => Timestamp::OLDEST,
         };
         let times = view.time_range;
-        let mut lookup = RowLookup::new(family.files.lookup(), probe);
         lookup.times(times.min.max(unexpired), times.max);
         lookup.stop_below(row.stop_time());
         if let Some(coverage) = family.files.coverage() {
             lookup.answered_by_map(coverage.answer(probe.key_hash(read_view.seed)));
         }
         observer.begin_family(family, row.len(), lookup.trace());
-        Self { family, row, lookup }
+        Self { family, row }
     }
 
     /// Reads the files, passes the visible cells of the row to `answer`, and records the read in
     /// the statistics.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "avoids a copy of the large `FamilyRead`")]
-    fn finish(mut self, answer: &mut impl Answer, observer: &mut impl GetObserver) -> Result<()> {
-        let found = self.read_files(observer);
-        observer.end_family(self.lookup.trace());
+    #[inline]
+    fn finish(
+        mut self,
+        lookup: &mut RowLookup<'a>,
+        answer: &mut impl Answer,
+        observer: &mut impl GetObserver,
+    ) -> Result<()> {
+        let found = self.read_files(lookup, observer);
+        observer.end_family(lookup.trace());
         match found? {
             Some((file, found)) => answer.add_borrowed(file.file.numbered(found.cell())),
             None => self.row.answer(answer),
         }
-        if self.lookup.trace().filters_unreadable > 0 {
+        if lookup.trace().filters_unreadable > 0 {
             self.family.log_filter_problems();
         }
-        self.family.family.reads.record(self.lookup.trace());
+        self.family.family.reads.record(lookup.trace());
         Ok(())
     }
 
@@ -247,22 +253,23 @@ impl<'a> FamilyRead<'a> {
     #[expect(clippy::inline_always, reason = "avoids a copy of the large result")]
     fn read_files(
         &mut self,
+        lookup: &mut RowLookup<'a>,
         observer: &mut impl GetObserver,
     ) -> Result<Option<(&'a RankedFile, RowInFile<'a>)>> {
         let files = self.family.files.by_time();
-        let Some(found) = self.lookup.next_file(observer)? else { return Ok(None) };
+        let Some(found) = lookup.next_file(observer)? else { return Ok(None) };
         let (index, file) = (found.file(), &files[found.file()]);
         let cell = found.cell();
         if !self.row.is_answered_by(&cell) {
-            self.add_from_files(found, observer)?;
+            self.add_from_files(found, lookup, observer)?;
             return Ok(None);
         }
         let timestamp = cell.timestamp;
-        observer.file(index, FileFate::Read, self.lookup.trace());
-        self.lookup.stop_below(timestamp);
-        let Some(other) = self.lookup.next_file(observer)? else { return Ok(Some((file, found))) };
-        self.row.add_from_file(file, found, self.lookup.trace_mut())?;
-        self.add_from_files(other, observer)?;
+        observer.file(index, FileFate::Read, lookup.trace());
+        lookup.stop_below(timestamp);
+        let Some(other) = lookup.next_file(observer)? else { return Ok(Some((file, found))) };
+        self.row.add_from_file(file, found, lookup.trace_mut())?;
+        self.add_from_files(other, lookup, observer)?;
         Ok(None)
     }
 
@@ -272,15 +279,16 @@ impl<'a> FamilyRead<'a> {
     fn add_from_files(
         &mut self,
         first: RowInFile<'a>,
+        lookup: &mut RowLookup<'a>,
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let mut found = Some(first);
         while let Some(row) = found {
             let (index, file) = (row.file(), &self.family.files.by_time()[row.file()]);
-            self.row.add_from_file(file, row, self.lookup.trace_mut())?;
-            observer.file(index, FileFate::Read, self.lookup.trace());
-            self.lookup.stop_below(self.row.stop_time());
-            found = self.lookup.next_file(observer)?;
+            self.row.add_from_file(file, row, lookup.trace_mut())?;
+            observer.file(index, FileFate::Read, lookup.trace());
+            lookup.stop_below(self.row.stop_time());
+            found = lookup.next_file(observer)?;
         }
         Ok(())
     }

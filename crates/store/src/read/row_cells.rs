@@ -7,6 +7,7 @@ use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowInFile, Timestamp};
 
 use crate::error::Result;
 use crate::files::file_list::RankedFile;
+use crate::memstore::{Memstore, SeekPosition};
 use crate::options::FamilyOptions;
 use crate::read::answer::Answer;
 use crate::read::get::ReadView;
@@ -52,8 +53,13 @@ impl<'a> RowCells<'a> {
     }
 
     /// Adds the row's cells of a memstore.
-    #[inline]
-    pub(crate) fn add_from_memstore(&mut self, cells: Vec<Cell>) {
+    #[inline(never)]
+    pub(crate) fn add_from_memstore(&mut self, memstore: &Memstore) {
+        let position = SeekPosition::at_or_after(KeyRef::before_row(self.row));
+        let mut cells = Vec::new();
+        let visible = self.read_view.visible;
+        let is_of_row = |cell: &CellRef<'_>| cell.row == self.row;
+        memstore.copy_cells(&position, visible, usize::MAX, &mut cells, is_of_row);
         for cell in cells {
             if self.is_relevant(&cell.as_ref()) {
                 self.candidates.push(Candidate { cell, rank: 0 });
@@ -69,11 +75,13 @@ impl<'a> RowCells<'a> {
     /// which may have a newer cell do not have the row.
     ///
     /// The fast path for a get of one version of one column. The older cells of the file do not
-    /// matter, because no delete marker of the file hides this cell: it would come first.
+    /// matter, because no delete marker of the file hides this cell: it would come first. With
+    /// `min_versions`, the rules may show one older cell as well.
     #[inline]
     pub(crate) fn is_answered_by(&self, cell: &CellRef<'_>) -> bool {
         self.candidates.is_empty()
             && self.versions_wanted() == 1
+            && self.options.min_versions == 0
             && self.columns.single() == Some(cell.qualifier)
             && shows_only_put(self.options, self.view, cell)
     }

@@ -1,0 +1,73 @@
+//! Family maps of our store, which a background thread builds: how many files they cover, and since
+//! when.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::engine::Engine;
+use crate::figure::Figure;
+use crate::rounds::Samples;
+use crate::stores::Stores;
+
+/// The figure of the number of files when a fill ends.
+pub(crate) const FILES_AT_END: &str = "files at the end of the fill";
+/// The figure of the files that no map covers at that moment.
+pub(crate) const UNMAPPED_AT_END: &str = "files without a map at the end of the fill";
+/// The figure of the files that no map covers a little later.
+pub(crate) const UNMAPPED_LATER: &str = "files without a map 5 s later";
+/// The figure of the time from the end of a fill until a map covers every file.
+const TIME_TO_MAP: &str = "time until maps cover all files";
+
+/// The time after a fill at which the maps should cover every file.
+const LATER: Duration = Duration::from_secs(5);
+/// How long coverage may stay the same until the store is taken to leave the other files uncovered.
+const UNCHANGED: Duration = Duration::from_secs(2);
+/// The time between two looks.
+const STEP: Duration = Duration::from_millis(2);
+
+/// Waits until maps cover all files, or until no further file is covered.
+///
+/// A store that has just been opened reads the rows of its files in the background.
+pub(crate) fn wait_until_mapped(engine: &dyn Engine) {
+    let (mut covered, mut since) = (engine.mapped_files(), Instant::now());
+    while covered.is_some() && covered < engine.files() && since.elapsed() < UNCHANGED {
+        thread::sleep(STEP);
+        let now = engine.mapped_files();
+        if now != covered {
+            (covered, since) = (now, Instant::now());
+        }
+    }
+}
+
+/// Counts the files that maps cover now, which is the end of a fill, and after five seconds.
+///
+/// Engines without maps have no such figures.
+pub(crate) fn coverage(stores: &Stores, contender: usize, engine: &dyn Engine) -> Vec<Figure> {
+    let end = Instant::now();
+    let (Some(covered), Some(files)) = (engine.mapped_files(), engine.files()) else {
+        return Vec::new();
+    };
+    let count = |work: &str, count: u64| {
+        let samples = Samples { wall: vec![count as f64], cpu: Vec::new() };
+        let figure = stores.figure(contender, samples);
+        Figure { work: work.to_owned(), unit: "files".to_owned(), files: Some(files), ..figure }
+    };
+    let mut figures =
+        vec![count(FILES_AT_END, files), count(UNMAPPED_AT_END, files.saturating_sub(covered))];
+    let mut all_covered_after = None;
+    while end.elapsed() < LATER && all_covered_after.is_none() {
+        if engine.mapped_files() >= engine.files() {
+            all_covered_after = Some(end.elapsed());
+        } else {
+            thread::sleep(STEP);
+        }
+    }
+    let covered = engine.mapped_files().unwrap_or_default();
+    figures.push(count(UNMAPPED_LATER, files.saturating_sub(covered)));
+    if let Some(time) = all_covered_after {
+        let samples = Samples { wall: vec![time.as_secs_f64() * 1e3], cpu: Vec::new() };
+        let figure = stores.figure(contender, samples);
+        figures.push(Figure { work: TIME_TO_MAP.to_owned(), unit: "ms".to_owned(), ..figure });
+    }
+    figures
+}

@@ -1,0 +1,270 @@
+//! The options of a scan that returns record batches.
+
+use directories::StoreFileReader;
+use sstable::{Reader, Timestamp, ValueType};
+use store::Store;
+
+use crate::batch_builder::{BatchBuilder, Contents};
+use crate::batches::Batches;
+use crate::cells_builder::CellsBuilder;
+use crate::columns::{CellColumn, PivotColumn};
+use crate::hfile_source::HFileSource;
+use crate::pivot_builder::PivotBuilder;
+use crate::selection::Selection;
+use crate::source::CellSource;
+use crate::{Error, Result, store_source};
+
+/// What to read from a file, store or table, and the form of the batches.
+///
+/// [`cells`](Self::cells) has one row for each cell, [`pivot`](Self::pivot) one row for each row of
+/// the table and a typed column for each wanted column. A range of rows is a range of data blocks:
+/// a scan reads no others. Columns that are not wanted are not copied, and wide rows are skipped
+/// with seeks.
+///
+/// ```
+/// use hfile_arrow::{BatchScan, PivotColumn};
+/// use sstable::{BloomType, ValueType};
+/// use store::{FamilyOptions, Put, Store, StoreOptions};
+///
+/// # let directory = tempfile::tempdir().expect("a directory");
+/// # let directory = directory.path();
+/// let store = Store::open(directory, StoreOptions::default())?;
+/// store.create_family("info", FamilyOptions::default())?;
+/// store.put(Put::new("ada").column("info", "name", "Ada").column("info", "age", 36_i64.to_be_bytes()))?;
+/// store.put(Put::new("alan").column("info", "name", "Alan"))?;
+///
+/// // One row a cell: row, family, qualifier, timestamp, type, value, tags, sequence_id.
+/// for batch in BatchScan::cells().start("al").store(&store)? {
+///     assert_eq!(batch?.num_rows(), 1);
+/// }
+///
+/// // One row a row: row, info:name (Utf8), info:age (Int64).
+/// let columns = [
+///     PivotColumn::new("info", "name").value_type(ValueType::String),
+///     PivotColumn::new("info", "age").value_type(ValueType::Int64),
+/// ];
+/// let batches: Vec<_> = BatchScan::pivot(columns).store(&store)?.collect::<Result<_, _>>()?;
+/// assert_eq!(batches[0].num_rows(), 2);
+/// assert_eq!(batches[0].schema().field(2).name(), "info:age");
+/// assert_eq!(batches[0].column(2).null_count(), 1);
+/// # Ok::<(), hfile_arrow::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct BatchScan {
+    selection: Selection,
+    form: Form,
+    row_type: ValueType,
+    rows_max: usize,
+    bytes_max: usize,
+}
+
+/// The form of the batches.
+#[derive(Clone, Debug)]
+enum Form {
+    Cells(Vec<CellColumn>),
+    Pivot { columns: Vec<PivotColumn>, times: bool },
+}
+
+impl BatchScan {
+    fn new(form: Form) -> Self {
+        Self {
+            selection: Selection::default(),
+            form,
+            row_type: ValueType::BinaryHex,
+            rows_max: 16 << 10,
+            bytes_max: 16 << 20,
+        }
+    }
+
+    /// Returns a scan with one row for each cell.
+    ///
+    /// Shows all versions that HBase would show; see [`versions`](Self::versions) and
+    /// [`raw`](Self::raw).
+    pub fn cells() -> Self {
+        Self::new(Form::Cells(CellColumn::ALL.to_vec()))
+    }
+
+    /// Returns a scan with one row for each row that has a value in one of `columns`.
+    ///
+    /// Shows the newest version of each column, with null for a column without a value. The
+    /// columns of a batch are `row` and `family:qualifier`, as HBase prints them.
+    pub fn pivot(columns: impl IntoIterator<Item = PivotColumn>) -> Self {
+        let columns: Vec<_> = columns.into_iter().collect();
+        let names = columns.iter().map(|column| (column.family.clone(), column.qualifier.clone()));
+        let selection = Selection { versions: 1, columns: names.collect(), ..Selection::default() };
+        Self { selection, ..Self::new(Form::Pivot { columns, times: false }) }
+    }
+
+    /// In a scan of cells: the parts of a cell that batches have. Default: all.
+    ///
+    /// No effect in a pivot.
+    pub fn parts(mut self, parts: impl IntoIterator<Item = CellColumn>) -> Self {
+        if let Form::Cells(columns) = &mut self.form {
+            *columns = parts.into_iter().collect();
+        }
+        self
+    }
+
+    /// In a pivot: adds a column `family:qualifier:timestamp` after each column. Default: no.
+    ///
+    /// No effect in a scan of cells.
+    pub fn times(mut self, wanted: bool) -> Self {
+        if let Form::Pivot { times, .. } = &mut self.form {
+            *times = wanted;
+        }
+        self
+    }
+
+    /// In a pivot: also shows the rows that have values only in other columns of the families of
+    /// the wanted columns. Default: no.
+    ///
+    /// No effect in a scan of cells.
+    pub fn all_rows(mut self, wanted: bool) -> Self {
+        if let Form::Pivot { columns, .. } = &self.form {
+            let families = columns.iter().map(|column| column.family.clone());
+            self.selection.families = if wanted { families.collect() } else { Vec::new() };
+        }
+        self
+    }
+
+    /// The type of row keys. Default: [`ValueType::BinaryHex`], which is Arrow's Binary.
+    pub const fn row_type(mut self, row_type: ValueType) -> Self {
+        self.row_type = row_type;
+        self
+    }
+
+    /// Begins with this row. Default: the first.
+    pub fn start(mut self, row: impl AsRef<[u8]>) -> Self {
+        self.selection.start = Some(row.as_ref().to_vec());
+        self
+    }
+
+    /// Ends before this row. Default: no end.
+    pub fn stop(mut self, row: impl AsRef<[u8]>) -> Self {
+        self.selection.stop = Some(row.as_ref().to_vec());
+        self
+    }
+
+    /// Only rows that begin with these bytes. Default: all.
+    pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
+        self.selection.prefix = Some(prefix.as_ref().to_vec());
+        self
+    }
+
+    /// Adds a family of which all columns are wanted. Default: all families, unless there are
+    /// wanted columns.
+    pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
+        self.selection.families.push(family.as_ref().to_vec());
+        self
+    }
+
+    /// Adds a wanted column. Default: all.
+    pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        self.selection.columns.push((family.as_ref().to_vec(), qualifier.as_ref().to_vec()));
+        self
+    }
+
+    /// The maximum number of versions of a column. Default: as many as the family keeps; one in a
+    /// pivot.
+    pub const fn versions(mut self, versions: u32) -> Self {
+        self.selection.versions = versions;
+        self
+    }
+
+    /// Only cells whose timestamp is in `min..max`. Default: all.
+    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
+        self.selection.time_range = Some((min, max));
+        self
+    }
+
+    /// Shows all stored cells: delete markers, deleted cells and expired cells. Default: no.
+    pub const fn raw(mut self, raw: bool) -> Self {
+        self.selection.raw = raw;
+        self
+    }
+
+    /// The time by which cells expire. Default: the system's time; a store has its own clock.
+    pub const fn now(mut self, now: Timestamp) -> Self {
+        self.selection.now = Some(now);
+        self
+    }
+
+    /// The maximum number of rows of a batch. Default: 16,384.
+    pub const fn rows_max(mut self, rows: usize) -> Self {
+        self.rows_max = rows;
+        self
+    }
+
+    /// The maximum number of bytes of a batch, unless one row exceeds it. Default: 16 MiB.
+    pub const fn bytes_max(mut self, bytes: usize) -> Self {
+        self.bytes_max = bytes;
+        self
+    }
+
+    /// Returns a builder of batches of this form, for cells that the caller has.
+    ///
+    /// It takes all cells: the caller selects them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if options contradict each other.
+    pub fn builder(&self) -> Result<BatchBuilder> {
+        let contents = match &self.form {
+            Form::Cells(columns) => Contents::Cells(CellsBuilder::new(columns, self.row_type)),
+            Form::Pivot { columns, times } => {
+                let Selection { raw, versions, .. } = self.selection;
+                if raw || versions != 1 {
+                    let what = "a pivot shows one version of each column, and no deleted cells";
+                    return Err(Error::Invalid(what.to_owned()));
+                }
+                Contents::Pivot(PivotBuilder::new(columns, *times, self.row_type)?)
+            }
+        };
+        Ok(BatchBuilder::new(contents, self.rows_max, self.bytes_max))
+    }
+
+    /// Scans an HFile.
+    ///
+    /// The file's delete markers hide its own cells only; with [`raw`](Self::raw), all cells are
+    /// shown.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or options contradict each other.
+    pub fn hfile(&self, reader: &Reader) -> Result<Batches> {
+        self.store_file(&StoreFileReader::Whole(reader.clone()))
+    }
+
+    /// Scans an HFile or the half of one.
+    ///
+    /// # Errors
+    ///
+    /// As [`hfile`](Self::hfile).
+    pub fn store_file(&self, reader: &StoreFileReader) -> Result<Batches> {
+        self.batches(Box::new(HFileSource::open(reader, &self.selection)?))
+    }
+
+    /// Scans a store, as it is now.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read, or options contradict each other.
+    pub fn store(&self, store: &Store) -> Result<Batches> {
+        let families: Vec<_> = store.families().into_iter().map(|(name, _)| name).collect();
+        self.batches(store_source::open(&store.snapshot(), &families, &self.selection)?)
+    }
+
+    /// Makes batches of all cells of a source.
+    ///
+    /// # Errors
+    ///
+    /// If options contradict each other.
+    pub fn source(&self, source: impl CellSource + 'static) -> Result<Batches> {
+        self.batches(Box::new(source))
+    }
+
+    fn batches(&self, source: Box<dyn CellSource>) -> Result<Batches> {
+        Ok(Batches::new(source, self.builder()?))
+    }
+}

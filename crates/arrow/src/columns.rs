@@ -1,0 +1,158 @@
+//! The columns of a batch: the parts of a cell, or the columns of a table with their types.
+
+use std::fmt;
+use std::str::FromStr;
+
+use arrow_schema::{DataType, Field};
+use sstable::{ValueType, escape, unescape};
+
+/// A part of a cell: a column of a batch that has one row for each cell.
+///
+/// | column        | Arrow's type | contents                                                          |
+/// |---------------|--------------|-------------------------------------------------------------------|
+/// | `row`         | Binary       | the row key                                                       |
+/// | `family`      | Binary       | the column family                                                 |
+/// | `qualifier`   | Binary       | the qualifier                                                     |
+/// | `timestamp`   | Int64        | milliseconds since 1970, as HBase stores them                     |
+/// | `type`        | Utf8         | `Put`, `Delete`, `DeleteColumn`, `DeleteFamily`, …                |
+/// | `value`       | Binary       | the value                                                         |
+/// | `tags`        | Binary       | the tags, each `u16 BE length, u8 type, data`; null without tags  |
+/// | `sequence_id` | Int64        | the sequence id of the write; 0 if the file stores none           |
+///
+/// The timestamp is a number, because HBase allows timestamps that Arrow's readers cannot represent
+/// as a time, such as 2^63 − 1.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum CellColumn {
+    /// The row key.
+    Row,
+    /// The column family.
+    Family,
+    /// The qualifier.
+    Qualifier,
+    /// The timestamp.
+    Timestamp,
+    /// The type of the cell.
+    Type,
+    /// The value.
+    Value,
+    /// The tags.
+    Tags,
+    /// The sequence id.
+    SequenceId,
+}
+
+impl CellColumn {
+    /// All columns, in their order in a batch.
+    pub const ALL: [Self; 8] = [
+        Self::Row,
+        Self::Family,
+        Self::Qualifier,
+        Self::Timestamp,
+        Self::Type,
+        Self::Value,
+        Self::Tags,
+        Self::SequenceId,
+    ];
+
+    /// Returns the name of the column.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Row => "row",
+            Self::Family => "family",
+            Self::Qualifier => "qualifier",
+            Self::Timestamp => "timestamp",
+            Self::Type => "type",
+            Self::Value => "value",
+            Self::Tags => "tags",
+            Self::SequenceId => "sequence_id",
+        }
+    }
+
+    /// Returns the column with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.name() == name)
+    }
+
+    pub(crate) fn field(self, row_type: ValueType) -> Field {
+        let data_type = match self {
+            Self::Row => data_type(row_type),
+            Self::Family | Self::Qualifier | Self::Value | Self::Tags => DataType::Binary,
+            Self::Timestamp | Self::SequenceId => DataType::Int64,
+            Self::Type => DataType::Utf8,
+        };
+        Field::new(self.name(), data_type, self == Self::Tags)
+    }
+}
+
+/// A column of a table, and the type of its values: a column of a pivoted batch.
+///
+/// ```
+/// use hfile_arrow::PivotColumn;
+/// use sstable::ValueType;
+///
+/// let column = PivotColumn::new("info", "age").value_type(ValueType::Int64);
+/// assert_eq!(column, "info:age=int64".parse()?);
+/// assert_eq!(column.to_string(), "info:age");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[must_use]
+pub struct PivotColumn {
+    /// The family.
+    pub family: Vec<u8>,
+    /// The qualifier.
+    pub qualifier: Vec<u8>,
+    /// The type of the values. Default: [`ValueType::BinaryHex`], which is Arrow's Binary.
+    pub value_type: ValueType,
+}
+
+impl PivotColumn {
+    /// Returns a column of bytes.
+    pub fn new(family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        let (family, qualifier) = (family.as_ref().to_vec(), qualifier.as_ref().to_vec());
+        Self { family, qualifier, value_type: ValueType::BinaryHex }
+    }
+
+    /// Sets the type of the values.
+    pub const fn value_type(mut self, value_type: ValueType) -> Self {
+        self.value_type = value_type;
+        self
+    }
+}
+
+impl FromStr for PivotColumn {
+    type Err = String;
+
+    /// Parses `FAMILY:QUALIFIER` or `FAMILY:QUALIFIER=TYPE`, with HBase's escapes.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let typed = text.rsplit_once('=').and_then(|(column, name)| {
+            ValueType::from_name(name).ok().map(|value_type| (column, value_type))
+        });
+        let (column, value_type) = typed.unwrap_or((text, ValueType::BinaryHex));
+        let (family, qualifier) = column
+            .split_once(':')
+            .ok_or_else(|| format!("{text:?} is not FAMILY:QUALIFIER or FAMILY:QUALIFIER=TYPE"))?;
+        Ok(Self { family: unescape(family), qualifier: unescape(qualifier), value_type })
+    }
+}
+
+impl fmt::Display for PivotColumn {
+    /// Writes `FAMILY:QUALIFIER` as HBase prints it: the name of the column in a batch.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", escape(&self.family), escape(&self.qualifier))
+    }
+}
+
+/// Returns Arrow's type of values of a type.
+pub(crate) const fn data_type(value_type: ValueType) -> DataType {
+    match value_type {
+        ValueType::String => DataType::Utf8,
+        ValueType::Int16 => DataType::Int16,
+        ValueType::Int32 => DataType::Int32,
+        ValueType::Int64 => DataType::Int64,
+        ValueType::Float32 => DataType::Float32,
+        ValueType::Float64 => DataType::Float64,
+        ValueType::Bool => DataType::Boolean,
+        ValueType::BinaryHex => DataType::Binary,
+    }
+}

@@ -1,0 +1,52 @@
+//! `hfile snapshot get` and `hfile table get`: print the cells of rows.
+
+use anyhow::Context;
+
+use super::cell_options::{CellOptions, print_missing};
+use super::place::{OpenTable, Place};
+use super::scan::print_cells;
+use crate::cells_output::{CellsOutput, FormatOptions};
+use crate::failure::Answer;
+use crate::key_text::KeyText;
+use crate::output::{STDOUT, stdout};
+use crate::stderr::print_message;
+
+// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+#[derive(clap::Args)]
+pub(super) struct Get<P: Place> {
+    #[command(flatten)]
+    place: P,
+    /// Row keys: text with \xNN, or hex:…
+    #[arg(value_name = "ROW", required = true)]
+    rows: Vec<KeyText>,
+    #[command(flatten)]
+    cells: CellOptions,
+    #[command(flatten)]
+    format: FormatOptions,
+}
+
+impl<P: Place> Get<P> {
+    /// Prints the cells. The answer is negative if a row was not found, or if cells are missing.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let OpenTable { table, creation, with_logs } = self.place.open()?;
+        let scan = self.cells.scan(creation)?.with_logs(with_logs);
+        let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
+        let mut answer = Answer::Positive;
+        for row in &self.rows {
+            let mut cells = table.scan(&scan.clone().row(row.as_bytes()))?;
+            let printed = print_cells(&mut cells, &mut output, u64::MAX);
+            // Cells must be printed before a message about the row.
+            output.flush().context(STDOUT)?;
+            let found = printed?;
+            let missing = cells.missing();
+            print_missing(&missing);
+            self.cells.explain(cells.trace());
+            if found == 0 {
+                print_message(format_args!("hfile: row not found: {row}"));
+            }
+            answer = answer.and(Answer::from_bool(found > 0 && missing.is_empty()));
+        }
+        output.finish().context(STDOUT)?;
+        Ok(answer)
+    }
+}

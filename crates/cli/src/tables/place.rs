@@ -1,0 +1,113 @@
+//! The arguments that name a snapshot or a table of a root directory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use directories::{LocalTree, RootDirectory, Table, TableName};
+use sstable::Timestamp;
+use store::Clock;
+
+use crate::failure::UsageError;
+use crate::size_text::show_number;
+use crate::stderr::print_message;
+use crate::times::date;
+
+/// The arguments that name a table, or a snapshot of one.
+pub(super) trait Place: clap::Args {
+    /// Opens it.
+    fn open(&self) -> anyhow::Result<OpenTable>;
+}
+
+/// A table to read.
+pub(super) struct OpenTable {
+    pub(super) table: Table,
+    /// When the snapshot was made; `None` for a table.
+    pub(super) creation: Option<Timestamp>,
+    /// Whether to read cells that are only in write-ahead logs.
+    pub(super) with_logs: bool,
+}
+
+/// The root directory.
+#[derive(clap::Args)]
+pub(super) struct Root {
+    /// Root directory of HBase, or a directory that ExportSnapshot wrote
+    #[arg(long = "root", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    path: PathBuf,
+}
+
+/// A snapshot.
+#[derive(clap::Args)]
+pub(super) struct SnapshotPlace {
+    #[command(flatten)]
+    root: Root,
+    /// Name of the snapshot
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// A table.
+#[derive(clap::Args)]
+pub(super) struct TablePlace {
+    #[command(flatten)]
+    root: Root,
+    /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
+    #[arg(value_name = "TABLE")]
+    name: String,
+    /// Also read cells that are only in write-ahead logs, as HBase does when it starts
+    #[arg(long)]
+    with_wal: bool,
+}
+
+impl Root {
+    /// Opens the directory. Refuses the address of another file system.
+    pub(super) fn open(&self) -> anyhow::Result<RootDirectory> {
+        if let Some(address) = address(&self.path) {
+            return Err(UsageError(format!(
+                "{address} is not a local directory; copy it first: hdfs dfs -get {address} DIR"
+            ))
+            .into());
+        }
+        Ok(RootDirectory::open(Arc::new(LocalTree), &self.path)?)
+    }
+}
+
+/// Returns the path, if it is an address such as hdfs://namenode/hbase.
+fn address(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let (scheme, _) = text.split_once("://")?;
+    let is_scheme = scheme.chars().all(|letter| letter.is_ascii_alphanumeric());
+    (is_scheme && !path.exists()).then_some(text)
+}
+
+impl Place for SnapshotPlace {
+    fn open(&self) -> anyhow::Result<OpenTable> {
+        let snapshot = self.root.open()?.snapshot(&self.name)?;
+        let creation = snapshot.description.creation_time;
+        if snapshot.description.expired(Clock::system().now()) {
+            print_message(format_args!(
+                "hfile: warning: snapshot {} of {} is past its TTL; HBase may have deleted files of it",
+                self.name,
+                date(creation.get())
+            ));
+        }
+        Ok(OpenTable { table: snapshot.table, creation: Some(creation), with_logs: false })
+    }
+}
+
+impl Place for TablePlace {
+    fn open(&self) -> anyhow::Result<OpenTable> {
+        let name: TableName = self.name.parse().map_err(|_| {
+            UsageError(format!("{} is not the name of a table; write NAMESPACE:TABLE", self.name))
+        })?;
+        let table = self.root.open()?.table(&name)?;
+        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
+        let logs = table.logs.len() + recovered.count();
+        if logs > 0 && !self.with_wal {
+            let logs = show_number(logs as u64, "write-ahead log");
+            print_message(format_args!(
+                "hfile: {logs} may have cells that are in no store file; --with-wal reads them too"
+            ));
+        }
+        Ok(OpenTable { table, creation: None, with_logs: self.with_wal })
+    }
+}

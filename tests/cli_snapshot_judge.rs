@@ -1,0 +1,193 @@
+//! Root directories that HBase makes from a seed, read by `hfile` and by HBase.
+//!
+//! Each has tables with splits, merges, clones, bulk loads, compactions, deletions, MOB and tracker
+//! files in random order, snapshots in between, and edits that are only in logs. HBase is halted,
+//! and its answers are the reference, cell for cell.
+//!
+//! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`. `SNAPSHOT_SEED` is the first seed (0)
+//! and `SNAPSHOT_ROOTS` the number of root directories (1). A failed one is kept if `SNAPSHOT_KEEP=1`.
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+
+use flate2::read::GzDecoder;
+use serde_json::{Map, Value};
+use support::{judge, say};
+use tempfile::TempDir;
+use workload::Random;
+
+use command_line::{directory, field, hfile, path, text};
+
+/// A root directory and what HBase read from it.
+struct Root {
+    seed: u64,
+    directory: TempDir,
+    manifest: Value,
+    random: Random,
+    /// Answers compared so far.
+    compared: usize,
+    faults: Vec<String>,
+}
+
+impl Root {
+    fn make(seed: u64) -> Self {
+        let directory = directory();
+        let place = directory.path().to_str().expect("text");
+        let verdict = judge::ask_alone(&["snapshot", place, "--seed", &seed.to_string()]);
+        assert_eq!(verdict["ok"], true, "seed {seed}: {verdict:#}");
+        let manifest = fs::read_to_string(directory.path().join("manifest.json")).expect("written");
+        let manifest = serde_json::from_str(&manifest).expect("JSON");
+        Self {
+            seed,
+            directory,
+            manifest,
+            random: Random::new(seed),
+            compared: 0,
+            faults: Vec::new(),
+        }
+    }
+
+    fn objects(&self, name: &str) -> Map<String, Value> {
+        self.manifest[name].as_object().expect("an object").clone()
+    }
+
+    fn truth(&self, file: &str) -> Vec<Value> {
+        let file = File::open(self.directory.path().join(file)).expect("written");
+        BufReader::new(GzDecoder::new(file))
+            .lines()
+            .map(|line| serde_json::from_str(&line.expect("gzip")).expect("JSON"))
+            .collect()
+    }
+
+    /// Compares the output of a command with what HBase read; `None` means that the output is not compared.
+    fn compare(&mut self, args: &[&str], expected: Option<&[Value]>) {
+        self.compared += 1;
+        let output = hfile(args);
+        let what = format!("seed {}: hfile {}", self.seed, args.join(" "));
+        if !output.status.success() {
+            self.faults.push(format!("{what}\n{}", text(&output.stderr)));
+            return;
+        }
+        let Some(expected) = expected else { return };
+        let out = text(&output.stdout);
+        let ours: Vec<Value> = out.lines().map(|line| cell(line, expected)).collect();
+        if ours == expected {
+            return;
+        }
+        let none = Value::Null;
+        let count = ours.len().max(expected.len());
+        let at = (0..count).find(|&at| ours.get(at) != expected.get(at)).unwrap_or(count);
+        let [ours, theirs] = [ours.get(at), expected.get(at)].map(|cell| cell.unwrap_or(&none));
+        self.faults.push(format!("{what}\ncell {at}\nours  {ours}\nHBase {theirs}"));
+    }
+
+    /// Scans a table or snapshot whole and in part, shown and raw, and gets some of its rows.
+    fn scans(&mut self, noun: &str, options: &[&str], name: &str, shown: &str, raw: &str) {
+        let root = path(&self.directory, "rootdir");
+        let now = self.manifest["now"].to_string();
+        let common = ["--root", &root[..], "--format", "cells", "--versions", "all", "--now", &now];
+        let common = [&common[..], options].concat();
+        for (file, raw) in [(shown, &[][..]), (raw, &["--raw"])] {
+            let cells = self.truth(file);
+            let scan = [&[noun, "scan"], &common[..], raw, &[name]].concat();
+            self.compare(&scan, Some(&cells));
+            let Some((first, last)) = self.row_range(&cells) else { continue };
+            let range = ["--start", &first[..], "--stop", &last];
+            let inside: Vec<Value> = cells
+                .iter()
+                .filter(|cell| {
+                    let row = field(cell, "row");
+                    row >= &first[4..] && row < &last[4..]
+                })
+                .cloned()
+                .collect();
+            self.compare(&[&scan[..], &range].concat(), Some(&inside));
+            if raw.is_empty() {
+                let row: Vec<Value> =
+                    cells.iter().filter(|cell| cell["row"] == first[4..]).cloned().collect();
+                let get = [&[noun, "get"], &common[..], &[name, &first]].concat();
+                self.compare(&get, Some(&row));
+            }
+        }
+    }
+
+    /// Two rows, the first not above the second, as the command line takes them.
+    fn row_range(&mut self, cells: &[Value]) -> Option<(String, String)> {
+        if cells.is_empty() {
+            return None;
+        }
+        let mut row = || format!("hex:{}", field(&cells[self.random.below(cells.len())], "row"));
+        let (one, other) = (row(), row());
+        Some(if one < other { (one, other) } else { (other, one) })
+    }
+
+    fn snapshots(&mut self) {
+        for (name, snapshot) in self.objects("snapshots") {
+            let [shown, raw] = ["cellsFile", "rawFile"].map(|file| field(&snapshot, file));
+            self.scans("snapshot", &[], &name, shown, raw);
+            let root = path(&self.directory, "rootdir");
+            self.compare(&["snapshot", "verify", "--root", &root, &name], None);
+        }
+    }
+
+    fn tables(&mut self) {
+        for (name, table) in self.objects("liveTables") {
+            let [shown, raw] = ["liveFile", "liveRawFile"].map(|file| field(&table, file));
+            self.scans("table", &["--with-wal"], &name, shown, raw);
+            let root = path(&self.directory, "rootdir");
+            self.compare(&["table", "verify", "--root", &root, &name], None);
+        }
+    }
+
+    fn logs(&mut self) {
+        for (name, log) in self.objects("wals") {
+            let entries = self.truth(field(&log, "dump"));
+            let file = path(&self.directory, &format!("rootdir/{name}"));
+            self.compare(&["wal", "cat", "--format", "entries", &file], Some(&entries));
+        }
+    }
+}
+
+/// Parses a printed cell or entry; HBase's answers have no sequence ids of cells.
+fn cell(line: &str, expected: &[Value]) -> Value {
+    let mut cell: Value = serde_json::from_str(line).expect("JSON");
+    if expected.first().is_some_and(|expected| expected["seq"].is_null()) {
+        cell.as_object_mut().expect("an object").remove("seq");
+    }
+    cell
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn root_directories_of_a_seed_are_read_as_hbase_reads_them() {
+    if !judge::is_enabled("snapshots: root directories of a seed") {
+        return;
+    }
+    let (first, count) = (number("SNAPSHOT_SEED", 0), number("SNAPSHOT_ROOTS", 1));
+    let (mut faults, mut compared, mut sound) = (Vec::new(), 0, 0);
+    for seed in first..first + count {
+        let mut root = Root::make(seed);
+        root.snapshots();
+        root.tables();
+        root.logs();
+        compared += root.compared;
+        sound += usize::from(root.faults.is_empty());
+        if !root.faults.is_empty() && env::var_os("SNAPSHOT_KEEP").is_some() {
+            root.faults.push(format!("kept: {}", root.directory.keep().display()));
+        }
+        faults.append(&mut root.faults);
+    }
+    say(&format!(
+        "snapshots: {sound} of {count} root directories of HBase, from seed {first} on, are read as by \
+         HBase: {compared} answers"
+    ));
+    faults.truncate(12);
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
