@@ -1,6 +1,8 @@
 //! Stores with a family map: no row that is there is ever denied, and every file is counted once.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
+#[path = "family_map/blocks.rs"]
+mod blocks;
 #[path = "family_map/hostile.rs"]
 mod hostile;
 #[path = "family_map/lookups.rs"]
@@ -14,7 +16,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, CellRef, WriterOptions};
+use sstable::{BlockKind, BlockSource, BloomType, CellRef, WriterOptions};
 use store::{
     Clock, Delete, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
     Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
@@ -30,6 +32,11 @@ fn options() -> StoreOptions {
 
 fn family() -> FamilyOptions {
     FamilyOptions::default().family_map(MapMode::Files)
+}
+
+/// Blocks of 20 to 30 rows, so that each file has many.
+fn of_blocks() -> FamilyOptions {
+    FamilyOptions::default().family_map(MapMode::Blocks).block_size(1024)
 }
 
 fn open(directory: &Path) -> Store {
@@ -68,9 +75,24 @@ fn assert_counted(trace: &ReadTrace, found: u64) {
 
 #[test]
 fn a_get_asks_the_map_and_no_filter() {
+    get_all(family());
+}
+
+/// Neither the map nor a get needs the index, as the map names the block of each row.
+#[test]
+fn a_get_finds_the_block_without_the_index() {
+    let sum = get_all(of_blocks());
+    // Two rows of a file can share an entry, which then names no block.
+    assert!(sum.map_candidates - sum.map_blocks < 10, "{sum:?}");
+    let blocks = sum.data_blocks();
+    assert!((1_600..=sum.map_candidates).contains(&blocks), "one block a file: {sum:?}");
+}
+
+/// Returns the counters of gets of all rows, and of as many absent rows.
+fn get_all(family: FamilyOptions) -> ReadTrace {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    store.create_family("f", family()).unwrap();
+    store.create_family("f", family).unwrap();
     for file in 0..16 {
         write(&store, (file..1_600).step_by(16), "value");
         store.flush().unwrap();
@@ -79,11 +101,12 @@ fn a_get_asks_the_map_and_no_filter() {
     assert_eq!(store.stats().map_builds, 0, "no file was read again");
     let mut sum = ReadTrace::default();
     for row in 0..1_600 {
-        let (cells, trace) = store.get_traced(&Get::row(key(row))).unwrap();
+        let (cells, trace) = store.get_traced(&Get::row(key(row)).column("f", "q")).unwrap();
         assert_eq!(cells.len(), 1);
         assert_counted(&trace, 1);
         sum.add(&trace);
-        let (cells, trace) = store.get_traced(&Get::row(format!("{}x", key(row)))).unwrap();
+        let (cells, trace) =
+            store.get_traced(&Get::row(format!("{}x", key(row))).column("f", "q")).unwrap();
         assert!(cells.is_empty());
         assert_counted(&trace, 0);
         sum.add(&trace);
@@ -105,6 +128,7 @@ fn a_get_asks_the_map_and_no_filter() {
         assert_eq!(cells[0].value(), b"value", "{row}");
         assert_counted(trace, 1);
     }
+    sum
 }
 
 /// Rows with their newest value, and a store that has them.
@@ -182,10 +206,21 @@ fn bulk_load(rows: &mut Rows, directory: &Path, name: &str, numbers: std::ops::R
 /// More than a million gets of rows that are there, through every way in which files change.
 #[test]
 fn a_million_lookups_deny_no_row() {
+    million_lookups(family());
+}
+
+#[test]
+fn a_million_lookups_by_block_deny_no_row() {
+    let trace = million_lookups(of_blocks());
+    assert!(trace.map_blocks > trace.map_candidates / 2, "{trace:?}");
+    assert_eq!(trace.blocks(BlockKind::Index, BlockSource::File), 0);
+}
+
+fn million_lookups(family: FamilyOptions) -> ReadTrace {
     let directory = tempfile::tempdir().unwrap();
     let (place, loads) = (directory.path().join("store"), directory.path().to_path_buf());
     let store = open(&place);
-    store.create_family("f", family()).unwrap();
+    store.create_family("f", family).unwrap();
     let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
     let mut snapshots: Vec<(Snapshot, Vec<Option<String>>)> = Vec::new();
     let mut random = Random::new(28);
@@ -223,6 +258,7 @@ fn a_million_lookups_deny_no_row() {
     assert!(rows.lookups > 1_000_000, "{}", rows.lookups);
     let trace = rows.store.stats().families[0].reads;
     assert_eq!(trace.filter_checks, 0, "every file was covered when it was read");
+    trace
 }
 
 #[test]

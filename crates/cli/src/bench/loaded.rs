@@ -47,6 +47,8 @@ pub(super) enum FilterChoice {
     Ours(FilterKind),
     /// A map of the rows of all files in memory; the files have no filter.
     FamilyMap,
+    /// The same map, which also names the data block of each row.
+    FamilyMapBlocks,
 }
 
 impl Named for FilterChoice {
@@ -61,7 +63,10 @@ impl FilterChoice {
     /// Returns every choice that this build supports.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
-        [Self::None, Self::HBaseBloom].into_iter().chain(ours).chain([Self::FamilyMap])
+        [Self::None, Self::HBaseBloom]
+            .into_iter()
+            .chain(ours)
+            .chain([Self::FamilyMap, Self::FamilyMapBlocks])
     }
 
     /// Returns the name in reports and on the command line.
@@ -71,6 +76,7 @@ impl FilterChoice {
             Self::HBaseBloom => "hbase-bloom",
             Self::Ours(kind) => kind.name(),
             Self::FamilyMap => "family-map",
+            Self::FamilyMapBlocks => "family-map-blocks",
         }
     }
 
@@ -80,7 +86,7 @@ impl FilterChoice {
     /// the rate `found`, which follows from the sizes of the written filters.
     fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
         match (self, plan.bits_per_key) {
-            (Self::None | Self::FamilyMap, _) => None,
+            (Self::None | Self::FamilyMap | Self::FamilyMapBlocks, _) => None,
             (_, None) => Some(ErrorRate::HBASE.get()),
             (_, Some(_)) => found,
         }
@@ -89,6 +95,7 @@ impl FilterChoice {
     const fn family_map(self) -> MapMode {
         match self {
             Self::FamilyMap => MapMode::Files,
+            Self::FamilyMapBlocks => MapMode::Blocks,
             _ => MapMode::Off,
         }
     }
@@ -96,7 +103,9 @@ impl FilterChoice {
     fn family_options(self, plan: Plan, rows: usize) -> FamilyOptions {
         let options = FamilyOptions::default().family_map(self.family_map());
         match self {
-            Self::None | Self::FamilyMap => options.bloom_type(BloomType::None),
+            Self::None | Self::FamilyMap | Self::FamilyMapBlocks => {
+                options.bloom_type(BloomType::None)
+            }
             Self::HBaseBloom => options.bloom_type(BloomType::Row),
             Self::Ours(kind) => {
                 let budget = |bits: f64| Sizing::Bytes((bits * rows as f64 / 8.0) as u64);
@@ -249,7 +258,7 @@ fn wait_for_family_map(store: &Store, choice: FilterChoice) {
         });
         lacks && stats.map_failures == 0
     };
-    while choice == FilterChoice::FamilyMap && is_incomplete() {
+    while choice.family_map() != MapMode::Off && is_incomplete() {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
