@@ -1,6 +1,8 @@
 //! Stores with a family map: no row that is there is ever denied, and every file is counted once.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
+#[path = "family_map/blocks.rs"]
+mod blocks;
 #[path = "family_map/hostile.rs"]
 mod hostile;
 #[path = "family_map/lookups.rs"]

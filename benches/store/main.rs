@@ -7,7 +7,8 @@
 //! cargo bench -p benches --bench store -- writes [ROWS]
 //! cargo bench -p benches --bench store -- gets [ROWS]
 //! cargo bench -p benches --bench store -- open [FILES]
-//! cargo bench -p benches --bench store -- map [ROWS]
+//! cargo bench -p benches --bench store -- map-fill [ROWS]
+//! cargo bench -p benches --bench store -- map-build [ROWS]
 //! ```
 #![expect(clippy::print_stdout, reason = "the tables are what this is for")]
 
@@ -28,7 +29,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = arguments.iter().find_map(|argument| argument.parse().ok());
     let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
-    let all = !["writes", "gets", "open", "map"].into_iter().any(is_asked);
+    let all = !["writes", "gets", "open", "map-fill", "map-build"].into_iter().any(is_asked);
     if all || is_asked("writes") {
         writes::run(number.unwrap_or(10_000_000));
     }
@@ -38,7 +39,10 @@ fn main() {
     if all || is_asked("open") {
         open::run(number.unwrap_or(1_000));
     }
-    if all || is_asked("map") {
-        family_map::run(number.unwrap_or(2_000_000));
+    if all || is_asked("map-fill") {
+        family_map::run_fills(number.unwrap_or(2_000_000));
+    }
+    if all || is_asked("map-build") {
+        family_map::run_builds(number.unwrap_or(10_000_000));
     }
 }

@@ -38,7 +38,7 @@ use crate::write::log::{Log, Writer};
 
 /// The state of the store after [`rotate_memstores`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RotatedState {
+pub(crate) struct RotatedState {
     /// The first log segment without writes of the flushing memstores. It may not exist yet.
     pub(super) segment: SegmentNumber,
     /// The sequence id of the last write in the flushing memstores.
@@ -101,7 +101,7 @@ impl Maintenance {
 ///
 /// Does nothing and returns `None` if all memstores are empty, or if the active memstores have
 /// fewer than `bytes_min` bytes in total.
-pub(super) fn rotate_memstores(
+pub(crate) fn rotate_memstores(
     catalog: &Catalog,
     writer: &mut Writer,
     bytes_min: usize,

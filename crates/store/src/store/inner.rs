@@ -109,7 +109,11 @@ impl Drop for StoreInner {
         if self.catalog.health().check_writable().is_ok() {
             let _ = self.log.write_pending();
             let has_unlogged = self.log.writer().has_unlogged();
-            if has_unlogged {
+            // A full memstore that waits for its flush can have unlogged cells, too.
+            let version = self.catalog.version();
+            let is_flushing = version.families.iter().any(|family| !family.flushing.is_empty());
+            drop(version);
+            if has_unlogged || is_flushing {
                 let _ = self.maintenance.flush(&self.catalog, &self.log);
             }
         }

@@ -435,3 +435,18 @@ fn memstores_that_fill_up_during_a_flush_are_written_together_by_the_next_flush(
     let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
     assert!(all_rows_exist(&store, rows));
 }
+
+/// As after a flush that ran while the memstore filled up: the next flush has not begun.
+#[test]
+fn an_unlogged_memstore_that_waits_for_its_flush_survives_the_close() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().background(false).memstore_flush_bytes(usize::MAX);
+    let store = Store::open(directory.path(), options.clone()).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.write(Put::new("row").column("f", "q", "value"), Durability::SkipWal).unwrap();
+    let super::StoreInner { catalog, log, .. } = &*store.inner;
+    crate::maintenance::flush::rotate_memstores(catalog, &mut log.writer(), 0).unwrap();
+    drop(store);
+    let store = Store::open(directory.path(), options).unwrap();
+    assert_eq!(store.get(&Get::row("row")).unwrap().len(), 1);
+}

@@ -188,10 +188,8 @@ impl FamilyMap {
     /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
-        let entries = match writer.is_stash_full {
-            true => 0,
-            false => self.size.entries_max().saturating_sub(writer.entries),
-        };
+        let taken = if writer.is_stash_full { u64::MAX } else { writer.entries };
+        let entries = self.size.entries_max().saturating_sub(taken);
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
     }
 

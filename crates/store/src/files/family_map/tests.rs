@@ -214,6 +214,53 @@ fn a_coverage_answers_for_its_own_slots_only() {
     );
 }
 
+/// Returns the slots of rows that were inserted with these block numbers.
+fn insert_blocks(
+    map: &Arc<FamilyMap>,
+    rows: std::ops::Range<u64>,
+    block: impl Fn(u64) -> u16,
+) -> FileSlots {
+    let mut slot = map.begin_slot().unwrap();
+    let count = rows.end - rows.start;
+    let rows: Vec<_> = rows.map(|row| MapRow { hash: hash(row), block: block(row) }).collect();
+    slot.insert(&rows).unwrap();
+    slot.finish(count, true).unwrap().slots
+}
+
+/// Rows that share an entry, and files that were replaced, have no block.
+#[test]
+fn a_block_is_named_only_if_it_is_right() {
+    const ROWS: u64 = 60_000;
+    let map = FamilyMap::new(ROWS * 2, MapForm::Blocks, &cache()).unwrap();
+    assert!(map.bytes() > 2 * map.lines.len() as u64 * 64);
+    let first = insert_blocks(&map, 0..ROWS, |row| (row / 10) as u16);
+    let second = insert_blocks(&map, ROWS..2 * ROWS, |row| (row % 1000) as u16);
+    let check = |map: &Arc<FamilyMap>, first: FileSlots, second: FileSlots| {
+        let coverage = Coverage::new(Arc::clone(map), vec![FileSlots::NONE, second, first]);
+        let replaced = FileSlots { slots: first.slots.with(second.slots), has_blocks: false };
+        let replaced = Coverage::new(Arc::clone(map), vec![replaced]);
+        let mut unknown = 0;
+        for row in 0..2 * ROWS {
+            let (file, block) = if row < ROWS { (2, row / 10) } else { (1, row % 1000) };
+            let answer = coverage.answer(hash(row));
+            assert_eq!(answer.named >> file & 1, 1, "{row}");
+            match answer.blocks.of(file) {
+                Some(number) => assert_eq!(u64::from(number), block, "{row}"),
+                None => unknown += 1,
+            }
+            let answer = replaced.answer(hash(row));
+            assert_eq!((answer.named, answer.blocks.of(0)), (1, None), "{row}");
+        }
+        // A line has about 12 entries of each file, and a fingerprint has 10 bits.
+        assert!(unknown < ROWS * 2 * 3 / 100, "{unknown}");
+    };
+    check(&map, first, second);
+    let swept = map.swept(&[second.slots, first.slots], &cache()).unwrap();
+    let mut slots = swept.first_slots().map(|slots| FileSlots { slots, has_blocks: true });
+    let (second, first) = (slots.next().unwrap(), slots.next().unwrap());
+    check(&swept, first, second);
+}
+
 #[test]
 fn files_after_the_64th_are_not_covered() {
     let map = map(1_000);
