@@ -30,9 +30,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_named = |name: &str| arguments.iter().any(|argument| argument == name);
     let number = |name: &str, default: u64| {
-        let number = arguments.iter().find_map(|argument| {
-            argument.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
-        });
+        let number = arguments
+            .iter()
+            .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('=')?.parse().ok());
         number.unwrap_or(default)
     };
     let (rows, gets) = (number("rows", 100_000), number("gets", 20_000));

@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{
-    BATCH_MAX, Cell, CellRef, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId,
-    Timestamp, begin_together, row_head,
+    BATCH_MAX, Cell, CellRef, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId, Timestamp,
+    begin_together, row_head,
 };
 
 use crate::error::Result;
