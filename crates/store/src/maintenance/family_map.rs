@@ -235,8 +235,7 @@ impl Maintenance {
             }
             // A flush took the room that the step was chosen for, or the stash is full. The map now
             // has less room, so the next step is another one.
-            Err(NotRead::Full) => {}
-            Err(NotRead::Stopped) => {}
+            Err(NotRead::Full | NotRead::Stopped) => {}
             // The file keeps the slots that it has.
             Err(_) if !uncovered(files, Instant::now()).any(|other| Arc::ptr_eq(other, file)) => {
                 file.note_without_block_numbers();
@@ -254,14 +253,11 @@ impl Maintenance {
         let Some(swept) = coverage.map().swept(&of_files, catalog.opener.cache()) else {
             let now = Instant::now();
             // Only slots are short while all files are covered: the map is worth more than a copy.
-            return match uncovered(files, now).next() {
-                None => self.give_up(family, files),
-                Some(_) => {
-                    let (form, rows) =
-                        (coverage.map().form(), rows_of_new_map(rows_of(files, now)));
-                    self.make_way(catalog, family, files, form, rows);
-                }
-            };
+            if uncovered(files, now).next().is_none() {
+                return self.give_up(family, files);
+            }
+            let (form, rows) = (coverage.map().form(), rows_of_new_map(rows_of(files, now)));
+            return self.make_way(catalog, family, files, form, rows);
         };
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
         let moved = swept.first_slots().zip(slots);

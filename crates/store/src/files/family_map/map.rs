@@ -188,9 +188,10 @@ impl FamilyMap {
     /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
-        let entries = match writer.is_stash_full {
-            true => 0,
-            false => self.size.entries_max().saturating_sub(writer.entries),
+        let entries = if writer.is_stash_full {
+            0
+        } else {
+            self.size.entries_max().saturating_sub(writer.entries)
         };
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
     }
