@@ -37,6 +37,8 @@ const WINDOW: u64 = 3 * BATCH;
 const DEAD: u64 = u64::MAX - WINDOW;
 /// The number of kills after which a new store is started.
 const KILLS_PER_STORE: u64 = 30;
+/// The family maps that the stores have in turn.
+const MAPS: [MapMode; 3] = [MapMode::Files, MapMode::Blocks, MapMode::Off];
 /// The environment variable with the store's path, for the process of [`writers_of_chains`].
 const STORE_VARIABLE: &str = "STORE_OF_CHAINS";
 
@@ -256,7 +258,16 @@ fn writers_of_chains() {
             std::io::stdout().write_all(format!("ACK {chain} {before}\n").as_bytes()).unwrap();
         }
     };
+    // The process is killed while the family map is dropped and built in another form.
+    let alter = || {
+        for number in std::process::id() as usize.. {
+            let options = store.family("f").unwrap();
+            store.alter_family("f", options.family_map(MAPS[number % MAPS.len()])).unwrap();
+            thread::sleep(Duration::from_millis(number as u64 % 7));
+        }
+    };
     thread::scope(|scope| {
+        scope.spawn(alter);
         for chain in 0..CHAINS {
             scope.spawn(move || write_chain(chain));
         }
@@ -269,7 +280,7 @@ fn kill(kills: u64, seed: u64) {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("store");
         let store = Store::open(&directory, StoreOptions::default()).unwrap();
-        let map = [MapMode::Files, MapMode::Blocks, MapMode::Off][std::process::id() as usize % 3];
+        let map = MAPS[std::process::id() as usize % MAPS.len()];
         store.create_family("f", FamilyOptions::default().family_map(map)).unwrap();
         drop(store);
         let mut ends = Ends::default();

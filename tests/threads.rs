@@ -129,7 +129,8 @@ fn memory(store: &Store) -> u64 {
         + stats.cache.reserved_bytes
 }
 
-fn run(duration: Duration, map: MapMode) {
+/// Runs writers and readers; the family has each of the maps in turn.
+fn run(duration: Duration, maps: &[MapMode]) {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions::default()
         .clock(clock())
@@ -137,7 +138,8 @@ fn run(duration: Duration, map: MapMode) {
         .memstore_flush_bytes(FLUSH_BYTES)
         .wal_segment_bytes(1 << 20);
     let store = Store::open(directory.path(), options).unwrap();
-    store.create_family("f", FamilyOptions::default().block_size(8 << 10).family_map(map)).unwrap();
+    let family = |map| FamilyOptions::default().block_size(8 << 10).family_map(map);
+    store.create_family("f", family(maps[0])).unwrap();
     let none = || (0..GROUPS).map(|_| AtomicU64::new(0)).collect();
     let groups = Groups { begun: none(), acknowledged: none() };
     let (totals, is_over) = (Totals::default(), AtomicBool::new(false));
@@ -168,7 +170,14 @@ fn run(duration: Duration, map: MapMode) {
             });
         }
         let end = Instant::now() + duration;
-        while Instant::now() < end {
+        for round in 1_usize.. {
+            if Instant::now() >= end {
+                break;
+            }
+            if maps.len() > 1 && round.is_multiple_of(20) {
+                // The readers go on while the map is dropped and built.
+                store.alter_family("f", family(maps[round / 20 % maps.len()])).unwrap();
+            }
             totals.memory_max.fetch_max(memory(&store), Ordering::Relaxed);
             thread::sleep(Duration::from_millis(5));
         }
@@ -191,12 +200,17 @@ fn run(duration: Duration, map: MapMode) {
 
 #[test]
 fn reads_are_right_under_writes_flushes_and_compactions() {
-    run(Duration::from_secs(3), MapMode::Off);
+    run(Duration::from_secs(3), &[MapMode::Off]);
 }
 
 #[test]
 fn reads_are_right_while_the_family_map_follows_the_files() {
-    run(Duration::from_secs(3), MapMode::Files);
+    run(Duration::from_secs(3), &[MapMode::Files]);
+}
+
+#[test]
+fn reads_are_right_while_the_family_map_is_dropped_and_built() {
+    run(Duration::from_secs(3), &[MapMode::Files, MapMode::Off, MapMode::Blocks, MapMode::Files]);
 }
 
 #[test]
@@ -207,7 +221,7 @@ fn reads_are_right_while_the_blocks_of_the_family_map_change() {
 #[test]
 #[ignore = "takes five minutes; run with --release --ignored"]
 fn reads_are_right_under_writes_flushes_and_compactions_for_five_minutes() {
-    run(Duration::from_secs(300), MapMode::Files);
+    run(Duration::from_secs(300), &[MapMode::Files, MapMode::Blocks, MapMode::Off]);
 }
 
 #[test]

@@ -18,6 +18,8 @@ use super::*;
 const THREADS: u64 = 2;
 /// Gets between two looks at what the store has.
 const CHUNK: u64 = 200;
+/// The readers wait for the thread that changes the store when they are ahead of it.
+const LOOKUPS_PER_CHANGE: u64 = 20_000;
 /// Milliseconds from one group to the next.
 const STEP: i64 = 1_000;
 /// The number of groups that have not expired.
@@ -56,6 +58,7 @@ struct Changes {
     clock: Arc<AtomicI64>,
     present: RwLock<Present>,
     lookups: AtomicU64,
+    changes: AtomicU64,
     is_over: AtomicBool,
 }
 
@@ -82,8 +85,8 @@ impl Changes {
         let store = open_store(&place, &clock);
         store.create_family("f", family_with(MapMode::Files)).unwrap();
         let present = Present { store, live: Vec::new(), snapshots: Vec::new() };
-        let (lookups, is_over) = Default::default();
-        Self { place, clock, present: RwLock::new(present), lookups, is_over }
+        let (lookups, changes, is_over) = Default::default();
+        Self { place, clock, present: RwLock::new(present), lookups, changes, is_over }
     }
 
     fn store(&self) -> Store {
@@ -157,8 +160,11 @@ impl Changes {
         while self.lookups.fetch_add(CHUNK, Ordering::Relaxed) < lookups {
             let present = self.present.read().unwrap();
             let Present { store, live, snapshots } = &*present;
-            if live.is_empty() {
+            let ahead = self.changes.load(Ordering::Relaxed) * LOOKUPS_PER_CHANGE;
+            if live.is_empty() || self.lookups.load(Ordering::Relaxed) > ahead + CHUNK * THREADS {
+                drop(present);
                 self.lookups.fetch_sub(CHUNK, Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(1));
                 continue;
             }
             let any = |random: &mut Random, live: &[Group]| {
@@ -222,8 +228,7 @@ impl Changes {
                 5 => self.store().rebuild_filters("f").unwrap(),
                 _ => {}
             }
-            // Most of the time of the processors is for the readers.
-            std::thread::sleep(Duration::from_millis(5));
+            self.changes.fetch_add(1, Ordering::Relaxed);
         }
         unreachable!("the loop ends with the readers")
     }

@@ -127,7 +127,10 @@ impl Runner {
             Step::Alter => {
                 let options = self.store().family("f").unwrap();
                 let versions = options.versions % 3 + 1;
-                return self.store().alter_family("f", options.versions(versions));
+                // The family map is dropped, or built again in another form.
+                let map = [MapMode::Off, MapMode::Files, MapMode::Blocks][number / 2 % 3];
+                let options = options.versions(versions).family_map(map);
+                return self.store().alter_family("f", options);
             }
             Step::OtherFamily => self.change_other_family(time)?,
             Step::Reopen => {

@@ -34,9 +34,11 @@ pub struct Stats {
     pub map_builds: u64,
     /// The total time of these builds, and of reading further files into maps.
     pub map_build_time: Duration,
-    /// Files or whole maps that could not be built, for lack of memory or because of damage.
+    /// Attempts to build a family map, or to read a file into one, that failed since the store was
+    /// opened, for lack of memory or because of damage.
     ///
-    /// Gets then ask the filters of the files.
+    /// Gets then ask the filters of the files. The store tries again, unless a file is damaged:
+    /// [`MapStats::covered_files`] counts what is covered now.
     pub map_failures: u64,
     /// Unusable filters of the current store files, as found when files were opened and read.
     ///

@@ -524,3 +524,7 @@ impl NewRows {
         Some(inserted)
     }
 }
+
+#[cfg(test)]
+#[path = "family_map_tests.rs"]
+mod tests;

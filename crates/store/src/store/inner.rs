@@ -22,7 +22,7 @@ use crate::write::log::{Log, LogTail};
 pub(crate) struct StoreInner {
     pub(crate) catalog: Arc<Catalog>,
     pub(super) log: Arc<Log>,
-    pub(super) maintenance: Arc<Maintenance>,
+    pub(crate) maintenance: Arc<Maintenance>,
     /// The durability of writes that specify none.
     pub(super) durability: Durability,
     threads: Vec<JoinHandle<()>>,

@@ -272,12 +272,17 @@ pub(crate) struct MapRow {
 impl SlotWriter {
     /// One row in this many is looked up by `finish`.
     const ROWS_PER_SAMPLE: u64 = 61;
+    /// The number of rows by which the line of a row is prefetched before its insertion.
+    const PREFETCH: usize = 12;
 
     /// Inserts rows.
     pub(crate) fn insert(&mut self, rows: &[MapRow]) -> Result<(), NotTaken> {
         let map = &*self.map;
         let mut writer = lock(&map.writer);
-        for &MapRow { hash, block } in rows {
+        for (index, &MapRow { hash, block }) in rows.iter().enumerate() {
+            if let Some(ahead) = rows.get(index + Self::PREFETCH) {
+                map.prefetch(ahead.hash);
+            }
             if writer.entries >= map.size.entries_max() || writer.is_stash_full {
                 return Err(NotTaken::Full);
             }

@@ -126,7 +126,11 @@ fn a_full_stash_refuses_a_file_and_hides_no_row() {
     assert!((25..=60 - 31).contains(&map.stash.iter().count()));
     assert_eq!(insert(&map, hostile.take(20)).unwrap_err(), NotTaken::Full);
     assert!(has_all(&map, stashed.iter().copied(), before.slots));
+    // Otherwise the same file would be read into the map again and again.
+    assert_eq!(map.room().entries, 0, "a map with a full stash takes no other file");
+    assert_eq!(insert(&map, [hash(1)]).unwrap_err(), NotTaken::Full);
     let swept = map.swept(&[before.slots], &cache()).unwrap();
+    assert_eq!(swept.room().entries, 0);
     assert!(has_all(&swept, stashed, swept.first_slots().next().unwrap()));
 }
 
