@@ -214,6 +214,11 @@ fn reads_are_right_while_the_family_map_is_dropped_and_built() {
 }
 
 #[test]
+fn reads_are_right_while_the_blocks_of_the_family_map_change() {
+    run(Duration::from_secs(3), MapMode::Blocks);
+}
+
+#[test]
 #[ignore = "takes five minutes; run with --release --ignored"]
 fn reads_are_right_under_writes_flushes_and_compactions_for_five_minutes() {
     run(Duration::from_secs(300), &[MapMode::Files, MapMode::Blocks, MapMode::Off]);

@@ -40,7 +40,7 @@ pub(crate) struct DataIndex {
 struct FlatIndex {
     entries: IndexBlock,
     /// The share of the block cache's budget that pays for the memory; `None` without a cache.
-    _room: Option<Reservation>,
+    _reservation: Option<Reservation>,
 }
 
 /// An index entry of a data block: the block's location, key range and predecessor.
@@ -164,10 +164,16 @@ impl DataIndex {
         let entries = IndexEntries::new(body.into()).map_err(damaged)?;
         let entries = IndexBlock::new(entries, blocks.layout.order).map_err(damaged)?;
         let count = entries.len();
-        let room = blocks.cache.as_ref().map(|cache| cache.reserve(entries.bytes() as u64));
-        let Some(room) = room.map_or(Some(None), |room| room.map(Some)) else { return Ok(None) };
+        let reservation = match &blocks.cache {
+            None => None,
+            Some(cache) => {
+                let bytes = u64::try_from(entries.bytes()).unwrap_or(u64::MAX);
+                let Some(reserved) = cache.reserve(bytes) else { return Ok(None) };
+                Some(reserved)
+            }
+        };
         // Fails if another thread has loaded the same entries meanwhile.
-        let _ = self.flat.set(FlatIndex { entries, _room: room });
+        let _ = self.flat.set(FlatIndex { entries, _reservation: reservation });
         Ok(Some(count))
     }
 

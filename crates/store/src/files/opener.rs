@@ -73,7 +73,9 @@ impl Opener {
         let files = entry.files.iter();
         let files: Vec<_> =
             files.map(|file| self.open_file(&family, file)).collect::<Result<_>>()?;
-        files.iter().for_each(|file| file.note_from_before());
+        for file in &files {
+            file.note_from_before();
+        }
         Ok(Arc::new(FamilyVersion {
             family: Arc::new(family),
             active: Arc::new(Memstore::new()),

@@ -256,8 +256,8 @@ impl Maintenance {
             if uncovered(files, now).next().is_none() {
                 return self.give_up(family, files);
             }
-            let rows = rows_of_new_map(rows_of(files, now));
-            return self.make_way(catalog, family, files, coverage.map().form(), rows);
+            let (form, rows) = (coverage.map().form(), rows_of_new_map(rows_of(files, now)));
+            return self.make_way(catalog, family, files, form, rows);
         };
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
         let moved = swept.first_slots().zip(slots);

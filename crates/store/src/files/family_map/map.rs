@@ -188,8 +188,11 @@ impl FamilyMap {
     /// Returns the free slots and entries.
     pub(crate) fn room(&self) -> Room {
         let writer = lock(&self.writer);
-        let taken = if writer.is_stash_full { u64::MAX } else { writer.entries };
-        let entries = self.size.entries_max().saturating_sub(taken);
+        let entries = if writer.is_stash_full {
+            0
+        } else {
+            self.size.entries_max().saturating_sub(writer.entries)
+        };
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
     }
 
