@@ -215,7 +215,7 @@ fn reads_are_right_while_the_family_map_is_dropped_and_built() {
 
 #[test]
 fn reads_are_right_while_the_blocks_of_the_family_map_change() {
-    run(Duration::from_secs(3), MapMode::Blocks);
+    run(Duration::from_secs(3), &[MapMode::Blocks]);
 }
 
 #[test]
