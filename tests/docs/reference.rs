@@ -18,7 +18,7 @@ const fn of_command_line(section: &'static str, commands: &'static [&'static str
     Shown { page: COMMAND_LINE, section, commands }
 }
 
-const SHOWN: [Shown; 18] = [
+const SHOWN: [Shown; 19] = [
     of_command_line(
         "bench",
         &["hfile bench --json --rows 2000 --files 2 --gets 100 --filters none,ribbon"],
@@ -72,6 +72,17 @@ const SHOWN: [Shown; 18] = [
             "hfile store increment --json s f row1 c",
             "hfile store flush --json s",
             "hfile store checkpoint --json s BACKUP",
+        ],
+    ),
+    of_command_line(
+        "snapshot and table",
+        &[
+            "tar xzf tests/data/snapshots/rootdir.tar.gz",
+            "hfile snapshot ls --json --root rootdir",
+            "hfile table ls --json --root rootdir",
+            "hfile table info --json --root rootdir t6",
+            "truncate -s 100 rootdir/data/default/t1/40ab6300693e3f01d37da6c46414d9c8/f1/ae2f13309e3c4513a14a467a6e28783d",
+            "hfile snapshot verify --json --root rootdir s2",
         ],
     ),
     of_command_line(

@@ -126,10 +126,8 @@ struct FileLine {
     name: String,
     /// Of the HFile; `null` if it is not there.
     size: Option<u64>,
-    /// `top` or `bottom`, as HBase calls the halves, if it is recorded.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// `top` or `bottom`, as HBase calls the halves, for a reference.
     half: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     split_row: Option<String>,
 }
 
