@@ -46,9 +46,14 @@ use runner::{run_page, runs};
 use update::updated;
 
 /// Why a block is not run, and how many blocks of the pages may state it.
-const NEEDS: [(&str, usize, &str); 3] = [
+const NEEDS: [(&str, usize, &str); 4] = [
     ("cargo", 30, "compiles the workspace"),
     ("hbase", 2, "asks a cluster"),
+    (
+        "parquet",
+        5,
+        "needs a build with --features parquet, and Python; tests/cli_export_parquet.rs has it",
+    ),
     ("minutes", 3, "takes minutes in a debug build"),
 ];
 

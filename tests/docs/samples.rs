@@ -11,6 +11,7 @@ use std::path::Path;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{BloomType, CellRef, FilterOptions, SequenceId, Timestamp, WriterOptions};
 use support::cells::{PUT, hfile};
+use support::root_directory::RootCopy;
 
 use crate::page::workspace;
 
@@ -18,7 +19,7 @@ use crate::page::workspace;
 type Write = fn(&Path);
 
 /// The names by which pages refer to samples.
-const SAMPLES: [(&str, Write); 10] = [
+const SAMPLES: [(&str, Write); 11] = [
     ("part-0.hfile", |root| write(&root.join("part-0.hfile"), 16, 0..10_000, 1)),
     ("4f1c.hfile", |root| write(&root.join("4f1c.hfile"), 64, 0..20_000, 1)),
     ("small.hfile", |root| write(&root.join("small.hfile"), 1, 0..100, 1)),
@@ -43,6 +44,11 @@ const SAMPLES: [(&str, Write); 10] = [
     ("backup/data/default/users", |root| {
         let table = root.join("backup/data/default/users");
         backup(&table, |region| format!("{region:032x}"), |file| format!("{file:032x}"));
+    }),
+    // A root directory that HBase wrote, with snapshots.
+    ("--root hbase", |root| {
+        let copy = RootCopy::new();
+        fs::rename(copy.path(), root.join("hbase")).expect("both are temporary directories");
     }),
     ("tests/data", |root| {
         symlink(workspace().join("tests"), root.join("tests")).expect("a link");
