@@ -42,19 +42,25 @@ pub fn ask<S: AsRef<str>>(arguments: &[S]) -> Value {
 
 /// Asks HBase one question in a JVM of its own, which is halted after the answer.
 ///
-/// For questions after which a running cluster must not change its files any more.
+/// For questions after which a running cluster must not change its files any more. `None` if HBase
+/// got stuck and was stopped.
 ///
 /// # Panics
 ///
 /// If the judge cannot be started or does not answer.
-pub fn ask_alone(arguments: &[&str]) -> Value {
+pub fn ask_alone(arguments: &[&str]) -> Option<Value> {
+    /// The exit status of a judge that stopped a stuck HBase.
+    const STUCK: i32 = 4;
     let output = Command::new(script())
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
         .unwrap_or_else(|error| panic!("cannot start {}: {error}", script().display()));
-    serde_json::from_slice(&output.stdout).expect("the judge answers in JSON")
+    if output.status.code() == Some(STUCK) {
+        return None;
+    }
+    Some(serde_json::from_slice(&output.stdout).expect("the judge answers in JSON"))
 }
 
 fn script() -> PathBuf {

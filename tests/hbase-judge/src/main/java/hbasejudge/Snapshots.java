@@ -7,10 +7,12 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -23,6 +25,9 @@ import org.apache.hadoop.hbase.client.SnapshotType;
  */
 final class Snapshots {
   private static final String NAMESPACE = "ns1";
+  /** Now and then a region does not open again, and HBase tries without end. */
+  private static final long STUCK_MS = 180_000;
+  private static final int STUCK_STATUS = 4;
   private static final int OLD_LAYOUT = 0, NEW_LAYOUT = 2;
 
   private final Random random;
@@ -34,6 +39,8 @@ final class Snapshots {
   private final Map<String, SnapshotTable> snapshots = new LinkedHashMap<>();
   /** What the cluster answered right after each snapshot, shown and raw. */
   private final Map<String, SnapshotTruth.Truth[]> atSnapshot = new HashMap<>();
+  /** Tables that were made what a snapshot was: their logs have edits that the restore took back. */
+  private final Set<TableName> restored = new HashSet<>();
   private final JsonArray steps = new JsonArray();
   private int names;
 
@@ -49,6 +56,17 @@ final class Snapshots {
     File out = new File(a.need(0, "OUT")).getAbsoluteFile(), root = new File(out, "rootdir");
     if (root.exists()) throw new IllegalArgumentException(root + " exists");
     if (!root.mkdirs()) throw new IllegalArgumentException("cannot make " + root);
+    Thread watchdog = new Thread(() -> {
+      try {
+        Thread.sleep(STUCK_MS);
+        System.err.println("stuck: HBase did not finish in " + STUCK_MS + " ms");
+        Runtime.getRuntime().halt(STUCK_STATUS);
+      } catch (InterruptedException e) {
+        // it has finished
+      }
+    });
+    watchdog.setDaemon(true);
+    watchdog.start();
     Random random = new Random(seed);
     int walCompression = random.nextInt(3);
     Cluster.start("local", root, settings(walCompression));
@@ -61,6 +79,7 @@ final class Snapshots {
     manifest.addProperty("hbase", org.apache.hadoop.hbase.util.VersionInfo.getVersion());
     manifest.addProperty("walCompression", new String[] { "none", "dictionary", "dictionary and values" }[walCompression]);
     Files.writeString(new File(out, "manifest.json").toPath(), Judge.PRETTY.toJson(manifest));
+    watchdog.interrupt();
     JsonObject o = new JsonObject();
     o.addProperty("ok", true);
     o.addProperty("seed", seed);
@@ -147,7 +166,10 @@ final class Snapshots {
       case "compact": step(table, card, table::compact); break;
       case "snapshot": snapshot(table); break;
       case "clone": cloneOne(); break;
-      case "restore": if (!table.snapshots.isEmpty()) step(table, card, () -> table.restore(admin)); break;
+      case "restore": if (!table.snapshots.isEmpty()) step(table, card, () -> {
+        restored.add(table.name);
+        return table.restore(admin);
+      }); break;
       case "delete": if (tables.size() > 1) delete(table); break;
       default: throw new IllegalArgumentException(card);
     }
@@ -225,7 +247,11 @@ final class Snapshots {
       }
       shots.add(name, shot);
     }
-    for (TableName name : admin.listTableNames()) live.add(name.getNameAsString(), truth.table(admin, name));
+    for (TableName name : admin.listTableNames()) {
+      JsonObject table = truth.table(admin, name);
+      table.addProperty("restored", restored.contains(name));
+      live.add(name.getNameAsString(), table);
+    }
     live.add("hbase:meta", truth.table(admin, TableName.META_TABLE_NAME));
     o.add("steps", steps);
     o.add("snapshots", shots);
