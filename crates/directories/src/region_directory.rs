@@ -57,7 +57,7 @@ impl RegionDirectories<'_> {
         for item in items {
             let name = item.name().and_then(|name| name.parse::<RegionName>().ok());
             let (Some(name), ItemKind::Directory) = (name, item.kind) else { continue };
-            match self.read_region(&item.path, name, problems) {
+            match self.read_region(&item.path, &name, problems) {
                 Ok(region) => {
                     seen = seen.saturating_add(1).saturating_add(region.files().count());
                     regions.push(region);
@@ -75,7 +75,7 @@ impl RegionDirectories<'_> {
     fn read_region(
         &self,
         directory: &Path,
-        name: RegionName,
+        name: &RegionName,
         problems: &mut Vec<Error>,
     ) -> Result<Region> {
         let path = directory.join(region_info::FILE);
@@ -98,7 +98,7 @@ impl RegionDirectories<'_> {
             );
             return Err(Error::damaged(&path, what));
         }
-        if info.encoded_name != name {
+        if info.encoded_name != *name {
             let what = format!(
                 "damaged description of a region: it is of region {}, in the directory of {name}",
                 info.encoded_name

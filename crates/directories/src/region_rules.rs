@@ -5,8 +5,8 @@
 //! twice. `hbase:meta` and snapshots mark the parents of a split, and do not have those of a merge.
 //! Without them, the key ranges decide: newer regions that together cover an older one replace it.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::Path;
 
@@ -32,16 +32,13 @@ pub(crate) fn split_up(
     problems: &mut Vec<Error>,
 ) -> Parts {
     let mut parts = Parts::default();
-    let mut seen = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     for mut region in regions {
         let key = (region.info.encoded_name.clone(), region.info.replica_id);
-        match seen.entry(key) {
-            Entry::Vacant(entry) => _ = entry.insert(()),
-            Entry::Occupied(_) => {
-                let what = format!("the region {} is listed twice", region.name());
-                problems.push(Error::damaged(path, what));
-                continue;
-            }
+        if !seen.insert(key) {
+            let what = format!("the region {} is listed twice", region.name());
+            problems.push(Error::damaged(path, what));
+            continue;
         }
         if region.info.is_mob() {
             parts.mob = Some(region);
@@ -108,7 +105,7 @@ impl Parts {
     /// Leaves out the regions that newer regions cover.
     pub(crate) fn leave_out_covered(&mut self) {
         let mut regions = std::mem::take(&mut self.regions);
-        regions.sort_by(|one, other| other.info.id.cmp(&one.info.id));
+        regions.sort_by_key(|region| Reverse(region.info.id));
         let mut covered = Covered::default();
         for region in regions {
             let (start, end) = (&region.info.start_key, &region.info.end_key);
@@ -188,17 +185,16 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
         families.insert(name.clone(), Family { name, files: Vec::new() });
     }
     for family in std::mem::take(&mut region.families) {
-        match families.get_mut(&family.name) {
-            Some(known) => known.files.extend(family.files),
-            None => {
-                let name = sstable::escape(&family.name);
-                let what = format!(
-                    "region {} has a family {name}, which the schema does not have",
-                    region.info.encoded_name
-                );
-                problems.push(Error::damaged(path, what));
-            }
+        if let Some(known) = families.get_mut(&family.name) {
+            known.files.extend(family.files);
+            continue;
         }
+        let name = sstable::escape(&family.name);
+        let what = format!(
+            "region {} has a family {name}, which the schema does not have",
+            region.info.encoded_name
+        );
+        problems.push(Error::damaged(path, what));
     }
     region.families = families.into_values().collect();
 }

@@ -282,7 +282,7 @@ impl RootDirectory {
             }
             for item in self.list_if_there(&server.path)? {
                 let is_log = matches!(item.kind, ItemKind::File { len } if len > 0);
-                if is_log && item.name().is_some_and(|name| name.ends_with(".meta") == is_meta) {
+                if is_log && item.path.extension().is_some_and(|it| it == "meta") == is_meta {
                     logs.push(item.path);
                 }
             }

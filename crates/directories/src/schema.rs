@@ -28,7 +28,7 @@ pub(crate) const DIRECTORY: &str = ".tabledesc";
 pub(crate) const LEN_MAX: u64 = 4 << 20;
 /// The TTL of HBase that means that cells do not expire.
 const FOREVER: i64 = 0x7fff_ffff;
-/// The default of MOB_THRESHOLD.
+/// The default of `MOB_THRESHOLD`.
 const MOB_THRESHOLD: u64 = 100 << 10;
 
 /// A table's schema.
@@ -238,7 +238,7 @@ impl Texts<'_> {
         if let Some(versions) = self.parsed("MIN_VERSIONS", limit)? {
             options.min_versions = versions;
         }
-        options.ttl = self.parsed("TTL", ttl)?.flatten();
+        options.ttl = self.parsed("TTL", ttl_seconds)?.and_then(limited);
         if let Some(keep) = self.parsed("KEEP_DELETED_CELLS", keep_deleted_cells)? {
             options.keep_deleted_cells = keep;
         }
@@ -263,15 +263,17 @@ impl Texts<'_> {
 const PREFIX_LENGTH: &str = "RowPrefixBloomFilter.prefix_length";
 
 /// Parses a TTL in seconds. HBase writes 2147483647 or FOREVER, in old versions −1, for none.
-fn ttl(text: &str) -> Option<Option<Duration>> {
+fn ttl_seconds(text: &str) -> Option<i64> {
     if text.eq_ignore_ascii_case("FOREVER") {
-        return Some(None);
+        return Some(FOREVER);
     }
-    let seconds: i64 = text.trim().parse().ok()?;
-    if seconds == FOREVER || seconds == -1 {
-        return Some(None);
-    }
-    Some(Some(Duration::from_secs(u64::try_from(seconds).ok()?)))
+    text.trim().parse().ok().filter(|seconds| *seconds >= -1)
+}
+
+/// Returns the TTL if cells expire.
+fn limited(seconds: i64) -> Option<Duration> {
+    let seconds = u64::try_from(seconds).ok().filter(|_| seconds != FOREVER)?;
+    Some(Duration::from_secs(seconds))
 }
 
 fn keep_deleted_cells(text: &str) -> Option<KeepDeletedCells> {

@@ -194,7 +194,7 @@ fn a_damaged_description_is_an_error_or_the_same_cells() {
     }
 }
 
-/// A generator of numbers: SplitMix64.
+/// A generator of numbers: `SplitMix64`.
 struct Random(u64);
 
 impl Random {

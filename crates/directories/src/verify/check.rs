@@ -53,12 +53,11 @@ impl Table {
                         file: file.clone(),
                     };
                     let path = file.hfile_path();
-                    match known.get(&path).and_then(|at| files.get_mut(*at)) {
-                        Some(check) => check.uses.push(used),
-                        None => {
-                            known.insert(path.clone(), files.len());
-                            files.push(FileCheck { path, uses: vec![used] });
-                        }
+                    if let Some(check) = known.get(&path).and_then(|at| files.get_mut(*at)) {
+                        check.uses.push(used);
+                    } else {
+                        known.insert(path.clone(), files.len());
+                        files.push(FileCheck { path, uses: vec![used] });
                     }
                 }
             }
@@ -106,7 +105,7 @@ impl Table {
         damage.file = Some(path.display().to_string());
         let prefix = format!("{}: ", path.display());
         if let Some(what) = damage.what.strip_prefix(&prefix) {
-            damage.what = what.to_owned();
+            damage.what = String::from(what);
         }
         self.find_place(path, &mut damage);
         damage
