@@ -2,6 +2,8 @@
 //!
 //! The file is replaced after each region, so that a stopped export can go on with the others.
 
+use std::fmt::Write as _;
+
 use directories::{MissingCells, Table};
 use filter::{KeyHash, Seed};
 use serde::{Deserialize, Serialize};
@@ -89,11 +91,12 @@ impl Source {
     pub(super) fn new(table: &Table, snapshot: Option<&str>) -> Self {
         let mut files = String::new();
         for region in &table.regions {
-            files += &format!("{}\n", region.name());
+            let _ = writeln!(files, "{}", region.name());
             for family in &region.families {
                 for file in &family.files {
-                    files += &format!(
-                        "{} {} {:?}\n",
+                    let _ = writeln!(
+                        files,
+                        "{} {} {:?}",
                         sstable::escape(&family.name),
                         file.name,
                         file.len
@@ -101,11 +104,11 @@ impl Source {
                 }
             }
             for log in &region.recovered_edits {
-                files += &format!("{}\n", log.display());
+                let _ = writeln!(files, "{}", log.display());
             }
         }
         for log in &table.logs {
-            files += &format!("{}\n", log.display());
+            let _ = writeln!(files, "{}", log.display());
         }
         let hash = KeyHash::new(Seed::new(0), files.as_bytes());
         Self {

@@ -119,12 +119,11 @@ impl<'j> RegionFiles<'j> {
         {
             self.complete.push(file.finish(is_hfile.then_some(key))?);
         }
-        let file = match self.open.get_mut(key) {
-            Some(file) => file,
-            None => {
-                let file = self.create(key)?;
-                self.open.entry(key.to_vec()).or_insert(file)
-            }
+        let file = if let Some(file) = self.open.get_mut(key) {
+            file
+        } else {
+            let file = self.create(key)?;
+            self.open.entry(key.to_vec()).or_insert(file)
         };
         file.append(cell)
     }
