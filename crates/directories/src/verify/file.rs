@@ -52,7 +52,9 @@ impl FileCheck {
             _ => 0,
         };
         for (used, _) in &found {
-            if let Some(recorded) = used.file.len.filter(|recorded| *recorded != len) {
+            // Of a link in a MOB region, HBase records the length of the empty link: 0.
+            let differs = |recorded: &u64| ![0, len].contains(recorded);
+            if let Some(recorded) = used.file.len.filter(differs) {
                 let what = format!("has {len} bytes; {recorded} are recorded");
                 damages.push(used.damage(what, used.rows.clone()));
             }
