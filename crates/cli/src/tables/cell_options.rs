@@ -16,6 +16,7 @@ use crate::times::time_range;
 
 /// The options that choose the cells of rows, and how they are read.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(super) struct CellOptions {
     /// Print only this family; repeatable [default: all]
     #[arg(long, value_name = "FAMILY")]

@@ -33,6 +33,7 @@ pub(super) struct OpenTable {
 #[derive(clap::Args)]
 pub(super) struct Root {
     /// Root directory of HBase, or a directory that ExportSnapshot wrote
+    #[expect(clippy::doc_markdown, reason = "help is plain text")]
     #[arg(long = "root", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     path: PathBuf,
 }
@@ -73,7 +74,7 @@ impl Root {
     }
 }
 
-/// Returns the path, if it is an address such as hdfs://namenode/hbase.
+/// Returns the path, if it is an address such as `hdfs://namenode/hbase`.
 fn address(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let (scheme, _) = text.split_once("://")?;

@@ -56,7 +56,7 @@ impl<P: Place> Scan<P> {
             scan = scan.prefix(prefix.as_bytes());
         }
         let mut cells = table.scan(&scan)?;
-        let done = if self.count { self.print_count(&mut cells) } else { self.print(&mut cells) };
+        let done = if self.count { Self::print_count(&mut cells) } else { self.print(&mut cells) };
         let missing = cells.missing();
         print_missing(&missing);
         self.cells.explain(cells.trace());
@@ -71,7 +71,7 @@ impl<P: Place> Scan<P> {
         printed.map(|_| ())
     }
 
-    fn print_count(&self, cells: &mut TableCells) -> anyhow::Result<()> {
+    fn print_count(cells: &mut TableCells) -> anyhow::Result<()> {
         let (mut rows, mut count) = (0_u64, 0_u64);
         let mut row: Option<Vec<u8>> = None;
         while let Some(cell) = cells.next_ref()? {

@@ -13,12 +13,12 @@ pub(super) struct CellBatch {
 /// A cell of a batch: the ends of its parts in the bytes, and the rest of its key.
 #[derive(Debug)]
 struct BatchedCell {
-    start: usize,
-    row_end: usize,
-    family_end: usize,
-    qualifier_end: usize,
-    value_end: usize,
-    end: usize,
+    start: u32,
+    row_end: u32,
+    family_end: u32,
+    qualifier_end: u32,
+    value_end: u32,
+    end: u32,
     timestamp: Timestamp,
     sequence_id: SequenceId,
     cell_type: CellType,
@@ -30,10 +30,11 @@ impl CellBatch {
 
     /// Adds a cell.
     pub(super) fn push(&mut self, cell: &CellRef<'_>) {
-        let start = self.bytes.len();
+        let at = |len: usize| u32::try_from(len).expect(SMALL);
+        let start = at(self.bytes.len());
         let mut end_of = |part: &[u8]| {
             self.bytes.extend_from_slice(part);
-            self.bytes.len()
+            at(self.bytes.len())
         };
         let batched = BatchedCell {
             start,
@@ -53,7 +54,8 @@ impl CellBatch {
     #[inline]
     pub(super) fn cell(&self, index: usize) -> Option<CellRef<'_>> {
         let cell = self.cells.get(index)?;
-        let part = |start, end| self.bytes.get(start..end).expect(INSIDE);
+        let at = |end: u32| usize::try_from(end).expect(INSIDE);
+        let part = |start, end| self.bytes.get(at(start)..at(end)).expect(INSIDE);
         Some(CellRef {
             row: part(cell.start, cell.row_end),
             family: part(cell.row_end, cell.family_end),
@@ -72,6 +74,15 @@ impl CellBatch {
         self.bytes.len().saturating_add(cells)
     }
 
+    /// Removes the cells, and keeps the memory for others.
+    ///
+    /// Gives memory back that one large cell took.
+    pub(super) fn clear(&mut self) {
+        self.cells.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(Self::FULL);
+    }
+
     pub(super) const fn is_full(&self) -> bool {
         self.memory() >= Self::FULL
     }
@@ -81,4 +92,5 @@ impl CellBatch {
     }
 }
 
+const SMALL: &str = "the parts of a cell that a block has come to less than 2 GiB";
 const INSIDE: &str = "the parts of a cell are in the bytes of its batch";

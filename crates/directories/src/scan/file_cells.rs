@@ -100,16 +100,13 @@ impl FileCells {
                 }
                 None => Ok(()),
             };
-            match sought {
-                // The blocks up to the next sound one are one loss.
-                Err(_) => continue,
-                Ok(()) => {
-                    let last = self.scanner.cell().map(|cell| cell.row.to_vec());
-                    let rows = RowsBetween { first, last };
-                    beyond.losses.add(MissingCells { what, rows, ..beyond.place.clone() });
-                    beyond.remember(&self.scanner);
-                    return Ok(());
-                }
+            // The blocks up to the next sound one are one loss.
+            if sought.is_ok() {
+                let last = self.scanner.cell().map(|cell| cell.row.to_vec());
+                let rows = RowsBetween { first, last };
+                beyond.losses.add(MissingCells { what, rows, ..beyond.place.clone() });
+                beyond.remember(&self.scanner);
+                return Ok(());
             }
         }
     }

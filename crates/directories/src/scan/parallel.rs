@@ -28,6 +28,8 @@ use crate::{Region, Result};
 const AHEAD_MAX: usize = 64 << 20;
 /// The bytes of cells of the unit that the caller reads.
 const CURRENT_MAX: usize = 16 << 20;
+/// Empty batches that are kept.
+const SPARE_MAX: usize = 64;
 /// Units for each thread that are taken or done, ahead of the caller.
 const UNITS_AHEAD: usize = 8;
 
@@ -61,6 +63,8 @@ struct Shared {
     regions: Vec<Region>,
     /// `None` after the last unit.
     queue: Mutex<Option<Queue>>,
+    /// Batches whose cells were returned. New memory costs more time than the copies into it.
+    spare: Mutex<Vec<CellBatch>>,
     room: Room,
 }
 
@@ -103,7 +107,8 @@ impl ParallelCells {
             units: sender,
         };
         let (plan, queue, room) = (Arc::clone(plan), Mutex::new(Some(queue)), Room::default());
-        let shared = Arc::new(Shared { plan, regions, queue, room });
+        let spare = Mutex::default();
+        let shared = Arc::new(Shared { plan, regions, queue, spare, room });
         let threads = (0..threads).map(|_| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.read_units())
@@ -140,7 +145,7 @@ impl ParallelCells {
     /// Receives the next batch; returns whether there is one.
     #[cold]
     fn receive(&mut self, trace: &mut ReadTrace) -> Result<bool> {
-        self.shared.room.give_back(std::mem::take(&mut self.batch).memory());
+        self.shared.take_back(std::mem::take(&mut self.batch));
         loop {
             let Some(unit) = &self.unit else {
                 self.unit = self.units.as_ref().and_then(|units| units.recv().ok());
@@ -226,12 +231,15 @@ impl Shared {
         mut trace: Box<ReadTrace>,
     ) -> Result<Box<ReadTrace>> {
         let mut cells = RegionCells::new(&self.plan, open, range)?;
-        let mut batch = CellBatch::default();
+        let mut batch = self.empty_batch();
         let mut read = Ok(());
         while let Some(cell) = cells.cell() {
             batch.push(&cell);
-            if batch.is_full() && !self.send(number, std::mem::take(&mut batch), to_caller) {
-                return Ok(trace);
+            if batch.is_full() {
+                let full = std::mem::replace(&mut batch, self.empty_batch());
+                if !self.send(number, full, to_caller) {
+                    return Ok(trace);
+                }
             }
             read = cells.advance();
             if read.is_err() {
@@ -245,6 +253,20 @@ impl Shared {
         read?;
         trace.add(&cells.take_trace());
         Ok(trace)
+    }
+
+    /// Takes a batch from the caller, and gives its room back.
+    fn take_back(&self, mut batch: CellBatch) {
+        self.room.give_back(batch.memory());
+        let mut spare = lock(&self.spare);
+        if !batch.is_empty() && spare.len() < SPARE_MAX {
+            batch.clear();
+            spare.push(batch);
+        }
+    }
+
+    fn empty_batch(&self) -> CellBatch {
+        lock(&self.spare).pop().unwrap_or_default()
     }
 
     /// Sends a batch once there is room for it; returns whether the scan goes on.

@@ -1,0 +1,129 @@
+//! `hfile snapshot` and `hfile table`: scan and get on the command line.
+//!
+//! `data/snapshots/README.md` describes the root directory, which HBase wrote.
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::fs::{self, File};
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use support::root_directory::{RootCopy, data, manifest};
+
+use command_line::{hfile, text};
+
+/// Runs a verb of a noun on a copy of the root directory; it must exit with this status.
+fn run(copy: &RootCopy, status: i32, args: &[&str]) -> (String, String) {
+    let root = copy.path();
+    let mut args = args.to_vec();
+    args.splice(2..2, ["--root", root.to_str().expect("UTF-8")]);
+    let output = hfile(&args);
+    let (out, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {told}");
+    (out, told)
+}
+
+/// Returns the cells that HBase returned, one a line.
+fn truth(file: &Value) -> String {
+    let path = data().join(file.as_str().expect("the name of a file"));
+    let mut lines = String::new();
+    GzDecoder::new(File::open(path).expect("there")).read_to_string(&mut lines).expect("gzip");
+    lines
+}
+
+/// Returns the lines without the field `seq`, which the files of HBase's cells do not have.
+fn without_sequence(lines: &str) -> String {
+    let cut = |line: &str| match line.rsplit_once(",\"seq\":") {
+        Some((cell, _)) => format!("{cell}}}\n"),
+        None => format!("{line}\n"),
+    };
+    lines.lines().map(cut).collect()
+}
+
+#[test]
+fn scans_print_the_cells_that_hbase_returns() {
+    let (copy, manifest) = (RootCopy::new(), manifest());
+    let options = ["--format", "cells", "--now", "creation"];
+    for (name, expected) in manifest["snapshots"].as_object().expect("an object") {
+        let shown = [&["snapshot", "scan", name][..], &options].concat();
+        let raw = [&shown[..], &["--raw", "--threads", "3"]].concat();
+        for (args, file) in [(shown, "cellsFile"), (raw, "rawFile")] {
+            let (out, told) = run(&copy, 0, &args);
+            assert!(without_sequence(&out) == truth(&expected[file]), "{name} {file}");
+            assert_eq!(told, "");
+        }
+    }
+    for (name, expected) in manifest["liveTables"].as_object().expect("an object") {
+        let (out, _) = run(&copy, 0, &["table", "scan", name, "--json", "--with-wal"]);
+        assert!(without_sequence(&out) == truth(&expected["liveFile"]), "{name}");
+    }
+    let references = ["snapshot", "scan", "s5", "--json", "--mob-references"];
+    let (out, _) = run(&copy, 0, &references);
+    assert!(without_sequence(&out) == truth(&manifest["snapshots"]["s5"]["mobrefsFile"]));
+}
+
+#[test]
+fn a_scan_without_the_logs_says_that_there_are_logs() {
+    let copy = RootCopy::new();
+    let (out, told) = run(&copy, 0, &["table", "scan", "t1", "--count"]);
+    assert_eq!(out, "2,941 rows, 6,050 cells\n");
+    assert!(told.contains("--with-wal reads them too"), "{told}");
+    let (out, told) = run(&copy, 0, &["table", "scan", "t1", "--count", "--with-wal"]);
+    assert_eq!((&*out, &*told), ("2,942 rows, 6,277 cells\n", ""));
+}
+
+#[test]
+fn rows_columns_and_versions_are_chosen() {
+    let copy = RootCopy::new();
+    let lines = |args: &[&str]| {
+        let (out, _) = run(&copy, 0, &[&["snapshot", "scan", "s4"], args].concat());
+        out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let rows = lines(&["--start", "row-00010", "--stop", "row-00012", "--versions", "1"]);
+    assert!(
+        rows.iter().all(|it| it.starts_with("K: row-00010/") || it.starts_with("K: row-00011/"))
+    );
+    assert_eq!(lines(&["--prefix", "hex:726f772d3030303130"]), lines(&["--prefix", "row-00010"]));
+    let columns = lines(&["--columns", "f2:q2,f1:bb"]);
+    assert!(columns.iter().all(|line| line.contains("/f2:q2/") || line.contains("/f1:bb/")));
+    assert_eq!(lines(&["--family", "f2"]), lines(&["--columns", "f2"]));
+    assert_eq!(lines(&["--limit", "3"]).len(), 3);
+    let (out, told) =
+        run(&copy, 1, &["snapshot", "get", "s4", "row-00010", "no such row", "--explain"]);
+    assert!(out.lines().all(|line| line.starts_with("K: row-00010/")) && !out.is_empty());
+    assert!(told.contains("row not found: no such row"), "{told}");
+    assert!(told.contains("files considered"), "{told}");
+    run(&copy, 2, &["snapshot", "scan", "s4", "--start", "b", "--stop", "a"]);
+    run(&copy, 2, &["table", "scan", "t1", "--now", "creation"]);
+    let (_, told) = run(&copy, 3, &["snapshot", "scan", "s4", "--family", "f9"]);
+    assert!(told.contains("has no family f9; it has f1, f2"), "{told}");
+}
+
+#[test]
+fn damage_ends_a_scan_or_is_listed() {
+    let copy = RootCopy::new();
+    let family = copy.path().join("archive/data/ns1/t4");
+    let region = fs::read_dir(family).expect("listed").next().expect("one").expect("readable");
+    let family = fs::read_dir(region.path())
+        .expect("listed")
+        .map(|item| item.expect("readable").path())
+        .find(|path| path.file_name().is_some_and(|name| name.len() == 1))
+        .expect("the family h or g");
+    let file = fs::read_dir(family)
+        .expect("listed")
+        .map(|item| item.expect("readable").path())
+        .find(|path| path.is_file())
+        .expect("a store file");
+    let mut bytes = fs::read(&file).expect("readable");
+    bytes[40] ^= 1;
+    fs::write(&file, bytes).expect("disk takes it");
+    let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+    let (_, told) = run(&copy, 1, &["snapshot", "scan", "s6"]);
+    assert!(told.contains(name) && told.contains("next: "), "{told}");
+    let (out, told) = run(&copy, 1, &["snapshot", "scan", "s6", "--skip-damaged"]);
+    assert!(!out.is_empty());
+    assert!(told.starts_with("hfile: missing: ") && told.contains(name), "{told}");
+    assert!(told.contains("may be missing or incomplete"), "{told}");
+}
