@@ -346,7 +346,9 @@ fn parquet_and_arrow_files_have_the_cells_of_a_snapshot() {
         let of_parquet: Vec<_> = reader.collect::<Result<_, _>>().expect("ours");
         for (format, batches) in [("arrow", of_arrow), ("parquet", of_parquet)] {
             let mut found = cells_of(&batches);
-            found.iter_mut().for_each(|cell| cell.set_sequence_id(SequenceId::default()));
+            for cell in &mut found {
+                cell.set_sequence_id(SequenceId::default());
+            }
             assert!(found == expected, "{snapshot} in {format}: {} cells", found.len());
         }
     }

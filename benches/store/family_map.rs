@@ -121,7 +121,7 @@ fn build(directory: &Path, rows: u64) {
             std::thread::sleep(Duration::from_millis(1));
         }
         let cpu = cpu_nanos(PROCESS) - cpu;
-        let building = store.stats().map_build_time - before;
+        let building = store.stats().map_build_time.saturating_sub(before);
         println!(
             "| {form:?} | {rows} | {files} | {:.1} | {:.1} | {:.1} | {:.0} |",
             reading as f64 / rows as f64,
