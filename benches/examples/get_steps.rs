@@ -47,9 +47,12 @@ fn main() {
     );
     let mut random = Random::new(SEED);
     let mut plan = |gets: u64| -> Vec<Get> {
-        let index = |_| match is_present {
-            true => random.below(rows as usize) as u64,
-            false => rows + random.next_u64() % (1 << 40),
+        let index = |_| {
+            if is_present {
+                random.below(rows as usize) as u64
+            } else {
+                rows + random.next_u64() % (1 << 40)
+            }
         };
         let rows = (0..gets).map(index).map(|index| workload::key(SEED, index));
         rows.map(|row| Get::row(row).column(FAMILY, QUALIFIER)).collect()
@@ -65,9 +68,10 @@ fn main() {
     let round = &|gets: &[Get]| {
         let start = Instant::now();
         for get in gets {
-            let found = match is_visited {
-                true => counted_visit(&store, get),
-                false => counted_get(&store, get),
+            let found = if is_visited {
+                counted_visit(&store, get)
+            } else {
+                counted_get(&store, get)
             };
             assert_eq!(found, expected, "the answer to {get:?}");
         }
