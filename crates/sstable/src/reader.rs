@@ -203,16 +203,6 @@ impl Reader {
         self.file().unload_filters();
     }
 
-    /// Loads the filters if the options pin them: they stay in memory.
-    ///
-    /// Opening a file does the same; only needed after [`unload_filters`](Self::unload_filters).
-    /// Ignores errors: a lookup that needs an unreadable filter counts it.
-    pub fn load_pinned_filters(&self) {
-        if self.file().blocks.pin_filters {
-            self.file().filters().load(&self.file().blocks);
-        }
-    }
-
     /// Keeps the index entries of all data blocks in memory, and returns the number of blocks.
     ///
     /// The entries of an index of one level always are in memory. Those of a larger index are read,

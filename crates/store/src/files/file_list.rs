@@ -141,9 +141,10 @@ impl Files {
 
     /// Loads the filters of the files that are not covered, if filters are pinned.
     pub(crate) fn load_pinned_filters(&self) {
-        for RankedFile { file, .. } in &*self.files {
-            if !self.covers(file) {
-                file.reader.load_pinned_filters();
+        for (index, file) in self.lookup.iter().enumerate() {
+            if !self.coverage().is_some_and(|coverage| coverage.covers(index)) {
+                // Loads the filters of this list. If a newer list covers the file, it has others.
+                file.load_pinned_filters();
             }
         }
     }
