@@ -3,6 +3,8 @@
 
 #[path = "family_map/blocks.rs"]
 mod blocks;
+#[path = "family_map/filters.rs"]
+mod filters;
 #[path = "family_map/hostile.rs"]
 mod hostile;
 #[path = "family_map/lookups.rs"]

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::buffers::Buffers;
 use crate::file::open;
@@ -49,7 +49,11 @@ use crate::{
 /// # Ok::<(), sstable::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Reader(LookupFile);
+pub struct Reader {
+    file: Arc<OpenFile>,
+    /// The file as the only one of a lookup; made at the first.
+    lookup: OnceLock<LookupFile>,
+}
 
 impl Reader {
     /// Opens a file. Reads only the trailer and the load-on-open section.
@@ -61,7 +65,8 @@ impl Reader {
     /// [`Error::Corrupt`] if the file contradicts the format, [`Error::Unsupported`] if it needs a
     /// feature that this build does not have, [`Error::Io`] if it cannot be read.
     pub fn open(source: Arc<dyn ReadAt>, name: FileName, options: ReaderOptions) -> Result<Self> {
-        open::open(source, name, options).map(Arc::new).map(LookupFile::new).map(Self)
+        let file = Arc::new(open::open(source, name, options)?);
+        Ok(Self { file, lookup: OnceLock::new() })
     }
 
     /// Opens a local file.
@@ -80,14 +85,14 @@ impl Reader {
 
     /// Returns the open file.
     pub(crate) const fn file(&self) -> &Arc<OpenFile> {
-        &self.0.file
+        &self.file
     }
 
     /// Returns the file as an element of a lookup's file list.
     ///
     /// See [`Lookup::rows`](crate::Lookup::rows).
     pub fn lookup_file(&self) -> LookupFile {
-        self.0.clone()
+        LookupFile::new(Arc::clone(&self.file))
     }
 
     /// Looks up a row. Returns a scanner at its first cell; `None` if the file does not have the
@@ -100,7 +105,8 @@ impl Reader {
     /// If a block cannot be read.
     #[inline]
     pub fn get_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
-        self.0.get_row(probe, trace)
+        let lookup = self.lookup.get_or_init(|| self.lookup_file());
+        lookup.get_row(probe, trace)
     }
 
     /// Asks the filter about a row. Counts the question and the filter's blocks.
@@ -108,7 +114,7 @@ impl Reader {
         if self.is_empty() {
             return FilterAnswer::No;
         }
-        self.file().filters.ask(&self.file().blocks, probe, trace)
+        self.file().filters().ask(&self.file().blocks, probe, trace)
     }
 
     /// Returns whether the file can hold a row that begins with `prefix`, by its row range and
@@ -128,7 +134,7 @@ impl Reader {
             trace.files_skipped_by_range += 1;
             return false;
         }
-        self.file().filters.ask_prefix(&self.file().blocks, prefix, trace) != FilterAnswer::No
+        self.file().filters().ask_prefix(&self.file().blocks, prefix, trace) != FilterAnswer::No
     }
 
     /// Returns the name that errors call the file.
@@ -183,7 +189,18 @@ impl Reader {
 
     /// Returns the file's filters.
     pub fn filters(&self) -> FileFilters<'_> {
-        FileFilters(self.file())
+        FileFilters { file: self.file(), filters: self.file().filters() }
+    }
+
+    /// Removes the row filter from memory, which gives its bytes back to the budget of the cache.
+    ///
+    /// For a file whose filter a family map replaces ([`MapAnswer`](crate::MapAnswer)). The next
+    /// lookup or scan that asks the filter loads it again. Keeps a filter over columns or over
+    /// prefixes of rows, which a map does not replace. Elements of [`lookup_file`](Self::lookup_file)
+    /// that were made before, and [`get_row`](Self::get_row) if it was called before, hold the
+    /// filter until they are dropped.
+    pub fn unload_filters(&self) {
+        self.file().unload_filters();
     }
 
     /// Keeps the index entries of all data blocks in memory, and returns the number of blocks.

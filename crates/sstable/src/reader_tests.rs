@@ -219,7 +219,8 @@ fn rows_out_of_range_or_past_the_last_key_of_the_filter_touch_no_block() {
             } else if bloom_type == BloomType::RowCol {
                 // Not `ask`, which also asks for the row's family deletes, a key before the last
                 // one.
-                let bloom = reader.file().filters.bloom.as_ref().unwrap();
+                let filters = reader.file().filters();
+                let bloom = filters.bloom.as_ref().unwrap();
                 let answer = bloom.ask_exact_key(&reader.file().blocks, &probe, &mut trace);
                 assert_eq!(answer.unwrap(), Some(false));
             }

@@ -30,7 +30,7 @@ use std::ops::Range;
 type Line = [u64; 8];
 
 /// The heads of rows in ascending order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RowHeads {
     prefix: Box<[u8]>,
     /// The head of the prefix, with which a prefix of at most 8 bytes is compared without loading it.

@@ -172,7 +172,8 @@ impl StoreOptions {
     /// no.
     ///
     /// Pinned filters count against the budget of the block cache. Without this option, filters
-    /// stay in memory once loaded, while they take at most half of the budget.
+    /// stay in memory once loaded, while they take at most half of the budget. A filter over rows is
+    /// not in memory while a family map covers its file ([`FamilyOptions::family_map`]).
     pub const fn pin_filters(mut self, pin: bool) -> Self {
         self.pin_filters = pin;
         self

@@ -81,14 +81,16 @@ impl FileBlocks<'_> {
                 counted(self.0.file_info.iter().count(), first)
             }
             BlockType::BloomChunk => {
-                let first = self.blooms().find_map(|bloom| {
+                let filters = self.0.filters();
+                let blooms = [&filters.bloom, &filters.delete_family_bloom];
+                let first = blooms.into_iter().flatten().find_map(|bloom| {
                     bloom.first_key_of_chunk_at(at).map(|key| bloom_key(bloom, key))
                 });
                 BlockContents { entries: None, first_key: first }
             }
-            BlockType::GeneralBloomMeta => bloom_contents(self.0.filters.bloom.as_ref()),
+            BlockType::GeneralBloomMeta => bloom_contents(self.0.filters().bloom.as_ref()),
             BlockType::DeleteFamilyBloomMeta => {
-                bloom_contents(self.0.filters.delete_family_bloom.as_ref())
+                bloom_contents(self.0.filters().delete_family_bloom.as_ref())
             }
             BlockType::Meta | BlockType::Trailer => BlockContents::default(),
         };
@@ -110,11 +112,6 @@ impl FileBlocks<'_> {
             entries: Some(decoded.cell_count()),
             first_key: Some(BlockKey::Cell(first.into())),
         })
-    }
-
-    fn blooms(&self) -> impl Iterator<Item = &ChunkedBloom> {
-        let filters = &self.0.filters;
-        [&filters.bloom, &filters.delete_family_bloom].into_iter().flatten()
     }
 }
 

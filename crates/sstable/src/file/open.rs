@@ -4,8 +4,8 @@
 //! the data index and the meta index, the file info and the Bloom metas. No checksum covers the
 //! trailer, so its fields are checked against the blocks to which they point.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
@@ -270,7 +270,8 @@ fn assemble(
         middle,
         metas,
         rows,
-        filters,
+        is_filter_over_columns: filters.is_over_columns(),
+        filters: Mutex::new(Arc::new(filters)),
         last_row_passed_filter,
     })
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
@@ -32,12 +33,39 @@ pub(crate) struct OpenFile {
     pub(crate) metas: MetaIndex,
     /// `None` in a file without cells.
     pub(crate) rows: Option<Rows>,
-    pub(crate) filters: Filters,
+    /// The current filters. A lookup list keeps those that it was made with.
+    pub(super) filters: Mutex<Arc<Filters>>,
+    /// Whether the filter that lookups ask has columns, not rows.
+    pub(crate) is_filter_over_columns: bool,
     /// Whether the last row that was looked up in this file alone passed its filter.
     pub(crate) last_row_passed_filter: AtomicBool,
 }
 
 impl OpenFile {
+    /// Returns the current filters.
+    pub(crate) fn filters(&self) -> Arc<Filters> {
+        Arc::clone(&self.lock_filters())
+    }
+
+    /// Replaces the filters by a copy without blocks in memory, unless lookups still ask them.
+    ///
+    /// The blocks leave memory, and their bytes the budget of the cache, when the last lookup list
+    /// that was made with the old filters is dropped.
+    pub(crate) fn unload_filters(&self) {
+        let mut filters = self.lock_filters();
+        if let Some(unloaded) = filters.unloaded() {
+            let old = std::mem::replace(&mut *filters, Arc::new(unloaded));
+            // Giving the bytes back can take a while.
+            drop(filters);
+            drop(old);
+        }
+    }
+
+    fn lock_filters(&self) -> MutexGuard<'_, Arc<Filters>> {
+        // The filters are replaced in one step, so a panic cannot leave them incomplete.
+        self.filters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns whether `row` is between the first and the last row of the file.
     #[inline]
     pub(crate) fn spans_row(&self, row: &[u8]) -> bool {

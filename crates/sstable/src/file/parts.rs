@@ -11,6 +11,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::filters::chunked_bloom::{BloomSummary, ChunkedBloom};
+use super::filters::file_filters::Filters;
 use super::filters::row_filter::{FilterSummary, RowFilter};
 use super::index::{NodeEntry, Predecessor};
 use super::index_cursor::IndexCursor;
@@ -226,27 +227,30 @@ impl<'a> FileIndex<'a> {
 }
 
 /// The filters of a file. Returned by [`Reader::filters`](crate::Reader::filters).
-#[derive(Clone, Copy, Debug)]
-pub struct FileFilters<'a>(pub(crate) &'a OpenFile);
+#[derive(Clone, Debug)]
+pub struct FileFilters<'a> {
+    pub(crate) file: &'a OpenFile,
+    pub(crate) filters: Arc<Filters>,
+}
 
-impl<'a> FileFilters<'a> {
+impl FileFilters<'_> {
     /// Returns a summary of HBase's Bloom filter; `None` if the file has none that can be used.
-    pub fn bloom(self) -> Option<BloomSummary> {
-        self.0.filters.bloom.as_ref().map(ChunkedBloom::summary)
+    pub fn bloom(&self) -> Option<BloomSummary> {
+        self.filters.bloom.as_ref().map(ChunkedBloom::summary)
     }
 
     /// Returns a summary of HBase's Bloom filter over the rows that have a delete of a family.
     ///
     /// Returns `None` if the file has none that can be used.
-    pub fn delete_family_bloom(self) -> Option<BloomSummary> {
-        self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
+    pub fn delete_family_bloom(&self) -> Option<BloomSummary> {
+        self.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
     }
 
     /// Returns the first damage that opening or reads have found in HBase's Bloom filters.
     ///
     /// Reads ignore a damaged filter, or a damaged chunk of one.
-    pub fn bloom_problem(self) -> Option<&'a Damage> {
-        let filters = &self.0.filters;
+    pub fn bloom_problem(&self) -> Option<&Damage> {
+        let filters = &self.filters;
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
         let in_chunk = || blooms.into_iter().flatten().find_map(ChunkedBloom::problem);
         filters.problem.as_ref().or_else(in_chunk)
@@ -259,11 +263,11 @@ impl<'a> FileFilters<'a> {
     /// # Errors
     ///
     /// If the block cannot be read, or is not a filter or its index.
-    pub fn row_filter(self) -> Result<Option<FilterSummary>> {
-        let Some(filter) = &self.0.filters.row_filter else { return Ok(None) };
-        let summary = filter.summary(&self.0.blocks)?;
+    pub fn row_filter(&self) -> Result<Option<FilterSummary>> {
+        let Some(filter) = &self.filters.row_filter else { return Ok(None) };
+        let summary = filter.summary(&self.file.blocks)?;
         match filter.problem().filter(|_| summary.is_none()) {
-            Some(problem) => Err(problem.clone().in_file(&self.0.blocks.name)),
+            Some(problem) => Err(problem.clone().in_file(&self.file.blocks.name)),
             None => Ok(summary),
         }
     }
@@ -272,15 +276,22 @@ impl<'a> FileFilters<'a> {
     ///
     /// Reads no block. Returns `None` if the file has no such filter, or if its file info does not
     /// state the number, because an older version wrote the file.
-    pub fn row_filter_keys(self) -> Option<u64> {
-        self.0.filters.row_filter.as_ref()?;
-        self.0.file_info.row_filter_id().map(|(keys, _)| keys)
+    pub fn row_filter_keys(&self) -> Option<u64> {
+        self.filters.row_filter.as_ref()?;
+        self.file.file_info.row_filter_id().map(|(keys, _)| keys)
+    }
+
+    /// Returns whether the file holds blocks of a filter over rows in memory.
+    ///
+    /// Blocks in the block cache do not count.
+    pub fn are_in_memory(&self) -> bool {
+        self.filters.are_loaded()
     }
 
     /// Returns the first damage that reads have found in the row filter.
     ///
     /// Reads ignore a damaged filter, or a damaged partition of one.
-    pub fn row_filter_problem(self) -> Option<&'a Damage> {
-        self.0.filters.row_filter.as_ref().and_then(RowFilter::problem)
+    pub fn row_filter_problem(&self) -> Option<&Damage> {
+        self.filters.row_filter.as_ref().and_then(RowFilter::problem)
     }
 }

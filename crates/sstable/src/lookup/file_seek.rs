@@ -153,7 +153,7 @@ impl FileSeek {
             let is_false = match &found {
                 None => true,
                 Some(position) => {
-                    file.filters.is_over_columns() && lacks_column(file, probe, position)?
+                    file.is_filter_over_columns && lacks_column(file, probe, position)?
                 }
             };
             trace.filter_false_positives += u64::from(is_false);

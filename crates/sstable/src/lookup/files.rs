@@ -9,7 +9,7 @@ use bytes::Bytes;
 use filter::StoredFilter;
 
 use super::file_seek::FileSeek;
-use crate::file::filters::file_filters::{FilterAnswer, ResidentFilter};
+use crate::file::filters::file_filters::{FilterAnswer, Filters, ResidentFilter};
 use crate::file::open_file::OpenFile;
 use crate::row_head::{RowHead, row_head};
 use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
@@ -22,6 +22,8 @@ use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 #[derive(Clone, Debug)]
 pub struct LookupFile {
     pub(crate) file: Arc<OpenFile>,
+    /// The filters that the file had when this element was made.
+    filters: Arc<Filters>,
     /// The leading bytes of the first and the last row; `None` if rows are not in byte order, or
     /// if there are none.
     heads: Option<(RowHead, RowHead)>,
@@ -51,7 +53,8 @@ impl LookupFile {
         let rows = file.rows.as_ref().filter(|_| file.trailer.comparator == Comparator::Bytes);
         let heads = rows.map(|rows| (row_head(&rows.first), row_head(&rows.last)));
         let (oldest, newest) = (Timestamp::OLDEST, Timestamp::LATEST);
-        Self { file, heads, oldest, newest, filter: OnceLock::new() }
+        let filters = file.filters();
+        Self { file, filters, heads, oldest, newest, filter: OnceLock::new() }
     }
 
     /// Sets the time range of the file's cells. Default: any time.
@@ -60,6 +63,17 @@ impl LookupFile {
     #[must_use]
     pub fn times(self, oldest: Timestamp, newest: Timestamp) -> Self {
         Self { oldest, newest, ..self }
+    }
+
+    /// Loads the filters if the reader's options pin them: they stay in memory.
+    ///
+    /// Opening a file does the same; only needed after
+    /// [`Reader::unload_filters`](crate::Reader::unload_filters). Ignores errors: a lookup that needs
+    /// an unreadable filter counts it.
+    pub fn load_pinned_filters(&self) {
+        if self.file.blocks.pin_filters {
+            self.filters.load(&self.file.blocks);
+        }
     }
 
     /// Returns the time of the oldest cell that the file may hold.
@@ -107,7 +121,7 @@ impl LookupFile {
         }
         let resident = match self.filter.get() {
             Some(whole) => Some(whole.resident()),
-            None if self.file.filters.row_filter().is_none() => None,
+            None if self.filters.row_filter().is_none() => None,
             None => self.find_resident_filter(probe),
         };
         let Some(filter) = resident else { return FilterState::NotResident };
@@ -131,7 +145,7 @@ impl LookupFile {
                 return Err(FileFate::OutOfRange);
             }
             FilterState::Resident(filter) => filter.ask(probe, trace),
-            FilterState::NotResident => self.file.filters.ask(&self.file.blocks, probe, trace),
+            FilterState::NotResident => self.filters.ask(&self.file.blocks, probe, trace),
         };
         if answer == FilterAnswer::No { Err(FileFate::Denied) } else { Ok(answer) }
     }
@@ -148,7 +162,7 @@ impl LookupFile {
         if !self.spans(probe) {
             return self.ask(FilterState::OutOfRange, probe, trace);
         }
-        if probe.qualifier().is_some() && self.file.filters.is_over_columns() {
+        if probe.qualifier().is_some() && self.file.is_filter_over_columns {
             return self.ask(FilterState::NotResident, probe, trace);
         }
         Ok(FilterAnswer::NotAsked)
@@ -170,12 +184,12 @@ impl LookupFile {
     /// Stores a filter that is a single block in `self.filter`, where later lookups find it inline.
     #[inline(never)]
     fn find_resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
-        match self.file.filters.resident_whole() {
+        match self.filters.resident_whole() {
             Some(ResidentFilter { filter, bytes }) => {
                 let share = || WholeFilter { filter: filter.clone(), bytes };
                 Some(self.filter.get_or_init(share).resident())
             }
-            None => self.file.filters.resident(probe),
+            None => self.filters.resident(probe),
         }
     }
 }

@@ -105,9 +105,10 @@ impl CellChecks {
         starts_column: bool,
         problems: &mut Vec<String>,
     ) {
+        let filters = file.filters();
         let trace = &mut ReadTrace::default();
         let probe = RowProbe::new(cell.row, Seed::default()).with_column(cell.qualifier);
-        if let Some(bloom) = &file.filters.bloom {
+        if let Some(bloom) = &filters.bloom {
             let is_new = match bloom.bloom_type {
                 BloomType::None => false,
                 BloomType::Row => starts_row,
@@ -126,7 +127,7 @@ impl CellChecks {
             }
         }
         if starts_row
-            && let Some(filter) = &file.filters.row_filter
+            && let Some(filter) = &filters.row_filter
             && matches!(filter.may_contain(&file.blocks, &probe, trace), Ok(Some(false)))
         {
             problems.push("is denied by the filter in the META blocks filter.row".to_owned());
@@ -136,7 +137,7 @@ impl CellChecks {
         {
             self.delete_family_rows += 1;
             self.last_delete_family_row = Some(cell.row.to_vec());
-            if let Some(bloom) = &file.filters.delete_family_bloom
+            if let Some(bloom) = &filters.delete_family_bloom
                 && matches!(bloom.ask(&file.blocks, &probe, trace), Ok(Some(false)))
             {
                 problems.push("is denied by the Bloom filter over family deletes".to_owned());
@@ -190,7 +191,7 @@ impl CellChecks {
         bloom_bytes: u64,
         problems: &mut Vec<(BlockType, String)>,
     ) {
-        let filters = &file.filters;
+        let filters = file.filters();
         let blooms = [
             (&filters.bloom, self.bloom_key_count, BlockType::GeneralBloomMeta),
             (

@@ -60,7 +60,7 @@ impl ListedBlocks {
         if let Some(index) = &file.index {
             listed.add_entries(file, &index.root, 1, &mut HashSet::new());
         }
-        let filters = &file.filters;
+        let filters = file.filters();
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
         let chunks = blooms.into_iter().flatten().flat_map(ChunkedBloom::chunk_handles);
         let metas = file.metas.iter().map(|(_, handle)| *handle);

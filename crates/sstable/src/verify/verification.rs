@@ -176,7 +176,7 @@ impl<'a> Verifier<'a> {
         let file = self.file;
         self.check_blocks(&mut progress)?;
         self.check_trailer_bytes()?;
-        if let Some(damage) = file.filters.problem.clone()
+        if let Some(damage) = file.filters().problem.clone()
             && !self.is_unreadable(damage.at)
         {
             self.verification.report(damage);
@@ -201,7 +201,8 @@ impl<'a> Verifier<'a> {
 
     /// Checks that our filter can be read and has as many keys as the file has rows.
     fn check_row_filter(&mut self) -> Result<()> {
-        let Some(filter) = &self.file.filters.row_filter else { return Ok(()) };
+        let filters = self.file.filters();
+        let Some(filter) = &filters.row_filter else { return Ok(()) };
         let row_count = self.verification.totals_checked.then(|| self.cells.row_count());
         let problems = filter.check(&self.file.blocks, row_count)?;
         for damage in problems.into_iter().chain(filter.problem().cloned()) {

@@ -53,11 +53,7 @@ impl Files {
 
     /// Creates the list from files that are sorted by their newest timestamp, newest first.
     fn from_ranked(ranked: Vec<RankedFile>) -> Self {
-        let lookup_file = |ranked: &RankedFile| {
-            let file = &ranked.file;
-            file.reader.lookup_file().times(file.oldest(), file.newest())
-        };
-        let lookup = LookupFiles::new(ranked.iter().map(lookup_file).collect());
+        let lookup = lookup_files(&ranked);
         let files = Self { files: ranked.into(), lookup, coverage: None };
         files.assert_in_order();
         files
@@ -115,12 +111,12 @@ impl Files {
             let found = covered.iter().find(|(covered, _)| Arc::ptr_eq(covered, file));
             found.map_or(FileSlots::NONE, |(_, slots)| *slots)
         };
-        self.covered_by(Some(map), slots)
+        self.covered_by(self, Some(map), slots)
     }
 
     /// Returns this list without a family map.
     pub(crate) fn without_map(&self) -> Self {
-        self.covered_by(None, |_| FileSlots::NONE)
+        self.covered_by(self, None, |_| FileSlots::NONE)
     }
 
     /// Returns this list with a file covered, whose rows were inserted into a map.
@@ -132,9 +128,25 @@ impl Files {
         if known.is_some_and(|known| !Arc::ptr_eq(known.map(), &inserted.map)) {
             return self.clone();
         }
-        self.covered_by(Some(&inserted.map), |other| {
+        self.covered_by(self, Some(&inserted.map), |other| {
             if Arc::ptr_eq(other, file) { inserted.slots } else { self.slots(other) }
         })
+    }
+
+    /// Returns whether the family map covers a file of this list; `false` for any other file.
+    fn covers(&self, file: &Arc<StoreFile>) -> bool {
+        let index = self.files.iter().position(|known| Arc::ptr_eq(&known.file, file));
+        self.coverage().zip(index).is_some_and(|(coverage, index)| coverage.covers(index))
+    }
+
+    /// Loads the filters of the files that are not covered, if filters are pinned.
+    pub(crate) fn load_pinned_filters(&self) {
+        for (index, file) in self.lookup.iter().enumerate() {
+            if !self.coverage().is_some_and(|coverage| coverage.covers(index)) {
+                // Loads the filters of this list. If a newer list covers the file, it has others.
+                file.load_pinned_filters();
+            }
+        }
     }
 
     /// Returns the slots of a file of this list; none for any other file.
@@ -158,8 +170,12 @@ impl Files {
     }
 
     /// Returns this list with the slots of each file.
+    ///
+    /// The filters of the covered files leave memory once the older lists are dropped. `before` is
+    /// the list that this one replaces.
     fn covered_by(
         &self,
+        before: &Self,
         map: Option<&Arc<FamilyMap>>,
         slots: impl Fn(&Arc<StoreFile>) -> FileSlots,
     ) -> Self {
@@ -167,7 +183,16 @@ impl Files {
             let slots = self.files.iter().map(|ranked| slots(&ranked.file)).collect();
             Arc::new(Coverage::new(Arc::clone(map), slots))
         });
-        Self { coverage, ..self.clone() }
+        let is_covered = |index| coverage.as_ref().is_some_and(|now| now.covers(index));
+        let covered = self.files.iter().enumerate().filter(|(index, _)| is_covered(*index));
+        for (_, RankedFile { file, .. }) in covered {
+            // The older lists keep the filters that they have, and may load them later. So a file
+            // gets new ones when it becomes covered, even if its filters are not in memory.
+            if !before.covers(file) || file.reader.filters().are_in_memory() {
+                file.reader.unload_filters();
+            }
+        }
+        Self { files: Arc::clone(&self.files), lookup: lookup_files(&self.files), coverage }
     }
 
     /// Returns a list without the files `old` and with the file `new`.
@@ -188,8 +213,16 @@ impl Files {
             Some(new) if Arc::ptr_eq(new, file) => self.slots_of_successor(old),
             _ => self.slots(file),
         };
-        Self::new(kept).covered_by(self.coverage().map(Coverage::map), slots)
+        Self::new(kept).covered_by(self, self.coverage().map(Coverage::map), slots)
     }
+}
+
+/// Returns the files in the form that lookups need. They hold the files' current filters.
+fn lookup_files(ranked: &[RankedFile]) -> LookupFiles {
+    let lookup_file = |RankedFile { file, .. }: &RankedFile| {
+        file.reader.lookup_file().times(file.oldest(), file.newest())
+    };
+    LookupFiles::new(ranked.iter().map(lookup_file).collect())
 }
 
 #[cfg(test)]

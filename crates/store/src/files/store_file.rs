@@ -76,11 +76,8 @@ impl StoreFile {
 
     /// Returns why a filter of the file cannot be used, if a read has found out.
     pub(crate) fn filter_problem(&self, family: &str) -> Option<FilterProblem> {
-        let problem = self
-            .reader
-            .filters()
-            .row_filter_problem()
-            .or_else(|| self.reader.filters().bloom_problem())?;
+        let filters = self.reader.filters();
+        let problem = filters.row_filter_problem().or_else(|| filters.bloom_problem())?;
         let (family, file) = (family.to_owned(), self.entry.name.clone());
         Some(FilterProblem { family, file, what: problem.to_string() })
     }

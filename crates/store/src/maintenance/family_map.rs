@@ -141,6 +141,11 @@ impl Maintenance {
             let Ok(_one_at_a_time) = self.take_turn(&self.compaction_turn) else { return };
             self.cover_family(catalog, &family);
         }
+        if self.options.pin_filters {
+            for present in &catalog.version().families {
+                present.files.load_pinned_filters();
+            }
+        }
     }
 
     fn cover_family(&self, catalog: &Catalog, family: &Family) {

@@ -136,6 +136,23 @@ impl ChunkedBloom {
         Self::new(meta, BloomType::Row, &FileInfo::default(), chain)
     }
 
+    /// Returns the same filter without chunks in memory.
+    pub(crate) fn unloaded(&self) -> Self {
+        Self {
+            bloom_type: self.bloom_type,
+            hash_type: self.hash_type,
+            meta: self.meta.clone(),
+            heads: self.heads.clone(),
+            last_key: self.last_key.clone(),
+            chunk_blocks: self.chunk_blocks.iter().map(LazyFilterBlock::unloaded).collect(),
+        }
+    }
+
+    /// Returns whether a chunk is resident.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.chunk_blocks.iter().any(|block| block.resident().is_some())
+    }
+
     /// Returns damage that reads have found in a chunk; the first chunk's if several have any.
     pub(crate) fn problem(&self) -> Option<&Damage> {
         self.chunk_blocks.iter().find_map(LazyFilterBlock::damage)

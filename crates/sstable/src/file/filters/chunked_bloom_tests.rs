@@ -21,7 +21,8 @@ fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
     let trailer_at = old.len() as u64 - Trailer::LEN;
     let mut trailer = Trailer::read(&old[trailer_at as usize..], trailer_at).unwrap();
     let reader = open(&old, cached());
-    let bloom = reader.file().filters.bloom.as_ref().unwrap();
+    let filters = reader.file().filters();
+    let bloom = filters.bloom.as_ref().unwrap();
     let [chunk] = &bloom.meta.chunks[..] else { panic!("one chunk") };
     let pairs: Vec<_> =
         keys(bloom.bloom_type).iter().map(|key| HashPair::new(HashType::Murmur, key)).collect();

@@ -113,6 +113,31 @@ impl Filters {
         matches!(self.filter_use, FilterUse::Best | FilterUse::HBaseBloom)
     }
 
+    /// Returns these filters without their blocks in memory, for a file that a family map covers.
+    ///
+    /// Returns `None` if lookups and scans still ask the filter: a map has rows, and does not
+    /// replace a filter over columns or over prefixes of rows.
+    pub(crate) fn unloaded(&self) -> Option<Self> {
+        if self.row_filter().is_none()
+            && self.bloom().is_some_and(|bloom| bloom.bloom_type != BloomType::Row)
+        {
+            return None;
+        }
+        Some(Self {
+            filter_use: self.filter_use,
+            row_filter: self.row_filter.as_ref().map(RowFilter::unloaded),
+            bloom: self.bloom.as_ref().map(ChunkedBloom::unloaded),
+            delete_family_bloom: self.delete_family_bloom.as_ref().map(ChunkedBloom::unloaded),
+            problem: self.problem.clone(),
+        })
+    }
+
+    /// Returns whether a block of our filter or of HBase's stays in memory.
+    pub(crate) fn are_loaded(&self) -> bool {
+        self.row_filter.as_ref().is_some_and(RowFilter::is_loaded)
+            || self.bloom.as_ref().is_some_and(ChunkedBloom::is_loaded)
+    }
+
     /// Loads the blocks of the filter that lookups query first. Blocks that are pinned stay loaded.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         if let Some(filter) = self.row_filter() {

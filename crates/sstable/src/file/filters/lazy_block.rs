@@ -37,6 +37,11 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
         Self { handle, previous, resident: OnceLock::new(), damage: OnceLock::new() }
     }
 
+    /// Returns the same block, not in memory. Keeps the damage that a read has found.
+    pub(crate) fn unloaded(&self) -> Self {
+        Self { damage: self.damage.clone(), ..Self::new(self.handle, self.previous) }
+    }
+
     pub(crate) const fn handle(&self) -> BlockHandle {
         self.handle
     }

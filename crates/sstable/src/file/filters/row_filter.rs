@@ -88,6 +88,8 @@ struct Partitioned {
     loaded: OnceLock<LoadedPartitions>,
     /// The damage to the index, if a read has found any.
     damage: OnceLock<Damage>,
+    /// The damage to a partition that reads had found before the filter was unloaded.
+    known_damage: Option<Damage>,
 }
 
 /// The index of a partitioned filter, in memory, and the partitions, loaded at their first use.
@@ -98,6 +100,15 @@ struct LoadedPartitions {
     /// Counts the index against the cache's budget. `None` without a cache, or if the cache has no
     /// room; the index stays in memory nevertheless.
     _room: Option<Reservation>,
+}
+
+impl Partitioned {
+    /// Returns damage that reads have found in a partition.
+    fn partition_damage(&self) -> Option<&Damage> {
+        let filter_blocks = self.loaded.get().map_or(&[][..], |loaded| &loaded.filter_blocks);
+        let found = filter_blocks.iter().find_map(LazyFilterBlock::damage);
+        found.or(self.known_damage.as_ref())
+    }
 }
 
 impl RowFilter {
@@ -129,9 +140,40 @@ impl RowFilter {
                 places,
                 loaded,
                 damage,
+                known_damage: None,
             }))
         };
         Some(Self { layout, first_row: first_row.into() })
+    }
+
+    /// Returns the same filter without blocks in memory. Keeps the damage that reads have found.
+    pub(crate) fn unloaded(&self) -> Self {
+        let layout = match &self.layout {
+            Layout::Whole { filter_block, id } => {
+                Layout::Whole { filter_block: filter_block.unloaded(), id: *id }
+            }
+            Layout::Partitioned(partitioned) => {
+                let Partitioned { index, previous, id, places, damage, .. } = &**partitioned;
+                Layout::Partitioned(Box::new(Partitioned {
+                    index: *index,
+                    previous: *previous,
+                    id: *id,
+                    places: places.clone(),
+                    loaded: OnceLock::new(),
+                    damage: damage.clone(),
+                    known_damage: partitioned.partition_damage().cloned(),
+                }))
+            }
+        };
+        Self { layout, first_row: self.first_row.clone() }
+    }
+
+    /// Returns whether a block of the filter, or its index, stays in memory.
+    pub(crate) fn is_loaded(&self) -> bool {
+        match &self.layout {
+            Layout::Whole { filter_block, .. } => filter_block.resident().is_some(),
+            Layout::Partitioned(partitioned) => partitioned.loaded.get().is_some(),
+        }
     }
 
     /// Returns damage that reads have found in the filter; that of its first block if several.
@@ -139,12 +181,7 @@ impl RowFilter {
         match &self.layout {
             Layout::Whole { filter_block, .. } => filter_block.damage(),
             Layout::Partitioned(partitioned) => {
-                let filter_blocks =
-                    partitioned.loaded.get().map_or(&[][..], |loaded| &loaded.filter_blocks);
-                partitioned
-                    .damage
-                    .get()
-                    .or_else(|| filter_blocks.iter().find_map(LazyFilterBlock::damage))
+                partitioned.damage.get().or_else(|| partitioned.partition_damage())
             }
         }
     }
