@@ -18,7 +18,7 @@ const fn of_command_line(section: &'static str, commands: &'static [&'static str
     Shown { page: COMMAND_LINE, section, commands }
 }
 
-const SHOWN: [Shown; 18] = [
+const SHOWN: [Shown; 19] = [
     of_command_line(
         "bench",
         &["hfile bench --json --rows 2000 --files 2 --gets 100 --filters none,ribbon"],
@@ -80,6 +80,14 @@ const SHOWN: [Shown; 18] = [
             "hfile wal info --json tests/data/wal/plain.open",
             "hfile wal cat --format entries tests/data/wal/plain.open",
             "head -c 1000 tests/data/wal/plain.open > torn; hfile wal verify --json torn",
+        ],
+    ),
+    of_command_line(
+        "store stats and explain",
+        &[
+            "hfile store create s f --family-map BLOCKS >&2",
+            "hfile store import s f part-0.hfile >&2",
+            "hfile store stats --json --with-map s",
         ],
     ),
     of_command_line(
