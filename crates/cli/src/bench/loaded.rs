@@ -151,11 +151,10 @@ pub(super) fn run(
 ) -> anyhow::Result<(Load, Vec<Row>)> {
     let scratch = ScratchDirectory::create(None)?;
     let progress = Progress::new(format!("loading, {shown}"), keys.present.len() as u64);
-    let loaded = Loaded::load(scratch.path(), choice, keys, plan, &progress)?;
+    let mut loaded = Loaded::load(scratch.path(), choice, keys, plan, &progress)?;
     drop(progress);
     // Each mix has gets that warm the cache and gets that are measured.
     let progress = Progress::new(format!("measuring gets, {shown}"), 2 * Mix::ALL.len() as u64);
-    let mut loaded = loaded;
     let mut rows = Vec::new();
     for mix in Mix::ALL {
         // Warms the cache with other gets of the same mix.
