@@ -85,6 +85,43 @@ fn a_family_map_skips_files_without_a_filter() {
     assert!(number(row(&report, "none", "absent"), "files_skipped_by_map_per_get") < 1e-9);
 }
 
+#[test]
+fn bench_shows_the_lookups_and_the_memory_of_both_forms_of_the_map() {
+    let bench = ["bench", "--rows", "8000", "--gets", "4000", "--files", "8"];
+    let bench = [&bench[..], &["--filters", "none,family-map,family-map-blocks"]].concat();
+    let report = json(&[&bench[..], &["--json"]].concat());
+    let loads = report["loads"].as_array().expect("loads");
+    assert!(loads.iter().all(|load| number(load, "ns_median_get_with") > 0.0), "{report}");
+    assert!(loads[0]["map_bytes"].is_null(), "{report}");
+    for (load, blocks) in loads[1..].iter().zip([0.0, 1.0]) {
+        assert_eq!(load["map_covered_files"], 8, "{load}");
+        assert!((number(load, "map_files_with_blocks") - 8.0 * blocks).abs() < 1e-9, "{load}");
+        let bits = number(load, "map_bytes") / 1000.0;
+        assert!((number(load, "map_bits_per_row") - bits).abs() < 1e-6, "{load}");
+        assert!(number(load, "map_build_seconds") >= 0.0 && load["map_failures"] == 0, "{load}");
+        let filter = load["filter"].as_str().expect("a name");
+        let (absent, present) = (row(&report, filter, "absent"), row(&report, filter, "present"));
+        assert!(number(absent, "map_candidates_per_get") < 0.1, "{absent}");
+        for (name, wanted) in [
+            ("map_lookups_per_get", 1.0),
+            ("map_candidates_per_get", 1.0),
+            ("map_blocks_per_get", blocks),
+        ] {
+            assert!((number(present, name) - wanted).abs() < 0.1, "{name} in {present}");
+        }
+    }
+    let output = command(&bench).output().expect("the binary runs");
+    let screen = text(&output.stdout);
+    for wanted in [
+        "family-map-blocks: 8 files covered, 8 with blocks; ",
+        " bits a row; ",
+        "  each present get: 1.00 lookups, ",
+        "get / get_with: none ",
+    ] {
+        assert!(screen.contains(wanted), "{wanted}: {screen}");
+    }
+}
+
 /// All filters with one budget, over files of different sizes.
 #[test]
 fn bench_divides_a_budget_among_the_files_for_every_filter() {

@@ -45,7 +45,8 @@ fn describe_shows_all_settings_under_hbases_names() {
         text.starts_with(
             "{NAME => 'f', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', VERSIONS => '1', \
              KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', COMPRESSION => 'NONE', \
-             TTL => 'FOREVER', MIN_VERSIONS => '0', BLOCKSIZE => '65536'}\n  1 file, "
+             TTL => 'FOREVER', MIN_VERSIONS => '0', BLOCKSIZE => '65536', \
+             FAMILY_MAP => 'AUTO'}\n  1 file, "
         ),
         "{text}"
     );
@@ -127,6 +128,31 @@ fn alter_changes_what_is_given_and_keeps_the_rest() {
     }
     let described = json(directory, &["describe", "s"]);
     assert_eq!(described["families"][0]["settings"]["BLOOMFILTER"], "ROW");
+}
+
+#[test]
+fn the_family_map_is_set_by_create_and_alter() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--family-map", "blocks"]);
+    store(directory, &["create", "s", "g"]);
+    let mode = |family| {
+        let described = json(directory, &["describe", "s", family]);
+        described["families"][0]["settings"]["FAMILY_MAP"].clone()
+    };
+    // Each command opens the store again.
+    assert_eq!((mode("f"), mode("g")), ("BLOCKS".into(), "AUTO".into()));
+    let text = store(directory, &["alter", "s", "f", "--family-map", "AUTO"]);
+    assert_eq!(text, "f: FAMILY_MAP BLOCKS → AUTO\n");
+    let text = store(directory, &["alter", "s", "g", "--family-map", "OFF"]);
+    assert_eq!(text, "g: FAMILY_MAP AUTO → OFF\n");
+    store(directory, &["alter", "s", "g", "--versions", "2"]);
+    assert_eq!((mode("f"), mode("g")), ("AUTO".into(), "OFF".into()));
+    for verb in ["create", "alter"] {
+        let (status, said) = failure(directory, &[verb, "s", "f", "--family-map", "ON"]);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("possible values: OFF, FILES, BLOCKS, AUTO"), "{said}");
+    }
 }
 
 #[test]

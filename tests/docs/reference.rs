@@ -94,6 +94,14 @@ const SHOWN: [Shown; 19] = [
         ],
     ),
     of_command_line(
+        "store stats and explain",
+        &[
+            "hfile store create s f --family-map BLOCKS >&2",
+            "hfile store import s f part-0.hfile >&2",
+            "hfile store stats --json --with-map s",
+        ],
+    ),
+    of_command_line(
         "store verify",
         &[
             "hfile store create s f >&2",

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sstable::{BlockKind, BlockSource, ReadTrace};
 
-use crate::size_text::{show_count, show_size};
+use crate::size_text::{show_count, show_number, show_size};
 
 /// The counters of a [`ReadTrace`]; the field names are those of the JSON output and stay stable.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -62,7 +62,7 @@ impl From<&ReadTrace> for Counters {
 }
 
 impl Counters {
-    /// Writes the counters as text: one line each for files, filters, blocks and block sources.
+    /// Writes the counters as text: one line each for files, filters, maps, blocks and block sources.
     pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let count = show_count;
         let mut line = |name: &str, text: String| writeln!(out, "{name:<18}{text}");
@@ -85,6 +85,19 @@ impl Counters {
                 count(self.filters_unreadable)
             ),
         )?;
+        if self.map_lookups > 0 {
+            line(
+                "family maps asked",
+                format!(
+                    "{}; {} named, {} of them false, {} with the block; {} skipped",
+                    count(self.map_lookups),
+                    show_number(self.map_candidates, "file"),
+                    count(self.map_false_files),
+                    count(self.map_blocks),
+                    count(self.files_skipped_by_map)
+                ),
+            )?;
+        }
         line(
             "blocks touched",
             format!(

@@ -7,14 +7,13 @@ use filter::Sizing;
 use sstable::BloomType;
 
 use crate::error::{Error, Result};
-use crate::map_mode::MapMode;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 
 impl FamilyOptions {
     /// Returns all settings as names and values, as the HBase shell's `describe` prints them.
     ///
     /// `TTL` is in seconds, or `FOREVER`. `ROW_FILTER`, `ROW_FILTER_SIZING` and `FAMILY_MAP` exist
-    /// only in this store, not in HBase. The last is listed unless it is `AUTO`, the default.
+    /// only in this store, not in HBase.
     ///
     /// ```
     /// use store::FamilyOptions;
@@ -48,9 +47,7 @@ impl FamilyOptions {
             settings.push(("ROW_FILTER", kind.name().to_owned()));
             settings.push(("ROW_FILTER_SIZING", sizing));
         }
-        if self.family_map != MapMode::default() {
-            settings.push(("FAMILY_MAP", self.family_map.name().to_owned()));
-        }
+        settings.push(("FAMILY_MAP", self.family_map.name().to_owned()));
         settings
     }
 
@@ -109,6 +106,7 @@ mod tests {
     use sstable::Compression;
 
     use super::*;
+    use crate::map_mode::MapMode;
 
     #[test]
     fn settings_have_hbases_names_and_values() {
@@ -117,7 +115,7 @@ mod tests {
             text,
             "BLOOMFILTER => 'ROW', IN_MEMORY => 'false', VERSIONS => '1', KEEP_DELETED_CELLS => \
              'FALSE', DATA_BLOCK_ENCODING => 'NONE', COMPRESSION => 'NONE', TTL => 'FOREVER', \
-             MIN_VERSIONS => '0', BLOCKSIZE => '65536'"
+             MIN_VERSIONS => '0', BLOCKSIZE => '65536', FAMILY_MAP => 'AUTO'"
         );
         let options = FamilyOptions::default()
             .ttl(Some(Duration::from_secs(86_400)))

@@ -32,7 +32,11 @@ pub struct Stats {
     pub write_stall_time: Duration,
     /// Family maps that were built from the rows of files since the store was opened.
     pub map_builds: u64,
-    /// The total time of these builds, and of reading further files into maps.
+    /// Family maps that replaced another one since the store was opened.
+    ///
+    /// They were built from the rows of files, or copied without the entries of replaced files.
+    pub map_rebuilds: u64,
+    /// The total time of these builds and copies, and of reading further files into maps.
     pub map_build_time: Duration,
     /// Attempts to build a family map, or to read a file into one, that failed since the store was
     /// opened, for lack of memory or because of damage.
@@ -129,6 +133,8 @@ pub struct MapStats {
     pub files_with_blocks: u64,
     /// Memory of the map, which counts against the budget of the block cache.
     pub bytes: u64,
+    /// Entries in the map: one for each row of each file, and of replaced files until a copy.
+    pub entries: u64,
     /// Entries that still fit into the map before it is built anew.
     pub free_entries: u64,
 }

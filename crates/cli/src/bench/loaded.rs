@@ -3,17 +3,18 @@
 //! Every filter gets the same rows in the same files: the store is flushed after the rows of each
 //! file and is never compacted.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
-use store::{Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions, WriteBatch};
+use store::{Durability, FamilyOptions, Get, MapMode, Put, Stats, Store, StoreOptions, WriteBatch};
 
 use super::figures::{FilterFigures, figures};
 use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
-use super::report::{Load, Row};
+use super::report::{Load, LoadedMap, Row};
 use crate::keys::KeySet;
 use crate::names::Named;
 use crate::progress::Progress;
@@ -150,7 +151,7 @@ pub(super) fn run(
 ) -> anyhow::Result<(Load, Vec<Row>)> {
     let scratch = ScratchDirectory::create(None)?;
     let progress = Progress::new(format!("loading, {shown}"), keys.present.len() as u64);
-    let loaded = Loaded::load(scratch.path(), choice, keys, plan, &progress)?;
+    let mut loaded = Loaded::load(scratch.path(), choice, keys, plan, &progress)?;
     drop(progress);
     // Each mix has gets that warm the cache and gets that are measured.
     let progress = Progress::new(format!("measuring gets, {shown}"), 2 * Mix::ALL.len() as u64);
@@ -163,6 +164,9 @@ pub(super) fn run(
         rows.push(Row::new(&loaded.figures, mix, &measured));
         progress.advance(1);
     }
+    let gets = plan_gets(keys, Mix::Present, plan.gets.div_ceil(4), plan.seed);
+    loaded.load.ns_median_get = loaded.measure_get(&gets, plan)?.quantile(0.5);
+    loaded.load.ns_median_get_with = loaded.measure_get_with(&gets, plan)?.quantile(0.5);
     Ok((loaded.load, rows))
 }
 
@@ -220,6 +224,10 @@ impl Loaded {
             filter: choice.name(),
             rows_per_second: keys.present.len() as f64 / seconds,
             file_bytes: files.iter().map(|(_, bytes)| bytes).sum(),
+            map: loaded_map(&store.stats(), keys.present.len()),
+            // Measured after the gets with counters.
+            ns_median_get: 0,
+            ns_median_get_with: 0,
         };
         let found = figures(&readers)?;
         let error_rate = choice.error_rate(plan, found.error_rate);
@@ -241,9 +249,62 @@ impl Loaded {
         )
     }
 
+    /// Measures gets without counters.
+    fn measure_get(&self, gets: &[PlannedGet<'_>], plan: Plan) -> anyhow::Result<Measured> {
+        let mut expected = vec![0; plan.value_size];
+        measure(
+            gets,
+            |key| {
+                let cells = self.store.get(&Get::row(key).column(FAMILY, QUALIFIER))?;
+                Ok((cells, ReadTrace::default()))
+            },
+            |planned_get, cells| check(planned_get, cells, plan.seed, &mut expected),
+        )
+    }
+
+    /// Measures gets that borrow the value and copy it into one buffer.
+    fn measure_get_with(&self, gets: &[PlannedGet<'_>], plan: Plan) -> anyhow::Result<Measured> {
+        let mut expected = vec![0; plan.value_size];
+        let value = RefCell::new(Vec::with_capacity(plan.value_size));
+        measure(
+            gets,
+            |key| {
+                let (mut value, mut cells) = (value.borrow_mut(), 0_u64);
+                value.clear();
+                self.store.get_with(&Get::row(key).column(FAMILY, QUALIFIER), |cell| {
+                    cells += 1;
+                    value.extend_from_slice(cell.value);
+                })?;
+                Ok((cells, ReadTrace::default()))
+            },
+            |planned_get, cells| {
+                if let Some(index) = planned_get.member {
+                    workload::fill_value(plan.seed, index as u64, &mut expected);
+                }
+                let right = *cells == 1 && *value.borrow() == expected;
+                right.then_some(true).ok_or_else(|| "get_with visits other cells".to_owned())
+            },
+        )
+    }
+
     fn get(&self, key: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
         Ok(self.store.get_traced(&Get::row(key).column(FAMILY, QUALIFIER))?)
     }
+}
+
+/// Returns the figures of the family map; `None` without one.
+fn loaded_map(stats: &Stats, rows: usize) -> Option<LoadedMap> {
+    let map = stats.family(FAMILY)?.map?;
+    Some(LoadedMap {
+        map_covered_files: map.covered_files,
+        map_files_with_blocks: map.files_with_blocks,
+        map_bytes: map.bytes,
+        map_bits_per_row: map.bytes as f64 * 8.0 / rows as f64,
+        map_builds: stats.map_builds,
+        map_rebuilds: stats.map_rebuilds,
+        map_build_seconds: stats.map_build_time.as_secs_f64(),
+        map_failures: stats.map_failures,
+    })
 }
 
 /// Waits until the family map covers all files, or does not fit into the cache's budget.

@@ -51,6 +51,60 @@ pub(super) struct Load {
     pub(super) rows_per_second: f64,
     /// Bytes of all store files.
     pub(super) file_bytes: u64,
+    /// The family map; `None` without one.
+    #[serde(flatten)]
+    pub(super) map: Option<LoadedMap>,
+    /// The median time of a get of a present row that copies its cells, without counters.
+    pub(super) ns_median_get: u64,
+    /// The median time of the same gets with a borrowed answer.
+    pub(super) ns_median_get_with: u64,
+}
+
+/// The family map of a loaded store.
+#[derive(Debug, Serialize)]
+pub(super) struct LoadedMap {
+    pub(super) map_covered_files: u64,
+    pub(super) map_files_with_blocks: u64,
+    pub(super) map_bytes: u64,
+    pub(super) map_bits_per_row: f64,
+    /// Maps that were built from the rows of files; the rows of flushes are inserted instead.
+    pub(super) map_builds: u64,
+    /// Maps that replaced another one.
+    pub(super) map_rebuilds: u64,
+    /// The time of these builds, and of reading further files into maps.
+    pub(super) map_build_seconds: f64,
+    pub(super) map_failures: u64,
+}
+
+impl Load {
+    /// Writes the figures of the family map and of its lookups in `results`.
+    fn write_map(&self, out: &mut dyn Write, results: &[Row]) -> io::Result<()> {
+        let Some(map) = &self.map else { return Ok(()) };
+        writeln!(
+            out,
+            "{}: {} files covered, {} with blocks; {}, {:.1} bits a row; {} builds, {} rebuilds, {:.3} s",
+            self.filter,
+            show_count(map.map_covered_files),
+            show_count(map.map_files_with_blocks),
+            show_size(map.map_bytes),
+            map.map_bits_per_row,
+            show_count(map.map_builds),
+            show_count(map.map_rebuilds),
+            map.map_build_seconds,
+        )?;
+        for row in results.iter().filter(|row| row.filter == self.filter) {
+            writeln!(
+                out,
+                "  each {} get: {:.2} lookups, {:.4} files named, {:.4} false, {:.4} blocks named",
+                row.gets,
+                row.map_lookups_per_get,
+                row.map_candidates_per_get,
+                row.map_false_files_per_get,
+                row.map_blocks_per_get,
+            )?;
+        }
+        Ok(())
+    }
 }
 
 /// The measurements of one filter under one mix of gets.
@@ -75,7 +129,10 @@ pub(super) struct Row {
     pub(super) files_skipped_by_map_per_get: f64,
     pub(super) filter_checks_per_get: f64,
     pub(super) filter_false_positives_per_get: f64,
+    pub(super) map_lookups_per_get: f64,
+    pub(super) map_candidates_per_get: f64,
     pub(super) map_false_files_per_get: f64,
+    pub(super) map_blocks_per_get: f64,
     pub(super) data_blocks_per_get: f64,
     pub(super) blocks_from_file_per_get: f64,
     pub(super) blocks_from_cache_per_get: f64,
@@ -109,6 +166,9 @@ impl Row {
             files_skipped_by_map_per_get: measured.per_get(trace.files_skipped_by_map),
             filter_checks_per_get: measured.per_get(trace.filter_checks),
             filter_false_positives_per_get: measured.per_get(trace.filter_false_positives),
+            map_lookups_per_get: measured.per_get(trace.map_lookups),
+            map_candidates_per_get: measured.per_get(trace.map_candidates),
+            map_blocks_per_get: measured.per_get(trace.map_blocks),
             map_false_files_per_get: measured.per_get(trace.map_false_files),
             data_blocks_per_get: measured.per_get(trace.data_blocks()),
             blocks_from_file_per_get: measured.per_get(trace.blocks_from(BlockSource::File)),
@@ -262,6 +322,19 @@ impl Report for BenchReport {
              takes {}. Every value was checked.",
             show_nanos(self.clock_ns as f64)
         )?;
+        for load in &self.loads {
+            load.write_map(out, &self.results)?;
+        }
+        if let Some((first, rest)) = self.loads.split_first() {
+            let show = |load: &Load| {
+                let [get, with] = [load.ns_median_get, load.ns_median_get_with];
+                let [get, with] = [get, with].map(|nanos| show_nanos(nanos as f64));
+                format!("{} {get} / {with}", load.filter)
+            };
+            let rest: String = rest.iter().map(|load| format!(", {}", show(load))).collect();
+            let first = show(first);
+            writeln!(out, "present rows without counters, get / get_with: {first}{rest}")?;
+        }
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
             let rows: Vec<Vec<String>> = self.each_file.iter().map(FileRow::cells).collect();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use store::FamilyExplanation;
+use store::{FamilyExplanation, FileFate};
 
 use super::directory::{Directory, warn_about_filters};
 use super::versions::Versions;
@@ -19,6 +19,7 @@ use crate::size_text::{show_count, show_number, show_size};
 Examples:
   hfile store explain DIR row1
   hfile store explain DIR hex:726f7731 --json
+  hfile store explain DIR row1 --with-map
 
 Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
@@ -28,6 +29,9 @@ pub(super) struct Explain {
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
+    /// Build the family maps first, as a process does that keeps the store open
+    #[arg(long)]
+    with_map: bool,
     #[command(flatten)]
     versions: Versions,
     #[command(flatten)]
@@ -39,6 +43,9 @@ impl Explain {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let get = self.versions.get(&self.row)?;
         let store = self.directory.open_read_only()?;
+        if self.with_map {
+            store.build_family_maps();
+        }
         let explanation = store.explain(&get)?;
         let found = !explanation.cells.is_empty();
         let report = ExplainReport {
@@ -79,10 +86,14 @@ struct FamilyReport {
 struct FileReport {
     file: String,
     fate: &'static str,
+    #[serde(skip)]
+    file_fate: FileFate,
     bytes: u64,
     /// The timestamps of the oldest and the newest cell, in milliseconds since 1970.
     oldest: Option<i64>,
     newest: Option<i64>,
+    /// Whether the family map was asked in place of the filter.
+    covered_by_map: bool,
     #[serde(flatten)]
     counters: Counters,
 }
@@ -92,9 +103,11 @@ impl From<&FamilyExplanation> for FamilyReport {
         let files = family.files.iter().map(|file| FileReport {
             file: file.name.clone(),
             fate: file.fate.text(),
+            file_fate: file.fate,
             bytes: file.bytes,
             oldest: file.times.map(|(oldest, _)| oldest.get()),
             newest: file.times.map(|(_, newest)| newest.get()),
+            covered_by_map: file.covered_by_map,
             counters: Counters::from(&file.trace),
         });
         Self {
@@ -112,21 +125,42 @@ impl FamilyReport {
         if self.files.is_empty() {
             return Ok(());
         }
-        let rows: Vec<_> = self.files.iter().map(FileReport::table_row).collect();
-        let heading =
-            ["file", "outcome", "newest cell", "data", "index", "Bloom", "META", "bytes read"];
+        let by_map = self.files.iter().any(|file| file.by_map().is_some());
+        let rows: Vec<_> = self.files.iter().map(|file| file.table_row(by_map)).collect();
+        let mut heading = vec!["file", "outcome"];
+        if by_map {
+            heading.push("family map");
+        }
+        heading.extend(["newest cell", "data", "index", "Bloom", "META", "bytes read"]);
         write_table(out, &heading, &rows)
     }
 }
 
 impl FileReport {
+    /// Returns what the family map said about the file; `None` if it decided nothing.
+    const fn by_map(&self) -> Option<&'static str> {
+        let is_searched = matches!(self.file_fate, FileFate::Absent | FileFate::Read);
+        match self.counters {
+            Counters { files_skipped_by_map: 1.., .. } => Some("denies"),
+            Counters { map_blocks: 1.., .. } => Some("names a block"),
+            _ if self.covered_by_map && is_searched => Some("names the file"),
+            _ => None,
+        }
+    }
+
     /// Returns the texts of the file, in the order of the heading.
-    fn table_row(&self) -> Vec<String> {
+    ///
+    /// `by_map` adds the column of the family map.
+    fn table_row(&self, by_map: bool) -> Vec<String> {
         let Counters {
             data_blocks, index_blocks, bloom_blocks, meta_blocks, bytes_from_file, ..
         } = self.counters;
         let newest = self.newest.map_or_else(|| "-".to_owned(), |millis| millis.to_string());
-        let mut row = vec![self.file.clone(), self.fate.to_owned(), newest];
+        let mut row = vec![self.file.clone(), self.fate.to_owned()];
+        if by_map {
+            row.push(self.by_map().unwrap_or("-").to_owned());
+        }
+        row.push(newest);
         row.extend([data_blocks, index_blocks, bloom_blocks, meta_blocks].map(show_count));
         row.push(show_size(bytes_from_file));
         row

@@ -42,6 +42,7 @@ pub(crate) struct Counts {
     pub(crate) write_stalls: u64,
     pub(crate) write_stall_time: Duration,
     pub(crate) map_builds: u64,
+    pub(crate) map_rebuilds: u64,
     pub(crate) map_build_time: Duration,
     pub(crate) map_failures: u64,
 }
@@ -90,6 +91,16 @@ impl Maintenance {
         let turn = turn.lock().map_err(panicked)?;
         self.health.check_writable()?;
         Ok(turn)
+    }
+
+    /// Waits for the turn to change family maps, which excludes compactions.
+    ///
+    /// Maps are in memory only, so a store that is open for reading only can have them, too.
+    pub(super) fn take_turn_of_maps(&self) -> Result<MutexGuard<'_, ()>> {
+        if self.health.is_read_only() {
+            return Ok(lock(&self.compaction_turn));
+        }
+        self.take_turn(&self.compaction_turn)
     }
 
     /// Starts the threads, if the options ask for them. They end after [`stop`](Self::stop).

@@ -82,6 +82,15 @@ enum Step {
     Drop,
 }
 
+/// When the older files of a family without a map are read for [`MapMode::Auto`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Condition {
+    /// Once the reads so far justify it.
+    Worthwhile,
+    /// In any case.
+    Always,
+}
+
 /// Why the rows of a file were not inserted into a map.
 enum NotRead {
     /// The map has no room for them.
@@ -125,21 +134,32 @@ impl Maintenance {
         }
     }
 
-    /// Covers the files of all families.
+    /// Covers the files of all families, if the reads so far justify it.
     pub(super) fn cover_files(&self, catalog: &Catalog) {
+        self.cover_files_if(catalog, Condition::Worthwhile);
+    }
+
+    /// Covers the files of all families now, in a store that is open for reading only, too.
+    pub(crate) fn cover_files_now(&self, catalog: &Catalog) {
+        self.cover_files_if(catalog, Condition::Always);
+    }
+
+    fn cover_files_if(&self, catalog: &Catalog, condition: Condition) {
         let version = catalog.version();
         // The version is not kept: it would keep files on disk that are replaced in the meantime.
         let families: Vec<_> = version
             .families
             .iter()
-            .filter(|present| self.next_step(catalog, &present.family, &present.files).is_some())
+            .filter(|present| {
+                self.next_step(catalog, &present.family, &present.files, condition).is_some()
+            })
             .map(|present| Arc::clone(&present.family))
             .collect();
         drop(version);
         for family in families {
             // The turn is released between families, so that a waiting compaction can run.
-            let Ok(_one_at_a_time) = self.take_turn(&self.compaction_turn) else { return };
-            self.cover_family(catalog, &family);
+            let Ok(_one_at_a_time) = self.take_turn_of_maps() else { return };
+            self.cover_family(catalog, &family, condition);
         }
         if self.options.pin_filters {
             for present in &catalog.version().families {
@@ -148,14 +168,14 @@ impl Maintenance {
         }
     }
 
-    fn cover_family(&self, catalog: &Catalog, family: &Family) {
+    fn cover_family(&self, catalog: &Catalog, family: &Family, condition: Condition) {
         while !self.tasks.is_stopping() {
             let version = catalog.version();
             let mut families = version.families.iter();
             let present = families.find(|present| present.family.id == family.id);
             let Some(present) = present else { return };
             let (family, files) = (&*present.family, &present.files);
-            let Some(step) = self.next_step(catalog, family, files) else { return };
+            let Some(step) = self.next_step(catalog, family, files, condition) else { return };
             let start = Instant::now();
             match step {
                 Step::Cover(file) => self.cover_file(catalog, family, files, &file),
@@ -168,7 +188,13 @@ impl Maintenance {
     }
 
     /// Returns the next step; `None` if all files are covered, or no further file can be now.
-    fn next_step(&self, catalog: &Catalog, family: &Family, files: &Files) -> Option<Step> {
+    fn next_step(
+        &self,
+        catalog: &Catalog,
+        family: &Family,
+        files: &Files,
+        condition: Condition,
+    ) -> Option<Step> {
         let mode = family.options.family_map;
         let present = files.coverage().map(|coverage| coverage.map().form());
         if !MapForm::may_be_chosen(mode, files.by_time().len(), present) {
@@ -182,7 +208,9 @@ impl Maintenance {
         let Some(form) = MapForm::choose(mode, &needs) else {
             return present.map(|_| Step::Drop);
         };
-        if mode == MapMode::Auto && present.is_none() && !is_worth_reading(family, files, now) {
+        let must_be_worth_it =
+            mode == MapMode::Auto && present.is_none() && condition == Condition::Worthwhile;
+        if must_be_worth_it && !is_worth_reading(family, files, now) {
             self.tasks.want_cover_files_later();
             return None;
         }
@@ -270,6 +298,7 @@ impl Maintenance {
         let covered: Vec<_> = covered.cloned().zip(moved).collect();
         publish(catalog, family, |files| files.with_map(&swept, &covered));
         lock(&self.maps_given_up).remove(&family.id);
+        self.count(|counts| counts.map_rebuilds += 1);
     }
 
     /// Builds a map from the rows of all files, and replaces the present map with it.
@@ -294,7 +323,11 @@ impl Maintenance {
         }
         publish(catalog, family, |files| files.with_map(&map, &covered));
         lock(&self.maps_given_up).remove(&family.id);
-        self.count(|counts| counts.map_builds += 1);
+        let replaced = u64::from(files.coverage().is_some());
+        self.count(|counts| {
+            counts.map_builds += 1;
+            counts.map_rebuilds += replaced;
+        });
     }
 
     /// Inserts the rows of a file into a map, under a slot number of its own.

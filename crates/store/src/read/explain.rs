@@ -47,6 +47,8 @@ pub struct FileExplanation {
     pub times: Option<(Timestamp, Timestamp)>,
     /// Whether the file was read, or why it was skipped.
     pub fate: FileFate,
+    /// Whether the family map covers the file, so that the map was asked in place of its filter.
+    pub covered_by_map: bool,
     /// The counters of this file.
     pub trace: ReadTrace,
 }
@@ -119,6 +121,7 @@ impl LookupObserver for Recorder {
             bytes: entry.length,
             times: entry.times,
             fate,
+            covered_by_map: self.files.coverage().is_some_and(|coverage| coverage.covers(index)),
             trace: trace.since(&self.before),
         });
         self.before = *trace;

@@ -90,6 +90,7 @@ impl StoreInner {
             write_stalls: counts.write_stalls,
             write_stall_time: counts.write_stall_time,
             map_builds: counts.map_builds,
+            map_rebuilds: counts.map_rebuilds,
             map_build_time: counts.map_build_time,
             map_failures: counts.map_failures,
             cache: self.catalog.opener.cache().stats(),

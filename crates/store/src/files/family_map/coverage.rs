@@ -79,6 +79,7 @@ impl Coverage {
             covered_files: u64::from(self.covered_files()),
             files_with_blocks: self.slots.iter().filter(|file| file.has_blocks).count() as u64,
             bytes: self.map.bytes(),
+            entries: self.map.entries(),
             free_entries: self.map.room().entries,
         }
     }

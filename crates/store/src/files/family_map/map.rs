@@ -196,6 +196,11 @@ impl FamilyMap {
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
     }
 
+    /// Returns the number of inserted entries.
+    pub(crate) fn entries(&self) -> u64 {
+        lock(&self.writer).entries
+    }
+
     /// Returns whether a copy of the map fits into the budget beside it.
     pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
         let stats = cache.stats();
