@@ -68,11 +68,8 @@ fn main() {
     let round = &|gets: &[Get]| {
         let start = Instant::now();
         for get in gets {
-            let found = if is_visited {
-                counted_visit(&store, get)
-            } else {
-                counted_get(&store, get)
-            };
+            let found =
+                if is_visited { counted_visit(&store, get) } else { counted_get(&store, get) };
             assert_eq!(found, expected, "the answer to {get:?}");
         }
         start.elapsed().as_nanos() / gets.len() as u128

@@ -73,7 +73,7 @@ fn each_missing_file_is_named_with_the_rows_of_its_region() {
         let table = snapshot(&copy, name);
         let (all, error) = until_error(&table, &scan());
         assert_eq!(error, None);
-        let files: Vec<_> = table.regions.iter().flat_map(|region| region.files()).collect();
+        let files: Vec<_> = table.regions.iter().flat_map(directories::Region::files).collect();
         for file in files {
             let path = path(file);
             let away = path.with_extension("away");
@@ -92,7 +92,7 @@ fn a_shortened_file_is_named() {
     let copy = RootCopy::new();
     let table = snapshot(&copy, "s1");
     let (all, _) = until_error(&table, &scan());
-    for file in table.regions.iter().flat_map(|region| region.files()).take(6) {
+    for file in table.regions.iter().flat_map(directories::Region::files).take(6) {
         let path = path(file);
         let bytes = fs::read(&path).expect("readable");
         for len in [0, 1, bytes.len() / 2, bytes.len() - 1] {
@@ -111,7 +111,7 @@ fn a_damaged_block_loses_only_the_rows_that_are_named() {
     let table = snapshot(&copy, "s2");
     let (all, _) = until_error(&table, &scan());
     let mut narrow = 0;
-    for file in table.regions.iter().flat_map(|region| region.files()).step_by(5) {
+    for file in table.regions.iter().flat_map(directories::Region::files).step_by(5) {
         let path = path(file);
         let bytes = fs::read(&path).expect("readable");
         // In data blocks, which come first, and in other blocks.

@@ -81,6 +81,11 @@ impl Catalog {
         Arc::clone(&read(&self.version))
     }
 
+    /// Returns the current version; `None` if a panic while the version was replaced made it unusable.
+    pub(crate) fn version_if_usable(&self) -> Option<Arc<StoreVersion>> {
+        self.version.read().ok().map(|version| Arc::clone(&version))
+    }
+
     /// Replaces the current version.
     pub(crate) fn replace_version(&self, change: impl FnOnce(&StoreVersion) -> StoreVersion) {
         let mut version = write(&self.version);

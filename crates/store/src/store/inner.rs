@@ -111,7 +111,7 @@ impl Drop for StoreInner {
             let _ = self.log.write_pending();
             let has_unlogged = self.log.writer().has_unlogged();
             // A full memstore that waits for its flush can have unlogged cells, too.
-            let version = self.catalog.version();
+            let Some(version) = self.catalog.version_if_usable() else { return };
             let is_flushing = version.families.iter().any(|family| !family.flushing.is_empty());
             drop(version);
             if has_unlogged || is_flushing {
