@@ -18,7 +18,7 @@ const fn of_command_line(section: &'static str, commands: &'static [&'static str
     Shown { page: COMMAND_LINE, section, commands }
 }
 
-const SHOWN: [Shown; 19] = [
+const SHOWN: [Shown; 20] = [
     of_command_line(
         "bench",
         &["hfile bench --json --rows 2000 --files 2 --gets 100 --filters none,ribbon"],

@@ -60,7 +60,7 @@ fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
     store.flush().unwrap();
     let snapshot = store.snapshot();
     let flush = |row| {
-        write(&store, row..row + 1, "value");
+        write(&store, row..=row, "value");
         store.flush().unwrap();
     };
     for row in 10_000..10_080 {
@@ -91,7 +91,7 @@ fn a_map_is_replaced_where_two_do_not_fit() {
     store.flush().unwrap();
     assert!(map_stats(&store).bytes > 75_000);
     for row in 10_000..10_200 {
-        write(&store, row..row + 1, "value");
+        write(&store, row..=row, "value");
         store.flush().unwrap();
         if row % 10 == 9 {
             store.compact("f", true).unwrap();
@@ -157,7 +157,7 @@ fn the_last_sequence_id_survives_a_compaction_that_leaves_no_file() {
     for (load, first) in [(0, 0), (1, 50)] {
         let path = PathBuf::from(format!("/store/load{load}"));
         write_load(&disk, &path, first..first + 100, 1_000);
-        store.bulk_load("f", &[path.clone()]).unwrap();
+        store.bulk_load("f", std::slice::from_ref(&path)).unwrap();
         disk.unlink(&path).unwrap();
     }
     let before = store.stats().sequence_id;

@@ -236,7 +236,7 @@ impl Loaded {
         let bits_per_key = found.bits_per_key.or(map_bits);
         let map = map.map(|map| map.mode.name());
         let name = choice.name();
-        let figures = FilterFigures { name, map, error_rate, bits_per_key, ..found };
+        let figures = FilterFigures { name, map, bits_per_key, error_rate, ..found };
         Ok(Self { store, load, figures })
     }
 

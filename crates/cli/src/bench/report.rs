@@ -325,15 +325,15 @@ impl Report for BenchReport {
         for load in &self.loads {
             load.write_map(out, &self.results)?;
         }
-        if let Some((first, rest)) = self.loads.split_first() {
-            let show = |load: &Load| {
-                let [get, with] = [load.ns_median_get, load.ns_median_get_with];
-                let [get, with] = [get, with].map(|nanos| show_nanos(nanos as f64));
-                format!("{} {get} / {with}", load.filter)
-            };
-            let rest: String = rest.iter().map(|load| format!(", {}", show(load))).collect();
-            let first = show(first);
-            writeln!(out, "present rows without counters, get / get_with: {first}{rest}")?;
+        let pairs = self.loads.iter().map(|load| {
+            let [get, with] = [load.ns_median_get, load.ns_median_get_with];
+            let [get, with] = [get, with].map(|nanos| show_nanos(nanos as f64));
+            format!("{} {get} / {with}", load.filter)
+        });
+        let pairs: Vec<_> = pairs.collect();
+        if !pairs.is_empty() {
+            let pairs = pairs.join(", ");
+            writeln!(out, "present rows without counters, get / get_with: {pairs}")?;
         }
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
