@@ -135,6 +135,9 @@ fn parsed(lines: &[String]) -> Vec<Line> {
         .collect()
 }
 
+/// Whether a scan should return a cell.
+type Chosen<'a> = Box<dyn Fn(&Line) -> bool + 'a>;
+
 #[test]
 fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
     let (copy, manifest) = (RootCopy::new(), manifest());
@@ -149,7 +152,6 @@ fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
         let mut times: Vec<i64> = all.iter().map(|line| line.timestamp).collect();
         times.sort_unstable();
         let (low, high) = (times[times.len() / 4], times[times.len() / 2]);
-        type Chosen<'a> = Box<dyn Fn(&Line) -> bool + 'a>;
         let cases: Vec<(TableScan, Chosen<'_>)> = vec![
             (scan().start(row(3)).stop(row(7)), Box::new(|it| it.row >= row(3) && it.row < row(7))),
             (scan().start(&split), Box::new(|it| it.row >= split)),
