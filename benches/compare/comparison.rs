@@ -7,7 +7,6 @@ use workload::Asked;
 use crate::contenders::{self, Contender};
 use crate::engine::{Engine, MapChoice, Shape};
 use crate::figure::Figure;
-use crate::maps::wait_until_mapped;
 use crate::reads::{Amount, Questions, scan};
 use crate::record::Record;
 use crate::stores::{CACHE_BYTES_ALL, Stores};
@@ -283,7 +282,7 @@ impl Comparison<'_> {
 
     fn growth(&mut self, stores: &Stores, engines: &[Box<dyn Engine>], of: &str) {
         for engine in engines {
-            wait_until_mapped(&**engine);
+            engine.build_maps();
         }
         let turns = stores.turns(engines);
         let gets = self.plan.amount.gets.div_ceil(4);
@@ -308,7 +307,7 @@ fn count_uncached(stores: &Stores, questions: &Questions, rounds: usize) -> Vec<
             MapChoice::Off => 4,
         };
         let engine = stores.open_one(contender, stores.count * bytes_per_row);
-        wait_until_mapped(&*engine);
+        engine.build_maps();
         questions.count_uncached(&*engine, rounds)
     };
     (0..stores.contenders.len()).map(count).collect()

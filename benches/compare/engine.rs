@@ -58,6 +58,9 @@ pub(crate) trait Engine: Send + Sync {
     fn mapped_files(&self) -> Option<u64> {
         None
     }
+
+    /// Builds the maps that a store builds in the background after it was opened.
+    fn build_maps(&self) {}
 }
 
 /// Read counters that every engine with filters has.

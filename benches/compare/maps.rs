@@ -20,24 +20,8 @@ const TIME_TO_MAP: &str = "time until maps cover all files";
 
 /// The time after a fill at which the maps should cover every file.
 const LATER: Duration = Duration::from_secs(5);
-/// How long coverage may stay the same until the store is taken to leave the other files uncovered.
-const UNCHANGED: Duration = Duration::from_secs(2);
 /// The time between two looks.
 const STEP: Duration = Duration::from_millis(2);
-
-/// Waits until maps cover all files, or until no further file is covered.
-///
-/// A store that has just been opened reads the rows of its files in the background.
-pub(crate) fn wait_until_mapped(engine: &dyn Engine) {
-    let (mut covered, mut since) = (engine.mapped_files(), Instant::now());
-    while covered.is_some() && covered < engine.files() && since.elapsed() < UNCHANGED {
-        thread::sleep(STEP);
-        let now = engine.mapped_files();
-        if now != covered {
-            (covered, since) = (now, Instant::now());
-        }
-    }
-}
 
 /// Counts the files that maps cover now, which is the end of a fill, and after five seconds.
 ///

@@ -11,7 +11,7 @@ use workload::cpu_time::{PROCESS, cpu_nanos};
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};
 use crate::figure::{CACHE_ALL, Figure, Reads};
-use crate::maps::{coverage, wait_until_mapped};
+use crate::maps::coverage;
 use crate::reads::Turn;
 use crate::rounds::{Samples, alternate};
 use crate::work_directory::{WorkDirectory, bytes_on_disk, read_all, share};
@@ -137,7 +137,7 @@ impl Stores {
     pub(crate) fn open(&self, cache_bytes: u64) -> Vec<Box<dyn Engine>> {
         let open = |contender| {
             let engine = self.open_one(contender, cache_bytes);
-            wait_until_mapped(&*engine);
+            engine.build_maps();
             engine
         };
         (0..self.contenders.len()).map(open).collect()

@@ -144,4 +144,8 @@ impl Engine for Ours {
         let covered = || self.store.stats().families[0].map.unwrap_or_default().covered_files;
         (self.map == MapChoice::Default).then(covered)
     }
+
+    fn build_maps(&self) {
+        self.store.build_family_maps();
+    }
 }
