@@ -246,3 +246,20 @@ fn a_family_that_the_table_does_not_have_is_an_error() {
     let error = table.scan(&scan().family("f9")).expect_err("no such family");
     assert!(error.to_string().ends_with("table t1 has no family f9; it has f1, f2"), "{error}");
 }
+
+#[test]
+fn a_row_of_hbase_meta_is_not_taken_for_the_rows_after_it_in_its_order() {
+    let copy = RootCopy::new();
+    let meta = open(&copy).table(&"hbase:meta".parse().expect("a name")).expect("sound");
+    let scan = scan().with_logs(true);
+    // The rows of the regions of t1 are between `t1` and `t1\0`.
+    let all: Vec<_> = meta.scan(&scan).expect("sound").map(|cell| cell.expect("sound")).collect();
+    assert!(all.iter().any(|cell| cell.row().starts_with(b"t1,")));
+    let rows = ["t1", "no such table"].map(str::as_bytes);
+    for row in rows.into_iter().chain(all.iter().map(sstable::Cell::row)) {
+        let one = meta.scan(&scan.clone().row(row)).expect("sound");
+        let one: Vec<_> = one.map(|cell| cell.expect("sound")).collect();
+        let expected: Vec<_> = all.iter().filter(|cell| cell.row() == row).cloned().collect();
+        assert_eq!(one, expected, "{}", sstable::escape(row));
+    }
+}

@@ -165,7 +165,7 @@ impl OpenFile {
             count(|trace| &mut trace.files_skipped_by_time);
             return false;
         }
-        let answer = if let Some(row) = plan.range.single_row() {
+        let answer = if let Some(row) = plan.single_row() {
             let probe = RowProbe::new(row, Seed::default());
             let probe = match family.single_column() {
                 Some(column) => probe.with_column(column),
@@ -182,7 +182,7 @@ impl OpenFile {
             trace.add(&asked);
             if may_contain { FilterAnswer::Maybe } else { FilterAnswer::No }
         };
-        self.passed_filter = answer == FilterAnswer::Maybe && plan.range.single_row().is_some();
+        self.passed_filter = answer == FilterAnswer::Maybe && plan.single_row().is_some();
         answer != FilterAnswer::No
     }
 

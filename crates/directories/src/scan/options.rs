@@ -22,6 +22,8 @@ pub struct TableScan {
     pub start: Option<Vec<u8>>,
     /// The row before which the scan ends; `None` for the end of the table.
     pub stop: Option<Vec<u8>>,
+    /// The only row.
+    pub row: Option<Vec<u8>>,
     /// What the rows begin with.
     pub prefix: Vec<u8>,
     /// The families, and their columns; empty for all families.
@@ -76,6 +78,7 @@ impl Default for TableScan {
         Self {
             start: None,
             stop: None,
+            row: None,
             prefix: Vec::new(),
             families: Vec::new(),
             min_ts: Timestamp::new(0),
@@ -113,12 +116,12 @@ impl TableScan {
         self
     }
 
-    /// Returns only this row. Default: all rows.
+    /// Returns only this row, whatever `start` and `stop` are. Default: all rows.
     ///
     /// Files are skipped by their filters, as in a get.
-    pub fn row(self, row: impl AsRef<[u8]>) -> Self {
-        let row = row.as_ref();
-        self.start(row).stop([row, b"\0"].concat())
+    pub fn row(mut self, row: impl AsRef<[u8]>) -> Self {
+        self.row = Some(row.as_ref().to_vec());
+        self
     }
 
     /// Returns all columns of a family. Further calls add families. Default: all families.

@@ -138,7 +138,18 @@ impl Plan {
 
     /// Returns whether a row of the range is to be returned.
     pub(super) fn includes_row(&self, row: &[u8]) -> bool {
-        row.starts_with(&self.scan.prefix)
+        // In the order of hbase:meta, other rows are between `t` and `t\0`, such as `t,,1`.
+        let is_only = self.scan.row.as_deref().is_none_or(|only| row == only);
+        is_only && row.starts_with(&self.scan.prefix)
+    }
+
+    /// Returns the row, if the scan can return only one.
+    pub(super) fn single_row(&self) -> Option<&[u8]> {
+        match &self.scan.row {
+            Some(row) => Some(row),
+            None if self.order == Comparator::Bytes => self.range.single_row(),
+            None => None,
+        }
     }
 }
 
@@ -160,6 +171,9 @@ impl FamilyPlan {
 
 impl RowRange {
     fn of(scan: &TableScan, order: Comparator) -> Self {
+        if let Some(row) = &scan.row {
+            return Self { start: row.clone(), stop: Some([row, &b"\0"[..]].concat()) };
+        }
         let (mut start, mut stop) = (scan.start.clone().unwrap_or_default(), scan.stop.clone());
         // In the order of hbase:meta, rows with the same prefix need not be neighbours.
         if order == Comparator::Bytes {
@@ -175,8 +189,8 @@ impl RowRange {
         self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())
     }
 
-    /// Returns the row, if the range has only one.
-    pub(super) fn single_row(&self) -> Option<&[u8]> {
+    /// Returns the row, if the range has only one in the order of bytes.
+    fn single_row(&self) -> Option<&[u8]> {
         let stop = self.stop.as_deref()?;
         (stop.strip_suffix(b"\0") == Some(&self.start)).then_some(&self.start)
     }

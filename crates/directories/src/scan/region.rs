@@ -31,7 +31,7 @@ impl RegionCells {
         let mut families = Vec::with_capacity(open.families.len());
         for (family, open) in plan.families.iter().zip(&open.families) {
             let mut cells = FamilyCells::new(plan, family, open, range)?;
-            if let Some(row) = range.single_row() {
+            if let Some(row) = plan.single_row() {
                 cells.count_false_positives(row, &mut trace);
             }
             families.push(cells);

@@ -46,11 +46,12 @@ impl Table {
     /// Files are opened when the scan reaches their region.
     ///
     /// ```no_run
+    /// use std::path::Path;
     /// use std::sync::Arc;
     ///
     /// use directories::{LocalTree, RootDirectory, TableScan};
     ///
-    /// let root = RootDirectory::open(Arc::new(LocalTree), "hbase")?;
+    /// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
     /// let snapshot = root.snapshot("users-monday")?;
     /// let mut cells = snapshot.table.scan(&TableScan::default().prefix("user1"))?;
     /// while let Some(cell) = cells.next_ref()? {
@@ -94,7 +95,7 @@ impl Table {
     fn scan_regions(&self, scan: &TableScan, regions: &[Region]) -> Result<TableCells> {
         let plan = Arc::new(Plan::new(self, scan)?);
         let regions = regions.iter().filter(|region| plan.includes_region(region)).cloned();
-        let reading = if scan.threads > 1 && plan.range.single_row().is_none() {
+        let reading = if scan.threads > 1 && plan.single_row().is_none() {
             let regions = regions.collect();
             Reading::Parallel(Box::new(ParallelCells::new(&plan, regions, scan.threads)))
         } else {
