@@ -1,6 +1,6 @@
-//! `hfile snapshot export --to parquet` and `--to arrow`: pyarrow and DuckDB read the cells of HBase.
+//! `hfile snapshot export --to parquet` and `--to arrow`: pyarrow and `DuckDB` read the cells of HBase.
 //!
-//! The packages come from PyPI, into `target/python`. Without Python or PyPI the tests say that they
+//! The packages come from `PyPI`, into `target/python`. Without Python or `PyPI` the tests say that they
 //! were skipped. `cargo test -p hfile-cli --features parquet --test cli_export_parquet`
 
 #[path = "support/command_line.rs"]
@@ -53,7 +53,7 @@ fn run(command: &mut Command) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// Compares an export with the cells of HBase, as pyarrow and DuckDB read it.
+/// Compares an export with the cells of HBase, as pyarrow and `DuckDB` read it.
 fn check(exports: &Exports, format: &str, out: &str, expected: &str, columns: &[&str]) {
     let Some(python) = python() else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/export/compare.py");
