@@ -85,7 +85,7 @@ fn a_get_asks_the_map_and_no_filter() {
 fn a_get_finds_the_block_without_the_index() {
     let sum = get_all(of_blocks());
     // Two rows of a file can share an entry, which then names no block.
-    assert!(sum.map_candidates - sum.map_blocks < 10, "{sum:?}");
+    assert!(sum.map_candidates - sum.map_blocks < 40, "{sum:?}");
     let blocks = sum.data_blocks();
     assert!((1_600..=sum.map_candidates).contains(&blocks), "one block a file: {sum:?}");
 }

@@ -1,11 +1,67 @@
 //! Maps that name data blocks, and the choice of a map by the store.
 
+use sstable::{Caching, Reader, ReaderOptions};
+
 use super::*;
 
 fn trace_of(store: &Store, row: u64) -> ReadTrace {
     let (cells, trace) = store.get_traced(&Get::row(key(row)).column("f", "q")).unwrap();
     assert_eq!(cells.len(), 1, "{row}");
     trace
+}
+
+/// Returns the number of the data block of each row of a file with one cell a row.
+fn block_numbers(file: &Path) -> Vec<u16> {
+    let reader = Reader::open_file(file, ReaderOptions::default()).unwrap();
+    let mut cells = reader.scanner(Caching::Bypass);
+    cells.seek_to_first().unwrap();
+    let mut blocks = Vec::new();
+    while cells.cell().is_some() {
+        blocks.push(cells.block_offset().unwrap());
+        cells.advance().unwrap();
+    }
+    let mut offsets = blocks.clone();
+    offsets.dedup();
+    let number = |block| offsets.iter().position(|offset| offset == block).unwrap();
+    blocks.iter().map(|block| u16::try_from(number(block)).unwrap()).collect()
+}
+
+#[test]
+fn explain_shows_the_block_that_the_map_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", of_blocks()).unwrap();
+    for file in 0..2 {
+        write(&store, (file..600).step_by(2), "value");
+        store.flush().unwrap();
+    }
+    let explain = |row| store.explain(&Get::row(key(row))).unwrap().families.remove(0).files;
+    // The newer file has the odd rows, and comes first.
+    let files = explain(0);
+    let numbers = [1, 0].map(|file| {
+        let file: &store::FileExplanation = &files[file];
+        block_numbers(&directory.path().join("f").join(&file.name))
+    });
+    assert!(numbers.iter().all(|numbers| *numbers.last().unwrap() > 5), "files of many blocks");
+    let (mut denied, mut unknown) = (0, 0);
+    for row in 0..600 {
+        let files = explain(row);
+        let found = usize::from(row % 2 == 0);
+        let (wanted, other) = (numbers[row as usize % 2][row as usize / 2], &files[1 - found]);
+        match files[found].block_named_by_map {
+            Some(number) => assert_eq!(number, wanted, "{row}"),
+            // Two rows of a file share an entry.
+            None => unknown += 1,
+        }
+        if other.fate == FileFate::DeniedByMap {
+            denied += 1;
+            assert_eq!(other.block_named_by_map, None, "{row}");
+        }
+    }
+    assert!(denied > 200 && unknown < 10, "{denied} {unknown}");
+    let of_filters = FamilyOptions::default().family_map(MapMode::Off);
+    store.alter_family("f", of_filters).unwrap();
+    assert!(explain(0).iter().all(|file| file.block_named_by_map.is_none()));
 }
 
 /// The output of a compaction has other blocks than the files whose slots it has got.
@@ -87,12 +143,13 @@ fn a_get_of_a_large_index_with_a_full_cache_reads_one_block() {
 }
 
 #[test]
-fn the_store_makes_a_map_for_many_files_and_drops_it_for_few() {
+fn the_store_makes_a_map_for_two_files_and_drops_it_for_one() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
     for file in 0..8_u64 {
-        assert_eq!(store.stats().families[0].map, None, "{file} files");
+        let map = store.stats().families[0].map;
+        assert_eq!(map.map(|map| map.covered_files), (file > 1).then_some(file));
         write(&store, (file..800).step_by(8), "value");
         store.flush().unwrap();
     }
@@ -169,5 +226,8 @@ fn an_altered_mode_is_followed() {
     assert!(files.bytes < blocks.bytes);
     assert_eq!(alter(MapMode::Off), None);
     assert!(store.stats().cache.reserved_bytes < 10_000);
-    assert_eq!(alter(MapMode::Auto), None, "there are few files");
+    let chosen = alter(MapMode::Auto).unwrap();
+    assert_eq!((chosen.mode, chosen.covered_files), (MapMode::Blocks, 3));
+    store.compact("f", true).unwrap();
+    assert_eq!(store.stats().families[0].map, None, "a single file needs no map");
 }

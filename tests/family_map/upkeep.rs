@@ -50,6 +50,42 @@ fn a_file_that_could_not_be_read_once_is_covered_later() {
     assert!(left_out > 0, "a read of the loaded file failed");
 }
 
+#[test]
+fn rebuilds_are_counted_with_their_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", family()).unwrap();
+    let counts = || {
+        let stats = store.stats();
+        assert_eq!(covered(&store), stats.families[0].files, "{stats:?}");
+        ((stats.map_builds, stats.map_rebuilds), stats.map_build_time)
+    };
+    // The first flush makes a map, which has room for further rows.
+    for rows in [0..300, 300..600] {
+        write(&store, rows, "value");
+        store.flush().unwrap();
+    }
+    assert_eq!(counts(), ((0, 0), Duration::ZERO));
+    // No room for this flush: a larger map is built from the rows of all files.
+    write(&store, 600..20_000, "value");
+    store.flush().unwrap();
+    let ((builds, rebuilds), built) = counts();
+    assert_eq!((builds, rebuilds), (1, 1));
+    assert!(built > Duration::ZERO);
+    // Each flush takes one of 64 slots. Compactions leave dead ones, so the map is copied without them.
+    for row in 0..120 {
+        write(&store, row..=row, "value");
+        store.flush().unwrap();
+        if row % 20 == 19 {
+            store.compact("f", true).unwrap();
+        }
+    }
+    let ((builds, rebuilds), swept) = counts();
+    assert_eq!((builds, rebuilds), (1, 3), "two copies");
+    assert!(swept > built);
+    assert_eq!(store.stats().map_failures, 0);
+}
+
 /// The snapshot keeps the old map in the budget, so that there is no room for its copy.
 #[test]
 fn a_map_that_did_not_fit_is_made_once_there_is_memory() {

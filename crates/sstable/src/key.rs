@@ -29,8 +29,11 @@ use crate::text::escape;
 use crate::units::Timestamp;
 
 /// The type of a cell: a put, or one of four kinds of delete.
+//
+// Eight bytes: a [`CellRef`](crate::CellRef) is copied in words of that size, and a load of a word
+// of which one byte was just stored waits until the store has reached the cache.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[repr(u8)]
+#[repr(u64)]
 pub enum CellType {
     /// A value.
     Put = 4,

@@ -53,10 +53,18 @@ impl Comparator {
     #[inline]
     pub fn compare_rows(self, left: &[u8], right: &[u8]) -> Ordering {
         match self {
-            // The first 8 bytes usually differ; comparing them needs no call.
-            Self::Bytes => match (left.first_chunk::<8>(), right.first_chunk::<8>()) {
-                (Some(left), Some(right)) if left != right => {
+            // The first 8 bytes usually differ, or the next 8; comparing them needs no call.
+            Self::Bytes => match (left.split_first_chunk::<8>(), right.split_first_chunk::<8>()) {
+                (Some((left, _)), Some((right, _))) if left != right => {
                     u64::from_be_bytes(*left).cmp(&u64::from_be_bytes(*right))
+                }
+                (Some((_, left)), Some((_, right))) => {
+                    match (left.first_chunk::<8>(), right.first_chunk::<8>()) {
+                        (Some(left), Some(right)) if left != right => {
+                            u64::from_be_bytes(*left).cmp(&u64::from_be_bytes(*right))
+                        }
+                        _ => left.cmp(right),
+                    }
                 }
                 _ => left.cmp(right),
             },

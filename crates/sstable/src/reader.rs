@@ -20,8 +20,8 @@ use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
 use crate::file::read_context::ReadContext;
 use crate::lookup::LookupFile;
 use crate::{
-    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, KeyRef, ReadAt,
-    ReadTrace, ReaderOptions, Result, RowProbe, Scanner, Trailer,
+    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
+    ReaderOptions, Result, RowProbe, Scanner, Trailer,
 };
 
 /// An open file. Clones are cheap and share the file; threads may share a reader.
@@ -228,12 +228,10 @@ impl Reader {
 
     /// Returns whether a row can begin in the data block with this number, by the index.
     ///
-    /// `None` if the index entries are not in memory: see
+    /// `None` if the file has no such block, or if the index entries are not in memory: see
     /// [`keep_index_in_memory`](Self::keep_index_in_memory).
     pub fn row_can_begin_in(&self, row: &[u8], block: u16) -> Option<bool> {
-        let found = self.file().index.as_ref()?.find_in_memory(&KeyRef::before_row(row))?;
-        // A row begins in the next block if that block's index key is a key of the row.
-        Some((found..=found.saturating_add(1)).contains(&block.into()))
+        self.file().index.as_ref()?.row_can_begin_in(block.into(), row)
     }
 
     /// Returns a scanner without a position. Call a seek method first.

@@ -13,9 +13,12 @@ pub type RowHead = [u64; 2];
 /// Returns the head of a row.
 #[inline]
 pub fn row_head(row: &[u8]) -> RowHead {
-    let mut bytes = [0; 16];
-    let len = row.len().min(bytes.len());
-    bytes[..len].copy_from_slice(&row[..len]);
+    // A copy whose length is not known to the compiler is a call.
+    let bytes = row.first_chunk::<16>().copied().unwrap_or_else(|| {
+        let mut bytes = [0; 16];
+        bytes[..row.len()].copy_from_slice(row);
+        bytes
+    });
     let number = u128::from_be_bytes(bytes);
     [(number >> 64) as u64, number as u64]
 }

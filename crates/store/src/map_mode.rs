@@ -4,13 +4,13 @@ use std::fmt;
 
 /// Whether a family has a family map: one lookup for all of its files.
 ///
-/// Without a map, a get asks the filter of each file. A family map is a table in memory that names
+/// Without a map, a get queries the filter of each file. A family map is a table in memory that names
 /// the files which may hold a row, so the time of a get hardly grows with the number of files. Its
 /// memory is part of the budget of the block cache; filters that it replaces leave memory.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum MapMode {
-    /// No map: gets ask the filters of the files.
+    /// No map: gets query the filters of the files.
     Off,
     /// A map from rows to files, of 18 to 27 bits for each row of each file.
     Files,
@@ -19,6 +19,9 @@ pub enum MapMode {
     /// A get then finds the block without a search of the index.
     Blocks,
     /// The store chooses by the number of files and the budget of the block cache.
+    ///
+    /// A family with two files or more gets a map of blocks if it fits into a fourth of the budget,
+    /// else a map of files if that fits, else none.
     #[default]
     Auto,
 }

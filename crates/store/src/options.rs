@@ -445,11 +445,12 @@ impl FamilyOptions {
 
     /// Sets whether the family has a map of its rows in memory. Default: [`MapMode::Auto`].
     ///
-    /// The store adds the rows of each flush to the map. It reads the rows of other files, which
-    /// were loaded or are there when the store is opened, in the background, or within the calls
-    /// if there are no [`background`](crate::StoreOptions::background) threads. Meanwhile, and if
-    /// the map does not fit into half of the cache's budget, gets ask the filters of these files.
-    /// A store that is open for reading only has no map.
+    /// The store adds the rows of each flush to the map. It reads the rows of other files (loaded
+    /// ones, and those that exist when the store is opened) in the background. Without
+    /// [`background`](crate::StoreOptions::background) threads, the call that loads or flushes files
+    /// reads the rows. Gets query the filter of a file until its rows are in the map, or if they do
+    /// not fit: maps and filters take at most half of the cache's budget. A store that is open for
+    /// reading only has a map after [`build_family_maps`](crate::Store::build_family_maps).
     ///
     /// ```
     /// use store::{FamilyOptions, Get, MapMode, Put, Store, StoreOptions};

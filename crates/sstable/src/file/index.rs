@@ -106,6 +106,14 @@ impl DataIndex {
         self.entries_in_memory().is_some_and(|entries| number < entries.len())
     }
 
+    /// Returns whether a row can begin in the data block with this number.
+    ///
+    /// `None` if the entry is not in memory.
+    pub(crate) fn row_can_begin_in(&self, number: usize, row: &[u8]) -> Option<bool> {
+        let entries = self.entries_in_memory().filter(|entries| number < entries.len())?;
+        Some(entries.row_can_begin_in(number, row))
+    }
+
     /// Returns the slot of the data block with this number.
     ///
     /// # Panics

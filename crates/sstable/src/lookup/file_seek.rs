@@ -224,6 +224,10 @@ fn load_through_index(
     };
     let index = file.data_index();
     match entry {
+        // Another row of the file has the same entry in the map. No block need be read to know this.
+        Some(entry) if is_named && index.row_can_begin_in(entry, row) == Some(false) => {
+            Ok(SeekState::Done(None))
+        }
         Some(entry) => load(index.entry_in_memory(entry), context),
         None => index.find(&file.blocks, |node: &IndexBlock| node.find(&key), context, load),
     }

@@ -104,6 +104,12 @@ impl<'a> RowLookup<'a> {
         self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
     }
 
+    /// Returns the answer of the family map; no file is covered if there was no answer.
+    #[inline]
+    pub const fn map_answer(&self) -> &MapAnswer {
+        &self.map
+    }
+
     /// Returns the counters of the lookup so far.
     #[inline]
     pub const fn trace(&self) -> &ReadTrace {

@@ -5,7 +5,7 @@
 //!             ├─ back_pressure   writers wait while flushes do not keep up
 //!             ├─ flush           memstores to files
 //!             ├─ drop_family     a flush that leaves one family out
-//!             ├─ family_map      reads the rows of files into the family maps
+//!             ├─ family_map      inserts the rows of files into the family maps
 //!             └─ compaction, filters      rewrite files
 //! import, export, checkpoint      copy files in, write files for HBase, share files
 //! ```

@@ -4,7 +4,7 @@
 //! whose empty methods the compiler removes, [`Traced`] sums up the counters of the families, and
 //! [`Recorder`] keeps everything.
 
-use sstable::{Cell, LookupObserver, ReadTrace, Timestamp};
+use sstable::{Cell, LookupObserver, MapAnswer, ReadTrace, RowLookup, Timestamp};
 
 use crate::files::file_list::Files;
 use crate::files::version::FamilyVersion;
@@ -49,6 +49,11 @@ pub struct FileExplanation {
     pub fate: FileFate,
     /// Whether the family map covers the file, so that the map was asked in place of its filter.
     pub covered_by_map: bool,
+    /// The number of the data block that the family map named and the get searched.
+    ///
+    /// Data blocks of a file are numbered from 0. `None` if the map named no block, or if the get used
+    /// the index of the file instead, for example because entries of the map disagreed.
+    pub block_named_by_map: Option<u16>,
     /// The counters of this file.
     pub trace: ReadTrace,
 }
@@ -57,8 +62,13 @@ pub use sstable::FileFate;
 
 /// Observes a get: its families and the fate of each file.
 pub(crate) trait GetObserver: LookupObserver {
-    /// Called before the first file of a family; `trace` has the family's counters so far.
-    fn begin_family(&mut self, family: &FamilyVersion, memstore_cells: usize, trace: &ReadTrace);
+    /// Called before the first file of a family; `lookup` is ready to read the files.
+    fn begin_family(
+        &mut self,
+        family: &FamilyVersion,
+        memstore_cells: usize,
+        lookup: &RowLookup<'_>,
+    );
 
     /// Called after the last file of a family, and after an error; `trace` has the family's
     /// counters.
@@ -66,7 +76,7 @@ pub(crate) trait GetObserver: LookupObserver {
 }
 
 impl GetObserver for () {
-    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &ReadTrace) {}
+    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &RowLookup<'_>) {}
     fn end_family(&mut self, _: &ReadTrace) {}
 }
 
@@ -75,7 +85,7 @@ impl GetObserver for () {
 pub(crate) struct Traced(pub(crate) ReadTrace);
 
 impl GetObserver for Traced {
-    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &ReadTrace) {}
+    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &RowLookup<'_>) {}
 
     #[inline]
     fn end_family(&mut self, trace: &ReadTrace) {
@@ -95,16 +105,24 @@ pub(crate) struct Recorder {
     pub(crate) trace: Traced,
     /// The files of the last family.
     files: Files,
+    /// What the map of the last family said about the row.
+    map: MapAnswer,
     /// The trace at the last file.
     before: ReadTrace,
 }
 
 impl GetObserver for Recorder {
-    fn begin_family(&mut self, family: &FamilyVersion, memstore_cells: usize, trace: &ReadTrace) {
+    fn begin_family(
+        &mut self,
+        family: &FamilyVersion,
+        memstore_cells: usize,
+        lookup: &RowLookup<'_>,
+    ) {
         let name = family.family.name.clone();
         self.families.push(FamilyExplanation { name, memstore_cells, files: Vec::new() });
         self.files = family.files.clone();
-        self.before = *trace;
+        self.map = *lookup.map_answer();
+        self.before = *lookup.trace();
     }
 
     fn end_family(&mut self, trace: &ReadTrace) {
@@ -116,13 +134,16 @@ impl LookupObserver for Recorder {
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace) {
         let family = self.families.last_mut().expect("a family has begun");
         let entry = &self.files.by_time()[index].file.entry;
+        let trace_of_file = trace.since(&self.before);
+        let searched_block = trace_of_file.map_blocks > 0;
         family.files.push(FileExplanation {
             name: entry.name.clone(),
             bytes: entry.length,
             times: entry.times,
             fate,
             covered_by_map: self.files.coverage().is_some_and(|coverage| coverage.covers(index)),
-            trace: trace.since(&self.before),
+            block_named_by_map: self.map.blocks.of(index).filter(|_| searched_block),
+            trace: trace_of_file,
         });
         self.before = *trace;
     }

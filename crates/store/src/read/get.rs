@@ -219,7 +219,7 @@ impl<'a> FamilyRead<'a> {
         if let Some(coverage) = family.files.coverage() {
             lookup.answered_by_map(coverage.answer(probe.key_hash(read_view.seed)));
         }
-        observer.begin_family(family, row.len(), lookup.trace());
+        observer.begin_family(family, row.len(), lookup);
         Self { family, row }
     }
 

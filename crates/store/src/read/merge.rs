@@ -13,6 +13,15 @@ pub trait CellCursor {
     /// Returns the current cell; `None` before the first seek and after the last cell.
     fn cell(&self) -> Option<CellRef<'_>>;
 
+    /// Returns the row of the current cell; `None` without one.
+    ///
+    /// A merge asks for the row of each cell. A cursor that knows it without the rest of the cell
+    /// should say so.
+    #[inline]
+    fn row(&self) -> Option<&[u8]> {
+        self.cell().map(|cell| cell.row)
+    }
+
     /// Moves to the next cell.
     ///
     /// # Errors
@@ -116,10 +125,15 @@ impl<S: CellCursor> MergeCursor<S> {
     }
 
     /// Returns the current cell; `None` after the last one.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "avoids a call and copies of the cell for each cell of a scan"
+    )]
+    #[inline(always)]
     pub fn cell(&self) -> Option<CellRef<'_>> {
-        let cell = self.heap.first().and_then(|first| self.sources[first.source].cell());
-        debug_assert_eq!(cell.is_some(), !self.heap.is_empty(), "{IN_HEAP}");
+        let first = self.heap.first()?;
+        let cell = self.sources[first.source].cell();
+        debug_assert!(cell.is_some(), "{IN_HEAP}");
         cell
     }
 
@@ -139,10 +153,10 @@ impl<S: CellCursor> MergeCursor<S> {
             self.heap.clear();
             return Err(error);
         }
-        match source.cell() {
+        match source.row() {
             // A single source keeps its place in the heap.
             Some(_) if others.is_empty() => return Ok(()),
-            Some(cell) => first.head = head(self.order, cell.row),
+            Some(row) => first.head = head(self.order, row),
             None => {
                 self.heap.swap_remove(0);
             }
@@ -179,7 +193,7 @@ impl<S: CellCursor> MergeCursor<S> {
 
     fn rebuild(&mut self) {
         let heap_entry = |(index, source): (usize, &S)| {
-            source.cell().map(|cell| HeapEntry { head: head(self.order, cell.row), source: index })
+            source.row().map(|row| HeapEntry { head: head(self.order, row), source: index })
         };
         debug_assert!(self.heap.is_empty(), "the heap is cleared before a rebuild");
         self.heap.extend(self.sources.iter().enumerate().filter_map(heap_entry));

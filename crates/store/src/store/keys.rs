@@ -5,8 +5,6 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use sstable::Cell;
-
 use super::Store;
 use crate::error::Result;
 use crate::read::query::{Get, Scan};
@@ -72,8 +70,42 @@ impl Keys {
     ///
     /// As for [`Store::get`].
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
-        let found = self.store.get(&Get::row(key).column(&*self.family, b""))?;
-        Ok(found.into_iter().next().map(Cell::into_value))
+        self.get_with(key, <[u8]>::to_vec)
+    }
+
+    /// Calls `read` with the value of a key, and returns the result; `None` if the key is missing.
+    ///
+    /// Unlike [`get`](Self::get), this does not copy the value: `read` gets it from its block.
+    ///
+    /// ```
+    /// # use store::{FamilyOptions, Store, StoreOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("f", FamilyOptions::default())?;
+    /// let keys = store.keys("f")?;
+    /// keys.insert("a", "12345")?;
+    /// assert_eq!(keys.get_with("a", |value| value.len())?, Some(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::get`].
+    #[inline]
+    pub fn get_with<T>(
+        &self,
+        key: impl AsRef<[u8]>,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>> {
+        let (mut read, mut found) = (Some(read), None);
+        let get = Get::row(key).column(&*self.family, b"");
+        self.store.get_with(&get, |cell| {
+            // A get of one version of one column has one cell at most.
+            if let Some(read) = read.take() {
+                found = Some(read(cell.value));
+            }
+        })?;
+        Ok(found)
     }
 
     /// Returns whether a key has a value.
@@ -82,7 +114,7 @@ impl Keys {
     ///
     /// As for [`Store::get`].
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.get(key).map(|value| value.is_some())
+        Ok(self.get_with(key, |_| ())?.is_some())
     }
 
     /// Removes a key; a missing key is not an error.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use filter::KeyHash;
 use sstable::{MapAnswer, MapBlocks};
 
+use super::lines::Lines;
 use super::map::FamilyMap;
 use super::slots::{FileSlots, Slots};
 use crate::stats::MapStats;
@@ -54,12 +55,12 @@ impl Coverage {
     #[inline]
     pub(crate) fn answer(&self, hash: KeyHash) -> MapAnswer {
         let mut answer = MapAnswer { covered: self.covered, ..MapAnswer::default() };
-        let Some(numbers) = &self.map.numbers else {
+        let Lines::Blocks(lines) = &self.map.lines else {
             let slots = self.map.slots(hash).iter();
             answer.named = slots.fold(0, |named, slot| named | self.by_slot[slot as usize]);
             return answer;
         };
-        self.map.places(numbers, hash, |slot, number| {
+        self.map.places(lines, hash, |slot, number| {
             let file = self.by_slot[slot as usize];
             if file != 0 {
                 answer.named |= file;

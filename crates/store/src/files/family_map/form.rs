@@ -26,17 +26,10 @@ pub(crate) struct MapNeeds {
     pub(crate) present: Option<MapForm>,
 }
 
-/// The number of files from which [`MapMode::Auto`] makes a map.
+/// The number of files from which [`MapMode::Auto`] makes a map, and below which it drops the map.
 ///
-/// A lookup in a map takes as long as in three to six filters, if these are in the CPU caches or
-/// are prefetched together. With 4 files, a map saved less than a tenth of a get's time.
-const FILES_MIN: usize = 8;
-
-/// The number of files below which [`MapMode::Auto`] drops a map.
-///
-/// Less than `FILES_MIN`, so that a compaction of some files does not drop the map that the next
-/// flushes need again.
-const FILES_KEPT_MIN: usize = 4;
+/// With 4 files, a map of blocks saves about a tenth of a get's time. A single file needs no map.
+const FILES_MIN: usize = 2;
 
 /// The share of the cache's budget that a map of [`MapMode::Auto`] takes at most: one fourth.
 ///
@@ -49,7 +42,7 @@ impl MapForm {
     /// Returns the form of map that a family needs; `None` if filters serve its reads better.
     pub(crate) fn choose(mode: MapMode, needs: &MapNeeds) -> Option<Self> {
         match mode {
-            _ if !Self::may_be_chosen(mode, needs.files, needs.present) => None,
+            _ if !Self::may_be_chosen(mode, needs.files) => None,
             MapMode::Off => None,
             MapMode::Files => Some(Self::Files),
             MapMode::Blocks => Some(Self::Blocks),
@@ -58,12 +51,11 @@ impl MapForm {
     }
 
     /// Returns whether [`choose`](Self::choose) may return a form, whatever the number of rows.
-    pub(crate) fn may_be_chosen(mode: MapMode, files: usize, present: Option<Self>) -> bool {
-        let files_min = if present.is_some() { FILES_KEPT_MIN } else { FILES_MIN };
+    pub(crate) const fn may_be_chosen(mode: MapMode, files: usize) -> bool {
         match mode {
             MapMode::Off => false,
             MapMode::Files | MapMode::Blocks => true,
-            MapMode::Auto => files >= files_min,
+            MapMode::Auto => files >= FILES_MIN,
         }
     }
 
@@ -114,18 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn few_files_get_no_map_and_lose_theirs() {
+    fn a_single_file_gets_no_map_and_loses_its_map() {
         let large = 1 << 30;
-        for (files, without, with) in [
-            (1, false, false),
-            (3, false, false),
-            (4, false, true),
-            (7, false, true),
-            (8, true, true),
-            (100, true, true),
-        ] {
-            assert_eq!(auto(files, 1000, large, None).is_some(), without, "{files}");
-            assert_eq!(auto(files, 1000, large, Some(MapForm::Files)).is_some(), with, "{files}");
+        for present in [None, Some(MapForm::Files), Some(MapForm::Blocks)] {
+            assert_eq!(auto(0, 1000, large, present), None);
+            assert_eq!(auto(1, 1000, large, present), None);
+            for files in [2, 100] {
+                assert!(auto(files, 1000, large, present).is_some());
+            }
         }
     }
 

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filter::{KeyHash, prefetch_line};
+use filter::KeyHash;
 use sstable::{BlockCache, MapBlocks, Reservation};
 
 use super::form::MapForm;
-use super::line::{ENTRIES, Line};
-use super::numbers::Numbers;
+use super::line::ENTRIES;
+use super::lines::{Lines, NumberedLine};
 use super::places::{Fingerprint, LINES_MAX, line_index};
 use super::slots::{FileSlots, SLOT_COUNT, Slots};
 use super::stash::Stash;
@@ -25,9 +25,7 @@ const LINE_LEN: u64 = 64;
 
 /// A map from the hash of a row to the slots of the files that may have it.
 pub(crate) struct FamilyMap {
-    pub(super) lines: Box<[Line]>,
-    /// The block numbers of the entries of each line; `None` in a map of files.
-    pub(super) numbers: Option<Box<[Numbers]>>,
+    pub(super) lines: Lines,
     pub(super) stash: Stash,
     /// Locked to insert entries. Readers do not lock it.
     pub(super) writer: Mutex<MapWriter>,
@@ -105,14 +103,8 @@ impl FamilyMap {
     pub(crate) fn new(rows: u64, form: MapForm, cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
         let size = MapSize::of_rows(rows, form);
         let reservation = cache.reserve(size.bytes())?;
-        let lines = allocated(size.lines, Line::new)?;
-        let numbers = match form {
-            MapForm::Files => None,
-            MapForm::Blocks => Some(allocated(size.lines, Numbers::new)?.into()),
-        };
         Some(Arc::new(Self {
-            lines: lines.into(),
-            numbers,
+            lines: Lines::new(size.lines, form)?,
             stash: Stash::new(size.stashed),
             writer: Mutex::default(),
             size,
@@ -123,11 +115,7 @@ impl FamilyMap {
     /// Prefetches the first line of a row.
     #[inline]
     pub(super) fn prefetch(&self, hash: KeyHash) {
-        let first = line_index(hash, 0, self.lines.len());
-        prefetch_line(&self.lines[first]);
-        if let Some(numbers) = &self.numbers {
-            prefetch_line(&numbers[first]);
-        }
+        self.lines.prefetch(line_index(hash, 0, self.lines.len()));
     }
 
     /// Returns the slots under which a row with this hash may have been inserted.
@@ -136,7 +124,7 @@ impl FamilyMap {
     #[inline]
     pub(super) fn slots(&self, hash: KeyHash) -> Slots {
         let fingerprint = Fingerprint::of(hash);
-        let first = &self.lines[line_index(hash, 0, self.lines.len())];
+        let first = self.lines.line(line_index(hash, 0, self.lines.len()));
         let slots = first.slots(fingerprint);
         if !first.overflows(fingerprint) {
             return slots;
@@ -148,7 +136,7 @@ impl FamilyMap {
     fn slots_beyond_first_line(&self, hash: KeyHash, fingerprint: Fingerprint) -> Slots {
         let mut slots = Slots::NONE;
         for step in 1..LINES_MAX {
-            let line = &self.lines[line_index(hash, step, self.lines.len())];
+            let line = self.lines.line(line_index(hash, step, self.lines.len()));
             slots = slots.with(line.slots(fingerprint));
             if !line.overflows(fingerprint) {
                 return slots;
@@ -165,19 +153,19 @@ impl FamilyMap {
     /// Calls `found` with the slot of each entry for a hash, and with the number of the block in
     /// which the row begins.
     ///
-    /// The map must have block numbers. As in [`slots`](Self::slots), no entry is left out.
+    /// `lines` are those of this map, which has block numbers. As in [`slots`](Self::slots), no
+    /// entry is left out.
     #[inline]
     pub(super) fn places(
         &self,
-        numbers: &[Numbers],
+        lines: &[NumberedLine],
         hash: KeyHash,
         mut found: impl FnMut(u32, u16),
     ) {
         let fingerprint = Fingerprint::of(hash);
         for step in 0..LINES_MAX {
-            let at = line_index(hash, step, self.lines.len());
-            let line = &self.lines[at];
-            line.entries(fingerprint, |index, slot| found(slot, numbers[at].number(index)));
+            let NumberedLine { line, numbers } = &lines[line_index(hash, step, lines.len())];
+            line.entries(fingerprint, |index, slot| found(slot, numbers.number(index)));
             if !line.overflows(fingerprint) {
                 return;
             }
@@ -230,14 +218,6 @@ impl FamilyMap {
         drop(writer);
         Ok(SlotWriter { map: Arc::clone(self), slot, rows: 0, sample: Vec::new() })
     }
-}
-
-/// Returns the lines of a map; `None` if there is not enough memory.
-pub(super) fn allocated<T>(count: u64, new: impl Fn() -> T) -> Option<Vec<T>> {
-    let mut lines = Vec::new();
-    lines.try_reserve_exact(usize::try_from(count).ok()?).ok()?;
-    lines.extend((0..count).map(|_| new()));
-    Some(lines)
 }
 
 impl fmt::Debug for FamilyMap {
@@ -295,9 +275,9 @@ impl SlotWriter {
             let fingerprint = Fingerprint::of(hash);
             let insert_into = |step| {
                 let at = line_index(hash, step, map.lines.len());
-                let place = map.lines[at].insert(fingerprint, self.slot);
-                if let Some((place, numbers)) = place.zip(map.numbers.as_deref()) {
-                    numbers[at].note(place, block);
+                let place = map.lines.line(at).insert(fingerprint, self.slot);
+                if let Some((place, numbers)) = place.zip(map.lines.numbers(at)) {
+                    numbers.note(place, block);
                 }
                 place.is_some()
             };

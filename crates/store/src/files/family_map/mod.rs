@@ -11,6 +11,7 @@
 //! | `places`     | computes the lines and the fingerprint of a hash                         |
 //! | `line`       | one cache line of entries                                                |
 //! | `numbers`    | the block numbers of the entries of a line                               |
+//! | `lines`      | all lines of a map, with or without numbers                              |
 //! | `stash`      | the hashes whose lines were all full                                     |
 //! | `map`        | the lines and the stash; inserts and lookups                             |
 //! | `form`       | whether entries name blocks, and which families need a map               |
@@ -43,6 +44,7 @@
 pub(crate) mod coverage;
 pub(crate) mod form;
 mod line;
+mod lines;
 pub(crate) mod map;
 mod numbers;
 mod places;

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use sstable::BlockCache;
 
-use super::form::MapForm;
-use super::line::Line;
-use super::map::{FamilyMap, MapWriter, allocated};
+use super::lines::{Lines, NumberedLine, collected};
+use super::map::{FamilyMap, MapWriter};
 use super::numbers::Numbers;
 use super::slots::Slots;
 use super::stash::Stash;
@@ -29,27 +28,13 @@ impl FamilyMap {
             }
         }
         let reservation = cache.reserve(self.size.bytes())?;
-        let copies = match self.form() {
-            MapForm::Files => None,
-            MapForm::Blocks => Some(allocated(self.size.lines, Numbers::new)?),
-        };
-        let mut lines = allocated(0, Line::new)?;
-        lines.try_reserve_exact(self.lines.len()).ok()?;
         // Inserts wait for the copy, and then continue in this map, not in the copy. Their files
         // are covered later: their slots are not part of `files`.
         let original = lock(&self.writer);
         let next_slot = u32::try_from(files.len()).ok()?;
         let is_stash_full = original.is_stash_full;
         let mut writer = MapWriter { next_slot, is_stash_full, ..MapWriter::default() };
-        lines.extend(self.lines.iter().enumerate().map(|(at, line)| {
-            let (line, entries): (Line, u64) = line.renumbered(&renumber, |place, index| {
-                if let Some((numbers, copies)) = self.numbers.as_deref().zip(copies.as_deref()) {
-                    copies[at].note(place, numbers[at].number(index));
-                }
-            });
-            writer.entries += entries;
-            line
-        }));
+        let lines = self.lines.renumbered(&renumber, &mut writer.entries)?;
         let stash = Stash::new(self.size.stashed);
         for (hash, slots) in self.stash.iter() {
             let live = slots.iter().filter_map(|old| renumber[old as usize]);
@@ -62,8 +47,7 @@ impl FamilyMap {
         }
         drop(original);
         Some(Arc::new(Self {
-            lines: lines.into(),
-            numbers: copies.map(Vec::into_boxed_slice),
+            lines,
             stash,
             writer: Mutex::new(writer),
             size: self.size,
@@ -83,4 +67,44 @@ impl FamilyMap {
     pub(crate) fn used_slots(&self) -> u32 {
         lock(&self.writer).next_slot
     }
+}
+
+impl Lines {
+    /// Returns a copy with other slot numbers, and adds its number of entries to `entries`.
+    ///
+    /// Leaves out the entries whose slot has no new number. Returns `None` if there is not enough
+    /// memory. Only the writer of the map may call this.
+    fn renumbered(&self, renumber: &[Option<u32>; 64], entries: &mut u64) -> Option<Self> {
+        Some(match self {
+            Self::Files(lines) => {
+                Self::Files(copies(lines, entries, |line| line.renumbered(renumber, |_, _| {}))?)
+            }
+            Self::Blocks(lines) => {
+                Self::Blocks(copies(lines, entries, |line| line.renumbered(renumber))?)
+            }
+        })
+    }
+}
+
+impl NumberedLine {
+    /// As [`Line::renumbered`](super::line::Line::renumbered), with the numbers of the entries.
+    fn renumbered(&self, renumber: &[Option<u32>; 64]) -> (Self, u64) {
+        let numbers = Numbers::new();
+        let (line, entries) = self.line.renumbered(renumber, |place, index| {
+            numbers.note(place, self.numbers.number(index));
+        });
+        (Self { line, numbers }, entries)
+    }
+}
+
+/// Copies elements, and adds the number of entries of the copies to `entries`.
+fn copies<T>(lines: &[T], entries: &mut u64, copy: impl Fn(&T) -> (T, u64)) -> Option<Box<[T]>> {
+    collected(
+        lines.len() as u64,
+        lines.iter().map(|line| {
+            let (line, copied) = copy(line);
+            *entries += copied;
+            line
+        }),
+    )
 }

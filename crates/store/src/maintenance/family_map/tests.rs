@@ -1,8 +1,11 @@
 use std::path::Path;
+use std::sync::Arc;
 
-use super::*;
+use super::build::publish;
+use super::next_step::{Condition, Step};
+use crate::files::family_map::coverage::Coverage;
 use crate::store::StoreInner;
-use crate::{FamilyOptions, Put, Store, StoreOptions};
+use crate::{FamilyOptions, MapMode, Put, Store, StoreOptions};
 
 /// Opens a store with two files; the family map covers the older one.
 fn with_an_uncovered_file(directory: &Path) -> StoreInner {
@@ -50,13 +53,4 @@ fn a_file_that_lost_the_race_for_the_last_slot_is_covered_by_the_next_step() {
     assert!(matches!(next, Some(Step::Sweep)), "the map has dead slots");
     maintenance.cover_files(catalog);
     assert_eq!((covered_files(&inner), maintenance.counts().map_failures), (2, 0));
-}
-
-#[test]
-fn a_map_that_was_given_up_is_tried_for_far_more_or_fewer_rows() {
-    let now = Instant::now();
-    let given_up = GivenUpMap { rows: 1_000, retry: MapRetry::after(None, now) };
-    let may_try = |rows| given_up.may_try(rows, now);
-    assert!(may_try(499) && !may_try(500) && !may_try(2_000) && may_try(2_001));
-    assert!(given_up.may_try(1_000, now + std::time::Duration::from_millis(100)));
 }

@@ -1,0 +1,65 @@
+//! The files of a family that its map does not cover, and an estimate of their rows.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::files::family_map::coverage::Coverage;
+use crate::files::family_map::form::MapForm;
+use crate::files::file_list::Files;
+use crate::files::store_file::StoreFile;
+use crate::maintenance::filters::row_count;
+
+/// The number of files that a map can cover.
+const FILES_MAX: usize = 64;
+
+/// Returns the files that a map can cover now, with their indexes in the list.
+pub(super) fn mappable(
+    files: &Files,
+    now: Instant,
+) -> impl Iterator<Item = (usize, &Arc<StoreFile>)> {
+    let files = files.by_time().iter().take(FILES_MAX).map(|ranked| &ranked.file).enumerate();
+    files.filter(move |(_, file)| file.map_retry().is_none_or(|retry| retry.is_due(now)))
+}
+
+/// Returns an estimate of the rows of the files that a map can cover now.
+pub(super) fn rows_of(files: &Files, now: Instant) -> u64 {
+    mappable(files, now).map(|(_, file)| rows_at_most(file)).sum()
+}
+
+/// Returns the files that a map can cover now but the present one does not, newest first.
+pub(super) fn uncovered(files: &Files, now: Instant) -> impl Iterator<Item = &Arc<StoreFile>> {
+    let is_covered =
+        |index| files.coverage().is_some_and(|coverage: &Coverage| coverage.covers(index));
+    mappable(files, now).filter(move |(index, _)| !is_covered(*index)).map(|(_, file)| file)
+}
+
+/// Returns the covered files for which a map of blocks lacks the blocks, newest first.
+///
+/// They have replaced other files, whose slots they have got.
+pub(super) fn without_blocks<'f>(
+    files: &'f Files,
+    coverage: &'f Coverage,
+    now: Instant,
+) -> impl Iterator<Item = &'f Arc<StoreFile>> {
+    let of_blocks = coverage.map().form() == MapForm::Blocks;
+    let lacks = move |(index, file): &(usize, &Arc<StoreFile>)| {
+        of_blocks
+            && coverage.covers(*index)
+            && !coverage.slots(*index).has_blocks
+            && !file.has_no_block_numbers()
+    };
+    mappable(files, now).filter(lacks).map(|(_, file)| file)
+}
+
+/// Returns the indexes of the covered files.
+pub(super) fn covered<'f>(
+    files: &'f Files,
+    coverage: &'f Coverage,
+) -> impl Iterator<Item = usize> + 'f {
+    (0..files.by_time().len()).filter(|index| coverage.covers(*index))
+}
+
+/// Returns an estimate of the rows of a file: the keys of its filter, but at most its cells.
+pub(super) fn rows_at_most(file: &StoreFile) -> u64 {
+    row_count(file).min(file.entry.cells)
+}
