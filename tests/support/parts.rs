@@ -21,6 +21,7 @@ use sstable::{
     ReadTrace, Result, RowProbe, WriterOptions,
 };
 
+use crate::directory_parts;
 use crate::foreign;
 use crate::mutants::{set_trailer, shift_offsets};
 use crate::sound::{Sound, open};
@@ -30,7 +31,7 @@ use crate::store_parts;
 pub type Target = fn(&[u8]) -> bool;
 
 /// The fuzz targets by name, as in `fuzz/`; `tests/fuzz_corpus.rs` replays their inputs.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("reader", reader),
     ("plain", plain),
     ("prefix", prefix),
@@ -47,6 +48,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("foreign", foreign::foreign),
     ("wal", store_parts::wal),
     ("manifest", store_parts::manifest),
+    ("directory", directory_parts::directory),
 ];
 
 /// Longer inputs take longer and reach no further code.
@@ -353,6 +355,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     };
     let encoded_data = BlockType::EncodedData;
     match target {
+        "directory" => directory_parts::seeds(),
         "reader" => Sound::small().into_iter().map(|sound| sound.bytes).collect(),
         "plain" => encoded(DataBlockEncoding::None, BlockType::Data),
         "prefix" => encoded(DataBlockEncoding::Prefix, encoded_data),

@@ -118,7 +118,7 @@ pub use place::Place;
 pub use reader::{CellScanner, StoreFileReader};
 pub use region_info::RegionInfo;
 pub use root::{RootDirectory, SnapshotList};
-pub use scan::{FamilyColumns, MissingCells, MobValues, TableCells, TableScan};
+pub use scan::{FamilyColumns, MissingCells, MobValues, OldLogCells, TableCells, TableScan};
 pub use schema::{FamilySchema, TableSchema};
 pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use store_file::StoreFile;

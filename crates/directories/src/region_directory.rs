@@ -5,13 +5,15 @@
 //!             /FAMILY/FILE             in a snapshot, empty or a reference
 //!             /FAMILY/.filelist        of a store file tracker, which lists the files that count
 //!             /recovered.edits/N       write-ahead logs that HBase replays when it opens the region
-//!                             /N.seqid an empty marker
+//!                             /N.seqid empty; all writes up to sequence id N are in store files
 //! ```
 //!
 //! Which regions count is decided in `region_rules.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use sstable::SequenceId;
 
 use crate::region_info::{self, RegionInfo};
 use crate::schema::{TableSchema, is_family_name};
@@ -22,6 +24,8 @@ use crate::{Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, Stor
 
 /// The name of the directory of recovered edits.
 const RECOVERED_EDITS: &str = "recovered.edits";
+/// The ends of the names of files whose names are sequence ids; older versions wrote the second.
+const SEQUENCE_SUFFIXES: [&str; 2] = [".seqid", "_seqid"];
 /// The setting that names the store file tracker of a table or a family.
 const TRACKER: &str = "hbase.store.file-tracker.impl";
 /// The setting that names the tracker that counts while a table migrates to another one.
@@ -105,8 +109,11 @@ impl RegionDirectories<'_> {
             );
             return Err(Error::damaged(&path, what));
         }
-        let recovered_edits = self.recovered_edits(directory)?;
-        Ok(Region { recovered_edits, ..self.read_families(directory, info, problems) })
+        let edits = directory.join(RECOVERED_EDITS);
+        let edits = self.list_if_there(&edits)?;
+        let (last_opened, recovered_edits) = (last_opened(&edits), recovered_edits(edits));
+        let region = self.read_families(directory, info, problems);
+        Ok(Region { recovered_edits, last_opened, ..region })
     }
 
     /// Reads the families of a region. Adds those that cannot be read to `problems`.
@@ -126,7 +133,7 @@ impl RegionDirectories<'_> {
         if let Err(error) = self.check_other_families(directory, problems) {
             problems.push(error);
         }
-        Region { info, families, recovered_edits: Vec::new() }
+        Region { info, families, recovered_edits: Vec::new(), last_opened: None }
     }
 
     /// Reports store files in directories of families that the schema does not have.
@@ -147,21 +154,6 @@ impl RegionDirectories<'_> {
         Ok(())
     }
 
-    fn recovered_edits(&self, region: &Path) -> Result<Vec<PathBuf>> {
-        let directory = region.join(RECOVERED_EDITS);
-        let mut logs: Vec<PathBuf> = self
-            .list_if_there(&directory)?
-            .into_iter()
-            .filter(|item| matches!(item.kind, ItemKind::File { len } if len > 0))
-            .filter(|item| {
-                item.name().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()))
-            })
-            .map(|item| item.path)
-            .collect();
-        logs.sort();
-        Ok(logs)
-    }
-
     fn read_family(
         &self,
         region: &Path,
@@ -178,6 +170,7 @@ impl RegionDirectories<'_> {
             region: info.encoded_name.clone(),
             family,
             listed_in: directory.clone(),
+            is_table: self.kind == DirectoryKind::Table,
         });
         let items = self.list_if_there(&directory)?;
         let mut files = Vec::new();
@@ -269,4 +262,24 @@ impl RegionDirectories<'_> {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+/// Returns the logs among recovered edits.
+fn recovered_edits(items: Vec<Item>) -> Vec<PathBuf> {
+    let is_log = |item: &Item| {
+        matches!(item.kind, ItemKind::File { len } if len > 0)
+            && item.name().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut logs: Vec<PathBuf> = items.into_iter().filter(is_log).map(|item| item.path).collect();
+    logs.sort();
+    logs
+}
+
+/// Returns the greatest sequence id that a file among recovered edits has as its name.
+fn last_opened(items: &[Item]) -> Option<SequenceId> {
+    let number = |name: &str| {
+        let number = SEQUENCE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))?;
+        number.parse().ok().filter(|number| *number <= SequenceId::MAX.get())
+    };
+    items.iter().filter_map(Item::name).filter_map(number).max().map(SequenceId::new)
 }

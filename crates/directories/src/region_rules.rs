@@ -268,7 +268,7 @@ mod tests {
             replica_id: 0,
             encoded_name: "1".parse().expect("a name"),
         };
-        Region { info, families: Vec::new(), recovered_edits: Vec::new() }
+        Region { info, families: Vec::new(), recovered_edits: Vec::new(), last_opened: None }
     }
 
     #[test]

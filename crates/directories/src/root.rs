@@ -247,7 +247,7 @@ impl RootDirectory {
         problems: &mut Vec<Error>,
     ) -> RegionsBy {
         let Ok(meta) = TableName::new(Some("hbase"), "meta") else { return RegionsBy::KeyRanges };
-        let by_meta = if *table == meta {
+        let by_meta = if table.is_meta() {
             None
         } else {
             self.table(&meta).and_then(|meta| meta::regions_of(&meta, table)).ok()
@@ -274,7 +274,6 @@ impl RootDirectory {
     ///
     /// Logs of `hbase:meta` are of that table only.
     fn logs(&self, table: &TableName) -> Result<Vec<PathBuf>> {
-        let is_meta = table.namespace() == "hbase" && table.name() == "meta";
         let mut logs = Vec::new();
         for server in self.list_if_there(&self.path.join(LOGS))? {
             if server.kind != ItemKind::Directory {
@@ -282,7 +281,8 @@ impl RootDirectory {
             }
             for item in self.list_if_there(&server.path)? {
                 let is_log = matches!(item.kind, ItemKind::File { len } if len > 0);
-                if is_log && item.path.extension().is_some_and(|it| it == "meta") == is_meta {
+                if is_log && item.path.extension().is_some_and(|it| it == "meta") == table.is_meta()
+                {
                     logs.push(item.path);
                 }
             }

@@ -35,6 +35,8 @@ pub(crate) struct StorePlace {
     pub(crate) family: String,
     /// The manifest or the directory that lists the files, for errors.
     pub(crate) listed_in: PathBuf,
+    /// Whether the files are those of a table itself, which are in its directory.
+    pub(crate) is_table: bool,
 }
 
 impl StoreFile {
@@ -134,13 +136,28 @@ impl StoreFile {
     /// Returns the places where HBase looks for the HFile.
     fn candidates(&self) -> Vec<PathBuf> {
         let (table, region, name) = self.target();
-        in_all_data(&self.place.root, table, region, &self.place.family, &name)
+        let mut places = in_all_data(&self.place.root, table, region, &self.place.family, &name);
+        if self.is_own() {
+            places.truncate(1);
+        }
+        places
+    }
+
+    /// Returns whether the file is an HFile in the table's own directory.
+    ///
+    /// A store file tracker can list one that is in the archive: after `restore_snapshot`, HBase
+    /// leaves the list of a table that has a tracker as it was. HBase cannot open the region then,
+    /// and cells of the archived file would be those that the restore took back.
+    fn is_own(&self) -> bool {
+        self.place.is_table && matches!(self.name, StoreFileName::HFile(_))
     }
 
     fn target_text(&self) -> String {
         let (table, region, name) = self.target();
         let family = &self.place.family;
-        format!("the file {name} of family {family}, region {region}, table {table},")
+        let is_tracked = self.is_own() && self.len.is_some();
+        let listed = if is_tracked { " which the store file tracker lists," } else { "" };
+        format!("the file {name} of family {family}, region {region}, table {table},{listed}")
     }
 
     /// Returns the file that names the HFile, for errors.

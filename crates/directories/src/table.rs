@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sstable::{Comparator, SequenceId};
+
 use crate::location::find_first;
 use crate::root_paths::in_all_data;
 use crate::{
@@ -44,6 +46,11 @@ pub struct Region {
     pub families: Vec<Family>,
     /// Write-ahead logs that HBase replays when it opens the region.
     pub recovered_edits: Vec<PathBuf>,
+    /// The sequence id up to which all writes were in store files when HBase last opened or closed
+    /// the region; `None` if that is not known.
+    ///
+    /// The number of the file `recovered.edits/N.seqid`. HBase: `WALSplitUtil.getMaxRegionSequenceId`.
+    pub last_opened: Option<SequenceId>,
 }
 
 /// A family of a region, and its store files.
@@ -94,6 +101,11 @@ impl Table {
     /// Returns the tree of files.
     pub fn tree(&self) -> &Arc<dyn FileTree> {
         &self.tree
+    }
+
+    /// Returns the order of the rows; that of `hbase:meta` differs from the order of bytes.
+    pub fn row_order(&self) -> Comparator {
+        if self.name.is_meta() { Comparator::Meta } else { Comparator::Bytes }
     }
 
     /// Returns the path of the root directory.

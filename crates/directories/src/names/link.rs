@@ -43,6 +43,11 @@ impl TableName {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Returns whether this is `hbase:meta`, the table of regions.
+    pub fn is_meta(&self) -> bool {
+        self.namespace() == "hbase" && self.name() == "meta"
+    }
 }
 
 impl FromStr for TableName {

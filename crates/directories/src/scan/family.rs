@@ -64,9 +64,19 @@ impl FamilyCells {
     }
 
     /// Returns the current cell; `None` at the end.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "avoids a call and copies of the cell for each cell of a scan"
+    )]
+    #[inline(always)]
     pub(super) fn cell(&self) -> Option<CellRef<'_>> {
         if self.is_done { None } else { self.merge.cell() }
+    }
+
+    /// Whether there is a current cell.
+    #[inline]
+    pub(super) const fn has_cell(&self) -> bool {
+        !self.is_done
     }
 
     /// Moves to the next cell that the scan returns.
@@ -79,11 +89,14 @@ impl FamilyCells {
     /// Moves to the first cell to return, at or after the current one.
     fn find_shown(&mut self) -> Result<()> {
         let mut skips = 0_u32;
-        while let Some(cell) = self.merge.cell() {
+        loop {
+            let cell = self.merge.cell();
+            // By reference: a move of the cell costs as much as the rules.
+            let Some(cell) = &cell else { break };
             if !self.range.ends_after(cell.row, self.plan.order) {
                 break;
             }
-            match self.rules.judge(&cell) {
+            match self.rules.judge(cell) {
                 Verdict::Include if self.plan.includes_row(cell.row) => return Ok(()),
                 // Under the empty qualifier the family's delete markers must be judged too.
                 Verdict::SkipColumn if !cell.qualifier.is_empty() => {
@@ -132,11 +145,23 @@ impl FamilyCells {
 impl CellCursor for Source {
     type Error = Error;
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "avoids a call and copies of the cell for each cell of a scan"
+    )]
+    #[inline(always)]
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
             Self::File(file) => file.cell(),
             Self::Log(log) => log.cells.get(log.at).map(Cell::as_ref),
+        }
+    }
+
+    #[inline]
+    fn row(&self) -> Option<&[u8]> {
+        match self {
+            Self::File(file) => file.row(),
+            Self::Log(log) => log.cells.get(log.at).map(Cell::row),
         }
     }
 

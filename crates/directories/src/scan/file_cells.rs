@@ -144,13 +144,22 @@ impl BeyondDamage {
 impl CellCursor for FileCells {
     type Error = Error;
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "avoids a call and copies of the cell for each cell of a scan"
+    )]
+    #[inline(always)]
     fn cell(&self) -> Option<CellRef<'_>> {
-        let cell = self.scanner.cell()?;
-        Some(match self.sequence {
-            None => cell,
-            Some(sequence_id) => CellRef { sequence_id, ..cell },
-        })
+        let mut cell = self.scanner.cell()?;
+        if let Some(sequence_id) = self.sequence {
+            cell.sequence_id = sequence_id;
+        }
+        Some(cell)
+    }
+
+    #[inline]
+    fn row(&self) -> Option<&[u8]> {
+        self.scanner.cell().map(|cell| cell.row)
     }
 
     #[inline]

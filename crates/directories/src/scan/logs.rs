@@ -3,6 +3,12 @@
 //! HBase replays the logs of a server that did not stop cleanly: of each store, it takes the cells
 //! whose sequence id is greater than that of all the store's files. Older cells are in the files,
 //! or a compaction has dropped them. HBase: `HRegion.replayRecoveredEditsIfAny`.
+//!
+//! After `restore_snapshot` the region has its old files again, so HBase also replays what the
+//! restore took back. This scan does not. All writes are in store files when HBase opens or closes a
+//! region: only the writes since then can be in no file. A write is older if its sequence id is at
+//! most the number of `recovered.edits/N.seqid`, or if the logs say that the region was opened or
+//! closed later. HBase deletes the file with the region's directory, for example after a split.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,45 +19,84 @@ use sstable::{Cell, FileName, RowsBetween, SequenceId};
 use super::damage::{MissingCells, one_line};
 use super::open::open_family;
 use super::plan::Plan;
-use crate::{Error, Result, Table, wal};
+use crate::{Error, Region, Result, Table, wal};
 
 /// The unflushed cells of a table, by region and family, in order.
 #[derive(Debug, Default)]
-pub(super) struct LogCells(HashMap<String, HashMap<Vec<u8>, Arc<Vec<Cell>>>>);
-
-/// A store of the scan while the logs are read.
-#[derive(Debug, Default)]
-struct UnflushedStore {
-    /// The sequence id up to which all cells are in files.
-    flushed: Option<SequenceId>,
-    cells: Vec<Cell>,
+pub(super) struct LogCells {
+    stores: HashMap<String, HashMap<Vec<u8>, Arc<Vec<Cell>>>>,
+    old: Vec<OldLogCells>,
 }
 
-/// The stores of the scan, by region and family, and the bytes of their cells.
+/// Cells of logs that a scan left out: they were written before HBase last opened the region, and
+/// no store file has them.
+///
+/// After `restore_snapshot`, these are cells that the restore took back. Otherwise a flush has
+/// dropped them, as expired cells, or store files were lost. HBase itself replays them when it
+/// starts after a crash.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OldLogCells {
+    /// The encoded name of the region.
+    pub region: String,
+    /// How many.
+    pub cells: u64,
+    /// The least of their sequence ids.
+    pub oldest: SequenceId,
+    /// The greatest of their sequence ids.
+    pub newest: SequenceId,
+}
+
+/// The regions of a scan while the logs are read, and the bytes of their cells.
 struct Unflushed {
-    stores: HashMap<String, HashMap<Vec<u8>, UnflushedStore>>,
+    regions: HashMap<String, UnflushedRegion>,
     bytes: usize,
 }
 
+/// A region of the scan while the logs are read.
+struct UnflushedRegion {
+    last_opened: Option<SequenceId>,
+    /// The last time that the logs say that the region was opened or closed.
+    event: Option<WrittenBy>,
+    stores: HashMap<Vec<u8>, UnflushedStore>,
+    old: OldLogCells,
+}
+
+/// A store of the scan while the logs are read.
+struct UnflushedStore {
+    /// The sequence id up to which all cells are in files.
+    flushed: Option<SequenceId>,
+    cells: Vec<(WrittenBy, Cell)>,
+}
+
+/// The server that wrote an entry, and when.
+#[derive(Clone, Copy)]
+struct WrittenBy {
+    /// The number of the server's directory; `None` if it is not known.
+    server: Option<usize>,
+    time: u64,
+}
+
 impl LogCells {
-    /// Reads the logs of a table for a scan.
-    pub(super) fn read(table: &Table, plan: &Plan) -> Result<Self> {
-        let mut unflushed = Unflushed { stores: HashMap::new(), bytes: 0 };
-        let regions = || table.regions.iter().filter(|region| plan.includes_region(region));
+    /// Reads the logs of a table for a scan of regions.
+    pub(super) fn read(table: &Table, regions: &[Region], plan: &Plan) -> Result<Self> {
+        let regions = || regions.iter().filter(|region| plan.includes_region(region));
+        let mut unflushed = Unflushed { regions: HashMap::new(), bytes: 0 };
         for region in regions() {
-            let mut families = HashMap::new();
-            for wanted in &plan.families {
-                let files = region.family(&wanted.name);
-                let files = files.map(|family| open_family(plan, region, family)).transpose()?;
-                let newest = files.iter().flatten().map(|file| file.sequence.newest);
-                let store = UnflushedStore { flushed: newest.max().flatten(), cells: Vec::new() };
-                families.insert(wanted.name.clone(), store);
-            }
-            unflushed.stores.insert(region.info.encoded_name.to_string(), families);
+            let name = region.info.encoded_name.to_string();
+            unflushed.regions.insert(name, UnflushedRegion::new(region, plan)?);
         }
-        let of_regions = regions().flat_map(|region| &region.recovered_edits);
-        for path in table.logs.iter().chain(of_regions) {
-            let read = unflushed.add_log(table, plan, path);
+        // The logs of a server follow each other in the order in which it wrote them.
+        let (mut servers, mut directory) = (0_usize, None);
+        let of_servers = table.logs.iter().map(|path| {
+            if directory != Some(path.parent()) {
+                directory = Some(path.parent());
+                servers = servers.saturating_add(1);
+            }
+            (Some(servers), path)
+        });
+        let recovered = regions().flat_map(|region| &region.recovered_edits);
+        for (server, path) in of_servers.chain(recovered.map(|path| (None, path))) {
+            let read = unflushed.add_log(table, plan, path, server);
             read.or_else(|error| {
                 plan.losses.add_or_fail(error, |error| MissingCells {
                     region: String::new(),
@@ -67,33 +112,40 @@ impl LogCells {
 
     /// Returns the unflushed cells of a store.
     pub(super) fn of_store(&self, region: &str, family: &[u8]) -> Option<Arc<Vec<Cell>>> {
-        self.0.get(region)?.get(family).cloned()
+        self.stores.get(region)?.get(family).cloned()
+    }
+
+    /// Returns what was left out, by ascending region.
+    pub(super) fn old(&self) -> &[OldLogCells] {
+        &self.old
     }
 }
 
 impl Unflushed {
-    fn add_log(&mut self, table: &Table, plan: &Plan, path: &Path) -> Result<()> {
+    fn add_log(
+        &mut self,
+        table: &Table,
+        plan: &Plan,
+        path: &Path,
+        server: Option<usize>,
+    ) -> Result<()> {
         let source = plan.tree.open(path).map_err(Error::io(path, "open it"))?;
         let reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
         let name = table.name.to_string();
         for entry in reader {
             let entry = entry?;
-            let families = self.stores.get_mut(&entry.region).filter(|_| entry.table == name);
-            let Some(families) = families else { continue };
-            for cell in entry.data_cells() {
-                let Some(store) = families.get_mut(cell.family()) else { continue };
-                let is_flushed = store.flushed.is_some_and(|flushed| cell.sequence_id() <= flushed);
-                if is_flushed || !plan.can_return(cell.row()) {
-                    continue;
-                }
-                let view = cell.as_ref();
-                let parts = [view.row, view.family, view.qualifier, view.value, view.tags];
-                let len: usize = parts.iter().map(|part| part.len()).sum();
-                self.bytes = self.bytes.saturating_add(len).saturating_add(size_of::<Cell>());
+            let region = self.regions.get_mut(&entry.region).filter(|_| entry.table == name);
+            let Some(region) = region else { continue };
+            let written = WrittenBy { server, time: entry.write_time };
+            if entry.is_region_event() {
+                self.bytes = self.bytes.saturating_sub(region.drop_before(written));
+                continue;
+            }
+            for cell in entry.data_cells().filter(|cell| plan.can_return(cell.row())) {
+                self.bytes = self.bytes.saturating_add(region.add(cell, written));
                 if self.bytes > plan.scan.log_bytes_max {
                     return Err(too_many(path, plan.scan.log_bytes_max));
                 }
-                store.cells.push(cell.clone());
             }
         }
         Ok(())
@@ -101,20 +153,105 @@ impl Unflushed {
 
     fn in_order(self, plan: &Plan) -> LogCells {
         let order = plan.order;
-        let in_order = |(family, mut store): (Vec<u8>, UnflushedStore)| {
-            store.cells.sort_by(|one, other| {
+        let in_order = |(family, store): (Vec<u8>, UnflushedStore)| {
+            let mut cells: Vec<Cell> = store.cells.into_iter().map(|(_, cell)| cell).collect();
+            cells.sort_by(|one, other| {
                 let (one, other) = (one.as_ref(), other.as_ref());
                 let by_key = order.compare(&one.key(), &other.key());
                 by_key.then(other.sequence_id.cmp(&one.sequence_id))
             });
-            (family, Arc::new(store.cells))
+            (family, Arc::new(cells))
         };
-        let stores = self.stores.into_iter().map(|(region, families)| {
-            let families = families.into_iter().filter(|(_, store)| !store.cells.is_empty());
-            (region, families.map(in_order).collect())
-        });
-        LogCells(stores.collect())
+        let (mut stores, mut old) = (HashMap::new(), Vec::new());
+        for (name, region) in self.regions {
+            old.extend(Some(region.old).filter(|old| old.cells > 0));
+            let families = region.stores.into_iter().filter(|(_, store)| !store.cells.is_empty());
+            stores.insert(name, families.map(in_order).collect());
+        }
+        old.sort_by(|one, other| one.region.cmp(&other.region));
+        LogCells { stores, old }
     }
+}
+
+impl UnflushedRegion {
+    fn new(region: &Region, plan: &Plan) -> Result<Self> {
+        let mut stores = HashMap::new();
+        for wanted in &plan.families {
+            let files = region.family(&wanted.name);
+            let files = files.map(|family| open_family(plan, region, family)).transpose()?;
+            let newest = files.iter().flatten().map(|file| file.sequence.newest);
+            let store = UnflushedStore { flushed: newest.max().flatten(), cells: Vec::new() };
+            stores.insert(wanted.name.clone(), store);
+        }
+        let old = OldLogCells {
+            region: region.info.encoded_name.to_string(),
+            cells: 0,
+            oldest: SequenceId::MAX,
+            newest: SequenceId::new(0),
+        };
+        Ok(Self { last_opened: region.last_opened, event: None, stores, old })
+    }
+
+    /// Adds a cell unless a file has it, or it is too old; returns the bytes that it takes.
+    fn add(&mut self, cell: &Cell, written: WrittenBy) -> usize {
+        let Some(store) = self.stores.get_mut(cell.family()) else { return 0 };
+        let sequence = cell.sequence_id();
+        if store.flushed.is_some_and(|flushed| sequence <= flushed) {
+            return 0;
+        }
+        let is_old = self.last_opened.is_some_and(|opened| sequence <= opened)
+            || self.event.is_some_and(|event| event.is_after_on_another_server(written));
+        if is_old {
+            self.old.add(cell);
+            return 0;
+        }
+        store.cells.push((written, cell.clone()));
+        bytes(cell)
+    }
+
+    /// Drops the cells that were written before the region was opened or closed; returns their bytes.
+    fn drop_before(&mut self, event: WrittenBy) -> usize {
+        let mut dropped = 0_usize;
+        for store in self.stores.values_mut() {
+            store.cells.retain(|(written, cell)| {
+                // The entries of a server come in the order in which it wrote them.
+                let is_of_server = event.server.is_some() && event.server == written.server;
+                let is_old = is_of_server || event.is_after_on_another_server(*written);
+                if is_old {
+                    self.old.add(cell);
+                    dropped = dropped.saturating_add(bytes(cell));
+                }
+                !is_old
+            });
+        }
+        if self.event.is_none_or(|known| known.time <= event.time) {
+            self.event = Some(event);
+        }
+        dropped
+    }
+}
+
+impl WrittenBy {
+    fn is_after_on_another_server(self, other: Self) -> bool {
+        let is_other = self.server.is_none() || self.server != other.server;
+        is_other && other.time < self.time
+    }
+}
+
+impl OldLogCells {
+    fn add(&mut self, cell: &Cell) {
+        self.cells = self.cells.saturating_add(1);
+        self.oldest = self.oldest.min(cell.sequence_id());
+        self.newest = self.newest.max(cell.sequence_id());
+    }
+}
+
+/// Returns the bytes that a cell takes in memory.
+fn bytes(cell: &Cell) -> usize {
+    let view = cell.as_ref();
+    let parts = [view.row, view.family, view.qualifier, view.value, view.tags];
+    let len: usize = parts.iter().map(|part| part.len()).sum();
+    len.saturating_add(size_of::<(WrittenBy, Cell)>())
 }
 
 fn too_many(path: &Path, bytes_max: usize) -> Error {

@@ -28,5 +28,6 @@ mod sequence;
 mod table;
 
 pub use damage::MissingCells;
+pub use logs::OldLogCells;
 pub use options::{FamilyColumns, MobValues, TableScan};
 pub use table::TableCells;

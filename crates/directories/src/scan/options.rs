@@ -198,7 +198,10 @@ impl TableScan {
     /// Sets whether cells that are only in write-ahead logs are returned. Default: no.
     ///
     /// A directory that was not closed cleanly has them: HBase replays the logs when it starts. Of
-    /// each store, the entries after the newest sequence id of its files count.
+    /// each store, the entries after the newest sequence id of its files count, if they were written
+    /// after the region was last opened.
+    /// [`TableCells::old_log_cells`](crate::TableCells::old_log_cells) tells of the others, which
+    /// HBase would replay: after `restore_snapshot`, they are what the restore took back.
     pub const fn with_logs(mut self, with_logs: bool) -> Self {
         self.with_logs = with_logs;
         self

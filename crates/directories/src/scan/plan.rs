@@ -11,9 +11,6 @@ use super::logs::LogCells;
 use super::mob::MobFiles;
 use crate::{Error, FileTree, MobValues, Region, Result, Table, TableName, TableScan};
 
-/// The name of the table of regions, whose rows have an order of their own.
-const META_TABLE: &str = "hbase:meta";
-
 /// The parameters of a scan, and what is derived from them.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -49,10 +46,9 @@ pub(super) struct RowRange {
 }
 
 impl Plan {
-    /// Checks the parameters of a scan of a table, and reads the logs if the scan needs them.
-    pub(super) fn new(table: &Table, scan: &TableScan) -> Result<Self> {
-        let is_meta = table.name.to_string() == META_TABLE;
-        let order = if is_meta { Comparator::Meta } else { Comparator::Bytes };
+    /// Checks the parameters of a scan of regions, and reads the logs if the scan needs them.
+    pub(super) fn new(table: &Table, regions: &[Region], scan: &TableScan) -> Result<Self> {
+        let order = table.row_order();
         let losses = Losses::new(scan.skip_damaged);
         for problem in &table.problems {
             let incomplete =
@@ -77,7 +73,7 @@ impl Plan {
             logs: LogCells::default(),
         };
         if scan.with_logs {
-            plan.logs = LogCells::read(table, &plan)?;
+            plan.logs = LogCells::read(table, regions, &plan)?;
         }
         Ok(plan)
     }
@@ -139,8 +135,11 @@ impl Plan {
     /// Returns whether a row of the range is to be returned.
     pub(super) fn includes_row(&self, row: &[u8]) -> bool {
         // In the order of hbase:meta, other rows are between `t` and `t\0`, such as `t,,1`.
-        let is_only = self.scan.row.as_deref().is_none_or(|only| row == only);
-        is_only && row.starts_with(&self.scan.prefix)
+        let TableScan { row: only, prefix, .. } = &self.scan;
+        // An empty vector has no memory. To compare with it takes 70 ns on processors with AVX-512,
+        // where memcmp loads from its address with a mask, and the processor suppresses a fault.
+        only.as_deref().is_none_or(|only| row == only)
+            && (prefix.is_empty() || row.starts_with(prefix))
     }
 
     /// Returns the row, if the scan can return only one.

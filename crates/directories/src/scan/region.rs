@@ -58,6 +58,13 @@ impl RegionCells {
         }
     }
 
+    /// Whether there is a current cell.
+    #[inline]
+    pub(super) fn has_cell(&self) -> bool {
+        let current = self.current.and_then(|current| self.families.get(current));
+        current.is_some_and(FamilyCells::has_cell)
+    }
+
     /// Moves to the next cell.
     #[inline]
     pub(super) fn advance(&mut self) -> Result<()> {
@@ -72,9 +79,10 @@ impl RegionCells {
             return Ok(());
         };
         current.advance()?;
-        let stays = match current.cell() {
-            Some(cell) => is_only || cell.row == self.row,
-            None => false,
+        let stays = if is_only {
+            current.has_cell()
+        } else {
+            current.cell().is_some_and(|cell| cell.row == self.row)
         };
         if !stays {
             self.find_next_family();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sstable::{Cell, CellRef, ReadTrace};
 
 use super::damage::MissingCells;
+use super::logs::OldLogCells;
 use super::open::OpenRegion;
 use super::parallel::ParallelCells;
 use super::plan::Plan;
@@ -93,7 +94,7 @@ impl Table {
     }
 
     fn scan_regions(&self, scan: &TableScan, regions: &[Region]) -> Result<TableCells> {
-        let plan = Arc::new(Plan::new(self, scan)?);
+        let plan = Arc::new(Plan::new(self, regions, scan)?);
         let regions = regions.iter().filter(|region| plan.includes_region(region)).cloned();
         let reading = if scan.threads > 1 && plan.single_row().is_none() {
             let regions = regions.collect();
@@ -148,6 +149,14 @@ impl TableCells {
         self.plan.losses.list()
     }
 
+    /// Returns what the scan left out of the logs, because it was written before HBase last opened
+    /// the region.
+    ///
+    /// Empty unless the scan reads [logs](TableScan::with_logs).
+    pub fn old_log_cells(&self) -> &[OldLogCells] {
+        self.plan.logs.old()
+    }
+
     #[cold]
     fn end(&mut self) {
         self.trace();
@@ -173,7 +182,7 @@ impl InPlace {
                 region.advance()?;
             }
             self.is_returned = true;
-            if region.cell().is_some() {
+            if region.has_cell() {
                 return Ok(true);
             }
         }
@@ -189,7 +198,7 @@ impl InPlace {
             let Some(region) = self.regions.pop() else { return Ok(false) };
             let open = OpenRegion::open(plan, &region, trace)?;
             let cells = RegionCells::new(plan, &open, &plan.range)?;
-            let has_cell = cells.cell().is_some();
+            let has_cell = cells.has_cell();
             self.current = Some(Box::new(cells));
             self.is_returned = true;
             if has_cell {

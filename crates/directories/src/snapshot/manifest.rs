@@ -102,7 +102,7 @@ impl<'p> ManifestParser<'p> {
         let info = info.ok_or("a region without a description")?;
         let families = messages.into_iter().map(|message| self.parse_family(message, &info));
         let families = families.collect::<Result<_, _>>()?;
-        Ok(Region { info, families, recovered_edits: Vec::new() })
+        Ok(Region { info, families, recovered_edits: Vec::new(), last_opened: None })
     }
 
     fn parse_family(&mut self, bytes: &[u8], info: &RegionInfo) -> Result<Family, String> {
@@ -130,6 +130,7 @@ impl<'p> ManifestParser<'p> {
             region: info.encoded_name.clone(),
             family: String::from_utf8_lossy(name).into_owned(),
             listed_in: self.path.clone(),
+            is_table: false,
         });
         let files = messages.into_iter().map(|message| parse_file(message, &place));
         Ok(Family { name: name.to_owned(), files: files.collect::<Result<_, _>>()? })

@@ -14,6 +14,9 @@ use sstable::{Cell, SequenceId};
 
 use super::error::Stop;
 
+/// The start of the qualifiers of markers for the opening and closing of a region.
+const REGION_EVENT: &[u8] = b"HBASE::REGION_EVENT";
+
 /// The cells that one write put into one region, or markers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Entry {
@@ -37,6 +40,14 @@ impl Entry {
     /// Iterates over the cells that are data, without markers.
     pub fn data_cells(&self) -> impl Iterator<Item = &Cell> {
         self.cells.iter().filter(|cell| !is_marker(cell))
+    }
+
+    /// Returns whether the entry says that the region was opened or closed.
+    ///
+    /// At that moment all earlier writes of the region are in store files.
+    pub fn is_region_event(&self) -> bool {
+        let is_event = |cell: &Cell| is_marker(cell) && cell.qualifier().starts_with(REGION_EVENT);
+        self.cells.iter().any(is_event)
     }
 }
 

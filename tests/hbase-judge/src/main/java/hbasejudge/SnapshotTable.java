@@ -49,6 +49,8 @@ final class SnapshotTable {
   private static final long CENTURY_MS = 3_153_600_000_000L;
   private static final byte[][] PIECES = { { 0 }, { 1 }, { ',' }, { 'a' }, { 0x7f }, { (byte) 0x80 }, { (byte) 0xff } };
   static final int MOB_THRESHOLD = 60;
+  /** More than any generated file has. */
+  private static final int ONE_BLOCK = 1 << 24;
 
   final TableName name;
   final boolean isMob, isTracked;
@@ -80,13 +82,15 @@ final class SnapshotTable {
       rows.add(row);
     }
     List<byte[]> qualifiers = new ArrayList<>(List.of(Bytes.toBytes("a"), Bytes.toBytes("bb"), Bytes.toBytes("ccc")));
-    // Not the empty qualifier: in families with KEEP_DELETED_CELLS, HBase showed cells of that column that its rules
-    // seem to hide. Possible reason: StoreScanner.trySkipToNextColumn passes over a DeleteFamily between versions.
     if (random.nextBoolean()) qualifiers.add(new byte[] { 0, (byte) 0xff });
+    // Between versions of the empty qualifier there can be a DeleteFamily. StoreScanner.trySkipToNextColumn passes over it
+    // if a data block ends after the column, and HBase shows what it deletes. With one block a file HBase obeys its rules.
+    boolean hasEmpty = random.nextInt(5) == 0;
+    if (hasEmpty) qualifiers.add(new byte[0]);
     SnapshotTable table = new SnapshotTable(name, isMob, isTracked, random, new ArrayList<>(rows), qualifiers, 20 + random.nextInt(120));
     TableDescriptorBuilder builder = TableDescriptorBuilder.newBuilder(name);
     int families = 1 + random.nextInt(3);
-    for (int i = 0; i < families; i++) builder.setColumnFamily(table.family("f" + i, isMob && i == 0));
+    for (int i = 0; i < families; i++) builder.setColumnFamily(table.family("f" + i, isMob && i == 0, hasEmpty));
     if (isTracked) builder.setValue(StoreFileTrackerFactory.TRACKER_IMPL, "FILE");
     TreeSet<byte[]> splits = new TreeSet<>(Bytes.BYTES_COMPARATOR);
     for (int i = random.nextInt(4); i > 0; i--) splits.add(table.rows.get(random.nextInt(count)));
@@ -100,7 +104,7 @@ final class SnapshotTable {
     return new SnapshotTable(clone, isMob, isTracked, random, rows, qualifiers, mutations);
   }
 
-  private ColumnFamilyDescriptor family(String family, boolean isMobFamily) {
+  private ColumnFamilyDescriptor family(String family, boolean isMobFamily, boolean isOneBlock) {
     ColumnFamilyDescriptorBuilder b = ColumnFamilyDescriptorBuilder.newBuilder(Bytes.toBytes(family))
       .setMaxVersions(pick(1, 1, 2, 3, 5))
       .setKeepDeletedCells(pick(KeepDeletedCells.FALSE, KeepDeletedCells.FALSE, KeepDeletedCells.TRUE, KeepDeletedCells.TTL))
@@ -108,6 +112,7 @@ final class SnapshotTable {
       .setCompressionType(pick(Compression.Algorithm.NONE, Compression.Algorithm.NONE, Compression.Algorithm.GZ, Compression.Algorithm.SNAPPY, Compression.Algorithm.LZ4))
       .setBloomFilterType(pick(BloomType.NONE, BloomType.ROW, BloomType.ROWCOL))
       .setBlocksize(pick(1024, 1024, 8192, 65536));
+    if (isOneBlock) b.setBlocksize(ONE_BLOCK);
     if (random.nextInt(3) == 0) {
       b.setTimeToLive((int) ((System.currentTimeMillis() - TTL_END) / 1000));
       if (random.nextInt(3) == 0) b.setMinVersions(1);
@@ -274,6 +279,9 @@ final class SnapshotTable {
 
   /** Disables the table and makes it what a snapshot of it was. */
   String restore(Admin admin) throws Exception {
+    // RestoreSnapshotHelper ignores the tracker of the table's descriptor and leaves its list of files as it was. The list
+    // then has files that were moved to the archive, and the region does not open again, however often HBase tries.
+    if (isTracked) return "not done: tracked";
     String snapshot = snapshots.get(random.nextInt(snapshots.size()));
     admin.disableTable(name);
     admin.restoreSnapshot(snapshot, false);
