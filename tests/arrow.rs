@@ -374,3 +374,29 @@ fn a_row_range_of_a_table_reads_the_blocks_of_its_scan() {
     let (one, all) = (blocks("row-00700", "row-00720"), blocks("row-", "row."));
     assert!(one > 0 && 4 * one < all, "{one} of {all} blocks");
 }
+
+#[test]
+fn batches_say_what_a_scan_of_a_damaged_table_left_out() {
+    let root = RootCopy::new();
+    let root = RootDirectory::open(Arc::new(LocalTree), &root.path()).expect("a root");
+    let table = root.snapshot("s2").expect("sound").table;
+    let file = table.regions[0].families[0].files.first().expect("flushed before");
+    let path = file.locate(&LocalTree).expect("there").path;
+    let mut bytes = std::fs::read(&path).expect("there");
+    bytes[300] ^= 1;
+    std::fs::write(&path, bytes).expect("the disk has room");
+
+    let mut batches =
+        BatchScan::cells().table(&table, &TableScan::default()).expect("opened later");
+    assert!(batches.any(|batch| batch.is_err()));
+    assert!(batches.missing().is_empty());
+    let reading = TableScan::default().skip_damaged(true);
+    let mut batches = BatchScan::cells().table(&table, &reading).expect("skips damage");
+    let found = cells_of(&collect(&mut batches)).len();
+    let mut cells = table.scan(&reading).expect("skips damage");
+    let direct: Vec<_> = cells.by_ref().collect::<Result<_, _>>().expect("skips damage");
+    assert_eq!(direct.len(), found);
+    assert_eq!(batches.missing(), cells.missing());
+    assert_eq!(batches.missing().len(), 1);
+    assert!(path.ends_with(batches.missing()[0].file.rsplit('/').next().expect("a path")));
+}

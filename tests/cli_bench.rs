@@ -9,7 +9,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use command_line::{command, directory, entries, field, json, manifest, path, text};
+use command_line::{command, directory, entries, field, json, manifest, path, stdout, text};
 
 fn row<'r>(report: &'r Value, filter: &str, gets: &str) -> &'r Value {
     let rows = report["results"].as_array().expect("results");
@@ -92,13 +92,14 @@ fn bench_shows_the_lookups_and_the_memory_of_both_forms_of_the_map() {
     let report = json(&[&bench[..], &["--json"]].concat());
     let loads = report["loads"].as_array().expect("loads");
     assert!(loads.iter().all(|load| number(load, "ns_median_get_with") > 0.0), "{report}");
-    assert!(loads[0]["map_bytes"].is_null(), "{report}");
+    assert!(loads[0]["map_bytes"].is_null() && loads[0]["map_by_default"].is_null(), "{report}");
     for (load, blocks) in loads[1..].iter().zip([0.0, 1.0]) {
         assert_eq!(load["map_covered_files"], 8, "{load}");
         assert!((number(load, "map_files_with_blocks") - 8.0 * blocks).abs() < 1e-9, "{load}");
         let bits = number(load, "map_bytes") / 1000.0;
         assert!((number(load, "map_bits_per_row") - bits).abs() < 1e-6, "{load}");
         assert!(number(load, "map_build_seconds") >= 0.0 && load["map_failures"] == 0, "{load}");
+        assert_eq!(load["map_by_default"], "BLOCKS", "8 files: {load}");
         let filter = load["filter"].as_str().expect("a name");
         let (absent, present) = (row(&report, filter, "absent"), row(&report, filter, "present"));
         assert!(number(absent, "map_candidates_per_get") < 0.1, "{absent}");
@@ -117,8 +118,25 @@ fn bench_shows_the_lookups_and_the_memory_of_both_forms_of_the_map() {
         " bits a row; ",
         "  each present get: 1.00 lookups, ",
         "get / get_with: none ",
+        "such a store has a map of blocks, as in the row family-map-blocks.",
     ] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
+    }
+}
+
+/// The default depends on the number of files and on the cache.
+#[test]
+fn bench_says_which_map_a_store_has_by_default() {
+    let bench = ["bench", "--rows", "100000", "--gets", "100", "--filters", "family-map"];
+    for (files, cache, map) in [
+        ("1", "64MiB", "no map, and gets query the filters of the files."),
+        ("16", "2MiB", "a map of files, as in the row family-map."),
+        ("16", "64MiB", "a map of blocks, as in the row family-map-blocks."),
+    ] {
+        let more = ["--files", files, "--cache-size", cache, "--value-size", "1"];
+        let screen = stdout(&[&bench[..], &more].concat());
+        let wanted = format!("By default (FAMILY_MAP AUTO), such a store has {map}");
+        assert!(screen.contains(&wanted), "{wanted}: {screen}");
     }
 }
 

@@ -1,7 +1,11 @@
-//! `hfile build --splits`: files for HBase's bulk load.
+//! Files for HBase's bulk load: `hfile build --splits`, and `export --to hfiles` in `bulk_load/exported.rs`.
+//!
+//! Both ask one running HBase, which takes 20 seconds to start.
 
 #[path = "support/command_line.rs"]
 mod command_line;
+#[path = "bulk_load/exported.rs"]
+mod exported;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -252,7 +252,7 @@ fn a_directory_of_something_else_is_refused() {
         ("s6", &["--to", "csv"][..], "an export with other options"),
         ("s6", &["--to", "cells", "--raw"], "an export with other options"),
         ("s6", &["--to", "cells", "--now", "5"], "an export with --now"),
-        ("s5", &CELLS, "an export of another table"),
+        ("s5", &CELLS, "an export of another source"),
     ] {
         let (_, told) = exports.run(2, snapshot, "out", more);
         assert!(told.contains(what) && told.contains("give another directory"), "{told}");

@@ -107,6 +107,36 @@ fn store_verbs_show_their_phases() {
 }
 
 #[test]
+fn scans_and_exports_show_the_bytes_of_the_files() {
+    let (root, directory) = (support::root_directory::RootCopy::new(), directory());
+    let root = root.path();
+    let root = root.to_str().expect("text");
+    let out = path(&directory, "out");
+    let file = "s01-default.hfile";
+    for (args, phase) in [
+        (&["snapshot", "verify", "--root", root, "s4"][..], "checking: "),
+        (&["snapshot", "scan", "--root", root, "s4", "--count"], "reading: "),
+        (
+            &["snapshot", "export", "--root", root, "s4", "--to", "csv", "--output", &out],
+            "exporting: ",
+        ),
+        (&["export", file, "--to", "csv", "--output", &path(&directory, "files")], "exporting: "),
+    ] {
+        let Some(said) = on_a_terminal(args) else { return };
+        let bar = said.split(phase).nth(1).unwrap_or_else(|| panic!("{args:?}: {said:?}"));
+        let bar = bar.split('\r').next().unwrap_or_default();
+        for part in ["% ", "B of ", "/s, ", " left"] {
+            assert!(bar.contains(part), "{args:?}: no {part:?} in {bar:?}");
+        }
+    }
+    let Some(said) = on_a_terminal(&["snapshot", "scan", "--root", root, "s6", "--limit", "1"])
+    else {
+        return;
+    };
+    assert!(!said.contains("reading: "), "cells are printed on the terminal: {said:?}");
+}
+
+#[test]
 fn nothing_is_drawn_without_a_terminal() {
     for args in [
         &["verify", "s01-default.hfile"][..],

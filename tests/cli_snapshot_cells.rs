@@ -75,6 +75,33 @@ fn a_scan_without_the_logs_says_that_there_are_logs() {
 }
 
 #[test]
+fn cells_of_logs_that_are_older_than_a_region_are_left_out_with_a_warning() {
+    let copy = RootCopy::new();
+    // As if each region had been opened after all writes, with the files that it has.
+    for region in fs::read_dir(copy.path().join("data/default/t1")).expect("listed") {
+        let region = region.expect("readable").path();
+        if region.join(".regioninfo").exists() {
+            let edits = region.join("recovered.edits");
+            fs::create_dir_all(&edits).expect("disk takes it");
+            fs::write(edits.join("1000000.seqid"), "").expect("disk takes it");
+        }
+    }
+    let check = |told: &str| {
+        let warnings: Vec<&str> =
+            told.lines().filter(|it| it.contains("warning: region")).collect();
+        assert!(!warnings.is_empty(), "{told}");
+        assert!(warnings.iter().all(|it| it.contains("left out") && it.contains("sequence ids")));
+    };
+    let (out, told) = run(&copy, 0, &["table", "scan", "t1", "--count", "--with-wal"]);
+    assert_eq!(out, "2,941 rows, 6,050 cells\n");
+    check(&told);
+    let output = copy.path().join("../export");
+    let output = output.to_str().expect("UTF-8");
+    let export = ["table", "export", "t1", "--with-wal", "--to", "cells", "--output", output];
+    check(&run(&copy, 0, &export).1);
+}
+
+#[test]
 fn rows_columns_and_versions_are_chosen() {
     let copy = RootCopy::new();
     let lines = |args: &[&str]| {
@@ -96,6 +123,12 @@ fn rows_columns_and_versions_are_chosen() {
     assert!(told.contains("row not found: no such row"), "{told}");
     assert!(told.contains("files considered"), "{told}");
     run(&copy, 2, &["snapshot", "scan", "s4", "--start", "b", "--stop", "a"]);
+    // In hbase:meta, a table's rows are before those of tables with longer names.
+    let meta = ["table", "scan", "hbase:meta", "--with-wal"];
+    run(&copy, 0, &[&meta[..], &["--start", "t1,,", "--stop", "t1\\x00,,"]].concat());
+    let (out, _) = run(&copy, 0, &[&meta[..], &["--start", "t,x,", "--stop", "t-1,,"]].concat());
+    assert_eq!(out, "");
+    run(&copy, 2, &[&meta[..], &["--start", "t-1,,", "--stop", "t,x,"]].concat());
     run(&copy, 2, &["table", "scan", "t1", "--now", "creation"]);
     let (_, told) = run(&copy, 3, &["snapshot", "scan", "s4", "--family", "f9"]);
     assert!(told.contains("has no family f9; it has f1, f2"), "{told}");

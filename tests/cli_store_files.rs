@@ -138,8 +138,12 @@ fn stats_and_explain_show_the_family_map() {
     for (file, fate) in files.iter().zip(["skipped: map says no", "read"]) {
         assert_eq!((&file["fate"], &file["covered_by_map"]), (&fate.into(), &true.into()), "{way}");
     }
+    assert_eq!(
+        (&files[0]["block_named_by_map"], &files[1]["block_named_by_map"]),
+        (&Value::Null, &0.into())
+    );
     let screen = stdout(&explain);
-    for wanted in ["family maps asked 1; 1 file named", "denies", "names a block"] {
+    for wanted in ["family maps asked 1; 1 file named", "denies", "names block 0"] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
     }
     assert!(!stdout(&["store", "explain", &store, "row050"]).contains("family map"), "no map");

@@ -7,6 +7,7 @@
 //! | `json` | it parses; in the reference and after a command, it has the fields of the real output |
 //! | `rust` | a doctest of the package `tests` (`tests/support/pages.rs`) |
 //! | `toml` | its paths and packages exist |
+//! | `python` | `crates/python/tests/test_documentation.py` runs it, on `PYTHON_PAGE` only |
 //! | `text,message` | each line is in the source |
 //! | `text` | nothing |
 //!
@@ -56,6 +57,9 @@ const NEEDS: [(&str, usize, &str); 4] = [
     ),
     ("minutes", 3, "takes minutes in a debug build"),
 ];
+
+/// The page whose Python blocks are run, with the package: by `crates/python/check`.
+const PYTHON_PAGE: &str = "docs/src/guides/python.md";
 
 fn assert_right(wrong: &[String]) {
     assert!(wrong.is_empty(), "\n{}\n\n{} problems", wrong.join("\n\n"), wrong.len());
@@ -111,7 +115,9 @@ fn every_block_has_a_known_language_and_known_attributes() {
                 _ => false,
             };
             let languages = ["console", "json", "rust", "toml", "text"];
-            if !languages.contains(&&block.language[..]) || !block.attributes.iter().all(is_known) {
+            let is_language = languages.contains(&&block.language[..])
+                || (block.language == "python" && page.name == PYTHON_PAGE);
+            if !is_language || !block.attributes.iter().all(is_known) {
                 let attributes = block.attributes.join(",");
                 wrong
                     .push(format!("{}:{}: {} {attributes}", page.name, block.line, block.language));

@@ -154,6 +154,47 @@ fn a_major_compaction_keeps_the_cells_that_hbase_keeps() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
+/// HBase's own answer depends on where blocks end: `docs/src/reference/compatibility.md`.
+#[test]
+fn hbase_passes_over_markers_of_the_family_in_the_column_without_a_name() {
+    if !judge::is_enabled("store: the empty qualifier") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let cell = |row: &str, qualifier: &str, ts: usize, kind: &str| {
+        let [row, qualifier] = [row, qualifier].map(|text| support::hex(text.as_bytes()));
+        json!({
+            "row": row, "family": "66", "qualifier": qualifier, "ts": ts, "type": kind,
+            "value": if kind == "Put" { "78".repeat(20) } else { String::new() },
+        })
+    };
+    // A long column first: HBase then seeks by the index, and knows where the next block begins.
+    let mut cells: Vec<Value> = (71..101).rev().map(|ts| cell("q", "a", ts, "Put")).collect();
+    cells.extend([cell("r", "", 50, "Put"), cell("r", "", 40, "Put")]);
+    cells.extend([cell("r", "", 30, "DeleteFamily"), cell("r", "a", 20, "Put")]);
+    cells.extend((10..50).map(|number| cell(&format!("s{number}"), "a", 10, "Put")));
+    let lines = directory.path().join("cells");
+    write_lines(&lines, cells.into_iter());
+    let mut deleted_cells = Vec::new();
+    for block_size in [65_536, 300] {
+        let place = directory.path().join(block_size.to_string());
+        fs::create_dir(&place).unwrap();
+        let spec = directory.path().join("spec");
+        write_lines(&spec, [json!({ "family": "f", "blockSize": block_size })].into_iter());
+        let [file, spec, lines, answer, place] =
+            [&place.join("file.hfile"), &spec, &lines, &directory.path().join("answer"), &place]
+                .map(|path| path.display().to_string());
+        let written = judge::ask(&["write", &spec, &file, "--cells", &lines]);
+        assert_eq!(written["ok"], true, "{written:#}");
+        let read = ["store", &place, "--family", "f", "--versions", "9", "--max-versions", "1"];
+        let read = judge::ask(&[&read[..], &["--sample", "0", "--out", &answer]].concat());
+        assert_eq!(read["ok"], true, "{read:#}");
+        let shown = fs::read_to_string(&answer).unwrap();
+        deleted_cells.push(shown.lines().filter(|line| line.contains("\"ts\":20,")).count());
+    }
+    assert_eq!(deleted_cells, [0, 1], "HBase obeys its rules with one block, and not with several");
+}
+
 /// Copies the store files of the family under their names.
 fn copy_files(files: &Disk, to: &Path) {
     for entry in files.list(Path::new("/store/f")).unwrap() {

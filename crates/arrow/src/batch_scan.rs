@@ -2,7 +2,7 @@
 
 use directories::{Region, StoreFileReader, Table, TableScan};
 use sstable::{Reader, Timestamp, ValueType};
-use store::Store;
+use store::{Snapshot, Store};
 
 use crate::batch_builder::{BatchBuilder, Contents};
 use crate::batches::Batches;
@@ -252,7 +252,18 @@ impl BatchScan {
     /// If the store cannot be read, or options contradict each other.
     pub fn store(&self, store: &Store) -> Result<Batches> {
         let families: Vec<_> = store.families().into_iter().map(|(name, _)| name).collect();
-        self.batches(store_source::open(&store.snapshot(), &families, &self.selection)?)
+        self.store_snapshot(&store.snapshot(), &families)
+    }
+
+    /// Scans these families of a store, as it was at the moment of a snapshot.
+    ///
+    /// Several scans of one snapshot show the same state, such as scans of neighbouring ranges of rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`store`](Self::store), and if the store did not have one of the families.
+    pub fn store_snapshot(&self, snapshot: &Snapshot, families: &[String]) -> Result<Batches> {
+        self.batches(store_source::open(snapshot, families, &self.selection)?)
     }
 
     /// Scans a table of a root directory, live or of a snapshot.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
+use directories::MissingCells;
 use sstable::ReadTrace;
 
 use crate::batch_builder::BatchBuilder;
@@ -35,6 +36,13 @@ impl Batches {
     /// For a store they are zero; [`Store::stats`](store::Store::stats) has them.
     pub fn trace(&mut self) -> ReadTrace {
         self.source.trace()
+    }
+
+    /// Returns what the scan has left out so far, because it is damaged or missing.
+    ///
+    /// Empty unless the scan of a table [skips](directories::TableScan::skip_damaged) damage.
+    pub fn missing(&self) -> Vec<MissingCells> {
+        self.source.missing()
     }
 
     /// Returns the same batches by Arrow's interface, with the errors as [`ArrowError`].

@@ -1,5 +1,6 @@
 //! Where cells come from: one interface for files, stores and tables.
 
+use directories::MissingCells;
 use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::Result;
@@ -42,6 +43,13 @@ pub trait CellSource: Send {
     fn trace(&mut self) -> ReadTrace {
         ReadTrace::default()
     }
+
+    /// Returns what was left out so far, because it is damaged or missing.
+    ///
+    /// The default returns nothing: for sources that end at damage.
+    fn missing(&self) -> Vec<MissingCells> {
+        Vec::new()
+    }
 }
 
 impl<S: CellSource + ?Sized> CellSource for Box<S> {
@@ -51,6 +59,10 @@ impl<S: CellSource + ?Sized> CellSource for Box<S> {
 
     fn trace(&mut self) -> ReadTrace {
         (**self).trace()
+    }
+
+    fn missing(&self) -> Vec<MissingCells> {
+        (**self).missing()
     }
 }
 

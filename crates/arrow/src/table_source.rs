@@ -1,6 +1,6 @@
 //! The cells of a table or snapshot of a root directory, or of one of its regions.
 
-use directories::{Region, Table, TableCells, TableScan};
+use directories::{MissingCells, Region, Table, TableCells, TableScan};
 use sstable::{CellRef, ReadTrace};
 
 use crate::Result;
@@ -17,6 +17,10 @@ impl CellSource for TableSource {
 
     fn trace(&mut self) -> ReadTrace {
         *self.0.trace()
+    }
+
+    fn missing(&self) -> Vec<MissingCells> {
+        self.0.missing()
     }
 }
 

@@ -7,7 +7,10 @@ pub(crate) const ADVANCED: &str = "Advanced options";
 
 /// The groups of verbs, in the order of the overview.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Look into HFiles", &["info", "layout", "stats", "verify", "cat", "get", "find", "diff"]),
+    (
+        "Look into HFiles",
+        &["info", "layout", "stats", "verify", "cat", "export", "get", "find", "diff"],
+    ),
     ("Write HFiles", &["build", "recompress", "salvage"]),
     ("Filters", &["bench", "filter"]),
     ("HBase's directories", &["snapshot", "table", "wal"]),

@@ -10,6 +10,7 @@ mod bench;
 mod build;
 mod bulk_load;
 mod cat;
+mod cell_options;
 mod cells_input;
 mod cells_output;
 mod completions;
@@ -18,8 +19,10 @@ mod csv_input;
 mod diff;
 mod dry_run;
 mod each_file;
+mod export;
 mod failure;
 mod family_name;
+mod files_export;
 mod filter;
 mod find;
 mod get;
@@ -40,6 +43,7 @@ mod read_bytes;
 mod reading_options;
 mod recompress;
 mod rounded;
+mod row_options;
 mod salvage;
 mod size_text;
 mod sizing;
@@ -96,6 +100,7 @@ enum Verb {
     Stats(WithReadingOptions<stats::Stats>),
     Verify(WithReadingOptions<verify::Verify>),
     Cat(WithReadingOptions<cat::Cat>),
+    Export(Box<WithReadingOptions<files_export::ExportFiles>>),
     Get(WithReadingOptions<get::Get>),
     Find(WithReadingOptions<find::Find>),
     Diff(WithReadingOptions<diff::Diff>),
@@ -120,6 +125,7 @@ impl Verb {
             Self::Stats(verb) => verb.applied().run(),
             Self::Verify(verb) => verb.applied().run(),
             Self::Cat(verb) => verb.applied().run(),
+            Self::Export(verb) => verb.applied().run(),
             Self::Get(verb) => verb.applied().run(),
             Self::Find(verb) => verb.applied().run(),
             Self::Diff(verb) => verb.applied().run(),

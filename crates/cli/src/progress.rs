@@ -21,8 +21,7 @@ impl Progress {
 
     /// Shows a phase with a known number of bytes.
     pub(crate) fn bytes(phase: impl Into<Cow<'static, str>>, len: u64) -> Self {
-        let style =
-            "{msg}: {percent}% {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left";
+        let style = "{msg}: {percent}% {wide_bar} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
         Self::with_style(phase.into(), Some(len), style)
     }
 
@@ -59,6 +58,14 @@ impl Progress {
     pub(crate) fn set(&self, steps: u64) {
         if let Some(bar) = &self.0 {
             bar.set_position(steps);
+        }
+    }
+
+    /// Sets the number of steps that an earlier run completed; they do not count for the rate.
+    pub(crate) fn skip(&self, steps: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(steps);
+            bar.reset_eta();
         }
     }
 

@@ -167,6 +167,9 @@ pub(super) fn run(
     let gets = plan_gets(keys, Mix::Present, plan.gets.div_ceil(4), plan.seed);
     loaded.load.ns_median_get = loaded.measure_get(&gets, plan)?.quantile(0.5);
     loaded.load.ns_median_get_with = loaded.measure_get_with(&gets, plan)?.quantile(0.5);
+    if choice.family_map() != MapMode::Off {
+        loaded.load.map_by_default = Some(loaded.map_by_default()?.name());
+    }
     Ok((loaded.load, rows))
 }
 
@@ -225,7 +228,8 @@ impl Loaded {
             rows_per_second: keys.present.len() as f64 / seconds,
             file_bytes: files.iter().map(|(_, bytes)| bytes).sum(),
             map: loaded_map(&store.stats(), keys.present.len()),
-            // Measured after the gets with counters.
+            // Found out and measured after the gets with counters.
+            map_by_default: None,
             ns_median_get: 0,
             ns_median_get_with: 0,
         };
@@ -285,6 +289,19 @@ impl Loaded {
                 right.then_some(true).ok_or_else(|| "get_with visits other cells".to_owned())
             },
         )
+    }
+
+    /// Lets the store choose the map, and returns its choice; `Off` if it makes none.
+    fn map_by_default(&self) -> anyhow::Result<MapMode> {
+        let options = self.store.family(FAMILY).unwrap_or_default();
+        // Without the present map, which the store would keep.
+        for mode in [MapMode::Off, MapMode::Auto] {
+            self.store.alter_family(FAMILY, options.clone().family_map(mode))?;
+            self.store.build_family_maps();
+        }
+        let stats = self.store.stats();
+        let map = stats.family(FAMILY).and_then(|family| family.map);
+        Ok(map.map_or(MapMode::Off, |map| map.mode))
     }
 
     fn get(&self, key: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {

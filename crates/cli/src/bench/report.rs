@@ -54,6 +54,10 @@ pub(super) struct Load {
     /// The family map; `None` without one.
     #[serde(flatten)]
     pub(super) map: Option<LoadedMap>,
+    /// What the map would name if the store chose, as it does by default: `FILES`, `BLOCKS`, or
+    /// `OFF` for no map. Only for a store that was loaded with a map.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) map_by_default: Option<&'static str>,
     /// The median time of a get of a present row that copies its cells, without counters.
     pub(super) ns_median_get: u64,
     /// The median time of the same gets with a borrowed answer.
@@ -324,6 +328,15 @@ impl Report for BenchReport {
         )?;
         for load in &self.loads {
             load.write_map(out, &self.results)?;
+        }
+        let by_default = self.loads.iter().find_map(|load| load.map_by_default);
+        if let Some(mode) = by_default {
+            let made = match mode {
+                "FILES" => "a map of files, as in the row family-map",
+                "BLOCKS" => "a map of blocks, as in the row family-map-blocks",
+                _ => "no map, and gets query the filters of the files",
+            };
+            writeln!(out, "By default (FAMILY_MAP AUTO), such a store has {made}.")?;
         }
         let pairs = self.loads.iter().map(|load| {
             let [get, with] = [load.ns_median_get, load.ns_median_get_with];

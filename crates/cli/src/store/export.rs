@@ -1,34 +1,61 @@
-//! `hfile store export`: writes HFiles for HBase's bulk load.
+//! `hfile store export`: writes the cells of a store to HFiles for HBase's bulk load, or to other formats.
 
 use std::path::PathBuf;
 
+use directories::{MobValues, TableScan};
+use sstable::{Comparator, Timestamp};
+
 use super::directory::{Directory, warn_about_filters};
+use super::export_source::StoreSource;
 use crate::bulk_load::TableOptions;
-use crate::failure::Answer;
+use crate::cell_options::{ColumnOptions, TimeOptions, VersionOptions};
+use crate::export::{self, ExportFormat, FormOptions};
+use crate::failure::{Answer, UsageError};
 use crate::output::ReportFormat;
 use crate::progress::Progress;
+use crate::row_options::RowOptions;
 use crate::temporary::OutputDirectories;
 
-/// Write all families as HFiles for HBase's bulk load, and print the load command.
+/// Write all families as HFiles for HBase's bulk load, or visible cells as Parquet, Arrow, CSV or JSON.
 #[derive(clap::Args)]
+#[command(mut_arg("format", |format| format.required(false).default_value("hfiles")))]
 #[command(after_help = "\
 Examples:
   hfile store export DIR OUT
   hfile store export DIR OUT --splits row4,row8 --table users
+  hfile store export DIR OUT --to parquet --pivot --row-type string --type f:name=string
+  hfile store export DIR OUT --to csv --prefix user1. --versions 1
 
-Writes a subdirectory of OUT per family, with one file per region that has rows of the family. --splits gives
-the start rows of all regions except the first; without it there is one region. The files include delete
+HFiles: writes a subdirectory of OUT per family, with one file per region that has rows of the family. --splits
+gives the start rows of all regions except the first; without it there is one region. The files include delete
 markers, which hide older cells of the table that they are loaded into. The subdirectories appear when all
 files are complete; other entries of OUT are not changed.
+
+Other formats: writes what a scan shows, the families of a row one after the other, at least one file for each
+region of --splits. manifest.json lists the files; a second run with the same options goes on after the regions
+in it, unless the store has changed. Parquet and Arrow need a build with --features parquet.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Export {
     #[command(flatten)]
     directory: Directory,
-    /// Output directory; the subdirectories of the families must be empty or new
+    /// Output directory; for HFiles, the subdirectories of the families must be empty or new
     #[arg(value_name = "OUT")]
     out: PathBuf,
     #[command(flatten)]
     table: TableOptions,
+    #[command(flatten)]
+    form: FormOptions,
+    #[command(flatten)]
+    rows: RowOptions,
+    #[command(flatten)]
+    columns: ColumnOptions,
+    #[command(flatten)]
+    versions: VersionOptions,
+    #[command(flatten)]
+    times: TimeOptions,
+    /// Write all stored cells: delete markers, deleted cells and expired cells too
+    #[arg(long)]
+    raw: bool,
     #[command(flatten)]
     report_format: ReportFormat,
 }
@@ -36,12 +63,38 @@ pub(super) struct Export {
 impl Export {
     /// Writes the files.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        self.rows.check(Comparator::Bytes)?;
+        let scan = TableScan::default()
+            .mob(MobValues::Resolve)
+            .versions(self.versions.get())
+            .raw(self.raw);
+        let mut scan = self.columns.limit(self.times.limit(scan)?);
+        self.rows.limit(&mut scan);
+        scan.now = self.directory.now.map(Timestamp::new);
+        let form = self.form.form(&mut scan)?;
         let splits = self.table.splits()?;
+        if form.format == ExportFormat::Hfiles {
+            if !is_everything(&scan) || form.max_file_size.is_some() {
+                let what = "HFiles get all cells of the store; the options that choose cells, and \
+                            --max-file-size, are for --to parquet, arrow, csv and cells";
+                return Err(UsageError(what.to_owned()).into());
+            }
+            return self.write_hfiles(&splits);
+        }
+        let source = StoreSource::open(&self.directory, splits)?;
+        let described = source.describe();
+        let output = &self.out;
+        let export = export::Export { source: &source, described, scan, form, output };
+        self.report_format.print(&export.run()?.report)?;
+        Ok(Answer::Positive)
+    }
+
+    fn write_hfiles(&self, splits: &[Vec<u8>]) -> anyhow::Result<Answer> {
         let store = self.directory.open_read_only()?;
         let families = store.families().into_iter().map(|(name, _)| name).collect();
         let output = OutputDirectories::create(&self.out, families)?;
         let exporting = Progress::waiting("writing files");
-        let export = store.export(output.path(), &splits)?;
+        let export = store.export(output.path(), splits)?;
         drop(exporting);
         let files: Vec<_> = export.files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
@@ -49,4 +102,15 @@ impl Export {
         self.report_format.print(&self.table.report(&self.out, &files, export.cells))?;
         Ok(Answer::Positive)
     }
+}
+
+/// Whether a scan leaves out no rows, columns or versions.
+fn is_everything(scan: &TableScan) -> bool {
+    let TableScan { start, stop, prefix, families, min_ts, max_ts, versions, .. } = scan;
+    let whole = TableScan::default();
+    start.is_none()
+        && stop.is_none()
+        && prefix.is_empty()
+        && families.is_empty()
+        && (*min_ts, *max_ts, *versions) == (whole.min_ts, whole.max_ts, whole.versions)
 }

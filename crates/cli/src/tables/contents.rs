@@ -31,7 +31,7 @@ impl FileCounts {
                 StoreFileName::Reference(_) => counts.references += 1,
             }
             if seen.insert(file.hfile_path()) {
-                counts.bytes += len(table, file).unwrap_or_default();
+                counts.bytes += file_len(table, file).unwrap_or_default();
             }
         }
         counts
@@ -44,7 +44,7 @@ impl FileCounts {
 }
 
 /// Returns the length of the HFile of a store file: as recorded, or as it is.
-fn len(table: &Table, file: &StoreFile) -> Option<u64> {
+pub(super) fn file_len(table: &Table, file: &StoreFile) -> Option<u64> {
     file.len.or_else(|| {
         let location = file.locate(&**table.tree()).ok()?;
         match table.tree().find(&location.path).ok()?? {
@@ -160,7 +160,7 @@ impl FileLine {
         };
         Self {
             name: file.name.to_string(),
-            size: len(table, file),
+            size: file_len(table, file),
             half: half.as_ref().map(|half| match half.half() {
                 Half::Top => "top",
                 Half::Bottom => "bottom",

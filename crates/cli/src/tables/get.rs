@@ -2,9 +2,9 @@
 
 use anyhow::Context;
 
-use super::cell_options::{CellOptions, print_missing};
 use super::place::{OpenTable, Place};
 use super::scan::print_cells;
+use crate::cell_options::{CellOptions, print_missing, print_old_log_cells};
 use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
@@ -34,12 +34,13 @@ impl<P: Place> Get<P> {
         let mut answer = Answer::Positive;
         for row in &self.rows {
             let mut cells = table.scan(&scan.clone().row(row.as_bytes()))?;
-            let printed = print_cells(&mut cells, &mut output, u64::MAX);
+            let printed = print_cells(&mut cells, &mut output, u64::MAX, None);
             // Cells must be printed before a message about the row.
             output.flush().context(STDOUT)?;
             let found = printed?;
             let missing = cells.missing();
             print_missing(&missing);
+            print_old_log_cells(cells.old_log_cells());
             self.cells.explain(cells.trace());
             if found == 0 {
                 print_message(format_args!("hfile: row not found: {row}"));

@@ -2,12 +2,11 @@
 //!
 //! ```text
 //! snapshot, table      the two nouns and their help; they have the same verbs
-//! place, cell_options  arguments of several verbs
+//! place                the arguments that name a table
 //! list, info, verify, scan, get, export    one module per verb
 //! contents             regions, families and files as `info` reports them
 //! ```
 
-mod cell_options;
 mod contents;
 mod export;
 mod get;

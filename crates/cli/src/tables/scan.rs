@@ -1,16 +1,19 @@
 //! `hfile snapshot scan` and `hfile table scan`: print the cells of a range of rows.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
-use directories::TableCells;
+use directories::{Region, Table, TableCells};
+use sstable::{BlockKind, BlockSource};
 
-use super::cell_options::{CellOptions, print_missing};
+use super::contents::file_len;
 use super::place::{OpenTable, Place};
+use crate::cell_options::{CellOptions, print_missing, print_old_log_cells};
 use crate::cells_output::{CellsOutput, FormatOptions};
-use crate::failure::{Answer, UsageError};
-use crate::key_text::KeyText;
+use crate::failure::Answer;
 use crate::output::{STDOUT, Stdout, stdout};
+use crate::progress::Progress;
+use crate::row_options::RowOptions;
 use crate::size_text::show_count;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
@@ -18,15 +21,8 @@ use crate::size_text::show_count;
 pub(super) struct Scan<P: Place> {
     #[command(flatten)]
     place: P,
-    /// Start at this row, which is printed: text with \xNN, or hex:…
-    #[arg(long, value_name = "ROW")]
-    start: Option<KeyText>,
-    /// Stop before this row, which is not printed
-    #[arg(long, value_name = "ROW")]
-    stop: Option<KeyText>,
-    /// Print only rows that begin with this: text with \xNN, or hex:…
-    #[arg(long, value_name = "PREFIX")]
-    prefix: Option<KeyText>,
+    #[command(flatten)]
+    rows: RowOptions,
     #[command(flatten)]
     cells: CellOptions,
     /// Print at most this many cells
@@ -42,36 +38,39 @@ pub(super) struct Scan<P: Place> {
 impl<P: Place> Scan<P> {
     /// Prints the cells. The answer is negative if cells are missing.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        if let (Some(start), Some(stop)) = (&self.start, &self.stop)
-            && start.as_bytes() > stop.as_bytes()
-        {
-            let what = format!("--start {start} is greater than --stop {stop}");
-            return Err(UsageError(what).into());
-        }
         let OpenTable { table, creation, with_logs, .. } = self.place.open()?;
+        self.rows.check(table.row_order())?;
         let mut scan = self.cells.scan(creation)?.with_logs(with_logs);
-        scan.start = self.start.as_ref().map(|row| row.as_bytes().to_vec());
-        scan.stop = self.stop.as_ref().map(|row| row.as_bytes().to_vec());
-        if let Some(prefix) = &self.prefix {
-            scan = scan.prefix(prefix.as_bytes());
-        }
+        self.rows.limit(&mut scan);
         let mut cells = table.scan(&scan)?;
-        let done = if self.count { Self::print_count(&mut cells) } else { self.print(&mut cells) };
+        // Printed cells and a bar on the same terminal would be mixed.
+        let is_shown = self.count || !io::stdout().is_terminal();
+        let progress = is_shown.then(|| ReadProgress::new(&table));
+        let done = if self.count {
+            Self::print_count(&mut cells, progress)
+        } else {
+            self.print(&mut cells, progress)
+        };
         let missing = cells.missing();
         print_missing(&missing);
+        print_old_log_cells(cells.old_log_cells());
         self.cells.explain(cells.trace());
         done.map(|()| Answer::from_bool(missing.is_empty()))
     }
 
-    fn print(&self, cells: &mut TableCells) -> anyhow::Result<()> {
+    fn print(&self, cells: &mut TableCells, progress: Option<ReadProgress>) -> anyhow::Result<()> {
         let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
-        let printed = print_cells(cells, &mut output, self.limit.unwrap_or(u64::MAX));
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let printed = print_cells(cells, &mut output, limit, progress);
         // Cells before damage are printed.
         output.finish().context(STDOUT)?;
         printed.map(|_| ())
     }
 
-    fn print_count(cells: &mut TableCells) -> anyhow::Result<()> {
+    fn print_count(
+        cells: &mut TableCells,
+        mut progress: Option<ReadProgress>,
+    ) -> anyhow::Result<()> {
         let (mut rows, mut count) = (0_u64, 0_u64);
         let mut row: Option<Vec<u8>> = None;
         while let Some(cell) = cells.next_ref()? {
@@ -82,7 +81,11 @@ impl<P: Place> Scan<P> {
                 row.clear();
                 row.extend_from_slice(cell.row);
             }
+            if let Some(progress) = &mut progress {
+                progress.show(cells);
+            }
         }
+        drop(progress);
         let mut out = stdout();
         writeln!(out, "{} rows, {} cells", show_count(rows), show_count(count))
             .and_then(|()| out.flush())
@@ -95,10 +98,38 @@ pub(super) fn print_cells(
     cells: &mut TableCells,
     output: &mut CellsOutput<Stdout>,
     limit: u64,
+    mut progress: Option<ReadProgress>,
 ) -> anyhow::Result<u64> {
     for printed in 0..limit {
         let Some(cell) = cells.next_ref()? else { return Ok(printed) };
         output.write(&cell).context(STDOUT)?;
+        if let Some(progress) = &mut progress {
+            progress.show(cells);
+        }
     }
     Ok(limit)
+}
+
+/// The progress of a scan in bytes of the table's store files.
+pub(super) struct ReadProgress {
+    progress: Progress,
+    cells: u64,
+}
+
+impl ReadProgress {
+    /// Cells between two looks at the counters of the reads.
+    const INTERVAL: u64 = 4096;
+
+    fn new(table: &Table) -> Self {
+        let files = table.regions.iter().flat_map(Region::files);
+        let bytes = files.filter_map(|file| file_len(table, file)).sum();
+        Self { progress: Progress::bytes("reading", bytes), cells: 0 }
+    }
+
+    fn show(&mut self, cells: &mut TableCells) {
+        self.cells += 1;
+        if self.cells.is_multiple_of(Self::INTERVAL) {
+            self.progress.set(cells.trace().bytes(BlockKind::Data, BlockSource::File));
+        }
+    }
 }

@@ -72,8 +72,9 @@ Examples:
 
 Shows all versions that the families keep, without deleted and expired cells. Values of MOB cells are read from
 their files. --with-wal replays the logs of servers that did not stop cleanly: of each store, the entries that
-are newer than its files. For a restored table, these can be edits that the restore took back. With
---skip-damaged, deleted cells and old versions can reappear where cells are missing.
+are newer than its files. Entries that a restored snapshot took back are left out with a warning: HBase returns
+them if it replays the logs. With --skip-damaged, deleted cells and old versions can reappear where cells are
+missing.
 Exit status: 0 all printed, 1 a file is damaged, or cells are missing, 2 wrong usage, 3 could not read.")]
     Scan(WithReadingOptions<Scan<TablePlace>>),
     /// Print the cells of one or more rows of a table

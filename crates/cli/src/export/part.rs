@@ -1,4 +1,4 @@
-//! The files of one region: a file for all cells, or for HFiles one for each family.
+//! The files of one part: a file for all cells, or for HFiles one for each family.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,65 +6,80 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
-use directories::{MissingCells, Region, Table, TableScan};
-use sstable::{CellRef, ReadTrace, Timestamp, WriterOptions};
+use directories::{MissingCells, OldLogCells, TableScan};
+use sstable::{BlockKind, BlockSource, CellRef, ReadTrace, Timestamp, WriterOptions};
 
 use super::form::{ExportFormat, Form};
 use super::manifest::{ExportedFile, ExportedRegion};
 use super::sink::{ByteCount, Sink};
+use super::source::{ExportSource, Part, files_hash};
 use crate::cells_output::Format;
+use crate::progress::Progress;
 
-/// What all regions of an export have in common.
+/// Cells between two looks at whether the export was stopped.
+const CELLS_PER_CHECK: u32 = 4096;
+
+/// What all parts of an export have in common.
 pub(super) struct Job<'e> {
-    pub(super) table: &'e Table,
+    pub(super) source: &'e dyn ExportSource,
     pub(super) scan: TableScan,
     pub(super) form: Form,
     pub(super) out: &'e Path,
     /// Set when the export fails elsewhere.
     pub(super) is_stopped: AtomicBool,
+    /// Bytes of the source's files.
+    pub(super) progress: Progress,
 }
 
-/// An exported region.
-pub(super) struct Exported {
-    pub(super) region: ExportedRegion,
+/// An exported part.
+pub(super) struct ExportedPart {
+    pub(super) part: ExportedRegion,
     pub(super) missing: Vec<MissingCells>,
+    pub(super) old_log_cells: Vec<OldLogCells>,
     pub(super) trace: ReadTrace,
 }
 
-/// The export was stopped, because another region failed.
+/// The export was stopped, because another part failed.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped")]
 pub(super) struct Stopped;
 
 impl Job<'_> {
-    /// Exports a region, the table's `index`th.
-    pub(super) fn export(&self, index: usize) -> anyhow::Result<Exported> {
-        let region = &self.table.regions[index];
-        let mut cells = self.table.scan_region(region, &self.scan)?;
-        let mut files = RegionFiles::new(self, index, region);
-        let mut until_check = 0_u32;
-        while let Some(cell) = cells.next_ref()? {
+    /// Exports a part, the source's `index`th.
+    pub(super) fn export(&self, index: usize) -> anyhow::Result<ExportedPart> {
+        let part = &self.source.parts()[index];
+        let mut cells = self.source.open(index, &self.scan)?;
+        let mut files = PartFiles::new(self, index, part);
+        let (mut until_check, mut shown) = (0_u32, 0);
+        while let Some(cell) = cells.next_cell()? {
             files.append(&cell)?;
             until_check += 1;
-            if until_check == 4096 {
+            if until_check == CELLS_PER_CHECK {
                 until_check = 0;
                 if self.is_stopped.load(Ordering::Relaxed) {
                     return Err(Stopped.into());
                 }
+                // Blocks that two scans of the part read count twice.
+                let read = cells.trace().bytes(BlockKind::Data, BlockSource::File).min(part.bytes);
+                self.progress.advance(read.saturating_sub(shown));
+                shown = shown.max(read);
             }
         }
-        let missing = cells.missing();
+        self.progress.advance(part.bytes - shown);
+        let (missing, old_log_cells) = (cells.missing(), cells.old_log_cells());
+        let trace = cells.trace();
+        drop(cells);
         let mut exported = files.finish()?;
         exported.missing = missing.iter().map(Into::into).collect();
-        Ok(Exported { region: exported, missing, trace: *cells.trace() })
+        Ok(ExportedPart { part: exported, missing, old_log_cells, trace })
     }
 }
 
-/// The files of a region.
-struct RegionFiles<'j> {
+/// The files of a part.
+struct PartFiles<'j> {
     job: &'j Job<'j>,
     index: usize,
-    region: &'j Region,
+    part: &'j Part,
     /// The current files: for HFiles by family, otherwise one under an empty name.
     open: BTreeMap<Vec<u8>, OpenFile>,
     /// The number of files that were begun, by the same names.
@@ -88,12 +103,12 @@ struct OpenFile {
     cells: u64,
 }
 
-impl<'j> RegionFiles<'j> {
-    fn new(job: &'j Job<'j>, index: usize, region: &'j Region) -> Self {
+impl<'j> PartFiles<'j> {
+    fn new(job: &'j Job<'j>, index: usize, part: &'j Part) -> Self {
         Self {
             job,
             index,
-            region,
+            part,
             open: BTreeMap::new(),
             begun: BTreeMap::new(),
             complete: Vec::new(),
@@ -131,18 +146,18 @@ impl<'j> RegionFiles<'j> {
     /// Begins the next file of a family, or of the region.
     fn create(&mut self, family: &[u8]) -> anyhow::Result<OpenFile> {
         let begun = self.begun.entry(family.to_vec()).or_default();
-        let part = *begun;
+        let number = *begun;
         *begun += 1;
-        let (job, region) = (self.job, self.region.name().to_string());
+        let (job, stem) = (self.job, &self.part.file_stem);
         let format = job.form.format;
         let name = match format {
             // Named as HBase names its files: by 32 hex digits.
             ExportFormat::Hfiles => {
                 let directory = String::from_utf8_lossy(family);
                 let directory = check_directory(&directory)?;
-                format!("{directory}/{region:0>24.24}{part:08x}")
+                format!("{directory}/{}{number:08x}", self.hfile_prefix())
             }
-            _ => format!("{:05}-{region}-{part:03}.{}", self.index, format.extension()),
+            _ => format!("{:05}-{stem}-{number:03}.{}", self.index, format.extension()),
         };
         let path = job.out.join(&name);
         let (sink, written) = match format {
@@ -165,15 +180,20 @@ impl<'j> RegionFiles<'j> {
         Ok(OpenFile { sink, written, name, path, first_row, last_row, rows: 0, cells: 0 })
     }
 
-    /// Returns the options of HBase's files of the family, for a bulk load.
+    /// Returns the first 24 hex digits of the names of the part's HFiles.
+    fn hfile_prefix(&self) -> String {
+        let Part { name, .. } = self.part;
+        match name.get(..24) {
+            Some(prefix) if name.len() == 32 && is_hex(name) => prefix.to_owned(),
+            _ => format!("{}{:08x}", files_hash(name), self.index),
+        }
+    }
+
+    /// Returns the options of a file for a bulk load.
     fn writer_options(&self, family: &[u8]) -> WriterOptions {
-        let schema = self.job.table.schema.family(family);
-        let options = schema.map(directories::FamilySchema::options).unwrap_or_default();
-        WriterOptions::default()
-            .block_size(options.block_size)
-            .data_block_encoding(options.data_block_encoding)
-            .compression(options.compression)
-            .bloom_type(options.bloom_type)
+        self.job
+            .source
+            .writer_options(self.index, family)
             .includes_tags(true)
             .bulk_load(self.job.scan.now.unwrap_or_else(|| Timestamp::new(0)))
     }
@@ -184,11 +204,10 @@ impl<'j> RegionFiles<'j> {
             self.complete.push(file.finish(is_hfile.then_some(&family[..]))?);
         }
         self.complete.sort_by(|one, other| one.file.cmp(&other.file));
-        let info = &self.region.info;
         Ok(ExportedRegion {
-            region: self.region.name().to_string(),
-            start_row: sstable::escape(&info.start_key).to_string(),
-            end_row: sstable::escape(&info.end_key).to_string(),
+            region: self.part.name.clone(),
+            start_row: sstable::escape(&self.part.start_row).to_string(),
+            end_row: sstable::escape(&self.part.end_row).to_string(),
             rows: self.rows,
             cells: self.cells,
             files: self.complete,
@@ -238,6 +257,10 @@ fn check_directory(family: &str) -> anyhow::Result<&str> {
         !family.is_empty() && !family.starts_with('.') && !family.contains(['/', '\\', '\u{fffd}']);
     anyhow::ensure!(is_directory, "family {family:?} cannot be the name of a directory");
     Ok(family)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn copy(from: &[u8], to: &mut Vec<u8>) {

@@ -12,7 +12,7 @@ use crate::size_text::{show_number, show_size};
 
 /// The report of an export.
 #[derive(Serialize)]
-pub(super) struct ExportReport {
+pub(crate) struct ExportReport {
     schema: u32,
     /// The path of the manifest.
     manifest: String,
@@ -26,6 +26,9 @@ pub(super) struct ExportReport {
     /// The command that loads HFiles; omitted for other formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
+    /// What a region is called in the report that people read.
+    #[serde(skip)]
+    unit: &'static str,
     #[serde(skip)]
     out: String,
 }
@@ -43,7 +46,9 @@ impl ExportReport {
             rows: manifest.rows,
             cells: manifest.cells,
             bytes: manifest.bytes,
-            command: is_hfiles.then(|| load_command(&shown, &manifest.source.table)),
+            command: is_hfiles
+                .then(|| load_command(&shown, manifest.source.table().unwrap_or("TABLE"))),
+            unit: manifest.source.unit(),
             out: shown,
         }
     }
@@ -52,15 +57,15 @@ impl ExportReport {
 impl Report for ExportReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.resumed > 0 {
-            let regions = show_number(self.resumed, "region");
-            writeln!(out, "{regions} had been exported before")?;
+            let parts = show_number(self.resumed, self.unit);
+            writeln!(out, "{parts} had been exported before")?;
         }
         writeln!(
             out,
             "{} of {} and {} in {} ({}): {}",
             show_number(self.cells, "cell"),
             show_number(self.rows, "row"),
-            show_number(self.regions, "region"),
+            show_number(self.regions, self.unit),
             show_number(self.files, "file"),
             show_size(self.bytes),
             self.out

@@ -10,7 +10,7 @@ use crate::size_text::SizeText;
 
 /// The format of the files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-pub(super) enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
     Parquet,
     /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
@@ -54,11 +54,11 @@ impl ExportFormat {
 
 // The options that choose the form of the files.
 #[derive(clap::Args)]
-pub(super) struct FormOptions {
+pub(crate) struct FormOptions {
     /// Choose the format of the files
     #[arg(long = "to", value_enum, ignore_case = true)]
     format: ExportFormat,
-    /// Begin a new file of the region at the next row when a file reaches SIZE
+    /// Begin a new file at the next row when a file reaches SIZE
     #[arg(long, value_name = "SIZE")]
     max_file_size: Option<SizeText>,
     /// Write one row per row of the table, with a column for each of --columns and --type
@@ -87,9 +87,9 @@ pub(super) struct PivotColumn {
 
 /// The form of the files.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
-    pub(super) format: ExportFormat,
-    pub(super) max_file_size: Option<u64>,
+pub(crate) struct Form {
+    pub(crate) format: ExportFormat,
+    pub(crate) max_file_size: Option<u64>,
     /// The columns; `None` without `--pivot`.
     pub(super) pivot: Option<Vec<PivotColumn>>,
     pub(super) row_type: ValueType,
@@ -98,7 +98,7 @@ pub(super) struct Form {
 
 impl FormOptions {
     /// Returns the form, and limits the scan of a pivot to its columns.
-    pub(super) fn form(&self, scan: &mut TableScan) -> Result<Form, UsageError> {
+    pub(crate) fn form(&self, scan: &mut TableScan) -> Result<Form, UsageError> {
         let usage = |what: &str| Err(UsageError(what.to_owned()));
         let (format, is_typed) = (self.format, self.row_type != ValueType::BinaryHex);
         if format.has_batches() && !cfg!(feature = "parquet") {
@@ -171,6 +171,11 @@ impl FormOptions {
 }
 
 impl Form {
+    /// Whether a row of a file is a row of the source, with a column for each of its columns.
+    pub(crate) const fn is_pivot(&self) -> bool {
+        self.pivot.is_some()
+    }
+
     /// Returns the form and the scan as JSON: two exports with the same value have the same files.
     ///
     /// The time by which cells expire is left out, and how the files are read.

@@ -1,9 +1,9 @@
-//! The options that choose the cells of a table or snapshot.
+//! The options that choose cells: of a table or snapshot, and those of all sources.
 
 use std::fmt;
 use std::str::FromStr;
 
-use directories::{MissingCells, MobValues, TableScan};
+use directories::{MissingCells, MobValues, OldLogCells, TableScan};
 use sstable::{ReadTrace, Timestamp};
 
 use crate::counters::Counters;
@@ -11,28 +11,50 @@ use crate::failure::UsageError;
 use crate::help::ADVANCED;
 use crate::key_text::{InvalidKey, KeyText};
 use crate::reading_options::reader_options;
+use crate::size_text::show_number;
 use crate::stderr::print_message;
 use crate::times::time_range;
 
-/// The options that choose the cells of rows, and how they are read.
+/// The options that choose columns.
 #[derive(clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
-pub(super) struct CellOptions {
+pub(crate) struct ColumnOptions {
     /// Print only this family; repeatable [default: all]
     #[arg(long, value_name = "FAMILY")]
     family: Vec<KeyText>,
     /// Print only these columns: FAMILY:QUALIFIER, separated by commas; a comma in a name is \x2C
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<Column>,
+}
+
+/// The options that choose versions by their number.
+#[derive(clap::Args)]
+pub(crate) struct VersionOptions {
     /// Show at most this many versions of each column, or all that the family keeps
     #[arg(long, value_name = "COUNT", default_value_t)]
     versions: Versions,
+}
+
+/// The options that choose versions by their time.
+#[derive(clap::Args)]
+pub(crate) struct TimeOptions {
     /// Show versions from this time on, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     min_ts: Option<i64>,
     /// Show versions before this time, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     max_ts: Option<i64>,
+}
+
+/// The options that choose the cells of rows, and how they are read.
+#[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub(crate) struct CellOptions {
+    #[command(flatten)]
+    columns: ColumnOptions,
+    #[command(flatten)]
+    versions: VersionOptions,
+    #[command(flatten)]
+    times: TimeOptions,
     /// Show all stored cells: delete markers, deleted cells and expired cells too
     #[arg(long)]
     raw: bool,
@@ -58,17 +80,9 @@ pub(super) struct CellOptions {
     threads: u16,
 }
 
-impl CellOptions {
-    /// Returns the scan with these options. `creation` is the time of the snapshot.
-    pub(super) fn scan(&self, creation: Option<Timestamp>) -> Result<TableScan, UsageError> {
-        let (min, max) = time_range(self.min_ts, self.max_ts)?;
-        let mut scan = TableScan::default()
-            .versions(self.versions.0)
-            .time_range(min, max)
-            .raw(self.raw)
-            .skip_damaged(self.skip_damaged)
-            .threads(self.threads.into())
-            .reader_options(reader_options());
+impl ColumnOptions {
+    /// Limits a scan to the columns.
+    pub(crate) fn limit(&self, mut scan: TableScan) -> TableScan {
         for family in &self.family {
             scan = scan.family(family.as_bytes());
         }
@@ -78,6 +92,35 @@ impl CellOptions {
                 None => scan.family(family.as_bytes()),
             };
         }
+        scan
+    }
+}
+
+impl VersionOptions {
+    /// Returns the maximum number of versions of a column.
+    pub(crate) const fn get(&self) -> u32 {
+        self.versions.0
+    }
+}
+
+impl TimeOptions {
+    /// Limits a scan to the times.
+    pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
+        let (min, max) = time_range(self.min_ts, self.max_ts)?;
+        Ok(scan.time_range(min, max))
+    }
+}
+
+impl CellOptions {
+    /// Returns the scan with these options. `creation` is the time of the snapshot.
+    pub(crate) fn scan(&self, creation: Option<Timestamp>) -> Result<TableScan, UsageError> {
+        let scan = TableScan::default()
+            .versions(self.versions.get())
+            .raw(self.raw)
+            .skip_damaged(self.skip_damaged)
+            .threads(self.threads.into())
+            .reader_options(reader_options());
+        let mut scan = self.columns.limit(self.times.limit(scan)?);
         if self.mob_references {
             scan = scan.mob(MobValues::Reference);
         }
@@ -92,7 +135,7 @@ impl CellOptions {
     }
 
     /// Prints the counters of the reads to stderr, if they are wanted.
-    pub(super) fn explain(&self, trace: &ReadTrace) {
+    pub(crate) fn explain(&self, trace: &ReadTrace) {
         if self.explain {
             let mut text = Vec::new();
             // A `Vec` takes all bytes.
@@ -103,7 +146,7 @@ impl CellOptions {
 }
 
 /// Prints to stderr what was left out.
-pub(super) fn print_missing(missing: &[MissingCells]) {
+pub(crate) fn print_missing(missing: &[MissingCells]) {
     for MissingCells { region, family, file, what, rows } in missing {
         // An error of a file begins with the file's name.
         let what = match what.strip_prefix(&format!("{file}: ")) {
@@ -117,6 +160,18 @@ pub(super) fn print_missing(missing: &[MissingCells]) {
         };
         print_message(format_args!(
             "hfile: missing: {file}{place}: {what}; {rows} may be missing or incomplete"
+        ));
+    }
+}
+
+/// Prints to stderr which cells of logs were left out because they are older than the region's files.
+pub(super) fn print_old_log_cells(old: &[OldLogCells]) {
+    for OldLogCells { region, cells, oldest, newest } in old {
+        let cells = show_number(*cells, "cell");
+        print_message(format_args!(
+            "hfile: warning: region {region}: left out {cells} of logs (sequence ids {oldest} to {newest}): written \
+             before HBase last opened the region, and in no store file. A restored snapshot takes them back; \
+             HBase returns them if it replays the logs after a crash"
         ));
     }
 }

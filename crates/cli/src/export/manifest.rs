@@ -1,11 +1,8 @@
 //! `manifest.json`: what an export wrote.
 //!
-//! The file is replaced after each region, so that a stopped export can go on with the others.
+//! The file is replaced after each part, so that a stopped export can go on with the others.
 
-use std::fmt::Write as _;
-
-use directories::{MissingCells, Table};
-use filter::{KeyHash, Seed};
+use directories::MissingCells;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,30 +20,49 @@ pub(super) struct Manifest {
     pub(super) rows: u64,
     pub(super) cells: u64,
     pub(super) bytes: u64,
-    /// The regions that are exported, in the order of their rows.
+    /// The regions, row ranges or HFiles that are exported, in their order.
     pub(super) regions: Vec<ExportedRegion>,
 }
 
-/// The table that is exported.
+/// What is exported.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) struct Source {
-    pub(super) root: String,
-    /// `null` for a table.
-    pub(super) snapshot: Option<String>,
-    pub(super) table: String,
-    /// The number of regions.
-    pub(super) regions: u64,
-    /// A hash of the names of all store files and logs, by which a changed table is recognised.
-    pub(super) files_hash: String,
+#[serde(untagged)]
+pub(crate) enum Source {
+    /// A table or a snapshot.
+    Table {
+        root: String,
+        /// `null` for a table.
+        snapshot: Option<String>,
+        table: String,
+        /// The number of regions.
+        regions: u64,
+        /// A hash of the names of all store files and logs, by which a changed table is recognised.
+        files_hash: String,
+    },
+    /// A store.
+    Store {
+        store: String,
+        families: Vec<String>,
+        /// A hash of the families and the newest sequence id, by which a changed store is recognised.
+        files_hash: String,
+    },
+    /// HFiles.
+    Files {
+        /// The number of files.
+        files: u64,
+        /// A hash of the names, lengths and times of all files.
+        files_hash: String,
+    },
 }
 
-/// An exported region.
+/// An exported region; of a store a row range, and of HFiles one of them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct ExportedRegion {
+    /// The name of the region, the number of the row range, or the path of the file.
     pub(super) region: String,
-    /// The region's first row, as HBase prints it; empty for the first region.
+    /// The first row of its range, as HBase prints it; empty for the first region, and for a file.
     pub(super) start_row: String,
-    /// The row before which the region ends; empty for the last region.
+    /// The row before which the range ends; empty for the last region, and for a file.
     pub(super) end_row: String,
     pub(super) rows: u64,
     pub(super) cells: u64,
@@ -87,44 +103,34 @@ impl From<&MissingCells> for Missing {
 }
 
 impl Source {
-    /// Describes the table.
-    pub(super) fn new(table: &Table, snapshot: Option<&str>) -> Self {
-        let mut files = String::new();
-        for region in &table.regions {
-            let _ = writeln!(files, "{}", region.name());
-            for family in &region.families {
-                for file in &family.files {
-                    let _ = writeln!(
-                        files,
-                        "{} {} {:?}",
-                        sstable::escape(&family.name),
-                        file.name,
-                        file.len
-                    );
-                }
+    /// Whether another description is of the same files, perhaps at another path.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let mut known = self.clone();
+        match (&mut known, other) {
+            (Self::Table { root, .. }, Self::Table { root: moved, .. }) => root.clone_from(moved),
+            (Self::Store { store, .. }, Self::Store { store: moved, .. }) => {
+                store.clone_from(moved);
             }
-            for log in &region.recovered_edits {
-                let _ = writeln!(files, "{}", log.display());
-            }
+            _ => {}
         }
-        for log in &table.logs {
-            let _ = writeln!(files, "{}", log.display());
-        }
-        let hash = KeyHash::new(Seed::new(0), files.as_bytes());
-        Self {
-            root: table.root().display().to_string(),
-            snapshot: snapshot.map(str::to_owned),
-            table: table.name.to_string(),
-            regions: table.regions.len() as u64,
-            files_hash: format!("{:016x}", hash.get()),
+        known == *other
+    }
+
+    /// Returns the name of the table, if the source is one.
+    pub(super) fn table(&self) -> Option<&str> {
+        match self {
+            Self::Table { table, .. } => Some(table),
+            _ => None,
         }
     }
 
-    /// Whether another description is of the same files, perhaps at another path.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        let Self { root: _, snapshot, table, regions, files_hash } = self;
-        (snapshot, table, regions, files_hash)
-            == (&other.snapshot, &other.table, &other.regions, &other.files_hash)
+    /// Returns what a part is called.
+    pub(super) const fn unit(&self) -> &'static str {
+        match self {
+            Self::Table { .. } => "region",
+            Self::Store { .. } => "row range",
+            Self::Files { .. } => "HFile",
+        }
     }
 }
 

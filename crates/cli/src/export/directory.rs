@@ -2,7 +2,7 @@
 //!
 //! | in the directory                | what                                                            |
 //! |---------------------------------|-----------------------------------------------------------------|
-//! | `manifest.json`                 | the regions that are complete; replaced after each region       |
+//! | `manifest.json`                 | the parts that are complete; replaced after each                |
 //! | `INDEX-REGION-PART.parquet`     | a complete file; ascending names have ascending rows            |
 //! | `FAMILY/REGIONPART`             | a complete HFile, named by 32 hex digits as in HBase            |
 //! | `.hfile-…`                      | a file that is being written; the next run removes it           |
@@ -136,7 +136,7 @@ fn continued(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manife
     }
     if !known.source.is_same(&new.source) {
         return Err(
-            usage("an export of another table, or the table's files have changed since").into()
+            usage("an export of another source, or the source's files have changed since").into()
         );
     }
     if known.format != new.format || known.options != new.options {

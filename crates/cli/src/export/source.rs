@@ -1,0 +1,57 @@
+//! What is exported: cells in parts, each of which gets files of its own.
+
+use directories::{MissingCells, OldLogCells, TableScan};
+use filter::{KeyHash, Seed};
+use sstable::{CellRef, ReadTrace, WriterOptions};
+
+/// A source of cells in parts that are exported one by one, perhaps on several threads.
+pub(crate) trait ExportSource: Sync {
+    /// Returns the parts, in the order of their rows if they have one.
+    fn parts(&self) -> &[Part];
+
+    /// Opens the cells of a part that a scan selects.
+    fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>>;
+
+    /// Returns the settings of HFiles with cells of a family of a part.
+    fn writer_options(&self, part: usize, family: &[u8]) -> WriterOptions;
+}
+
+/// The cells of a part, in HBase's order.
+pub(crate) trait PartCells {
+    /// Returns the next cell; `None` at the end.
+    fn next_cell(&mut self) -> anyhow::Result<Option<CellRef<'_>>>;
+
+    /// Returns the counters of the reads so far.
+    fn trace(&mut self) -> ReadTrace;
+
+    /// Returns what was left out because it is damaged or missing.
+    fn missing(&self) -> Vec<MissingCells> {
+        Vec::new()
+    }
+
+    /// Returns what was left out because it is in logs older than the files.
+    fn old_log_cells(&self) -> Vec<OldLogCells> {
+        Vec::new()
+    }
+}
+
+/// A part of a source.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The name in the manifest, of which there is one: a region's, or the path of a file.
+    pub(crate) name: String,
+    /// The name in the names of files.
+    pub(crate) file_stem: String,
+    /// The first row of the part's range; empty without a bound.
+    pub(crate) start_row: Vec<u8>,
+    /// The row before which the range ends; empty without a bound.
+    pub(crate) end_row: Vec<u8>,
+    /// The bytes of the files that have the cells, about.
+    pub(crate) bytes: u64,
+}
+
+/// Returns a hash of a description of all files, by which a changed source is recognised.
+pub(crate) fn files_hash(description: &str) -> String {
+    let hash = KeyHash::new(Seed::new(0), description.as_bytes());
+    format!("{:016x}", hash.get())
+}

@@ -1,0 +1,114 @@
+//! HFiles as the source of an export: each is a part.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::time::UNIX_EPOCH;
+
+use anyhow::Context;
+use directories::TableScan;
+use sstable::{Comparator, Reader, WriterOptions};
+
+use super::cells::FileCells;
+use crate::export::{ExportFormat, ExportSource, Form, Part, PartCells, Source, files_hash};
+use crate::failure::UsageError;
+use crate::inputs::Input;
+
+/// Letters of a file's name in the names of its exported files.
+const STEM_LEN_MAX: usize = 80;
+
+/// The files to export.
+pub(super) struct FilesSource<'i> {
+    files: &'i [Input],
+    parts: Vec<Part>,
+    /// Of each file, for HFiles.
+    options: Vec<WriterOptions>,
+    files_hash: String,
+    /// The order of rows, which is META if it is that of any file.
+    row_order: Comparator,
+}
+
+impl<'i> FilesSource<'i> {
+    /// Opens each file once, for its length and settings.
+    pub(super) fn open(files: &'i [Input], form: &Form) -> anyhow::Result<Self> {
+        let (mut parts, mut options, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut description = String::new();
+        let mut row_order = Comparator::Bytes;
+        for file in files {
+            let name = file.name();
+            if !names.insert(name.clone()) {
+                return Err(UsageError(format!("{name} is given twice")).into());
+            }
+            let location = file.locate()?;
+            let found = fs::metadata(&location.path)
+                .with_context(|| format!("{}: cannot read", location.path.display()))?;
+            let written =
+                found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            let stem = stem(file);
+            let _ = writeln!(description, "{stem} {} {written:?} {:?}", found.len(), location.half);
+            let reader = file.open()?.reader;
+            let whole = reader.whole();
+            let is_meta = whole.trailer().comparator == Comparator::Meta;
+            if is_meta && form.format == ExportFormat::Hfiles {
+                return Err(UsageError(format!(
+                    "{name}: HBase does not bulk load files of hbase:meta"
+                ))
+                .into());
+            }
+            if is_meta {
+                row_order = Comparator::Meta;
+            }
+            options.push(settings(whole));
+            // Of a half, about that much is read.
+            let bytes = if location.half.is_some() { found.len() / 2 } else { found.len() };
+            let (start_row, end_row) = (Vec::new(), Vec::new());
+            parts.push(Part { name, file_stem: stem, start_row, end_row, bytes });
+        }
+        Ok(Self { files, parts, options, files_hash: files_hash(&description), row_order })
+    }
+
+    /// Returns the order of the files' rows.
+    pub(super) const fn row_order(&self) -> Comparator {
+        self.row_order
+    }
+
+    /// Describes the files.
+    pub(super) fn describe(&self) -> Source {
+        Source::Files { files: self.parts.len() as u64, files_hash: self.files_hash.clone() }
+    }
+}
+
+impl ExportSource for FilesSource<'_> {
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
+        let reader = self.files[part].open_with(scan.reader_options.clone())?.reader;
+        Ok(Box::new(FileCells::open(&reader, scan)?))
+    }
+
+    fn writer_options(&self, part: usize, _family: &[u8]) -> WriterOptions {
+        self.options[part].clone()
+    }
+}
+
+/// Returns the settings of a file that a file with its cells shares.
+fn settings(file: &Reader) -> WriterOptions {
+    let options = WriterOptions::default()
+        .data_block_encoding(file.blocks().encoding())
+        .compression(file.blocks().compression());
+    match file.filters().bloom() {
+        Some(bloom) => options.bloom_type(bloom.bloom_type),
+        None => options.bloom_type(sstable::BloomType::None),
+    }
+}
+
+/// Returns a file's name with letters that any file system takes.
+fn stem(file: &Input) -> String {
+    let name = file.path().file_name().unwrap_or_default().to_string_lossy();
+    let letter = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' }
+    };
+    name.chars().map(letter).take(STEM_LEN_MAX).collect()
+}

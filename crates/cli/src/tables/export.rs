@@ -1,0 +1,140 @@
+//! `hfile snapshot export` and `hfile table export`: write the cells of a table to files, by region.
+
+use std::fmt::Write as _;
+
+use directories::{Family, MissingCells, OldLogCells, Region, Table, TableCells, TableScan};
+use sstable::{CellRef, ReadTrace, WriterOptions};
+
+use super::contents::file_len;
+use super::place::{OpenTable, Place};
+use crate::cell_options::{CellOptions, print_missing, print_old_log_cells};
+use crate::export::{self, ExportOptions, ExportSource, Part, PartCells, Source};
+use crate::failure::Answer;
+use crate::output::ReportFormat;
+use crate::row_options::RowOptions;
+
+// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+#[derive(clap::Args)]
+pub(super) struct Export<P: Place> {
+    #[command(flatten)]
+    place: P,
+    #[command(flatten)]
+    export: ExportOptions,
+    #[command(flatten)]
+    rows: RowOptions,
+    #[command(flatten)]
+    cells: CellOptions,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl<P: Place> Export<P> {
+    /// Writes the files. The answer is negative if cells are missing.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let OpenTable { table, snapshot, creation, with_logs } = self.place.open()?;
+        self.rows.check(table.row_order())?;
+        let mut scan = self.cells.scan(creation)?.with_logs(with_logs);
+        self.rows.limit(&mut scan);
+        let form = self.export.form.form(&mut scan)?;
+        let exported = export::Export {
+            source: &TableSource::new(&table),
+            described: describe(&table, snapshot),
+            scan,
+            form,
+            output: &self.export.output,
+        };
+        let exported = exported.run()?;
+        print_missing(&exported.missing);
+        print_old_log_cells(&exported.old_log_cells);
+        self.cells.explain(&exported.trace);
+        self.report_format.print(&exported.report)?;
+        Ok(Answer::from_bool(exported.is_whole))
+    }
+}
+
+/// Describes a table by the names of all store files and logs.
+fn describe(table: &Table, snapshot: Option<String>) -> Source {
+    let mut files = String::new();
+    for region in &table.regions {
+        let _ = writeln!(files, "{}", region.name());
+        for Family { name, files: of_family } in &region.families {
+            for file in of_family {
+                let family = sstable::escape(name);
+                let _ = writeln!(files, "{family} {} {:?}", file.name, file.len);
+            }
+        }
+        for log in &region.recovered_edits {
+            let _ = writeln!(files, "{}", log.display());
+        }
+    }
+    for log in &table.logs {
+        let _ = writeln!(files, "{}", log.display());
+    }
+    Source::Table {
+        root: table.root().display().to_string(),
+        snapshot,
+        table: table.name.to_string(),
+        regions: table.regions.len() as u64,
+        files_hash: export::files_hash(&files),
+    }
+}
+
+/// The regions of a table.
+struct TableSource<'t> {
+    table: &'t Table,
+    parts: Vec<Part>,
+}
+
+impl<'t> TableSource<'t> {
+    fn new(table: &'t Table) -> Self {
+        let part = |region: &Region| {
+            let name = region.name().to_string();
+            Part {
+                file_stem: name.clone(),
+                name,
+                start_row: region.info.start_key.clone(),
+                end_row: region.info.end_key.clone(),
+                bytes: region.files().filter_map(|file| file_len(table, file)).sum(),
+            }
+        };
+        Self { table, parts: table.regions.iter().map(part).collect() }
+    }
+}
+
+impl ExportSource for TableSource<'_> {
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
+        Ok(Box::new(self.table.scan_region(&self.table.regions[part], scan)?))
+    }
+
+    fn writer_options(&self, _part: usize, family: &[u8]) -> WriterOptions {
+        let schema = self.table.schema.family(family);
+        let options = schema.map(directories::FamilySchema::options).unwrap_or_default();
+        WriterOptions::default()
+            .block_size(options.block_size)
+            .data_block_encoding(options.data_block_encoding)
+            .compression(options.compression)
+            .bloom_type(options.bloom_type)
+    }
+}
+
+impl PartCells for TableCells {
+    fn next_cell(&mut self) -> anyhow::Result<Option<CellRef<'_>>> {
+        Ok(self.next_ref()?)
+    }
+
+    fn trace(&mut self) -> ReadTrace {
+        *Self::trace(self)
+    }
+
+    fn missing(&self) -> Vec<MissingCells> {
+        Self::missing(self)
+    }
+
+    fn old_log_cells(&self) -> Vec<OldLogCells> {
+        Self::old_log_cells(self).to_vec()
+    }
+}
