@@ -1,0 +1,65 @@
+"""Apache HBase's files, snapshots, tables and stores, read without HBase.
+
+=====================  ==================================================================
+``open_hfile``         an HFile
+``open_snapshot``      a snapshot in a root directory of HBase
+``open_table``         a table of a running or abandoned root directory
+``open_store``         an embedded store, for reading only
+``list_snapshots``     the names of the snapshots in a root directory
+``list_tables``        the names of its tables
+=====================  ==================================================================
+
+Each returns an object with ``scan`` (Arrow record batches for pyarrow, polars and DuckDB),
+``cells`` (an iterator) and ``get`` (the cells of a row)::
+
+    table = hfile.open_snapshot("/data/hbase", "users-monday")
+    users = pyarrow.table(table.scan(types={"info:name": "string", "info:age": "int64"}))
+
+What cannot be read raises a subclass of :class:`Error`, with the path and the offset.
+"""
+
+from ._errors import DamagedError, Error, NotFoundError, UnsupportedError, ValueTypeError
+from ._hfile import (
+    BatchIterator,
+    CellIterator,
+    HFile,
+    Scan,
+    Snapshot,
+    Source,
+    Store,
+    Table,
+    __version__,
+    list_snapshots,
+    list_tables,
+    open_hfile,
+    open_snapshot,
+    open_store,
+    open_table,
+)
+from ._tuples import Cell, Missing, Region
+
+__all__ = [
+    "BatchIterator",
+    "Cell",
+    "CellIterator",
+    "DamagedError",
+    "Error",
+    "HFile",
+    "Missing",
+    "NotFoundError",
+    "Region",
+    "Scan",
+    "Snapshot",
+    "Source",
+    "Store",
+    "Table",
+    "UnsupportedError",
+    "ValueTypeError",
+    "__version__",
+    "list_snapshots",
+    "list_tables",
+    "open_hfile",
+    "open_snapshot",
+    "open_store",
+    "open_table",
+]

@@ -1,0 +1,196 @@
+"""The types of the compiled part of the package; its docstrings are there."""
+
+from collections.abc import Iterable
+from os import PathLike
+from types import TracebackType
+from typing import Literal, TypeVar, Union, final
+
+import pyarrow
+from typing_extensions import Self, TypeAlias, disjoint_base
+
+from ._tuples import Cell, Missing, Region
+
+__all__ = [
+    "BatchIterator",
+    "CellIterator",
+    "HFile",
+    "Scan",
+    "Snapshot",
+    "Source",
+    "Store",
+    "Table",
+    "__version__",
+    "list_snapshots",
+    "list_tables",
+    "open_hfile",
+    "open_snapshot",
+    "open_store",
+    "open_table",
+]
+
+_Bytes: TypeAlias = Union[bytes, bytearray, str]
+_Names: TypeAlias = Union[_Bytes, Iterable[_Bytes]]
+_Path: TypeAlias = Union[str, PathLike[str]]
+_TypeName: TypeAlias = Literal[
+    "string", "int16", "int32", "int64", "float32", "float64", "bool", "binary"
+]
+# A mapping does not accept a mapping of another type of keys, so the type of keys is a variable.
+_Key = TypeVar("_Key", bound=_Bytes)
+_Types: TypeAlias = Union[dict[_Key, _TypeName], _Bytes, Iterable[_Bytes]]
+
+__version__: str
+
+def open_hfile(path: _Path) -> HFile: ...
+def open_snapshot(root: _Path, name: str) -> Snapshot: ...
+def open_table(root: _Path, name: str) -> Table: ...
+def open_store(path: _Path, *, cache_bytes: int | None = None) -> Store: ...
+def list_snapshots(root: _Path) -> list[str]: ...
+def list_tables(root: _Path) -> list[str]: ...
+
+@disjoint_base
+class Source:
+    def scan(
+        self,
+        *,
+        start: _Bytes | None = None,
+        stop: _Bytes | None = None,
+        prefix: _Bytes | None = None,
+        families: _Names | None = None,
+        columns: _Names | None = None,
+        types: _Types[_Key] | None = None,
+        row_type: _TypeName | None = None,
+        timestamps: bool = False,
+        all_rows: bool = False,
+        versions: int | None = None,
+        min_timestamp: int | None = None,
+        max_timestamp: int | None = None,
+        raw: bool = False,
+        now: int | None = None,
+        skip_damaged: bool = False,
+        with_wal: bool = False,
+        threads: int = 1,
+        batch_size: int | None = None,
+    ) -> Scan: ...
+    def cells(
+        self,
+        *,
+        start: _Bytes | None = None,
+        stop: _Bytes | None = None,
+        prefix: _Bytes | None = None,
+        families: _Names | None = None,
+        columns: _Names | None = None,
+        versions: int | None = None,
+        min_timestamp: int | None = None,
+        max_timestamp: int | None = None,
+        raw: bool = False,
+        now: int | None = None,
+        skip_damaged: bool = False,
+        with_wal: bool = False,
+        threads: int = 1,
+    ) -> CellIterator: ...
+    def get(
+        self,
+        row: _Bytes,
+        *,
+        families: _Names | None = None,
+        columns: _Names | None = None,
+        versions: int | None = None,
+        min_timestamp: int | None = None,
+        max_timestamp: int | None = None,
+        raw: bool = False,
+        now: int | None = None,
+        skip_damaged: bool = False,
+        with_wal: bool = False,
+    ) -> list[Cell]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        *exception: type[BaseException] | BaseException | TracebackType | None,
+    ) -> None: ...
+
+@final
+class HFile(Source):
+    @property
+    def path(self) -> str: ...
+    @property
+    def is_half(self) -> bool: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def entry_count(self) -> int: ...
+    @property
+    def family(self) -> bytes | None: ...
+    @property
+    def first_row(self) -> bytes | None: ...
+    @property
+    def last_row(self) -> bytes | None: ...
+    @property
+    def compression(self) -> str: ...
+    @property
+    def encoding(self) -> str: ...
+    @property
+    def time_range(self) -> tuple[int, int] | None: ...
+    @property
+    def file_info(self) -> dict[bytes, bytes]: ...
+
+@disjoint_base
+class Table(Source):
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def families(self) -> dict[str, dict[str, str]]: ...
+    @property
+    def regions(self) -> list[Region]: ...
+    @property
+    def write_ahead_logs(self) -> list[str]: ...
+    @property
+    def problems(self) -> list[str]: ...
+
+@final
+class Snapshot(Table):
+    @property
+    def snapshot_name(self) -> str: ...
+    @property
+    def creation_time(self) -> int: ...
+    @property
+    def owner(self) -> str | None: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def ttl(self) -> int | None: ...
+    @property
+    def is_expired(self) -> bool: ...
+
+@final
+class Store(Source):
+    @property
+    def path(self) -> str: ...
+    @property
+    def families(self) -> dict[str, dict[str, str]]: ...
+
+@final
+class Scan:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def to_reader(self) -> pyarrow.RecordBatchReader: ...
+    def read_all(self) -> pyarrow.Table: ...
+    def __iter__(self) -> BatchIterator: ...
+    @property
+    def missing(self) -> list[Missing]: ...
+    @property
+    def data_blocks(self) -> int | None: ...
+
+@final
+class BatchIterator:
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> pyarrow.RecordBatch: ...
+
+@final
+class CellIterator:
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Cell: ...
+    @property
+    def missing(self) -> list[Missing]: ...

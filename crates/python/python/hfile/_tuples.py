@@ -1,0 +1,54 @@
+"""The named tuples of the package."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+
+class Cell(NamedTuple):
+    """A cell: a version of a column, or a delete marker."""
+
+    row: bytes
+    family: bytes
+    qualifier: bytes
+    #: Milliseconds since 1970.
+    timestamp: int
+    #: ``Put``, or of delete markers ``Delete``, ``DeleteColumn``, ``DeleteFamily``, ``DeleteFamilyVersion``.
+    type: str
+    value: bytes
+    #: The tags as they are stored, each ``u16 BE length, u8 type, data``; None without tags.
+    tags: Optional[bytes]
+    #: The sequence id of the write; 0 if the file stores none.
+    sequence_id: int
+
+
+class Missing(NamedTuple):
+    """Cells that a scan left out because a file or a part of it is damaged or missing."""
+
+    #: The file that is damaged or missing.
+    path: str
+    what: str
+    #: The encoded name of the region; empty for a write-ahead log.
+    region: str
+    family: bytes
+    #: The last readable row before the damage; None if rows from the start may be missing.
+    first_row: Optional[bytes]
+    #: The first readable row after the damage; None if rows to the end may be missing.
+    last_row: Optional[bytes]
+
+
+class Region(NamedTuple):
+    """A region of a table."""
+
+    #: The encoded name, which names the region's directory.
+    name: str
+    #: The smallest row that the region can have; empty for the first region.
+    start_key: bytes
+    #: The smallest row after the region; empty for the last region.
+    end_key: bytes
+    #: The number of store files.
+    files: int
+
+
+for _class in (Cell, Missing, Region):
+    _class.__module__ = "hfile"

@@ -1,0 +1,114 @@
+//! What a source holds: an open file, a table or a store, and how a scan of it begins.
+
+use std::sync::{Mutex, PoisonError};
+
+use directories::{StoreFileReader, Table};
+use hfile_arrow::Batches;
+use sstable::{KeyRef, ReadTrace, RowProbe};
+
+use crate::failure::{Failure, FailureKind};
+use crate::request::Request;
+
+/// What is scanned.
+pub(crate) enum Contents {
+    HFile(Box<Closable<StoreFileReader>>),
+    Table(Box<Table>),
+    Store(Closable<store::Store>),
+}
+
+/// What a source holds open until it is closed.
+pub(crate) struct Closable<T>(Mutex<Option<T>>);
+
+impl<T: Clone> Closable<T> {
+    pub(crate) fn new(open: T) -> Self {
+        Self(Mutex::new(Some(open)))
+    }
+
+    /// Returns what is open.
+    ///
+    /// # Errors
+    ///
+    /// If it was closed.
+    pub(crate) fn get(&self) -> Result<T, Failure> {
+        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        open.ok_or_else(|| Failure::invalid("read of a closed source"))
+    }
+
+    /// Closes it; streams that are open keep what they read.
+    pub(crate) fn close(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+impl Contents {
+    /// Begins a scan.
+    ///
+    /// # Errors
+    ///
+    /// If the source does not have what is asked for, or cannot be read.
+    pub(crate) fn batches(&self, request: &Request) -> Result<Batches, Failure> {
+        self.check(request)?;
+        Ok(match self {
+            Self::HFile(reader) => request.scan.store_file(&reader.get()?)?,
+            Self::Table(table) => request.scan.table(table, &request.reading)?,
+            Self::Store(store) => request.scan.store(&store.get()?)?,
+        })
+    }
+
+    /// Checks that the source has what is asked for. A scan of a table does so itself.
+    ///
+    /// # Errors
+    ///
+    /// If it does not have a family, or a way of reading.
+    pub(crate) fn check(&self, request: &Request) -> Result<(), Failure> {
+        match self {
+            Self::HFile(reader) => {
+                request.check_is_not_of_tables("an HFile")?;
+                let reader = reader.get()?;
+                let key = reader.whole().index().first_key().and_then(KeyRef::parse);
+                // A file without cells does not say which family it is of.
+                key.map_or(Ok(()), |key| request.check_families("file", &[key.family]))
+            }
+            Self::Table(_) => Ok(()),
+            Self::Store(store) => {
+                request.check_is_not_of_tables("a store")?;
+                if request.has_now {
+                    return Err(Failure::invalid("a store has its own clock: leave out now"));
+                }
+                let families = store.get()?.families();
+                let names: Vec<_> = families.iter().map(|(name, _)| name.as_bytes()).collect();
+                request.check_families("store", &names)
+            }
+        }
+    }
+
+    /// Returns whether the filters of the source say that a row is absent.
+    ///
+    /// Tables and stores ask their filters themselves.
+    pub(crate) fn is_absent(&self, row: &[u8]) -> Result<bool, Failure> {
+        let Self::HFile(reader) = self else { return Ok(false) };
+        let probe = RowProbe::new(row, filter::Seed::new(0));
+        Ok(reader.get()?.get_row(&probe, &mut ReadTrace::default())?.is_none())
+    }
+}
+
+impl Request {
+    fn check_is_not_of_tables(&self, source: &str) -> Result<(), Failure> {
+        match self.of_tables {
+            Some(name) => {
+                Err(Failure::invalid(format!("{name} is for tables and snapshots, not {source}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_families(&self, source: &str, known: &[&[u8]]) -> Result<(), Failure> {
+        let Some(family) = self.families.iter().find(|family| !known.contains(&&family[..])) else {
+            return Ok(());
+        };
+        let known: Vec<_> = known.iter().map(|name| sstable::escape(name).to_string()).collect();
+        let (family, known) = (sstable::escape(family), known.join(", "));
+        let what = format!("the {source} has no family {family}; it has {known}");
+        Err(Failure::new(FailureKind::NotFound, what))
+    }
+}

@@ -1,0 +1,57 @@
+//! The Python package `hfile`: Apache HBase's files, snapshots, tables and stores, read from Python.
+//!
+//! ```text
+//! open_hfile, open_snapshot, open_table, open_store
+//!     └ Source                 HFile, Table, Snapshot, Store: what they are, and what they hold
+//!         ├ scan → Scan        Arrow's C stream: pyarrow, polars, DuckDB; each stream is a new scan
+//!         ├ cells → CellIterator
+//!         └ get                the cells of one row
+//! ```
+//!
+//! The module is `hfile._hfile`. The Python files of the package, in `python/hfile`, add the exceptions, the
+//! named tuples and the types of everything. Functions read files without the lock of the interpreter
+//! ([`detached`]).
+
+mod arguments;
+mod causes;
+mod cell_iterator;
+mod contents;
+mod detached;
+mod failure;
+mod hfile;
+mod losses;
+mod request;
+mod root;
+mod scan;
+mod source;
+mod store_object;
+mod stream;
+mod table;
+
+use pyo3::pymodule;
+
+/// The compiled part of the package `hfile`.
+#[pymodule]
+mod _hfile {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::cell_iterator::CellIterator;
+    #[pymodule_export]
+    use crate::hfile::{HFile, open_hfile};
+    #[pymodule_export]
+    use crate::root::{list_snapshots, list_tables};
+    #[pymodule_export]
+    use crate::scan::{BatchIterator, Scan};
+    #[pymodule_export]
+    use crate::source::Source;
+    #[pymodule_export]
+    use crate::store_object::{Store, open_store};
+    #[pymodule_export]
+    use crate::table::{Snapshot, Table, open_snapshot, open_table};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,26 @@
+//! What a scan left out because it is damaged or missing, as named tuples.
+
+use directories::MissingCells;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyList};
+
+/// Returns the losses as a list of `hfile.Missing`.
+///
+/// # Errors
+///
+/// Those of Python.
+pub(crate) fn to_python<'py>(
+    py: Python<'py>,
+    losses: &[MissingCells],
+) -> PyResult<Bound<'py, PyList>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.import(py, "hfile._tuples", "Missing")?;
+    let bytes = |row: &Option<Vec<u8>>| row.as_deref().map(|row| PyBytes::new(py, row).into_any());
+    let tuples = losses.iter().map(|loss| {
+        let MissingCells { region, family, file, what, rows } = loss;
+        let family = PyBytes::new(py, family);
+        class.call1((file, what, region, family, bytes(&rows.first), bytes(&rows.last)))
+    });
+    PyList::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
+}

@@ -1,0 +1,152 @@
+//! What to read: the keyword arguments of `scan`, `cells` and `get`.
+
+use directories::TableScan;
+use hfile_arrow::BatchScan;
+use pyo3::prelude::*;
+use sstable::Timestamp;
+
+use crate::arguments::{Bytes, Names, TypeName, Types, column};
+use crate::failure::Failure;
+
+/// The keyword arguments that choose cells, and how a table is read.
+pub(crate) struct Choice {
+    pub(crate) start: Option<Bytes>,
+    pub(crate) stop: Option<Bytes>,
+    pub(crate) prefix: Option<Bytes>,
+    pub(crate) families: Option<Names>,
+    pub(crate) columns: Option<Names>,
+    pub(crate) versions: Option<u32>,
+    pub(crate) min_timestamp: Option<i64>,
+    pub(crate) max_timestamp: Option<i64>,
+    pub(crate) raw: bool,
+    pub(crate) now: Option<i64>,
+    pub(crate) skip_damaged: bool,
+    pub(crate) with_wal: bool,
+    pub(crate) threads: usize,
+}
+
+/// The keyword arguments about the form of batches.
+#[derive(Default)]
+pub(crate) struct Form {
+    pub(crate) types: Option<Types>,
+    pub(crate) row_type: Option<TypeName>,
+    pub(crate) timestamps: bool,
+    pub(crate) all_rows: bool,
+    pub(crate) batch_size: Option<usize>,
+}
+
+/// A scan of any source.
+#[derive(Clone)]
+pub(crate) struct Request {
+    /// The rows, columns and versions, and the form of the batches.
+    pub(crate) scan: BatchScan,
+    /// How a table is read.
+    pub(crate) reading: TableScan,
+    /// The families that are named, for sources that do not check them.
+    pub(crate) families: Vec<Vec<u8>>,
+    /// The first argument that only tables take.
+    pub(crate) of_tables: Option<&'static str>,
+    /// Whether the time by which cells expire is given.
+    pub(crate) has_now: bool,
+}
+
+impl Form {
+    /// Returns a scan of this form, and adds the families of a pivot.
+    fn scan(self, families: &mut Vec<Vec<u8>>) -> Result<BatchScan, Failure> {
+        let mut scan = match self.types {
+            None if self.timestamps || self.all_rows => {
+                let what = "timestamps and all_rows need types: the columns of a pivot";
+                return Err(Failure::invalid(what));
+            }
+            None => BatchScan::cells(),
+            Some(Types(columns)) => {
+                families.extend(columns.iter().map(|column| column.family.clone()));
+                BatchScan::pivot(columns).times(self.timestamps).all_rows(self.all_rows)
+            }
+        };
+        if let Some(TypeName(row_type)) = self.row_type {
+            scan = scan.row_type(row_type);
+        }
+        if let Some(rows) = self.batch_size {
+            scan = scan.rows_max(rows);
+        }
+        Ok(scan)
+    }
+}
+
+impl Choice {
+    /// Adds the chosen rows, columns, versions and times to a scan, and the families to a list.
+    fn add_to(self, mut scan: BatchScan, families: &mut Vec<Vec<u8>>) -> PyResult<BatchScan> {
+        for family in self.families.map(|Names(names)| names).unwrap_or_default() {
+            scan = scan.family(&family);
+            families.push(family);
+        }
+        for name in self.columns.map(|Names(names)| names).unwrap_or_default() {
+            let (family, qualifier) = column(&name)?;
+            scan = scan.column(family, qualifier);
+            families.push(family.to_vec());
+        }
+        if let Some(Bytes(row)) = self.start {
+            scan = scan.start(row);
+        }
+        if let Some(Bytes(row)) = self.stop {
+            scan = scan.stop(row);
+        }
+        if let Some(Bytes(prefix)) = self.prefix {
+            scan = scan.prefix(prefix);
+        }
+        if let Some(versions) = self.versions {
+            scan = scan.versions(versions);
+        }
+        if self.min_timestamp.is_some() || self.max_timestamp.is_some() {
+            let max = self.max_timestamp.map_or(Timestamp::LATEST, Timestamp::new);
+            scan = scan.time_range(Timestamp::new(self.min_timestamp.unwrap_or(0)), max);
+        }
+        if let Some(now) = self.now {
+            scan = scan.now(Timestamp::new(now));
+        }
+        Ok(scan.raw(self.raw))
+    }
+}
+
+impl Request {
+    /// Makes a request of arguments.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if they contradict each other.
+    pub(crate) fn new(choice: Choice, form: Form) -> PyResult<Self> {
+        if form.types.is_some() && (choice.families.is_some() || choice.columns.is_some()) {
+            let what = "types names the columns of a pivot; leave out families and columns";
+            return Err(Failure::invalid(what).into());
+        }
+        let of_tables = [
+            (choice.skip_damaged, "skip_damaged"),
+            (choice.with_wal, "with_wal"),
+            (choice.threads > 1, "threads"),
+        ];
+        let reading = TableScan::default()
+            .skip_damaged(choice.skip_damaged)
+            .with_logs(choice.with_wal)
+            .threads(choice.threads);
+        let has_now = choice.now.is_some();
+        let mut families = Vec::new();
+        let scan = form.scan(&mut families)?;
+        Ok(Self {
+            scan: choice.add_to(scan, &mut families)?,
+            reading,
+            families,
+            of_tables: of_tables.iter().find(|(is_set, _)| *is_set).map(|(_, name)| *name),
+            has_now,
+        })
+    }
+
+    /// Limits the request to one row.
+    pub(crate) fn row(mut self, row: Vec<u8>) -> Self {
+        let after: Vec<u8> = row.iter().copied().chain([0]).collect();
+        self.scan = self.scan.start(&row).stop(after);
+        // A table then asks the filters of its files.
+        self.reading = self.reading.row(&row);
+        self
+    }
+}

@@ -1,0 +1,89 @@
+//! `open_store`, and what is known of a store.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use store::{FamilyOptions, KeepDeletedCells, StoreOptions};
+
+use crate::arguments::local_path;
+use crate::contents::{Closable, Contents};
+use crate::detached::detached;
+use crate::failure::Failure;
+use crate::source::Source;
+
+/// An embedded store, opened for reading only: the cells are those when it was opened.
+#[pyclass(frozen, extends = Source, module = "hfile")]
+pub(crate) struct Store {
+    path: PathBuf,
+    families: Vec<(String, FamilyOptions)>,
+}
+
+/// Open an embedded store for reading only.
+///
+/// Takes no lock and changes no file, so the store may be open elsewhere. Shows what was written before.
+///
+/// :param path: the directory of the store.
+/// :param cache_bytes: the size of the block cache; the store's default if it is left out.
+/// :raises hfile.NotFoundError: if there is no store.
+/// :raises hfile.DamagedError: if its log or manifest is damaged.
+#[pyfunction]
+#[pyo3(signature = (path, *, cache_bytes=None))]
+pub(crate) fn open_store(
+    py: Python<'_>,
+    path: PathBuf,
+    cache_bytes: Option<u64>,
+) -> PyResult<Py<Store>> {
+    let (store, path) = detached(py, || {
+        let path = local_path(path)?;
+        let mut options = StoreOptions::default();
+        if let Some(bytes) = cache_bytes {
+            options = options.cache_bytes(bytes);
+        }
+        Ok::<_, Failure>((store::Store::open_read_only(&path, options)?, path))
+    })?;
+    let families = store.families();
+    let contents = Arc::new(Contents::Store(Closable::new(store)));
+    let source = PyClassInitializer::from(Source { contents });
+    Py::new(py, source.add_subclass(Store { path, families }))
+}
+
+#[pymethods]
+impl Store {
+    /// The directory that was opened.
+    #[getter]
+    fn path(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The families, each with its attributes by HBase's names, such as ``{"VERSIONS": "3"}``.
+    #[getter]
+    fn families(&self) -> BTreeMap<String, BTreeMap<&'static str, String>> {
+        self.families.iter().map(|(name, options)| (name.clone(), attributes(options))).collect()
+    }
+
+    /// Return the path.
+    fn __repr__(&self) -> String {
+        format!("<hfile.Store {}>", self.path())
+    }
+}
+
+/// Returns the options that decide what a read shows, and how files are written.
+fn attributes(options: &FamilyOptions) -> BTreeMap<&'static str, String> {
+    let keep = match options.keep_deleted_cells {
+        KeepDeletedCells::False => "FALSE",
+        KeepDeletedCells::True => "TRUE",
+        KeepDeletedCells::Ttl => "TTL",
+    };
+    let ttl = options.ttl.map_or_else(|| "FOREVER".to_owned(), |ttl| ttl.as_secs().to_string());
+    BTreeMap::from([
+        ("BLOCKSIZE", options.block_size.to_string()),
+        ("COMPRESSION", options.compression.name().to_owned()),
+        ("DATA_BLOCK_ENCODING", options.data_block_encoding.name().to_owned()),
+        ("KEEP_DELETED_CELLS", keep.to_owned()),
+        ("MIN_VERSIONS", options.min_versions.to_string()),
+        ("TTL", ttl),
+        ("VERSIONS", options.versions.to_string()),
+    ])
+}

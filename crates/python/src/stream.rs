@@ -1,0 +1,95 @@
+//! The batches of a scan by Arrow's C stream interface, and what is known of a stream from outside.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use directories::MissingCells;
+use hfile_arrow::Batches;
+use sstable::ReadTrace;
+
+use crate::detached::guarded;
+use crate::failure::Failure;
+
+/// What a stream has read so far. The interface itself only has a text for an error.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress {
+    /// Why the stream ended early.
+    pub(crate) failure: Option<Failure>,
+    /// What was left out.
+    pub(crate) missing: Vec<MissingCells>,
+    /// The blocks that were read.
+    pub(crate) trace: ReadTrace,
+}
+
+/// The progress of a stream that another library may be reading.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedProgress(Arc<Mutex<Progress>>);
+
+impl SharedProgress {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A reader of batches for the interface.
+pub(crate) struct Stream {
+    schema: SchemaRef,
+    /// `None` after an error.
+    batches: Option<Batches>,
+    progress: SharedProgress,
+}
+
+impl Stream {
+    pub(crate) fn new(batches: Batches, progress: SharedProgress) -> Self {
+        Self { schema: batches.schema(), batches: Some(batches), progress }
+    }
+
+    /// Returns the next batch.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read; the stream has ended then.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Failure> {
+        let Some(mut batches) = self.batches.take() else { return Ok(None) };
+        // After a panic the batches are gone, and not used again.
+        let read = guarded(|| {
+            let batch = batches.next().transpose()?;
+            let mut progress = self.progress.lock();
+            progress.missing = batches.missing();
+            progress.trace = batches.trace();
+            drop(progress);
+            Ok::<_, hfile_arrow::Error>((batch, batches))
+        });
+        match read {
+            Ok((batch, batches)) => {
+                self.batches = Some(batches);
+                Ok(batch)
+            }
+            Err(failure) => {
+                self.progress.lock().failure = Some(failure.clone());
+                Err(failure)
+            }
+        }
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // Of Arrow's errors, this is the one that pyarrow raises as an `OSError`.
+        let error = |failure: Failure| {
+            let source = io::Error::other(failure.message.clone());
+            ArrowError::IoError(failure.message, source)
+        };
+        self.next_batch().map_err(error).transpose()
+    }
+}
+
+impl RecordBatchReader for Stream {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
+}
