@@ -1,0 +1,76 @@
+//! SQL over Apache HBase's files, tables, snapshots and stores, with DataFusion and without HBase.
+//!
+//! [`TableOptions`] makes an [`HFileTable`], which is a DataFusion
+//! [`TableProvider`](datafusion::catalog::TableProvider), in one of two forms: a row for each cell, or a row
+//! for each row of the HBase table with typed columns.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use datafusion::prelude::SessionContext;
+//! use directories::{LocalTree, RootDirectory, TableScan};
+//! use hfile_datafusion::TableOptions;
+//! use sstable::ValueType;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let root = RootDirectory::open(Arc::new(LocalTree), Path::new("/data/hbase"))?;
+//! let snapshot = root.snapshot("users-monday")?;
+//! let cells = TableOptions::cells().row_type(ValueType::String);
+//!
+//! let context = SessionContext::new();
+//! context.register_table("cells", Arc::new(cells.table(&snapshot.table, &TableScan::default())?))?;
+//! // Reads the blocks of these rows only; EXPLAIN shows `rows=[user1..user2]`.
+//! let sql = "SELECT family, count(*) FROM cells WHERE \"row\" LIKE 'user1%' GROUP BY family";
+//! context.sql(sql).await?.show().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | predicate                                      | pushed down                                         |
+//! |------------------------------------------------|-----------------------------------------------------|
+//! | on `row`: `=`, `<>`, `<`, `<=`, `>`, `>=`, `BETWEEN`, `IN`, `LIKE 'x%'`, with `AND`, `OR`, `NOT` | exactly, as ranges of rows; at most 64 |
+//! | `row LIKE 'x%y'`                               | the rows with the prefix; DataFusion checks the rest |
+//! | on `family` and `qualifier`: `=`, `IN`         | as columns to read; DataFusion checks the rest       |
+//! | on `timestamp`, in a raw table of cells        | exactly, as a range of times                         |
+//! | on a column of a pivot                         | other columns are not read; DataFusion checks it     |
+//!
+//! What is not pushed down, and why:
+//!
+//! * Timestamps of tables that are not raw: HBase counts versions within the range of times, so a range
+//!   would show older versions than the predicate.
+//! * Times and qualifiers of a raw HFile, which shows cells that HBase's rules leave out.
+//! * Row keys of floats and truth values, because several byte strings are equal values; and those of
+//!   `hbase:meta`, which has an order of its own.
+//!
+//! Each partition reads neighbouring regions, as many partitions as DataFusion has target partitions. A
+//! partition holds at most about three batches of 4 MiB, or of one row that is larger. Errors of files are
+//! [`Error`] within [`DataFusionError::External`](datafusion::error::DataFusionError::External), and name
+//! the file and the place.
+#![deny(missing_docs)]
+
+mod column_filter;
+mod columns;
+mod literal;
+mod options;
+mod partition;
+mod provider;
+mod pushdown;
+mod row_filter;
+mod row_set;
+mod scan_exec;
+mod scan_parts;
+mod source;
+mod time_filter;
+
+pub use options::TableOptions;
+pub use provider::HFileTable;
+pub use scan_exec::HFileScanExec;
+
+pub use hfile_arrow::{Error, Result};
+
+/// The examples of the README, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,151 @@
+//! Where the cells of a table come from, and what a query of them can limit.
+
+use std::fmt;
+use std::sync::Arc;
+
+use directories::{Region, Table, TableScan};
+use hfile_arrow::{BatchScan, Batches, Result};
+use sstable::{Comparator, Reader, escape};
+use store::{Snapshot, Store};
+
+/// The name of the table of regions, whose rows have an order of their own.
+const META_TABLE: &str = "hbase:meta";
+
+/// Ranges of rows of one query. Each range is a scan of its own.
+const RANGES_MAX: usize = 64;
+
+/// The cells of a table.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    HFile(Reader),
+    Table(Arc<Table>, Arc<TableScan>),
+    Store(Store),
+}
+
+/// A family of a source.
+#[derive(Clone, Debug)]
+pub(crate) struct SourceFamily {
+    pub(crate) name: Vec<u8>,
+    /// Whether a scan of named columns returns the cells of a scan of all columns.
+    ///
+    /// HBase shows one more expired version of a named column where a family has `MIN_VERSIONS`.
+    pub(crate) has_plain_columns: bool,
+}
+
+impl Source {
+    /// Returns whether the rows are in the order of their bytes.
+    pub(crate) fn has_rows_in_byte_order(&self) -> bool {
+        match self {
+            Self::HFile(reader) => reader.trailer().comparator == Comparator::Bytes,
+            Self::Table(table, _) => table.name.to_string() != META_TABLE,
+            Self::Store(_) => true,
+        }
+    }
+
+    /// Returns the maximum number of ranges of rows of a query.
+    pub(crate) fn ranges_max(&self) -> usize {
+        match self {
+            // Each scan reads the logs.
+            Self::Table(_, reading) if reading.with_logs => 1,
+            _ => RANGES_MAX,
+        }
+    }
+
+    /// Returns whether a raw scan of a range of times returns the cells of a scan of all times that
+    /// have these times.
+    ///
+    /// A raw scan of a whole HFile also returns cells that HBase's rules leave out, such as the earlier of
+    /// two cells with the same key.
+    pub(crate) const fn has_plain_times(&self) -> bool {
+        !matches!(self, Self::HFile(_))
+    }
+
+    /// Returns the families; `None` if they are not known before the scan.
+    pub(crate) fn families(&self) -> Option<Vec<SourceFamily>> {
+        match self {
+            Self::HFile(_) => None,
+            Self::Table(table, _) => {
+                let families = table.schema.families.iter().map(|family| SourceFamily {
+                    name: family.name.clone(),
+                    has_plain_columns: family.options().min_versions == 0,
+                });
+                Some(families.collect())
+            }
+            Self::Store(store) => {
+                let families = store.families().into_iter().map(|(name, options)| SourceFamily {
+                    name: name.into_bytes(),
+                    has_plain_columns: options.min_versions == 0,
+                });
+                Some(families.collect())
+            }
+        }
+    }
+
+    /// Returns the state of the source that a query reads.
+    pub(crate) fn state(&self) -> SourceState {
+        match self {
+            Self::HFile(reader) => SourceState::HFile(reader.clone()),
+            Self::Table(table, reading) => {
+                SourceState::Table(Arc::clone(table), Arc::clone(reading))
+            }
+            Self::Store(store) => {
+                // A family that is created between these calls is not in the snapshot's list, and one
+                // that is dropped is an error.
+                let families = store.families().into_iter().map(|(name, _)| name).collect();
+                SourceState::Store(store.snapshot(), families)
+            }
+        }
+    }
+}
+
+/// The state of a source that a query reads: a store changes, and a query must not.
+#[derive(Clone)]
+pub(crate) enum SourceState {
+    HFile(Reader),
+    Table(Arc<Table>, Arc<TableScan>),
+    Store(Snapshot, Vec<String>),
+}
+
+impl SourceState {
+    /// Returns the regions that are read on their own.
+    pub(crate) fn regions(&self) -> &[Region] {
+        match self {
+            Self::Table(table, reading) if !reading.with_logs => &table.regions,
+            _ => &[],
+        }
+    }
+
+    /// Scans the source, or one of its [`regions`](Self::regions).
+    pub(crate) fn open(&self, scan: &BatchScan, region: Option<&Region>) -> Result<Batches> {
+        match (self, region) {
+            (Self::HFile(reader), _) => BatchScan::hfile(scan, reader),
+            (Self::Table(table, reading), Some(region)) => {
+                BatchScan::region(scan, table, region, reading)
+            }
+            (Self::Table(table, reading), None) => BatchScan::table(scan, table, reading),
+            (Self::Store(snapshot, families), _) => {
+                BatchScan::store_snapshot(scan, snapshot, families)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for SourceState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for SourceState {
+    /// Writes what the source is, for `EXPLAIN`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HFile(reader) => write!(f, "hfile {}", reader.name()),
+            Self::Table(table, _) => write!(f, "table {}", table.name),
+            Self::Store(_, families) => {
+                let names = families.iter().map(|name| escape(name.as_bytes()).to_string());
+                write!(f, "store of {}", names.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
