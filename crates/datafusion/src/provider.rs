@@ -52,7 +52,7 @@ impl TableOptions {
     ///
     /// If options contradict each other.
     pub fn hfile(self, reader: &Reader) -> Result<HFileTable> {
-        HFileTable::new(Source::HFile(reader.clone()), self)
+        HFileTable::new(Source::HFile(reader.clone().into()), self)
     }
 
     /// Makes a table of a table of a root directory, live or of a snapshot.

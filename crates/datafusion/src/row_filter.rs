@@ -82,7 +82,7 @@ impl RowFilters {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => {
                 self.compare(left, *op, right).or_else(|| self.compare(right, op.swap()?, left))
             }
-            Expr::Not(inner) => complement(self.read(inner)?),
+            Expr::Not(inner) => complement(&self.read(inner)?),
             Expr::Between(between) => self.between(between),
             Expr::InList(list) => self.in_list(list),
             Expr::Like(like) => self.like(like),
@@ -106,7 +106,7 @@ impl RowFilters {
         let high = self.compare(expr, Operator::LtEq, high)?;
         let is_exact = low.is_exact && high.is_exact;
         let inside = RowFilter { rows: low.rows.intersection(&high.rows), is_exact };
-        if *negated { complement(inside) } else { Some(inside) }
+        if *negated { complement(&inside) } else { Some(inside) }
     }
 
     fn in_list(self, in_list: &InList) -> Option<RowFilter> {
@@ -117,7 +117,7 @@ impl RowFilters {
             found.rows = found.rows.union(one.rows);
             found.is_exact &= one.is_exact;
         }
-        if *negated { complement(found) } else { Some(found) }
+        if *negated { complement(&found) } else { Some(found) }
     }
 
     fn like(self, like: &Like) -> Option<RowFilter> {
@@ -136,7 +136,7 @@ impl RowFilters {
             _ => RowFilter { rows: RowSet::prefix(prefix), is_exact: false },
         };
         let found = RowFilter { is_exact: found.is_exact && !column.is_text_of_bytes, ..found };
-        if *negated { complement(found) } else { Some(found) }
+        if *negated { complement(&found) } else { Some(found) }
     }
 
     /// Returns the column of row keys, if the expression is that column.
@@ -215,6 +215,6 @@ fn bytes_compared(op: Operator, bytes: &[u8]) -> Option<RowSet> {
 /// Returns the rows that do not satisfy a predicate; `None` if that is not known.
 ///
 /// A row key is never null, so each row satisfies the predicate or its negation.
-fn complement(filter: RowFilter) -> Option<RowFilter> {
+fn complement(filter: &RowFilter) -> Option<RowFilter> {
     filter.is_exact.then(|| RowFilter::exact(filter.rows.complement()))
 }

@@ -17,7 +17,7 @@ const RANGES_MAX: usize = 64;
 /// The cells of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    HFile(Reader),
+    HFile(Arc<Reader>),
     Table(Arc<Table>, Arc<TableScan>),
     Store(Store),
 }
@@ -84,7 +84,7 @@ impl Source {
     /// Returns the state of the source that a query reads.
     pub(crate) fn state(&self) -> SourceState {
         match self {
-            Self::HFile(reader) => SourceState::HFile(reader.clone()),
+            Self::HFile(reader) => SourceState::HFile(Arc::clone(reader)),
             Self::Table(table, reading) => {
                 SourceState::Table(Arc::clone(table), Arc::clone(reading))
             }
@@ -101,7 +101,7 @@ impl Source {
 /// The state of a source that a query reads: a store changes, and a query must not.
 #[derive(Clone)]
 pub(crate) enum SourceState {
-    HFile(Reader),
+    HFile(Arc<Reader>),
     Table(Arc<Table>, Arc<TableScan>),
     Store(Snapshot, Vec<String>),
 }
