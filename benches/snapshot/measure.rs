@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
-use directories::{LocalTree, RootDirectory, Snapshot, TableScan};
+use directories::{LocalTree, RootDirectory, Snapshot, TableCells, TableScan};
 use hfile_arrow::{BatchScan, ParquetCompression, ParquetFile};
 use sstable::FileName;
 use workload::cpu_time::cpu_nanos_of_all;
@@ -18,6 +20,8 @@ use crate::{NAME, PASSES, VALUE_LEN, median};
 pub(crate) enum Work {
     /// A scan of all shown cells with this number of threads.
     Scan { threads: usize },
+    /// Two threads that each scan one region after the other, so cells do not pass between threads.
+    Regions,
     /// All raw cells to Parquet, region by region.
     Export,
 }
@@ -32,13 +36,14 @@ pub(crate) struct Measured {
 }
 
 impl Work {
-    pub(crate) const ALL: [Self; 3] =
-        [Self::Scan { threads: 1 }, Self::Scan { threads: 2 }, Self::Export];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Scan { threads: 1 }, Self::Scan { threads: 2 }, Self::Regions, Self::Export];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Scan { threads: 1 } => "scan-1",
             Self::Scan { .. } => "scan-2",
+            Self::Regions => "regions-2",
             Self::Export => "parquet",
         }
     }
@@ -50,7 +55,11 @@ impl Work {
     /// Does the work once, and returns the number of cells.
     fn pass(self, root: &Path, out: &Path) -> u64 {
         match self {
-            Self::Scan { threads } => scan(root, threads),
+            Self::Scan { threads } => {
+                let table = open(root).table;
+                count(table.scan(&TableScan::default().threads(threads)).expect("it is sound"))
+            }
+            Self::Regions => regions(root),
             Self::Export => export(root, out),
         }
     }
@@ -84,9 +93,8 @@ fn open(root: &Path) -> Snapshot {
     root.snapshot(NAME).expect("HBase made it")
 }
 
-fn scan(root: &Path, threads: usize) -> u64 {
-    let table = open(root).table;
-    let mut cells = table.scan(&TableScan::default().threads(threads)).expect("it is sound");
+/// Counts the cells, and checks their values' lengths.
+fn count(mut cells: TableCells) -> u64 {
     let (mut count, mut bytes) = (0, 0);
     while let Some(cell) = cells.next_ref().expect("it is sound") {
         count += 1;
@@ -94,6 +102,22 @@ fn scan(root: &Path, threads: usize) -> u64 {
     }
     assert_eq!(bytes, count * VALUE_LEN);
     count
+}
+
+fn regions(root: &Path) -> u64 {
+    let table = &open(root).table;
+    let next = &AtomicUsize::new(0);
+    let scan_regions = || {
+        let mut sum = 0;
+        while let Some(region) = table.regions.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sum += count(table.scan_region(region, &TableScan::default()).expect("it is sound"));
+        }
+        sum
+    };
+    thread::scope(|scope| {
+        let threads = [(); 2].map(|()| scope.spawn(scan_regions));
+        threads.map(|thread| thread.join().expect("it ends")).iter().sum()
+    })
 }
 
 fn export(root: &Path, out: &Path) -> u64 {
