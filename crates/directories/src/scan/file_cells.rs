@@ -150,11 +150,11 @@ impl CellCursor for FileCells {
     )]
     #[inline(always)]
     fn cell(&self) -> Option<CellRef<'_>> {
-        let mut cell = self.scanner.cell()?;
-        if let Some(sequence_id) = self.sequence {
-            cell.sequence_id = sequence_id;
+        match self.sequence {
+            // As it is: a change of the cell would copy it.
+            None => self.scanner.cell(),
+            Some(sequence_id) => self.scanner.cell().map(|cell| CellRef { sequence_id, ..cell }),
         }
-        Some(cell)
     }
 
     #[inline]

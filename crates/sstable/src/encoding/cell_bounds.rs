@@ -141,8 +141,8 @@ impl CellBounds {
 
     /// The bounds of the cell's row.
     #[inline]
-    pub(crate) const fn row(&self) -> RowBounds {
-        self.row
+    pub(crate) const fn row(&self) -> &RowBounds {
+        &self.row
     }
 
     /// Slices the cell out of its bytes; `None` if there are too few.

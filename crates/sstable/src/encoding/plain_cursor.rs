@@ -103,9 +103,9 @@ impl CheckingCursor {
         if rest.is_empty() {
             return cells.check_row_count(self.rows).map(|()| Step::End);
         }
-        let previous_row = bounds.row();
+        let previous_row = *bounds.row();
         bounds.advance(rest, layout).map_err(|what| damage_at(at, &what))?;
-        match previous_row.compare(&bounds.row(), cells, layout.order) {
+        match previous_row.compare(bounds.row(), cells, layout.order) {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => {
                 cells.check_row(self.rows, at)?;

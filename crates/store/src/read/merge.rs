@@ -131,10 +131,8 @@ impl<S: CellCursor> MergeCursor<S> {
     )]
     #[inline(always)]
     pub fn cell(&self) -> Option<CellRef<'_>> {
-        let first = self.heap.first()?;
-        let cell = self.sources[first.source].cell();
-        debug_assert!(cell.is_some(), "{IN_HEAP}");
-        cell
+        // Without a variable for the cell, which would copy it.
+        self.sources[self.heap.first()?.source].cell()
     }
 
     /// Advances to the next cell.
