@@ -131,8 +131,10 @@ impl<S: CellCursor> MergeCursor<S> {
     )]
     #[inline(always)]
     pub fn cell(&self) -> Option<CellRef<'_>> {
+        let source = &self.sources[self.heap.first()?.source];
+        debug_assert!(source.cell().is_some(), "{IN_HEAP}");
         // Without a variable for the cell, which would copy it.
-        self.sources[self.heap.first()?.source].cell()
+        source.cell()
     }
 
     /// Advances to the next cell.
