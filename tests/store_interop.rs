@@ -19,6 +19,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use sstable::{Caching, Reader, ReaderOptions};
 use store::vfs::Vfs;
+use store::{FamilyOptions, Get, Scan, Store, StoreOptions, Timestamp};
 use support::disk::Disk;
 use support::{judge, say};
 
@@ -219,4 +220,56 @@ fn stored(path: &Path) -> Vec<Value> {
         scanner.advance().unwrap();
     }
     cells
+}
+
+/// HBase's time range of a read without one has no end. Only loaded files have cells of the latest time.
+#[test]
+fn cells_of_the_latest_time_are_shown_unless_a_time_range_ends_before_them() {
+    if !judge::is_enabled("store: the latest time") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let cell = |row: &str, ts: i64| {
+        let row = support::hex(row.as_bytes());
+        json!({ "row": row, "family": "66", "qualifier": "71", "ts": ts, "type": "Put", "value": "78" })
+    };
+    let cells = [cell("a", i64::MAX), cell("a", 7), cell("b", i64::MAX), cell("c", 7)];
+    let place = directory.path().join("files");
+    fs::create_dir(&place).unwrap();
+    let [lines, spec, answer] = ["cells", "spec", "answer"].map(|name| directory.path().join(name));
+    write_lines(&lines, cells.iter().cloned());
+    write_lines(&spec, [json!({ "family": "f", "maxSeqId": 3 })].into_iter());
+    let file = place.join("00000000000000000000000000000001");
+    let [lines, spec, answer, place, written] =
+        [&lines, &spec, &answer, &place, &file].map(|path| path.display().to_string());
+    let wrote = judge::ask(&["write", &spec, &written, "--cells", &lines]);
+    assert_eq!(wrote["ok"], true, "{wrote:#}");
+    let read = ["store", &place, "--family", "f", "--versions", "9", "--max-versions", "9"];
+    let read = judge::ask(&[&read[..], &["--sample", "0", "--out", &answer]].concat());
+    assert_eq!(read["ok"], true, "{read:#}");
+    let of_cell = |cell: &Value| (cell["row"].clone(), cell["ts"].clone());
+    let shown = fs::read_to_string(&answer).unwrap();
+    let shown: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let shown: Vec<_> = shown.iter().map(of_cell).collect();
+    assert_eq!(shown, cells.iter().map(of_cell).collect::<Vec<_>>());
+
+    let store = Store::open(directory.path().join("store"), StoreOptions::default()).unwrap();
+    store.create_family("f", FamilyOptions::default().versions(9)).unwrap();
+    store.import("f", &[file]).unwrap();
+    let of_ours =
+        |cell: &sstable::Cell| (json!(support::hex(cell.row())), json!(cell.timestamp().get()));
+    for raw in [false, true] {
+        let scan = Scan::family("f").versions(9).raw(raw);
+        let ours: Vec<_> = store.scan(scan).unwrap().map(|cell| of_ours(&cell.unwrap())).collect();
+        assert_eq!(ours, shown, "raw: {raw}");
+    }
+    let get = |row: &str| Get::row(row).column("f", "q").versions(9);
+    let times = |get: &Get| {
+        let cells = store.get(get).unwrap();
+        cells.iter().map(|cell| cell.timestamp().get()).collect::<Vec<_>>()
+    };
+    assert_eq!([times(&get("a")), times(&get("b"))], [vec![i64::MAX, 7], vec![i64::MAX]]);
+    assert_eq!(times(&Get::row("b").column("f", "q")), [i64::MAX]);
+    let ended = get("a").time_range(Timestamp::new(1), Timestamp::LATEST);
+    assert_eq!(times(&ended), [7], "the end of a time range is exclusive");
 }

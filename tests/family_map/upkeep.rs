@@ -1,7 +1,11 @@
 //! The upkeep of a family map: what is done after failures, and how much memory maps take.
 
+use sstable::BlockType;
+use store::ImportOptions;
 use store::vfs::Vfs;
 use support::disk::{Fault, Faults};
+use support::mutants::Mutant;
+use support::sound::Sound;
 
 use super::*;
 
@@ -204,4 +208,43 @@ fn the_last_sequence_id_survives_a_compaction_that_leaves_no_file() {
     drop(store);
     let store = open();
     assert_eq!(store.stats().sequence_id, before, "no later write gets the id of an earlier one");
+}
+
+/// HBase's Bloom filter of a file claims ten rows. The file has 20,000, more than the map has room
+/// for. It was imported without verification, which would refuse it.
+#[test]
+fn a_file_with_more_rows_than_its_filter_counts_is_covered() {
+    /// Where the number of keys is in the block of a Bloom filter's description.
+    const KEY_COUNT_AT: usize = 33 + 4 + 8 + 4 + 4;
+    let keys: Vec<_> = (0..20_000).map(key).collect();
+    let cells = keys.iter().map(|key| CellRef { row: key.as_bytes(), qualifier: b"q", ..PUT });
+    let cells: Vec<_> = cells.map(|cell| cell.to_cell()).collect();
+    let sound = Sound::written_with("load", WriterOptions::default(), &cells);
+    let mut types = sound.blocks.iter().map(|(_, header)| header.block_type);
+    let block = types.position(|block| block == BlockType::GeneralBloomMeta);
+    let block = block.expect("a file with a Bloom filter");
+    let claim = 10_u64.to_be_bytes();
+    let mutant = Mutant::overwritten(&sound, block, KEY_COUNT_AT, &claim).expect("in the block");
+    for family in [family(), of_blocks()] {
+        let disk = Disk::default();
+        let store = Store::open("/store", options().vfs(Arc::new(disk.clone()))).unwrap();
+        store.create_family("f", family).unwrap();
+        write(&store, 0..300, "flushed");
+        store.flush().unwrap();
+        let path = Path::new("/store/load");
+        disk.create(path).unwrap().write_all(&mutant.bytes).unwrap();
+        let unverified = ImportOptions::default().verify(false);
+        store.bulk_load_with("f", &[path.to_path_buf()], &unverified).unwrap();
+        for _ in 0..20 {
+            if covered(&store) == 2 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            store.flush().unwrap();
+        }
+        assert_eq!(covered(&store), 2, "{:?}", store.stats());
+        for row in (0..20_000).step_by(7) {
+            assert_eq!(store.get(&Get::row(key(row))).unwrap().len(), 1, "row {row}");
+        }
+    }
 }

@@ -232,6 +232,7 @@ struct ThreadCounters([AtomicU64; Numbers::COUNT]);
 
 impl ReadCounters {
     /// Adds the counts of one read.
+    #[inline]
     pub fn record(&self, trace: &ReadTrace) {
         let ThreadCounters(counters) = self.0.get_or_default();
         let (named, of_blocks) = counters.split_at(Numbers::NAMED);

@@ -17,7 +17,7 @@ use crate::file::read_context::ReadContext;
 use crate::scan::scanner::ScanPosition;
 use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
-/// The search for a row in one file whose filter did not deny the row.
+/// The search for a row in one file that neither its filter nor the family map excluded.
 #[derive(Debug)]
 pub(super) struct FileSeek(SeekState);
 
@@ -40,7 +40,7 @@ enum SeekState {
 struct IndexHit {
     /// The entry of the block, if the entries of data blocks are in memory.
     entry: Option<usize>,
-    /// Whether a family map named the block. The row is then in no other block.
+    /// Whether a family map named the block. The row then begins in no other block.
     is_named: bool,
     hash: KeyHash,
 }
@@ -58,15 +58,15 @@ struct BlockSearch {
 #[derive(Clone, Copy, Debug)]
 enum NextBlock {
     Known(bool),
-    /// The entry of this block. The entry after it decides, and is read only if needed.
+    /// Not determined yet: the key of the entry after this one decides.
     AfterEntry(usize),
 }
 
 impl FileSeek {
     /// Searches the index, unless a family map has named the block.
     ///
-    /// The number `named` is ignored if the file has no such block in the part of its index that is
-    /// in memory. Prefetches the block, if its slot has the block's address.
+    /// Ignores `named` if the index entries in memory have no such number. Prefetches the block if
+    /// its block slot refers to a decoded block.
     #[inline]
     pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>, named: Option<u16>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
@@ -181,9 +181,9 @@ fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
     next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
 }
 
-/// Returns the slot of an entry's block, while the cache has room.
+/// Returns the slot of an entry's block; `None` once the cache has been more than half full.
 ///
-/// A full cache must see every access, to choose what to evict.
+/// The cache must then see every access, to choose what to evict.
 #[inline]
 fn slot(file: &OpenFile, entry: usize) -> Option<&BlockSlot> {
     file.blocks.cache_has_room().then(|| file.data_index().slot_in_memory(entry))
@@ -224,7 +224,7 @@ fn load_through_index(
     };
     let index = file.data_index();
     match entry {
-        // Another row of the file has the same entry in the map. No block need be read to know this.
+        // The map's entry is that of another row, so no block need be read.
         Some(entry) if is_named && index.row_can_begin_in(entry, row) == Some(false) => {
             Ok(SeekState::Done(None))
         }
@@ -243,8 +243,12 @@ fn find_in_next_block(
 ) -> Result<Option<ScanPosition>> {
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
+    let at = block.origin().handle.offset;
     let cursor = file.cursor_on(block, context)?;
-    let Some(next) = cursor.into_next(file, context)? else { return Ok(None) };
+    let Some(next) = cursor.into_next(file, context)? else {
+        let what = "the index has a key after the last block".to_owned();
+        return Err(Error::Internal { file: file.blocks.name.clone(), at, what });
+    };
     let block = file.decoded_data_block_at(&next, context)?;
     let at = block.row_start(row, row_hash(row));
     Ok(at.map(|at| ScanPosition::decoded(block, at)))

@@ -10,7 +10,7 @@ pub struct MapAnswer {
     pub covered: u64,
     /// The files that may have the row. Bits of files that are not covered have no meaning.
     pub named: u64,
-    /// The data blocks in which the row begins, if it is in these files.
+    /// The data block in which the row begins, for up to four of the named files.
     pub blocks: MapBlocks,
 }
 
@@ -21,7 +21,14 @@ impl MapAnswer {
         index < 64 && self.covered >> index & 1 == 1
     }
 
-    /// Returns the number of files from `index` on, in a row, that do not have the row.
+    /// Returns whether none of the first `count` files has the row: the map covers them all and names
+    /// none of them.
+    #[inline]
+    pub const fn denies_all(&self, count: usize) -> bool {
+        count <= 64 && (self.covered & !self.named).trailing_ones() as usize >= count
+    }
+
+    /// Returns how many successive files, from `index` on, the map denies.
     #[inline]
     pub(super) fn denied_run(&self, index: usize) -> usize {
         (self.covered & !self.named).checked_shr(index as u32).map_or(0, u64::trailing_ones)
@@ -47,8 +54,8 @@ impl MapBlocks {
 
     /// Notes that the row begins in this block of a file, if the file has the row.
     ///
-    /// `file` is below 64. If another number was noted for the file, or [`UNKNOWN`](Self::UNKNOWN),
-    /// the number is unknown.
+    /// `file` is below 64. If the file already has another number, its number becomes
+    /// [`UNKNOWN`](Self::UNKNOWN), and stays so.
     #[inline]
     pub fn add(&mut self, file: u32, block: u16) {
         debug_assert!(file < 64, "a map answers for 64 files");
@@ -59,7 +66,7 @@ impl MapBlocks {
                 return;
             }
         }
-        // A file that finds no place here has no number, also later.
+        // If all four places are taken, the number of this file stays unknown.
         if let Some(place) = self.places.get_mut(usize::from(self.count)) {
             *place = (file as u8, block);
             self.count += 1;

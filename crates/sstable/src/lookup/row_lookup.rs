@@ -40,7 +40,7 @@ pub struct RowLookup<'a> {
     until: Timestamp,
     /// The stop rule: files whose cells are all older than this cannot change the answer.
     stop_below: Timestamp,
-    /// The files for which a family map answered, and those of them that may have the row.
+    /// The answer of the family map; it covers no file if there was none.
     map: MapAnswer,
     /// The index of the next file.
     next: usize,
@@ -79,6 +79,8 @@ impl<'a> RowLookup<'a> {
     }
 
     /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
+    ///
+    /// [`Timestamp::LATEST`] as `until` is no limit.
     #[inline]
     pub fn times(&mut self, from: Timestamp, until: Timestamp) {
         (self.from, self.until) = (from, until);
@@ -92,11 +94,11 @@ impl<'a> RowLookup<'a> {
 
     /// Sets the answer of a family map, which replaces the filters of the files that it covers.
     ///
-    /// Counts the lookup in the map. The answer must be true of these files: a file that it covers
-    /// and does not name is not searched.
+    /// Counts the lookup in the map. The answer must be about these files, in this order: a covered
+    /// file that it does not name is not searched.
     #[inline]
     pub fn answered_by_map(&mut self, answer: MapAnswer) {
-        // A bit of a file that is not in the list has no meaning.
+        // Clears the bits beyond the end of the list.
         let covered = answer.covered
             & (!0_u64).checked_shl(self.files.len() as u32).map_or(!0, |above| !above);
         self.map = MapAnswer { covered, ..answer };
@@ -151,10 +153,9 @@ impl<'a> RowLookup<'a> {
 
     /// Advances to the next candidate file, unless the lookup already has one.
     ///
-    /// A candidate is a file that the family map, its time range, its row range and its filter do
-    /// not exclude.
-    /// Searches the candidate's index root, unless the map named the block, and prefetches the block
-    /// if its address is known.
+    /// A candidate is a file that neither the family map, nor its time range, its row range or its
+    /// filter excludes. Searches the index root of the candidate, unless the map named the block,
+    /// and prefetches the block if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
             return;
@@ -170,12 +171,13 @@ impl<'a> RowLookup<'a> {
                 self.skip_rest(observer);
                 return;
             }
+            // The map does not deny the file (see above), so it names a file that it covers.
             let is_named = self.map.covers(index);
             if !is_named && index >= self.window_end {
                 self.prefetch_filters();
             }
             self.next += 1;
-            if candidate.oldest() >= self.until {
+            if candidate.oldest() >= self.until && self.until != Timestamp::LATEST {
                 self.trace.files_skipped_by_time += 1;
                 observer.file(index, FileFate::TooNew, &self.trace);
                 continue;
@@ -221,8 +223,8 @@ impl<'a> RowLookup<'a> {
 
     /// Compares the row with the ranges of the next `WINDOW` files, and prefetches their filters.
     ///
-    /// Prefetched together, the cache misses of the filters overlap. Leaves out files for which the
-    /// family map has answered: their filters are not asked.
+    /// The cache misses of the filters then overlap. Leaves out covered files: only their filters
+    /// over columns are queried, and those are not prefetched.
     pub(super) fn prefetch_filters(&mut self) {
         let files = &self.files[self.next..];
         for ((index, file), state) in (self.next..).zip(files).zip(&mut self.window) {

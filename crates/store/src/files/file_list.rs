@@ -122,10 +122,14 @@ impl Files {
     /// Returns this list with a file covered, whose rows were inserted into a map.
     ///
     /// Changes nothing if the list has another map: the file then stays uncovered. A list without a
-    /// map gets this one, which covers no other file.
+    /// map gets this one if it was made for the file. Otherwise the map has been dropped meanwhile.
     pub(crate) fn cover(&self, file: &Arc<StoreFile>, inserted: &Inserted) -> Self {
         let known = self.coverage.as_deref();
-        if known.is_some_and(|known| !Arc::ptr_eq(known.map(), &inserted.map)) {
+        let is_of_list = match known {
+            Some(known) => Arc::ptr_eq(known.map(), &inserted.map),
+            None => inserted.is_first_of_map(),
+        };
+        if !is_of_list {
             return self.clone();
         }
         self.covered_by(self, Some(&inserted.map), |other| {
@@ -290,6 +294,8 @@ mod tests {
             [0, 1, 2].map(|index| files.coverage().is_some_and(|known| known.covers(index)))
         };
         assert_eq!(covers(&files), [false; 3]);
+        let second = inserted(&map);
+        assert!(files.cover(newest, &second).coverage().is_none(), "a dropped map stays dropped");
         let files = files.cover(newest, &in_map);
         assert_eq!(covers(&files), [true, false, false]);
         assert_eq!(covers(&files.cover(middle, &inserted(&other))), [true, false, false]);

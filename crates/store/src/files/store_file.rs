@@ -40,6 +40,8 @@ pub(crate) struct StoreFile {
     is_from_before: AtomicBool,
     /// Whether a map was asked for the blocks of the file's rows, and has not got them.
     has_no_block_numbers: AtomicBool,
+    /// Whether the file has more rows than its filter counts.
+    is_miscounted: AtomicBool,
 }
 
 impl StoreFile {
@@ -69,6 +71,7 @@ impl StoreFile {
             map_retry: Mutex::new(None),
             is_from_before: AtomicBool::new(false),
             has_no_block_numbers: AtomicBool::new(false),
+            is_miscounted: AtomicBool::new(false),
         };
         file.log_filter_problem(family);
         Ok(Arc::new(file))
@@ -109,6 +112,15 @@ impl StoreFile {
 
     pub(crate) fn has_no_block_numbers(&self) -> bool {
         self.has_no_block_numbers.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the file has more rows than its filter counts. The count is not used again.
+    pub(crate) fn note_miscounted(&self) {
+        self.is_miscounted.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_miscounted(&self) -> bool {
+        self.is_miscounted.load(Ordering::Relaxed)
     }
 
     /// Notes that the file was there when the store was opened.

@@ -70,6 +70,13 @@ pub(crate) trait GetObserver: LookupObserver {
         lookup: &RowLookup<'_>,
     );
 
+    /// Returns whether the observer uses the calls of [`begin_family`](Self::begin_family) and of
+    /// [`LookupObserver::file`]. Both are left out for a family in which the family map settles the
+    /// answer, if it does not.
+    fn is_told_of_files(&self) -> bool {
+        false
+    }
+
     /// Called after the last file of a family, and after an error; `trace` has the family's
     /// counters.
     fn end_family(&mut self, trace: &ReadTrace);
@@ -123,6 +130,10 @@ impl GetObserver for Recorder {
         self.files = family.files.clone();
         self.map = *lookup.map_answer();
         self.before = *lookup.trace();
+    }
+
+    fn is_told_of_files(&self) -> bool {
+        true
     }
 
     fn end_family(&mut self, trace: &ReadTrace) {

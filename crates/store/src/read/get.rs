@@ -13,17 +13,18 @@ use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{
-    BATCH_MAX, Cell, CellRef, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId, Timestamp,
-    begin_together, row_head,
+    BATCH_MAX, Cell, CellRef, MapAnswer, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId,
+    Timestamp, begin_together, row_head,
 };
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::file_list::RankedFile;
 use crate::files::version::{FamilyVersion, StoreVersion};
+use crate::memstore::Memstore;
 use crate::read::answer::{Answer, Visitor};
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder, Traced};
-use crate::read::query::{Columns, Get, View};
+use crate::read::query::{Columns, Get, TimeRange, View};
 use crate::read::row_cells::RowCells;
 use crate::read::rules::oldest_unexpired;
 
@@ -92,7 +93,16 @@ impl ReadView {
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         self.for_each_family(get, |family_get| {
-            let mut lookup = family_get.lookup();
+            let map = family_get.map_answer();
+            if let Some(map) = &map
+                && !observer.is_told_of_files()
+                && let Some(trace) = family_get.trace_if_denied(map)
+            {
+                observer.end_family(&trace);
+                family_get.family.family.reads.record(&trace);
+                return Ok(());
+            }
+            let mut lookup = family_get.lookup(map);
             let read = FamilyRead::begin(self, &family_get, &mut lookup, observer);
             read.finish(&mut lookup, answer, observer)
         })
@@ -120,7 +130,7 @@ impl ReadView {
             }
             let mut reads = Vec::with_capacity(family_gets.len());
             for (get, family_get) in &family_gets {
-                let mut lookup = family_get.lookup();
+                let mut lookup = family_get.lookup(family_get.map_answer());
                 let read = FamilyRead::begin(self, family_get, &mut lookup, &mut ());
                 reads.push((*get, read, lookup));
             }
@@ -163,6 +173,7 @@ struct FamilyGet<'a> {
     probe: RowProbe<'a>,
     columns: &'a Columns,
     view: &'a View,
+    seed: Seed,
 }
 
 impl<'a> FamilyGet<'a> {
@@ -173,23 +184,54 @@ impl<'a> FamilyGet<'a> {
             // A ROWCOL filter can answer only for a single column.
             probe = probe.with_column(column);
         }
-        // For a batch of gets, the cache misses of the map overlap.
+        // Prefetched here, so that the cache misses in the map overlap for a batch of gets.
         if let Some(coverage) = family.files.coverage() {
             coverage.prefetch(probe.key_hash(seed));
         }
-        Self { family, probe, columns, view: &get.view }
+        Self { family, probe, columns, view: &get.view, seed }
+    }
+
+    /// Returns the answer of the family map, if there is a map.
+    #[inline]
+    fn map_answer(&self) -> Option<MapAnswer> {
+        let coverage = self.family.files.coverage()?;
+        Some(coverage.answer(self.probe.key_hash(self.seed)))
+    }
+
+    /// Returns the counters of the whole read, if the family map says that no file has the row and
+    /// if the memstores are empty.
+    ///
+    /// The fast path of an absent row. The counters are those that the lookup in the files would
+    /// have.
+    #[inline]
+    fn trace_if_denied(&self, map: &MapAnswer) -> Option<ReadTrace> {
+        let files = self.family.files.by_time().len();
+        let has_cells = |memstore: &Arc<Memstore>| !memstore.is_empty();
+        if !map.denies_all(files) || self.family.memstores().any(has_cells) {
+            return None;
+        }
+        let mut trace = ReadTrace::default();
+        trace.files_considered = files as u64;
+        trace.map_lookups = 1;
+        trace.files_skipped_by_map = files as u64;
+        Some(trace)
     }
 
     /// Returns the lookup of the row in the files.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
-    fn lookup(&self) -> RowLookup<'_> {
-        RowLookup::new(self.family.files.lookup(), &self.probe)
+    fn lookup(&self, map: Option<MapAnswer>) -> RowLookup<'_> {
+        let mut lookup = RowLookup::new(self.family.files.lookup(), &self.probe);
+        if let Some(map) = map {
+            lookup.answered_by_map(map);
+        }
+        lookup
     }
 }
 
-/// The read of one row in one family. The lookup in the files is beside it: a move of a lookup costs
-/// more than several of its steps.
+/// The read of one row in one family.
+///
+/// The lookup in the files is a separate value, so that it is not moved with this one: it is large.
 struct FamilyRead<'a> {
     family: &'a FamilyVersion,
     row: RowCells<'a>,
@@ -204,7 +246,7 @@ impl<'a> FamilyRead<'a> {
         lookup: &mut RowLookup<'a>,
         observer: &mut impl GetObserver,
     ) -> Self {
-        let FamilyGet { family, probe, columns, view } = family_get;
+        let FamilyGet { family, probe, columns, view, .. } = family_get;
         let options = &family.family.options;
         let mut row = RowCells::new(probe.row(), columns, options, view, read_view);
         let memstores = family.memstores().filter(|memstore| !memstore.is_empty());
@@ -214,11 +256,10 @@ impl<'a> FamilyRead<'a> {
             _ => Timestamp::OLDEST,
         };
         let times = view.time_range;
-        lookup.times(times.min.max(unexpired), times.max);
+        // Without a time range, the lookup takes files of all times.
+        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
+        lookup.times(from.max(unexpired), times.max);
         lookup.stop_below(row.stop_time());
-        if let Some(coverage) = family.files.coverage() {
-            lookup.answered_by_map(coverage.answer(probe.key_hash(read_view.seed)));
-        }
         observer.begin_family(family, row.len(), lookup);
         Self { family, row }
     }
@@ -247,8 +288,8 @@ impl<'a> FamilyRead<'a> {
 
     /// Reads the row's cells from the files, until no remaining file can change the answer.
     ///
-    /// Returns the file and the cell if one cell alone is the answer. Then neither that cell was
-    /// copied, nor the next one read.
+    /// Returns the file and the cell if one cell alone is the answer. That cell is then not copied,
+    /// and no further cell is read.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a copy of the large result")]
     fn read_files(

@@ -108,7 +108,7 @@ impl View {
     }
 }
 
-/// The timestamps `min..max`.
+/// The timestamps `min..max`, or all of them: [`ALL`](Self::ALL).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TimeRange {
     pub(crate) min: Timestamp,
@@ -116,7 +116,26 @@ pub(crate) struct TimeRange {
 }
 
 impl TimeRange {
+    /// HBase's `TimeRange.allTime`, which also has negative timestamps and the greatest one. Cells with
+    /// such timestamps come from loaded files.
     pub(crate) const ALL: Self = Self { min: Timestamp::new(0), max: Timestamp::LATEST };
+
+    /// Returns whether the range begins after `time`.
+    #[inline]
+    pub(crate) fn begins_after(self, time: Timestamp) -> bool {
+        time < self.min && self != Self::ALL
+    }
+
+    /// Returns whether the range ends at `time` or before.
+    #[inline]
+    pub(crate) fn ends_by(self, time: Timestamp) -> bool {
+        time >= self.max && self != Self::ALL
+    }
+
+    #[inline]
+    pub(crate) fn contains(self, time: Timestamp) -> bool {
+        !self.begins_after(time) && !self.ends_by(time)
+    }
 }
 
 impl Get {

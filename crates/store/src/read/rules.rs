@@ -187,9 +187,9 @@ impl<'c> Rules<'c> {
     ///
     /// `oldest` must also bound the timestamps of the cells that the file's delete markers hide.
     pub fn can_contribute(&self, oldest: Timestamp, newest: Timestamp) -> bool {
-        let TimeRange { min, max } = self.time_range;
+        let range = self.time_range;
         let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
-        oldest < max && newest >= min && !has_expired
+        !range.ends_by(oldest) && !range.begins_after(newest) && !has_expired
     }
 
     /// Decides about the next cell.
@@ -215,9 +215,9 @@ impl<'c> Rules<'c> {
         if cell.cell_type.is_delete() {
             // If the family keeps deleted cells, a read ignores markers after its time range: it
             // shows the cells as they were before the deletion.
-            let applies = cell.timestamp >= self.time_range.min
+            let applies = !self.time_range.begins_after(cell.timestamp)
                 && (self.keep_deleted == KeepDeletedCells::False
-                    || cell.timestamp < self.time_range.max);
+                    || !self.time_range.ends_by(cell.timestamp));
             if applies {
                 self.deletes.add(cell);
             }
@@ -232,10 +232,10 @@ impl<'c> Rules<'c> {
 
     /// Checks the time range, the columns, and the version limit.
     fn judge_time_and_column(&mut self, cell: &CellRef<'_>) -> Verdict {
-        if cell.timestamp >= self.time_range.max {
+        if self.time_range.ends_by(cell.timestamp) {
             return Verdict::Skip;
         }
-        if cell.timestamp < self.time_range.min {
+        if self.time_range.begins_after(cell.timestamp) {
             return self.end_column();
         }
         match &*self.columns {
@@ -357,11 +357,10 @@ impl<'c> Rules<'c> {
 /// hides it and it is the first version. The caller has checked that it is in the column.
 #[inline]
 pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
-    let TimeRange { min, max } = view.time_range;
     cell.cell_type == CellType::Put
         && cell.tags.is_empty()
         && family.ttl.is_none()
-        && (min..max).contains(&cell.timestamp)
+        && view.time_range.contains(cell.timestamp)
         && view.versions.min(family.versions) > 0
 }
 

@@ -1,6 +1,8 @@
 use std::path::Path;
 
-use crate::{FamilyOptions, Get, Increment, Put, Store, StoreOptions, Timestamp};
+use crate::{
+    FamilyOptions, Get, Increment, MapMode, Put, ReadTrace, Store, StoreOptions, Timestamp,
+};
 
 fn open(directory: &Path) -> Store {
     let options = StoreOptions::default().auto_compaction(false).background(false);
@@ -110,4 +112,65 @@ fn a_cell_of_another_column_does_not_stop_the_lookup() {
     assert!(two.is_empty());
     let sum = store.increment(&Increment::new("row").column("f", "wanted", 1)).unwrap();
     assert_eq!(sum[0].value(), 8_i64.to_be_bytes());
+}
+
+/// Also those for which the family map says that no file has the row, with and without cells in a
+/// memstore.
+#[test]
+fn all_kinds_of_gets_count_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default().family_map(MapMode::Files)).unwrap();
+    store.create_family("g", FamilyOptions::default().family_map(MapMode::Off)).unwrap();
+    let totals = || {
+        let mut sum = ReadTrace::default();
+        store.stats().families.iter().for_each(|family| sum.add(&family.reads));
+        sum
+    };
+    let counted = |read: &dyn Fn() -> usize| {
+        let before = totals();
+        (read(), totals().since(&before))
+    };
+    let compare = |number: usize, get: &Get| {
+        // The first read may load a block; the second one finds it in the cache.
+        store.get(get).unwrap();
+        let explained = store.explain(get).unwrap();
+        let expected = (explained.cells.len(), explained.trace);
+        assert_eq!(counted(&|| store.get(get).unwrap().len()), expected, "row {number}");
+        let visited = || {
+            let mut count = 0;
+            store.get_with(get, |_| count += 1).unwrap();
+            count
+        };
+        assert_eq!(counted(&visited), expected, "row {number}, visited");
+        let many = || store.multi_get(std::slice::from_ref(get)).unwrap()[0].len();
+        assert_eq!(counted(&many), expected, "row {number}, of many");
+        let (cells, trace) = store.get_traced(get).unwrap();
+        assert_eq!((cells.len(), trace), expected, "row {number}, traced");
+        explained.trace
+    };
+    for file in 0..3 {
+        for number in (file..30).step_by(3) {
+            store.put(Put::new(row(number)).column("f", "q", "v").column("g", "q", "v")).unwrap();
+        }
+        store.flush().unwrap();
+        store.build_family_maps();
+    }
+    let mut denied = 0;
+    for number in 0..60 {
+        let column = Get::row(row(number)).column("f", "q");
+        let trace = compare(number, &column);
+        denied += u64::from(trace.files_skipped_by_map == 3);
+        compare(number, &Get::row(row(number)));
+        assert_eq!(store.get(&column).unwrap().len(), usize::from(number < 30), "row {number}");
+    }
+    assert!(denied >= 25, "the map denies nearly all of 30 absent rows, not {denied}");
+    // A row that only the memstore has.
+    store.put(Put::new(row(45)).column("f", "q", "new")).unwrap();
+    for number in 0..60 {
+        let column = Get::row(row(number)).column("f", "q");
+        compare(number, &column);
+        let is_there = number < 30 || number == 45;
+        assert_eq!(store.get(&column).unwrap().len(), usize::from(is_there), "row {number}");
+    }
 }

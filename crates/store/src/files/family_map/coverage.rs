@@ -10,32 +10,36 @@ use super::map::FamilyMap;
 use super::slots::{FileSlots, Slots};
 use crate::stats::MapStats;
 
-/// A family map together with the slots that each file of a list has in it.
+/// A family map, and the slots in it of each file of a list.
 ///
 /// Immutable: a new list of files or a new map needs a new coverage.
 #[derive(Debug)]
 pub(crate) struct Coverage {
     map: Arc<FamilyMap>,
-    /// The slots of each file, in the order of the list; empty for a file that is not covered.
+    /// The slots of each file, in the order of the list; empty if its rows are not in the map.
+    ///
+    /// Files after the 64th keep their slots: a later, shorter list can cover them.
     slots: Box<[FileSlots]>,
     /// Bit `i` is set if file `i` of the list is covered. Only the first 64 files can be.
     covered: u64,
     /// For each slot, the bit of its file; 0 if the slot belongs to no file of the list.
     by_slot: [u64; 64],
-    /// The slots of the files whose entries have their block numbers.
+    /// The slots of the files with [`FileSlots::has_blocks`].
     with_blocks: Slots,
 }
 
 impl Coverage {
     /// Creates the coverage of a list of files.
     ///
-    /// `slots` has the slots of each file, in the order of the list. The files after the 64th are not covered: an answer has 64 bits.
+    /// `slots` has the slots of each file, in the order of the list. Files after the 64th are not
+    /// covered, because an answer has 64 bits.
     pub(crate) fn new(map: Arc<FamilyMap>, slots: Vec<FileSlots>) -> Self {
         let (mut covered, mut by_slot, mut with_blocks) = (0, [0; 64], Slots::NONE);
         for (index, file) in slots.iter().enumerate().take(64) {
             covered |= u64::from(!file.is_empty()) << index;
             for slot in file.slots.iter() {
-                by_slot[slot as usize] |= 1 << index;
+                assert!(by_slot[slot as usize] == 0, "a slot belongs to one file");
+                by_slot[slot as usize] = 1 << index;
             }
             if file.has_blocks {
                 with_blocks = with_blocks.with(file.slots);
@@ -44,14 +48,13 @@ impl Coverage {
         Self { map, slots: slots.into(), covered, by_slot, with_blocks }
     }
 
-    /// Prefetches the line that [`answer`](Self::answer) reads first.
+    /// Prefetches the line that [`answer`](Self::answer) reads first, with its block numbers.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         self.map.prefetch(hash);
     }
 
-    /// Returns the covered files, those of them that may have a row with this hash, and the blocks in
-    /// which it would begin.
+    /// Returns which files are covered, which of them may have the row, and in which blocks.
     #[inline]
     pub(crate) fn answer(&self, hash: KeyHash) -> MapAnswer {
         let mut answer = MapAnswer { covered: self.covered, ..MapAnswer::default() };
@@ -64,7 +67,8 @@ impl Coverage {
             let file = self.by_slot[slot as usize];
             if file != 0 {
                 answer.named |= file;
-                // The slot may have been given out for another file, whose blocks these are.
+                // A compaction's file can have the slots of its inputs. The numbers are then those
+                // of the inputs' blocks.
                 let is_known = self.with_blocks.contains(slot);
                 let number = if is_known { number } else { MapBlocks::UNKNOWN };
                 answer.blocks.add(file.trailing_zeros(), number);
@@ -78,7 +82,8 @@ impl Coverage {
         MapStats {
             mode: self.map.form().mode(),
             covered_files: u64::from(self.covered_files()),
-            files_with_blocks: self.slots.iter().filter(|file| file.has_blocks).count() as u64,
+            files_with_blocks: self.slots.iter().take(64).filter(|file| file.has_blocks).count()
+                as u64,
             bytes: self.map.bytes(),
             entries: self.map.entries(),
             free_entries: self.map.room().entries,

@@ -28,15 +28,23 @@ pub(crate) struct MapNeeds {
 
 /// The number of files from which [`MapMode::Auto`] makes a map, and below which it drops the map.
 ///
-/// With 4 files, a map of blocks saves about a tenth of a get's time. A single file needs no map.
+/// With a single file, a map saves no filter lookups.
 const FILES_MIN: usize = 2;
 
-/// The share of the cache's budget that a map of [`MapMode::Auto`] takes at most: one fourth.
+/// The share of the cache's budget that a map of [`MapMode::Auto`] may take: one fourth.
 ///
-/// Filters and maps may take one half. A map that is swept or rebuilt is in memory twice for a
-/// while. At this share, a map of files needs a cache of at least 11 bytes for each row; a smaller
-/// cache serves reads better with filters of 10 bits and more data blocks.
+/// Filters and maps together may take half of the budget, and a sweep or a rebuild has two maps in
+/// memory for a while. With this share, a map of files is made if the cache has about 13 bytes for
+/// each row, and kept down to about 11. With a smaller cache, filters of 10 bits leave more memory
+/// for data blocks, which serves reads better.
 const CACHE_SHARE: u64 = 4;
+
+impl MapNeeds {
+    /// Returns the form of map that the family would get if it had none.
+    pub(crate) fn form_of_first_map(self, mode: MapMode) -> Option<MapForm> {
+        MapForm::choose(mode, &Self { present: None, ..self })
+    }
+}
 
 impl MapForm {
     /// Returns the form of map that a family needs; `None` if filters serve its reads better.
@@ -63,8 +71,8 @@ impl MapForm {
         let fits = |rows: u64, form: Self| {
             MapSize::of_rows(rows, form).bytes() <= needs.cache_bytes / CACHE_SHARE
         };
-        // A map is kept until it exceeds the share. Another one must have room for more rows, so
-        // that a growing family does not get a new map with each flush.
+        // The present form is kept while a map for just these rows fits. A new form must fit with
+        // its room for growth, so that a family near the limit does not change form at each flush.
         let kept = needs.present.filter(|form| fits(needs.rows, *form));
         let forms = [Self::Blocks, Self::Files];
         kept.or_else(|| forms.into_iter().find(|form| fits(rows_of_new_map(needs.rows), *form)))
@@ -79,15 +87,15 @@ impl MapForm {
     }
 }
 
-/// The number of rows for which the smallest map is made; it takes 11.4 KiB.
+/// The number of rows for which the smallest map is made: 11.4 KiB, or 21.8 KiB with blocks.
 ///
 /// In a model of threads it is one line: a model takes long to create each atomic word.
 const ROWS_MIN: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 4096 };
 
-/// Returns the number of rows for which a map of `rows` present rows is made.
+/// Returns the number of rows to make a map for, if there are `rows` rows now.
 ///
-/// With the margin of [`MapSize`], the map has room for about 40 % more rows, so that not each flush
-/// needs a new map.
+/// Together with the margin of [`MapSize`], the map has room for about 40 % more rows, so that not
+/// each flush needs a new map.
 pub(crate) fn rows_of_new_map(rows: u64) -> u64 {
     (rows.saturating_mul(6) / 5).max(ROWS_MIN)
 }
@@ -125,7 +133,7 @@ mod tests {
         assert_eq!(
             auto(16, ROWS, ROWS * 10, None),
             None,
-            "two filters of 10 bits fit into an eighth"
+            "filters of 10 bits take an eighth of this budget"
         );
         assert_eq!(auto(16, u64::MAX, u64::MAX, None), None);
     }

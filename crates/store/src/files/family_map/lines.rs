@@ -14,7 +14,7 @@ pub(super) enum Lines {
 
 /// A line and the block numbers of its entries.
 ///
-/// Both are in one page, so that a lookup needs one translation of an address for both.
+/// They are adjacent and aligned, so that both are in one page and a lookup needs one TLB entry.
 #[derive(Debug)]
 #[cfg_attr(not(any(loom, shuttle)), repr(align(128)))]
 pub(super) struct NumberedLine {

@@ -14,7 +14,7 @@ use super::slots::{FileSlots, SLOT_COUNT, Slots};
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
 
-/// Rows of the map for each hash that the stash has room for.
+/// The stash has room for one hash for each this many rows of the map.
 ///
 /// At the highest load, about one row in 2,000 is in the stash.
 const ROWS_PER_STASHED: u64 = 256;
@@ -30,7 +30,7 @@ pub(crate) struct FamilyMap {
     /// Locked to insert entries. Readers do not lock it.
     pub(super) writer: Mutex<MapWriter>,
     pub(super) size: MapSize,
-    /// The share of the block cache's budget that pays for the memory of the map.
+    /// Reserves the memory of the map in the budget of the block cache.
     pub(super) _reservation: Reservation,
 }
 
@@ -43,12 +43,12 @@ pub(super) struct MapSize {
     pub(super) form: MapForm,
 }
 
-/// The counters of the writer of a map.
+/// What inserts change beside the entries, under the lock of the map.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MapWriter {
-    /// The first slot number that was not given out; 64 if all of them were.
+    /// The next slot number to give out; 64 if none is left.
     pub(super) next_slot: u32,
-    /// The number of inserted entries; an entry that was already there counts again.
+    /// The number of inserted rows, even if rows share an entry. A sweep counts such entries once.
     pub(super) entries: u64,
     /// The number of hashes in the stash.
     pub(super) stashed: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Room {
 pub(crate) enum NotTaken {
     /// The map has no free slot or entry, or the stash is full.
     Full,
-    /// The map lost a row: the number of rows is wrong, or a lookup did not find one of them.
+    /// The entries are wrong: a row was lost, or a block number contradicts the file's index.
     Unsound,
 }
 
@@ -145,7 +145,7 @@ impl FamilyMap {
         slots.with(self.stash.slots(hash))
     }
 
-    /// Returns what the entries say about a row.
+    /// Returns whether the entries name files or blocks.
     pub(crate) const fn form(&self) -> MapForm {
         self.size.form
     }
@@ -153,8 +153,8 @@ impl FamilyMap {
     /// Calls `found` with the slot of each entry for a hash, and with the number of the block in
     /// which the row begins.
     ///
-    /// `lines` are those of this map, which has block numbers. As in [`slots`](Self::slots), no
-    /// entry is left out.
+    /// `lines` are those of this map, which has block numbers. As with [`slots`](Self::slots), no
+    /// entry of the row is missing, and entries of other rows are possible.
     #[inline]
     pub(super) fn places(
         &self,
@@ -189,13 +189,13 @@ impl FamilyMap {
         lock(&self.writer).entries
     }
 
-    /// Returns whether a copy of the map fits into the budget beside it.
+    /// Returns whether the budget has room for a copy of the map in addition to the map.
     pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
         let stats = cache.stats();
         stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
     }
 
-    /// Returns whether a map for this number of rows fits into the budget once this one is gone.
+    /// Returns whether a map for this number of rows would fit if this map were dropped first.
     pub(crate) fn could_be_replaced(&self, rows: u64, form: MapForm, cache: &BlockCache) -> bool {
         let stats = cache.stats();
         let others = stats.reserved_bytes.saturating_sub(self.bytes());
@@ -207,7 +207,7 @@ impl FamilyMap {
         self.size.bytes()
     }
 
-    /// Takes the next slot number, for the rows of one file. It is never given out again.
+    /// Gives out the next slot number, for the rows of one file.
     pub(crate) fn begin_slot(self: &Arc<Self>) -> Result<SlotWriter, NotTaken> {
         let mut writer = lock(&self.writer);
         if writer.next_slot == SLOT_COUNT {
@@ -246,6 +246,13 @@ pub(crate) struct Inserted {
     pub(crate) slots: FileSlots,
 }
 
+impl Inserted {
+    /// Returns whether no other file was inserted into the map before: it was made for this file.
+    pub(crate) const fn is_first_of_map(&self) -> bool {
+        self.slots.slots.contains(0)
+    }
+}
+
 /// A row of a file to insert.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MapRow {
@@ -257,10 +264,10 @@ pub(crate) struct MapRow {
 impl SlotWriter {
     /// One row in this many is looked up by `finish`.
     const ROWS_PER_SAMPLE: u64 = 61;
-    /// The number of rows by which the line of a row is prefetched before its insertion.
+    /// The line of a row is prefetched this many rows before the row is inserted.
     const PREFETCH: usize = 12;
 
-    /// Inserts rows.
+    /// Inserts rows. After an error, the writer must be dropped: some rows are missing.
     pub(crate) fn insert(&mut self, rows: &[MapRow]) -> Result<(), NotTaken> {
         let map = &*self.map;
         let mut writer = lock(&map.writer);
@@ -297,8 +304,8 @@ impl SlotWriter {
 
     /// Ends the insertion, once all rows of the file were inserted.
     ///
-    /// `rows` is the number of rows that the caller read. Checks this number and a sample of the
-    /// rows, to detect bugs of the map: a lost row would be hidden from readers.
+    /// `rows` is the number of rows that the caller read. Checks this number, and looks up a sample
+    /// of the rows: no get would find a row that a bug of the map had lost.
     ///
     /// `has_blocks` says whether the rows were inserted with the numbers of their blocks.
     pub(crate) fn finish(self, rows: u64, has_blocks: bool) -> Result<Inserted, NotTaken> {

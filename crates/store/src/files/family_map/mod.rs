@@ -13,19 +13,21 @@
 //! | `numbers`    | the block numbers of the entries of a line                               |
 //! | `lines`      | all lines of a map, with or without numbers                              |
 //! | `stash`      | the hashes whose lines were all full                                     |
-//! | `map`        | the lines and the stash; inserts and lookups                             |
-//! | `form`       | whether entries name blocks, and which families need a map               |
-//! | `sweep`      | a copy of a map without the entries of dead slots                        |
+//! | `map`        | lines and stash together: inserts and lookups                            |
+//! | `form`       | whether the entries name blocks; which families get a map                |
+//! | `sweep`      | copies a map without the entries of dead slots                           |
 //! | `slots`      | a set of slot numbers, and the slots of a file                           |
 //! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
 //! | `coverage`   | the slots of each file of a list, and the answer for a row               |
 //!
-//! A slot number stands for the rows that one [`SlotWriter`] inserted. A file is *covered* if each
-//! of its rows was inserted with one of the file's slots. A slot is *dead* if no file of the
-//! current version has it. Four invariants make the answer of every version correct, even that of
-//! an old snapshot after further inserts:
+//! A slot number stands for the rows that one [`SlotWriter`](map::SlotWriter) inserted. A version
+//! *covers* a file if the file is one of the first 64 of its list, and each row of the file was
+//! inserted under one of the file's slots. A slot is *dead* if no file of the current version has
+//! it. Four invariants make the answer of every version correct, even that of an old snapshot after
+//! further inserts:
 //!
-//! 1. No entry of a map is moved, changed or removed.
+//! 1. No entry of a map is moved, changed or removed. Only its block number can change, and only
+//!    while no file has the slot.
 //! 2. A map gives out each slot number only once.
 //! 3. A file gets its slots in a new version, after all its rows were inserted. The version is
 //!    published under a lock, so a reader of the version sees the entries.
@@ -37,7 +39,7 @@
         clippy::indexing_slicing,
         clippy::as_conversions,
         clippy::arithmetic_side_effects,
-        reason = "slot numbers below 64, lines below their number, counters"
+        reason = "slot numbers are below 64, indexes of lines below their number; the rest counts"
     )
 )]
 

@@ -1,4 +1,4 @@
-//! Computes the fingerprint of a row, and the lines of a family map that the row may be in.
+//! Computes the fingerprint of a row, and the lines of a family map that may have its entry.
 //!
 //! | bits of the hash | use                                                       |
 //! |------------------|-----------------------------------------------------------|
@@ -11,7 +11,7 @@
 
 use filter::KeyHash;
 
-/// The number of lines that a row may be in.
+/// The number of lines that may have a row's entry; a row that fits into none is in the stash.
 pub(super) const LINES_MAX: u32 = 6;
 
 /// The number of bits of an entry that hold the slot number.

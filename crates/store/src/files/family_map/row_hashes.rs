@@ -29,7 +29,7 @@ impl RowHashes {
     /// One row in this many is compared with the index of the file.
     const ROWS_PER_SAMPLE: u64 = 4093;
 
-    /// Creates an empty batch. `seed` is the hash seed of the store, which lookups use too.
+    /// Begins the insertion of rows under the slot of `slot`. `seed` is the hash seed of the store, which lookups use too.
     pub(crate) fn new(seed: Seed, form: MapForm, slot: SlotWriter) -> Self {
         Self {
             seed,
@@ -63,6 +63,11 @@ impl RowHashes {
             self.batch.clear();
         }
         Ok(())
+    }
+
+    /// Returns the number of rows that were added so far.
+    pub(crate) const fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// Inserts the last batch, and checks the insertion. `reader` reads the file of the cells.

@@ -1,7 +1,7 @@
 //! The stash of a family map: the hashes whose lines were all full.
 //!
 //! A hash table of fixed size with linear probing, at most half full. One writer inserts while
-//! readers look up: as in a line, nothing is moved or removed.
+//! readers look up. That is correct because, as in a line, nothing is moved or removed.
 
 use filter::KeyHash;
 
@@ -12,6 +12,7 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(super) struct Stash(Box<[Place]>);
 
+/// A hash and its slots.
 #[derive(Debug)]
 struct Place {
     /// 0 if the place is free.
@@ -86,7 +87,7 @@ impl Stash {
     }
 }
 
-/// Returns the value that stands for a hash in the table; 0 marks a free place, and is stored as 1.
+/// Returns the form in which the table stores a hash: 0 marks a free place, so 0 is stored as 1.
 ///
 /// The hashes 0 and 1 thus share their slots, which can only cause false positives.
 const fn stored(hash: KeyHash) -> u64 {

@@ -1,7 +1,7 @@
-//! Copies a map without the entries of dead slots.
+//! Copies a map without the entries of dead slots, and with one slot for each file.
 //!
-//! A map gives out each of its 64 slot numbers only once, so new files use them up. The
-//! copy gives new slot numbers to the present files. It needs no hashes of rows, because each entry
+//! A map gives out each of its 64 slot numbers only once, so new files use them up. The copy
+//! renumbers the slots of the present files from 0. It needs no hashes of rows, because each entry
 //! stays in its line.
 
 use std::sync::Arc;
@@ -18,8 +18,10 @@ use crate::sync::{Mutex, lock};
 impl FamilyMap {
     /// Returns a copy in which the slots of `files[i]` have become slot `i`.
     ///
-    /// There may be at most 64 files. Returns `None` if the cache has no room for the copy.
+    /// There may be at most 64 files. Returns `None` if the cache's budget has no room for the
+    /// copy, or if memory is short.
     pub(crate) fn swept(&self, files: &[Slots], cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
+        assert!(files.len() <= 64, "a map covers at most 64 files");
         let mut renumber = [None; 64];
         for (new, slots) in (0..).zip(files) {
             for old in slots.iter() {
@@ -28,10 +30,11 @@ impl FamilyMap {
             }
         }
         let reservation = cache.reserve(self.size.bytes())?;
-        // Inserts wait for the copy, and then continue in this map, not in the copy. Their files
-        // are covered later: their slots are not part of `files`.
+        // Inserts wait until the copy is made, and then continue in this map, not in the copy. The
+        // slots of such inserts are not in `files`, so the version with the copy does not cover
+        // their files, which are read later.
         let original = lock(&self.writer);
-        let next_slot = u32::try_from(files.len()).ok()?;
+        let next_slot = files.len() as u32;
         let is_stash_full = original.is_stash_full;
         let mut writer = MapWriter { next_slot, is_stash_full, ..MapWriter::default() };
         let lines = self.lines.renumbered(&renumber, &mut writer.entries)?;
@@ -55,10 +58,9 @@ impl FamilyMap {
         }))
     }
 
-    /// Returns the slots of the files of a swept map, in the order of the argument of
-    /// [`swept`](Self::swept).
+    /// Returns the given-out slots, each as a set.
     ///
-    /// Slots that were given out after the sweep follow.
+    /// In a copy by [`swept`](Self::swept), they begin with the slots of `files`, in that order.
     pub(crate) fn first_slots(&self) -> impl Iterator<Item = Slots> + use<> {
         (0..lock(&self.writer).next_slot).map(Slots::of)
     }
@@ -87,7 +89,7 @@ impl Lines {
 }
 
 impl NumberedLine {
-    /// As [`Line::renumbered`](super::line::Line::renumbered), with the numbers of the entries.
+    /// Copies a line as [`Line::renumbered`](super::line::Line::renumbered), with block numbers.
     fn renumbered(&self, renumber: &[Option<u32>; 64]) -> (Self, u64) {
         let numbers = Numbers::new();
         let (line, entries) = self.line.renumbered(renumber, |place, index| {

@@ -1,11 +1,12 @@
-//! The steps that cover files: reads a file into a map, copies a map or builds one, and publishes it.
+//! The steps that cover files: read a file into a map, copy a map, or build one.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use sstable::Caching;
 
-use super::missing::{covered, mappable, rows_of, uncovered};
+use super::missing::{covered, mappable, rows_at_most, uncovered};
+use super::next_step::map_needs;
 use crate::files::catalog::Catalog;
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::{MapForm, rows_of_new_map};
@@ -66,12 +67,13 @@ impl Maintenance {
                 file.set_map_retry(None);
                 publish(catalog, family, |files| files.cover(file, &inserted));
             }
-            // A flush took the room that the step was chosen for, or the stash is full. The map now
-            // has less room, so the next step is another one.
+            // A flush has taken the room meanwhile, the stash is full, or the file has more rows than
+            // its filter counts. The map now has too little room, so the next step is of another kind.
             Err(NotRead::Full | NotRead::Stopped) => {}
-            // The file keeps the slots that it has.
+            // Only the block numbers of a covered file were wanted. It stays covered without them.
             Err(_) if !uncovered(files, Instant::now()).any(|other| Arc::ptr_eq(other, file)) => {
                 file.note_without_block_numbers();
+                self.count(|counts| counts.map_failures += 1);
             }
             Err(NotRead::Failed) => self.retry_later(file),
             Err(NotRead::Unsound) => self.leave_out(file),
@@ -85,11 +87,13 @@ impl Maintenance {
         let of_files: Vec<_> = slots.iter().map(|file| file.slots).collect();
         let Some(swept) = coverage.map().swept(&of_files, catalog.opener.cache()) else {
             let now = Instant::now();
-            // Only slots are short while all files are covered: the map is worth more than a copy.
+            // All files are covered: keep this map, rather than drop it to make room for a copy
+            // that would only have more free slots.
             if uncovered(files, now).next().is_none() {
                 return self.give_up(family, files);
             }
-            let (form, rows) = (coverage.map().form(), rows_of_new_map(rows_of(files, now)));
+            let needs = map_needs(files, catalog.opener.cache(), now);
+            let (form, rows) = (coverage.map().form(), rows_of_new_map(needs.rows));
             return self.make_way(catalog, family, files, form, rows);
         };
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
@@ -110,7 +114,6 @@ impl Maintenance {
         form: MapForm,
         rows: u64,
     ) {
-        let rows = rows_of_new_map(rows);
         let Some(map) = FamilyMap::new(rows, form, catalog.opener.cache()) else {
             return self.make_way(catalog, family, files, form, rows);
         };
@@ -122,7 +125,8 @@ impl Maintenance {
                     covered.push((Arc::clone(file), inserted.slots));
                 }
                 Err(NotRead::Stopped) => return,
-                // The map was made for these files, so its stash is full.
+                // The stash is full, or a file has more rows than its filter counts. Of such a file,
+                // the next attempt counts the cells.
                 Err(NotRead::Full) => return self.give_up(family, files),
                 Err(NotRead::Failed) => self.retry_later(file),
                 Err(NotRead::Unsound) => self.leave_out(file),
@@ -144,7 +148,23 @@ impl Maintenance {
         catalog: &Catalog,
         file: &StoreFile,
     ) -> Result<Inserted, NotRead> {
+        let counted = rows_at_most(file);
         let mut rows = RowHashes::new(catalog.seed, map.form(), map.begin_slot()?);
+        let read = self.read_rows(&mut rows, file);
+        // Otherwise the next step would again expect that the map has room for the file.
+        if rows.rows() > counted {
+            file.note_miscounted();
+        }
+        read?;
+        let inserted = rows.finish(&file.reader)?;
+        if !inserted.slots.has_blocks {
+            file.note_without_block_numbers();
+        }
+        Ok(inserted)
+    }
+
+    /// Adds the rows of a file.
+    fn read_rows(&self, rows: &mut RowHashes, file: &StoreFile) -> Result<(), NotRead> {
         let mut cells = file.reader.scanner(Caching::Bypass);
         let (mut count, mut block) = (0_u64, 0_u64);
         let mut block_at = None;
@@ -160,19 +180,13 @@ impl Maintenance {
             rows.add(cell.row, block)?;
             cells.advance()?;
         }
-        if count != file.entry.cells {
-            return Err(NotRead::Unsound);
-        }
-        let inserted = rows.finish(&file.reader)?;
-        if !inserted.slots.has_blocks {
-            file.note_without_block_numbers();
-        }
-        Ok(inserted)
+        if count == file.entry.cells { Ok(()) } else { Err(NotRead::Unsound) }
     }
 
-    /// Drops the present map if only its memory is missing for a new one. Otherwise gives up.
+    /// Drops the present map if a new one fits into its memory; otherwise gives up.
     ///
-    /// The next step builds the new map. Until then, reads query the filters of the files.
+    /// The next step can then build the new map. Until then, reads query the filters of the files.
+    /// A map that [`MapMode::Auto`](crate::MapMode::Auto) keeps but would not make again is kept.
     fn make_way(
         &self,
         catalog: &Catalog,
@@ -183,7 +197,9 @@ impl Maintenance {
     ) {
         let cache = catalog.opener.cache();
         let would_fit = |coverage: &Coverage| coverage.map().could_be_replaced(rows, form, cache);
-        if files.coverage().is_some_and(would_fit) {
+        let needs = map_needs(files, cache, Instant::now());
+        let is_made_again = needs.form_of_first_map(family.options.family_map).is_some();
+        if is_made_again && files.coverage().is_some_and(would_fit) {
             publish(catalog, family, Files::without_map);
         } else {
             self.give_up(family, files);

@@ -1,4 +1,4 @@
-//! Takes steps until all files of all families are covered.
+//! Takes steps until the maps of all families cover all files that they can.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,10 +11,10 @@ use crate::files::version::Family;
 use crate::maintenance::background::Maintenance;
 
 impl Maintenance {
-    /// Inserts the files that are not covered into the family maps.
+    /// Covers the files of changed file lists. Call after each change.
     ///
-    /// In a store with background threads, one of them does so later. Call after each change of the
-    /// file lists. The caller must hold no lock and no turn.
+    /// In a store with background threads, the compaction thread does so later. The caller must
+    /// hold no lock, neither that of flushes nor that of compactions.
     pub(crate) fn files_changed(&self, catalog: &Catalog) {
         if self.options.background {
             self.tasks.want_cover_files();
@@ -23,19 +23,22 @@ impl Maintenance {
         }
     }
 
-    /// Covers the files of all families, if the reads so far justify it.
+    /// Covers the files of all families.
+    ///
+    /// With [`MapMode::Auto`](crate::MapMode::Auto), a family without a map gets one only once its
+    /// reads justify reading the files that were there when the store was opened.
     pub(crate) fn cover_files(&self, catalog: &Catalog) {
         self.cover_files_if(catalog, Condition::Worthwhile);
     }
 
-    /// Covers the files of all families now, in a store that is open for reading only, too.
+    /// Covers the files of all families now, whatever was read so far. Also for a read-only store.
     pub(crate) fn cover_files_now(&self, catalog: &Catalog) {
         self.cover_files_if(catalog, Condition::Always);
     }
 
     fn cover_files_if(&self, catalog: &Catalog, condition: Condition) {
         let version = catalog.version();
-        // The version is not kept: it would keep files on disk that are replaced in the meantime.
+        // Drop the version before waiting: it would keep replaced files on disk.
         let families: Vec<_> = version
             .families
             .iter()
@@ -46,7 +49,7 @@ impl Maintenance {
             .collect();
         drop(version);
         for family in families {
-            // The turn is released between families, so that a waiting compaction can run.
+            // Released between families, so that a waiting compaction can run.
             let Ok(_one_at_a_time) = self.take_turn_of_maps() else { return };
             self.cover_family(catalog, &family, condition);
         }

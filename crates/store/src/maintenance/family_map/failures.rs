@@ -1,4 +1,4 @@
-//! What failed, and when it is tried again.
+//! Records builds of maps and reads of files that failed, and schedules the next attempts.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -23,9 +23,10 @@ pub(crate) struct GivenUpMap {
 }
 
 impl GivenUpMap {
-    /// Returns whether the next attempt may be made, for this number of rows.
+    /// Returns whether the next attempt may be made, if the family now has this number of rows.
     ///
-    /// Far fewer rows may fit, and far more rows need a map more.
+    /// Before it is due, only if the number has more than doubled or halved: far fewer rows may
+    /// fit, and far more rows gain more from a map.
     pub(super) fn may_try(self, rows: u64, now: Instant) -> bool {
         rows > self.rows.saturating_mul(2) || rows < self.rows / 2 || self.retry.is_due(now)
     }
@@ -38,14 +39,14 @@ impl Maintenance {
         self.count(|counts| counts.map_failures += 1);
     }
 
-    /// Leaves a file that could not be read out of the maps for a while.
+    /// Leaves a file out of all maps for a while, because it could not be read.
     pub(super) fn retry_later(&self, file: &StoreFile) {
         let retry = MapRetry::after(file.map_retry(), Instant::now());
         file.set_map_retry(Some(retry));
         self.failed(retry);
     }
 
-    /// Notes that the map of these files cannot be built or swept now.
+    /// Records that the map of these files cannot be built or swept now.
     pub(super) fn give_up(&self, family: &Family, files: &Files) {
         let now = Instant::now();
         let mut given_up = lock(&self.maps_given_up);

@@ -1,4 +1,4 @@
-//! The files of a family that its map does not cover, and an estimate of their rows.
+//! The files of a family that its map covers, could cover or lacks, and how many rows they have.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,10 +9,12 @@ use crate::files::file_list::Files;
 use crate::files::store_file::StoreFile;
 use crate::maintenance::filters::row_count;
 
-/// The number of files that a map can cover.
+/// The number of files that a map can cover: one for each bit of an answer.
 const FILES_MAX: usize = 64;
 
 /// Returns the files that a map can cover now, with their indexes in the list.
+///
+/// Leaves out the files after the 64th, and those that wait for another attempt to read them.
 pub(super) fn mappable(
     files: &Files,
     now: Instant,
@@ -33,9 +35,9 @@ pub(super) fn uncovered(files: &Files, now: Instant) -> impl Iterator<Item = &Ar
     mappable(files, now).filter(move |(index, _)| !is_covered(*index)).map(|(_, file)| file)
 }
 
-/// Returns the covered files for which a map of blocks lacks the blocks, newest first.
+/// Returns the covered files whose block numbers a map of blocks lacks but can get, newest first.
 ///
-/// They have replaced other files, whose slots they have got.
+/// They are the outputs of compactions, and have the slots of their inputs.
 pub(super) fn without_blocks<'f>(
     files: &'f Files,
     coverage: &'f Coverage,
@@ -59,7 +61,9 @@ pub(super) fn covered<'f>(
     (0..files.by_time().len()).filter(|index| coverage.covers(*index))
 }
 
-/// Returns an estimate of the rows of a file: the keys of its filter, but at most its cells.
+/// Returns the rows of a file as its filters count them, at most its cells.
+///
+/// Without a filter over rows, each cell counts as a row.
 pub(super) fn rows_at_most(file: &StoreFile) -> u64 {
     row_count(file).min(file.entry.cells)
 }

@@ -1,11 +1,13 @@
 //! Keeps the family maps complete: inserts the rows of flushes and of files that are not covered.
 //!
 //! ```text
-//! flush            inserts the rows while it writes the file, whose first version covers it
+//! flush            inserts the rows while it writes the file; the version that lists the file
+//!                  covers it at once
 //! compaction       does not change a map of files: the new file gets the slots of its inputs;
 //!                  inserts its rows into a map of blocks, if there is room
 //! bulk load,       the file is not covered: reads query its filter until the compaction thread has
-//! import, open     inserted its rows
+//! import, open     inserted its rows. With `MapMode::Auto`, files that were there at the open wait
+//!                  until the reads justify it
 //! no room          the compaction thread copies the map without dead slots, or builds a larger one
 //! ```
 //!
@@ -14,19 +16,24 @@
 //! | `new_rows`    | inserts the rows of a flush or compaction while it writes its file    |
 //! | `cover`       | takes steps until all files of all families are covered               |
 //! | `next_step`   | chooses the next step: cover a file, sweep, build or drop the map     |
-//! | `build`       | does a step, and publishes the version that results                   |
-//! | `missing`     | the files of a family that its map does not cover, and their rows     |
-//! | `failures`    | what failed, and when it is tried again                               |
+//! | `build`       | takes a step, and publishes the new version                           |
+//! | `missing`     | the files that the map covers, could cover or lacks, and their rows   |
+//! | `failures`    | records failures, and schedules the next attempt                      |
 //!
-//! A map is private until a version refers to it, and a file is covered only in versions that were
-//! published after all of its rows were inserted. While files are read, the compaction turn is
-//! held, so that no compaction replaces them. Flushes continue, and insert into the map of the
-//! current version. If that map is replaced during a flush, the flushed file is not covered, and is
-//! read later.
+//! Only the thread that builds a map sees it until a version refers to it. A file is covered only
+//! in versions that were published after all of its rows were inserted. Each step is taken under
+//! the lock that compactions take, so that no compaction replaces the files meanwhile. Flushes
+//! continue, and insert into the map of the current version. If that map is replaced during a
+//! flush, the flushed file is not covered, and is read later.
 //!
-//! No failure here fails a write or a read. Failures are counted in `Stats::map_failures`, and
-//! reads query the filters of the files that are not covered. What failed is tried again, after
-//! delays that double up to ten minutes, because memory or the disk may return.
+//! No failure here fails a write or a read: reads query the filters of the files that are not
+//! covered. Builds, sweeps and reads of files that fail are counted in `Stats::map_failures`, and
+//! repeated after delays that double up to ten minutes, because memory can become free and a failed
+//! read can succeed. A damaged file is not read again.
+//!
+//! A covered file without block numbers is no failure: reads search its index. If a file has too
+//! many blocks, or if the budget has no room for its index, this is not counted. If the file cannot
+//! be read for its numbers, it is. Neither is tried again until the store is opened again.
 
 mod build;
 mod cover;

@@ -13,14 +13,16 @@ use crate::files::store_file::StoreFile;
 use crate::files::version::FamilyVersion;
 use crate::map_mode::MapMode;
 
-/// Inserts the rows of a new file into the family map while it is written; `None` if it cannot.
+/// Inserts the rows of a new file into the family map while the file is written.
+///
+/// `None` if there is no map, or if it has no room for the rows.
 pub(crate) struct NewRows(Option<RowHashes>);
 
 impl NewRows {
     /// Begins the insertion of the rows of a flush.
     ///
-    /// A flush into a family without files creates the map. If the map has no room, the compaction
-    /// thread covers the file later.
+    /// With [`MapMode::Files`] and [`MapMode::Blocks`], a flush into a family without files creates
+    /// the map. If the map has no room, the compaction thread covers the file later.
     pub(crate) fn of_flush(
         catalog: &Catalog,
         version: &FamilyVersion,
@@ -55,8 +57,9 @@ impl NewRows {
 
     /// Begins the insertion of the rows of a compaction, of which there are at most `rows`.
     ///
-    /// A map of files needs no insertion: the new file gets the slots of the files that it replaces.
-    /// In a map of blocks, reads would then search the index of the new file.
+    /// Does nothing for a map of files: the new file gets the slots of the files that it replaces.
+    /// With those slots alone, a map of blocks could not name the blocks of the new file. Leaves
+    /// some slots to flushes, whose files would otherwise not be covered.
     pub(crate) fn of_compaction(catalog: &Catalog, version: &FamilyVersion, rows: u64) -> Self {
         let map = version.files.coverage().map(Coverage::map);
         let map = map.filter(|map| map.form() == MapForm::Blocks);
@@ -88,6 +91,9 @@ impl NewRows {
     }
 
     /// Ends the insertion after the last cell; `None` if the map does not have all rows.
+    ///
+    /// A row that the map has lost is not counted as a failure here: the file is not covered, so the
+    /// compaction thread reads it, and counts what then fails.
     pub(crate) fn finish(self, file: &StoreFile) -> Option<Inserted> {
         let inserted = self.0.and_then(|rows| rows.finish(&file.reader).ok())?;
         if !inserted.slots.has_blocks {

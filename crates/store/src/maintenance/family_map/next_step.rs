@@ -8,7 +8,7 @@ use sstable::BlockCache;
 use super::missing::{mappable, rows_at_most, rows_of, uncovered, without_blocks};
 use crate::files::catalog::Catalog;
 use crate::files::family_map::coverage::Coverage;
-use crate::files::family_map::form::{MapForm, MapNeeds};
+use crate::files::family_map::form::{MapForm, MapNeeds, rows_of_new_map};
 use crate::files::file_list::Files;
 use crate::files::store_file::StoreFile;
 use crate::files::version::Family;
@@ -25,13 +25,13 @@ pub(super) enum Step {
     Cover(Arc<StoreFile>),
     /// Copy the map without the entries of dead slots.
     Sweep,
-    /// Build a new map of this form for the present number of rows, and read all files.
+    /// Build a new map of this form for this number of rows, and read all files.
     Build(MapForm, u64),
     /// Drop the map: the filters of the files serve reads better.
     Drop,
 }
 
-/// When the older files of a family without a map are read for [`MapMode::Auto`].
+/// When [`MapMode::Auto`] reads the files from before the open, for a family without a map.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Condition {
     /// Once the reads so far justify it.
@@ -50,13 +50,13 @@ struct Situation<'f> {
     form: MapForm,
     /// The files that the present map does not cover, newest first.
     uncovered: Vec<&'f Arc<StoreFile>>,
-    /// Whether a map may be built or copied now: not soon after that has failed.
+    /// Whether a map may be built or copied now; `false` for a while after that has failed.
     may_build: bool,
     now: Instant,
 }
 
 impl Maintenance {
-    /// Returns the next step; `None` if all files are covered, or no further file can be now.
+    /// Returns the next step; `None` if there is nothing to do, or nothing that can be done now.
     pub(super) fn next_step(
         &self,
         catalog: &Catalog,
@@ -66,18 +66,13 @@ impl Maintenance {
     ) -> Option<Step> {
         let mode = family.options.family_map;
         let present = files.coverage().map(|coverage| coverage.map().form());
-        // The rows are counted only if the number of files permits a map.
+        // Checked first, because counting the rows takes time and may read filters.
         if !MapForm::may_be_chosen(mode, files.by_time().len()) {
             return present.map(|_| Step::Drop);
         }
         let now = Instant::now();
         let cache = catalog.opener.cache();
-        let needs = MapNeeds {
-            files: files.by_time().len(),
-            rows: rows_of(files, now),
-            cache_bytes: cache.stats().capacity_bytes,
-            present,
-        };
+        let needs = map_needs(files, cache, now);
         let Some(form) = MapForm::choose(mode, &needs) else {
             return present.map(|_| Step::Drop);
         };
@@ -113,18 +108,20 @@ impl Situation<'_> {
         }
         let without_blocks: Vec<_> = without_blocks(self.files, coverage, self.now).collect();
         let first_without_blocks = without_blocks.first();
+        // Leaves the last free slots to flushes: without block numbers, the file is covered anyway.
         if let Some(file) = first_without_blocks.filter(|file| has_room(file, SLOTS_FREE_MIN + 1)) {
             return Some(Step::Cover(Arc::clone(file)));
         }
+        // A sweep also frees all slots but one of a file that has several.
         let has_dead_slots = coverage.map().used_slots() > coverage.covered_files();
-        // While all files are covered, only a copy that fits beside the map is worth it.
+        // While all files are covered, do not drop the map to make room for another one.
         let may_copy = || coverage.map().fits_again(self.cache);
         let needs_slots = !self.uncovered.is_empty()
             || (!without_blocks.is_empty() || room.slots < SLOTS_FREE_MIN) && may_copy();
         if has_dead_slots && needs_slots && self.may_build {
             return Some(Step::Sweep);
         }
-        // Another map would have no more slots.
+        // No sweep can free a slot now, and a new map would have no more of them.
         if room.slots == 0 {
             return None;
         }
@@ -137,21 +134,38 @@ impl Situation<'_> {
 
     /// Returns the step that builds a map with room for the files that are not covered, if any.
     fn build_for_uncovered(&self) -> Option<Step> {
-        // A larger map can have another form.
-        let larger = MapForm::choose(self.mode, &MapNeeds { present: None, ..self.needs });
         let may_build = !self.uncovered.is_empty() && self.may_build;
-        may_build.then(|| self.build(larger.unwrap_or(self.form)))
+        // With room for growth, the map may fit only in another form than the present one.
+        may_build.then(|| self.build(self.needs.form_of_first_map(self.mode).unwrap_or(self.form)))
     }
 
-    const fn build(&self, form: MapForm) -> Step {
-        Step::Build(form, self.needs.rows)
+    /// Returns the step that builds a map for the present rows, and with room for growth if it fits.
+    fn build(&self, form: MapForm) -> Step {
+        let fits_with_room = match self.needs.form_of_first_map(self.mode) {
+            Some(MapForm::Blocks) => true,
+            Some(MapForm::Files) => form == MapForm::Files,
+            None => false,
+        };
+        let rows = self.needs.rows;
+        Step::Build(form, if fits_with_room { rows_of_new_map(rows) } else { rows })
+    }
+}
+
+/// Returns what the choice of a map for these files depends on.
+pub(super) fn map_needs(files: &Files, cache: &BlockCache, now: Instant) -> MapNeeds {
+    MapNeeds {
+        files: files.by_time().len(),
+        rows: rows_of(files, now),
+        cache_bytes: cache.stats().capacity_bytes,
+        present: files.coverage().map(|coverage| coverage.map().form()),
     }
 }
 
 /// Returns whether the reads since the store was opened justify reading the older files.
 ///
-/// A row is read in about the time of two to four filter lookups. Files that were written since the
-/// store was opened are read in any case: this takes a small part of the time of writing them.
+/// They do once they have queried as many filters as these files have rows; reading a row takes
+/// about as long as two to four filter lookups. Files written since the store was opened do not
+/// count: reading them takes a small part of the time of writing them.
 fn is_worth_reading(family: &Family, files: &Files, now: Instant) -> bool {
     let older = mappable(files, now).filter(|(_, file)| file.is_from_before());
     let rows: u64 = older.map(|(_, file)| rows_at_most(file)).sum();
