@@ -245,17 +245,55 @@ fn contents_if_any(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
+fn an_export_that_completed_nothing_can_be_replaced() {
+    let exports = Exports::new();
+    exports.run(0, "s6", "out", &CELLS);
+    let mut manifest = exports.manifest("out");
+    manifest["complete"] = json!(false);
+    manifest["regions"] = json!([]);
+    let path = exports.out("out").join("manifest.json");
+    fs::write(&path, manifest.to_string()).expect("disk takes it");
+    exports.run(0, "s6", "out", &["--to", "csv", "--raw"]);
+    let (manifest, files) = (exports.manifest("out"), exports.files("out"));
+    assert_eq!((&manifest["format"], &manifest["complete"]), (&json!("csv"), &json!(true)));
+    let left = fs::read_dir(exports.out("out")).expect("readable").count();
+    assert_eq!(left, files.len() + 1, "the files of the first export are gone");
+
+    // A complete export stays, also one without regions.
+    let mut empty = manifest;
+    empty["regions"] = json!([]);
+    fs::write(&path, empty.to_string()).expect("disk takes it");
+    exports.run(2, "s6", "out", &CELLS);
+}
+
+#[test]
 fn a_directory_of_something_else_is_refused() {
     let exports = Exports::new();
     exports.run(0, "s6", "out", &CELLS);
     for (snapshot, more, what) in [
-        ("s6", &["--to", "csv"][..], "an export with other options"),
-        ("s6", &["--to", "cells", "--raw"], "an export with other options"),
+        ("s6", &["--to", "csv"][..], "an export with other options: --to cells;"),
+        ("s6", &["--to", "cells", "--raw"], "an export with other options: no --raw;"),
+        (
+            "s6",
+            &["--to", "cells", "--prefix", "a", "--max-ts", "9", "--max-file-size", "1KiB"],
+            "an export with other options: no --max-file-size, no --prefix, no --max-ts;",
+        ),
         ("s6", &["--to", "cells", "--now", "5"], "an export with --now"),
         ("s5", &CELLS, "an export of another source"),
     ] {
         let (_, told) = exports.run(2, snapshot, "out", more);
         assert!(told.contains(what) && told.contains("give another directory"), "{told}");
+    }
+    exports.run(0, "s6", "rows", &["--to", "cells", "--start", "a", "--versions", "1", "--raw"]);
+    let (_, told) = exports.run(2, "s6", "rows", &CELLS);
+    assert!(told.contains("other options: --start a, --versions 1, --raw;"), "{told}");
+    fs::write(exports.out("file"), b"mine").expect("disk takes it");
+    for out in ["file", "file/below"] {
+        let (_, told) = exports.run(3, "s6", out, &CELLS);
+        assert!(
+            told.contains("not a directory") && told.contains("give another --output"),
+            "{told}"
+        );
     }
     fs::write(exports.out("out").join("notes.txt"), b"mine").expect("disk takes it");
     let (_, told) = exports.run(2, "s6", "out", &CELLS);
@@ -276,6 +314,10 @@ fn options_that_do_not_fit_are_refused() {
         (&["--to", "cells", "--type", "f:q=int64"], "--pivot"),
         (&["--to", "cells", "--start", "b", "--stop", "a"], "--start b is greater than --stop a"),
         (&["--to", "orc"], "parquet, arrow, csv, cells, hfiles"),
+        (&["--to", "cells", "--family", "zz"], "table ns1:t4 has no family zz; it has"),
+        (&["--to", "hfiles", "--columns", "zz:q"], "has no family zz"),
+        (&["--to", "cells", "--versions", "0"], "at least 1, or all"),
+        (&["--to", "cells", "--max-file-size", "0"], "at least 1 byte"),
     ] {
         let (_, told) = exports.run(2, "s6", "out", more);
         assert!(told.contains(what), "{told}");
@@ -311,5 +353,16 @@ fn cells_that_are_missing_are_in_the_manifest() {
     // The daughters of a split have halves of the file.
     assert!(!missing.is_empty(), "{manifest}");
     // The answer is the same when nothing is left to do.
-    exports.run(1, "s13", "skipped", &["--to", "cells", "--skip-damaged"]);
+    let (_, again) = exports.run(1, "s13", "skipped", &["--to", "cells", "--skip-damaged"]);
+    for region in missing {
+        for one in region["missing"].as_array().expect("a list") {
+            let field = |name: &str| one[name].as_str().expect("text");
+            let named = again.lines().any(|line| {
+                line.starts_with(&format!("hfile: missing: {}", field("file")))
+                    && line.contains(region["region"].as_str().expect("a name"))
+                    && line.contains(field("rows"))
+            });
+            assert!(named, "{one}: {again}");
+        }
+    }
 }

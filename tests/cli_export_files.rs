@@ -293,9 +293,88 @@ fn a_store_that_has_changed_is_not_exported_further() {
     for (more, what) in [
         (&["--prefix", "row1"][..], "HFiles get all cells of the store"),
         (&["--max-file-size", "1MiB"], "HFiles get all cells of the store"),
+        (&["--raw"], "HFiles get all cells of the store"),
         (&["--to", "cells", "--family", "x"], "has no family x"),
+        (
+            &["--to", "csv", "--table", "t"],
+            "--table names a table in the command that loads HFiles",
+        ),
+        (&["--to", "csv", "--versions", "0"], "at least 1, or all"),
+        (&["--to", "csv", "--max-file-size", "0"], "at least 1 byte"),
     ] {
         let (status, told) = failure(&[&["store", "export", &store, &new][..], more].concat());
         assert!(status == 2 && told.contains(what), "{told}");
+        assert!(
+            !Path::new(&new).exists(),
+            "{more:?}: the corrected command must not find anything"
+        );
     }
+}
+
+/// Builds an HFile of family `f` from rows in hex digits and times.
+fn build(directory: &TempDir, cells: impl Iterator<Item = (String, i64)>) -> String {
+    let (input, file) = (path(directory, "cells.ndjson"), path(directory, "built.hfile"));
+    let cell = |(row, ts): (String, i64)| {
+        let value = json!({
+            "row": row, "family": "66", "qualifier": "71", "ts": ts, "type": "Put", "value": "31",
+        });
+        format!("{value}\n")
+    };
+    fs::write(&input, cells.map(cell).collect::<String>()).expect("the directory is ours");
+    stdout(&["build", "--from", "cells", &input, "--output", &file]);
+    file
+}
+
+#[test]
+fn names_of_many_files_ascend_as_their_rows_do() {
+    let directory = directory();
+    let file = build(&directory, (0..1010).map(|number| (format!("{number:08}"), 1)));
+    export(&directory, "out", &["--to", "cells", "--max-file-size", "1", &file]);
+    let mut files = files_of(&directory, "out").concat();
+    assert_eq!(files.len(), 1010);
+    assert!(files.is_sorted(), "the manifest has the order of the rows");
+    files.sort();
+    let expected = stdout(&["cat", "--format", "cells", &file]);
+    assert!(read_all(&files) == expected);
+
+    // As if an older version had written the first file, whose numbers had three digits.
+    let names = |name: &str| path(&directory, &format!("out/00000-built.hfile-{name}.ndjson"));
+    fs::rename(names("000000"), names("000")).expect("it exists");
+    let manifest_path = directory.path().join("out/manifest.json");
+    let text = fs::read_to_string(&manifest_path).expect("written");
+    fs::write(&manifest_path, text.replace("-000000.ndjson", "-000.ndjson")).expect("ours");
+    let other = path(&directory, "out");
+    let again = ["export", "--output", &other, "--to", "cells", "--max-file-size", "1", &file];
+    assert!(stdout(&again).contains("had been exported before"));
+    assert!(read_all(&files_of(&directory, "out").concat()) == expected);
+}
+
+#[test]
+fn families_that_no_file_has_are_refused() {
+    let directory = directory();
+    let (out, built) =
+        (path(&directory, "out"), build(&directory, [("61".to_owned(), 1)].into_iter()));
+    for (more, what) in [
+        (&["--family", "zz", &built][..], "has no family zz; its family is f"),
+        (&["--columns", "f:q,zz:q", &built], "has no family zz"),
+        (&["--family", "zz", &built, FILES[0]], "no file has family zz; the families of the files"),
+    ] {
+        let (status, told) =
+            failure(&[&["export", "--to", "csv", "--output", &out], more].concat());
+        assert!(status == 2 && told.contains(what), "{status}: {told}");
+        assert!(!Path::new(&out).exists());
+    }
+    // A family that one of the files has is enough.
+    let found = export(&directory, "out", &["--to", "csv", "--family", "f", &built, FILES[1]]);
+    assert!(found["cells"].as_u64() > Some(0), "{found}");
+}
+
+#[test]
+fn cells_of_the_latest_time_are_exported() {
+    let directory = directory();
+    let cells = [("61".to_owned(), i64::MAX), ("62".to_owned(), 1)];
+    let file = build(&directory, cells.into_iter());
+    assert_eq!(export(&directory, "all", &["--to", "csv", &file])["cells"], json!(2));
+    let from = ["--to", "csv", "--min-ts", "1", &file];
+    assert_eq!(export(&directory, "from", &from)["cells"], json!(1), "the end is excluded");
 }

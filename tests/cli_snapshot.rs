@@ -152,6 +152,14 @@ fn wrong_roots_and_names_are_told_with_a_next_step() {
     let data = copy.path().join("data/default");
     let (_, told) = run(3, &["table", "ls", "--root", data.to_str().expect("UTF-8")]);
     assert!(told.contains("is not a root directory of HBase"), "{told}");
+    let absolute = copy.path().canonicalize().expect("there");
+    let is_one = format!("; {} is one\n", absolute.display());
+    assert!(told.contains(&is_one), "{told}");
+    for part in ["data", ".hbase-snapshot/s1"] {
+        let part = copy.path().join(part);
+        let (_, told) = run(3, &["snapshot", "ls", "--root", part.to_str().expect("UTF-8")]);
+        assert!(told.contains(&is_one), "{told}");
+    }
     let unfinished = copy.path().join(".hbase-snapshot/.tmp/s77");
     fs::create_dir(&unfinished).expect("ours");
     let (_, told) = run(0, &["snapshot", "ls", "--root", root]);
@@ -288,4 +296,121 @@ fn verify_of_a_table_finds_gaps_overlaps_and_rows_of_other_regions() {
     fs::remove_dir_all(table.join("77a347dcd3a699aadaaa702b08393620")).expect("ours");
     let (out, _) = run(1, &["table", "verify", "--root", root, "t1"]);
     assert!(out.contains(" overlap\n    rows from row-01000 to row-01500 may be"), "{out}");
+}
+
+#[test]
+fn parts_of_regions_that_are_gone_are_named_by_verify_and_end_a_scan() {
+    let copy = RootCopy::new();
+    let path = copy.path();
+    let root = path.to_str().expect("UTF-8");
+    let region = path.join("data/default/t1/77a347dcd3a699aadaaa702b08393620");
+    let check = |what: &str| {
+        let (out, _) = run(1, &["table", "verify", "--root", root, "t1"]);
+        assert!(out.contains(what), "{out}");
+        assert!(out.contains("\n    rows from row-01500 to row-02000 may be missing"), "{out}");
+        let (out, told) = run(1, &["table", "scan", "--root", root, "t1"]);
+        assert!(out.is_empty() && told.contains(what), "{told}");
+        let (_, told) =
+            run(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"]);
+        assert!(told.contains(what), "{told}");
+        assert!(told.contains(" (region 77a347dcd3a699aadaaa702b08393620, family f2)"), "{told}");
+    };
+    let family = region.join("f2");
+    let away = path.join("away");
+    fs::rename(&family, &away).expect("ours");
+    check("the directory of family f2, which HBase makes when it opens a region, is missing");
+    fs::create_dir(&family).expect("ours");
+    fs::create_dir(family.join("e0cde2b361dc4eec879c99fddbc5be15")).expect("ours");
+    check("the store file is not a regular file");
+    fs::remove_dir_all(&family).expect("ours");
+    fs::rename(&away, &family).expect("ours");
+    fs::rename(&region, &away).expect("ours");
+    let (_, told) = run(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"]);
+    assert!(told.contains(" (region 77a347dcd3a699aadaaa702b08393620): the region"), "{told}");
+    assert_eq!(told.matches("; rows from row-01500 to row-02000 may be missing").count(), 2);
+    // HBase may not have opened these regions since they were made.
+    let region = path.join("data/default/t7/5945bde6175a9acfce0280d65ebbf2a1");
+    for part in ["g", "h", "recovered.edits"] {
+        fs::remove_dir_all(region.join(part)).expect("ours");
+    }
+    let (_, told) = run(0, &["table", "verify", "--root", root, "t7"]);
+    assert_eq!(told.matches("hfile: warning: ").count(), 2, "{told}");
+    assert!(told.contains("the directory of family g, which HBase makes"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn linked_tables_and_namespaces_are_listed() {
+    use std::os::unix::fs::symlink;
+
+    let copy = RootCopy::new();
+    let path = copy.path();
+    let root = path.to_str().expect("UTF-8");
+    let (listed, _) = run(0, &["table", "ls", "--root", root]);
+    let (data, away) = (path.join("data"), path.join("away"));
+    for directory in [data.join("default/t6"), data.join("default")] {
+        fs::rename(&directory, &away).expect("ours");
+        symlink(&away, &directory).expect("linked");
+        assert_eq!(run(0, &["table", "ls", "--root", root]).0, listed);
+        fs::remove_file(&directory).expect("ours");
+        fs::rename(&away, &directory).expect("ours");
+    }
+    symlink("/nonexistent", data.join("default/t9")).expect("linked");
+    let (out, told) = run(3, &["table", "ls", "--root", root]);
+    assert_eq!(out, listed);
+    assert!(
+        told.contains("the directory of table t9, to which a symbolic link leads, is missing"),
+        "{told}"
+    );
+    symlink("/nonexistent", data.join("ns9")).expect("linked");
+    let (_, told) = run(3, &["table", "ls", "--root", root]);
+    assert!(told.contains("data/ns9: cannot list it"), "{told}");
+}
+
+#[test]
+fn a_root_without_tables_leads_to_its_snapshots() {
+    let copy = RootCopy::new();
+    fs::remove_dir_all(copy.path().join("data")).expect("ours");
+    let root = copy.path();
+    let root = root.to_str().expect("UTF-8");
+    let (out, told) = run(0, &["table", "ls", "--root", root]);
+    assert_eq!(out, "");
+    assert_eq!(
+        told,
+        format!(
+            "hfile: {root}: no tables; it has 14 snapshots, see hfile snapshot ls --root {root}\n"
+        )
+    );
+}
+
+#[test]
+fn verify_follows_the_references_to_mob_files() {
+    let copy = RootCopy::new();
+    let path = copy.path();
+    let root = path.to_str().expect("UTF-8");
+    let region = path.join("mobdir/data/default/t3/2dcf4f6cf40c0e2a9160d893ff1d9f63/m");
+    let mob = fs::read_dir(&region).expect("listed").next().expect("one").expect("read").path();
+    let name = mob.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+    let bytes = fs::read(&mob).expect("there");
+    fs::remove_file(&mob).expect("ours");
+    let (out, _) = run(1, &["table", "verify", "--root", root, "t3", "--json"]);
+    let report = object(&out);
+    for error in list(&report["errors"]) {
+        let what = error["what"].as_str().expect("text");
+        assert!(what.starts_with(&format!("the MOB file {name} of family m")), "{what}");
+        assert_eq!(error["family"], "m");
+        assert!(error["first_row"].is_string() && error["last_row"].is_string(), "{error}");
+    }
+    assert!(!list(&report["errors"]).is_empty());
+    run(3, &["table", "scan", "--root", root, "t3"]);
+    // In the archive, it is found, and checked once.
+    let archive = path.join("archive/data/default/t3/2dcf4f6cf40c0e2a9160d893ff1d9f63/m");
+    fs::create_dir_all(&archive).expect("ours");
+    fs::write(archive.join(name), &bytes).expect("ours");
+    run(0, &["table", "verify", "--root", root, "t3"]);
+    let mut damaged = bytes.clone();
+    damaged[60] ^= 1;
+    fs::write(archive.join(name), &damaged).expect("ours");
+    let (out, _) = run(1, &["table", "verify", "--root", root, "t3"]);
+    assert_eq!(out.matches(" is damaged at 0x0: ").count(), 1, "{out}");
 }

@@ -120,11 +120,18 @@ fn alter_changes_what_is_given_and_keeps_the_rest() {
         (&["f", "--bloom-type", prefix][..], "needs --bloom-prefix-length"),
         (&["f", "--ttl", "0"], "at least 1, or FOREVER"),
         (&["f", "--compression", "BZIP"], "possible values: NONE, GZ"),
+        (&["f", "--versions", "0"], "0 is not in 1.."),
         (&["g", "--versions", "1"], "the store has no family g; its family is f\n"),
     ] {
         let (status, said) = failure(directory, &[&["alter", "s"], args].concat());
         assert_eq!(status, Some(2), "{said}");
         assert!(said.contains(expected), "{said}");
+    }
+    for args in
+        [&["create", "s", "h"][..], &["get", "s", "r"], &["scan", "s"], &["explain", "s", "r"]]
+    {
+        let (status, said) = failure(directory, &[args, &["--versions", "0"]].concat());
+        assert!(status == Some(2) && said.contains("0 is not in 1.."), "{args:?}: {said}");
     }
     let described = json(directory, &["describe", "s"]);
     assert_eq!(described["families"][0]["settings"]["BLOOMFILTER"], "ROW");

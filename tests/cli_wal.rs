@@ -124,6 +124,17 @@ fn cat_can_be_limited_to_a_table_and_a_region() {
         assert!(!expected.is_empty() && expected.len() < all.len());
         assert_eq!(objects(&out).iter().collect::<Vec<_>>(), expected);
     }
+    let (_, told) = run(1, &[&args[..], &["--table", "nosuch"]].concat());
+    assert_eq!(told, "hfile: no entries of table nosuch in these logs\n");
+    let other = ["--table", "nosuch", "--region", &"0".repeat(32)];
+    let (_, told) = run(1, &[&args[..], &other].concat());
+    assert!(told.contains("no entries of table nosuch of region 0000"), "{told}");
+    for region in ["123", "hbase", &region.to_uppercase()] {
+        let (_, told) = run(2, &[&args[..], &["--region", region]].concat());
+        assert!(told.contains("not the encoded name of a region: 32 lower-case hex"), "{told}");
+    }
+    run(0, &["wal", "cat", "--region", "1588230740", &log("plain.meta")]);
+    run(2, &[&args[..], &["--table", "a/b"]].concat());
 }
 
 #[test]
@@ -157,6 +168,8 @@ fn info_counts_by_region_and_tells_how_the_log_ends() {
         "{out}"
     );
     assert!(out.contains("(2026-11-23T05:45:"), "{out}");
+    let (out, _) = run(0, &["wal", "info", &log("value.empty")]);
+    assert!(out.contains("end           open: no trailer and no entries\n"), "{out}");
 }
 
 #[test]
@@ -235,6 +248,9 @@ fn directories_are_searched_for_logs() {
     write(root, "oldWALs/notes", b"not a log");
     // The log of a server that died at once.
     write(root, "oldWALs/d", b"");
+    // Markers of a region's recovered edits.
+    write(root, "recovered.edits/31.seqid", b"");
+    write(root, "recovered.edits/30_seqid", b"");
     let (out, told) = run(0, &["wal", "verify", path(root)]);
     let lines: Vec<&str> = out.lines().filter(|line| !line.starts_with(' ')).collect();
     assert_eq!(lines.len(), 4, "{out}");
@@ -246,7 +262,7 @@ fn directories_are_searched_for_logs() {
     ]) {
         assert!(line.ends_with(end), "{line}");
     }
-    assert!(told.contains("1 file skipped: not write-ahead logs"), "{told}");
+    assert!(told.contains("3 files skipped: not write-ahead logs"), "{told}");
     fs::create_dir(root.join("none")).expect("disk takes it");
     let (_, told) = run(3, &["wal", "cat", path(&root.join("none"))]);
     assert!(told.contains("no write-ahead logs in this directory"), "{told}");

@@ -28,6 +28,11 @@ impl TableOptions {
         !self.splits.is_empty() || self.table.is_some()
     }
 
+    /// Whether the table has a name.
+    pub(crate) const fn has_table(&self) -> bool {
+        self.table.is_some()
+    }
+
     /// Returns the start rows of the table's regions, except the first region's.
     ///
     /// # Errors

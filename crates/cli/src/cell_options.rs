@@ -1,9 +1,10 @@
 //! The options that choose cells: of a table or snapshot, and those of all sources.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use directories::{MissingCells, MobValues, OldLogCells, TableScan};
+use directories::{MissingCells, MobValues, OldLogCells, TableScan, TornLog};
 use sstable::{ReadTrace, Timestamp};
 
 use crate::counters::Counters;
@@ -11,24 +12,25 @@ use crate::failure::UsageError;
 use crate::help::ADVANCED;
 use crate::key_text::{InvalidKey, KeyText};
 use crate::reading_options::reader_options;
-use crate::size_text::show_number;
+use crate::size_text::{show_count, show_number};
 use crate::stderr::print_message;
 use crate::times::time_range;
 
 /// The options that choose columns.
 #[derive(clap::Args)]
 pub(crate) struct ColumnOptions {
-    /// Print only this family; repeatable [default: all]
+    /// Read only this family; repeatable [default: all]
     #[arg(long, value_name = "FAMILY")]
     family: Vec<KeyText>,
-    /// Print only these columns: FAMILY:QUALIFIER, separated by commas; a comma in a name is \x2C
+    /// Read only these columns: FAMILY:QUALIFIER or FAMILY, separated by commas; a comma in a name
+    /// is \x2C [default: all]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<Column>,
 }
 
 /// The options that choose versions by their number.
 #[derive(clap::Args)]
-pub(crate) struct VersionOptions {
+struct VersionOptions {
     /// Show at most this many versions of each column, or all that the family keeps
     #[arg(long, value_name = "COUNT", default_value_t)]
     versions: Versions,
@@ -45,26 +47,34 @@ pub(crate) struct TimeOptions {
     max_ts: Option<i64>,
 }
 
-/// The options that choose the cells of rows, and how they are read.
+/// The options that choose columns and versions.
 #[derive(clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
-pub(crate) struct CellOptions {
+pub(crate) struct ChoiceOptions {
     #[command(flatten)]
     columns: ColumnOptions,
     #[command(flatten)]
     versions: VersionOptions,
     #[command(flatten)]
     times: TimeOptions,
+}
+
+/// The options that choose the cells of rows, and how they are read.
+#[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub(crate) struct CellOptions {
+    #[command(flatten)]
+    choice: ChoiceOptions,
     /// Show all stored cells: delete markers, deleted cells and expired cells too
     #[arg(long)]
     raw: bool,
     /// Expire cells by this time in milliseconds since 1970, or by the creation of the snapshot
     ///
     /// The default is the system clock. A family with a TTL shows fewer cells each day; with
-    /// --now creation, a snapshot always shows the same.
+    /// --now creation, a snapshot always shows the same. A table has no creation: give a time.
     #[arg(long, value_name = "MILLIS|creation")]
     now: Option<Now>,
-    /// Print references to MOB files as they are stored, instead of the values in those files
+    /// Leave references to MOB files as they are stored, instead of reading the values from those
+    /// files
     #[arg(long)]
     mob_references: bool,
     /// Continue after damaged and missing files, and list on stderr what is missing
@@ -73,7 +83,7 @@ pub(crate) struct CellOptions {
     /// Print to stderr how many files and blocks were read, and how many files were skipped
     #[arg(long)]
     explain: bool,
-    /// Read with this many threads
+    /// Read with this many threads; export reads this many regions at a time, get always uses one
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
@@ -96,13 +106,6 @@ impl ColumnOptions {
     }
 }
 
-impl VersionOptions {
-    /// Returns the maximum number of versions of a column.
-    pub(crate) const fn get(&self) -> u32 {
-        self.versions.0
-    }
-}
-
 impl TimeOptions {
     /// Limits a scan to the times.
     pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
@@ -111,16 +114,23 @@ impl TimeOptions {
     }
 }
 
+impl ChoiceOptions {
+    /// Limits a scan to the columns and versions.
+    pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
+        let scan = scan.versions(self.versions.versions.0);
+        Ok(self.columns.limit(self.times.limit(scan)?))
+    }
+}
+
 impl CellOptions {
     /// Returns the scan with these options. `creation` is the time of the snapshot.
     pub(crate) fn scan(&self, creation: Option<Timestamp>) -> Result<TableScan, UsageError> {
         let scan = TableScan::default()
-            .versions(self.versions.get())
             .raw(self.raw)
             .skip_damaged(self.skip_damaged)
             .threads(self.threads.into())
             .reader_options(reader_options());
-        let mut scan = self.columns.limit(self.times.limit(scan)?);
+        let mut scan = self.choice.limit(scan)?;
         if self.mob_references {
             scan = scan.mob(MobValues::Reference);
         }
@@ -148,20 +158,22 @@ impl CellOptions {
 /// Prints to stderr what was left out.
 pub(crate) fn print_missing(missing: &[MissingCells]) {
     for MissingCells { region, family, file, what, rows } in missing {
-        // An error of a file begins with the file's name.
-        let what = match what.strip_prefix(&format!("{file}: ")) {
-            Some(what) => what,
-            None => what,
+        let place = match (&**region, &family[..]) {
+            ("", _) => String::new(),
+            (region, b"") => format!(" (region {region})"),
+            (region, family) => format!(" (region {region}, family {})", sstable::escape(family)),
         };
-        let place = if region.is_empty() {
-            String::new()
-        } else {
-            format!(" (region {region}, family {})", sstable::escape(family))
-        };
-        print_message(format_args!(
-            "hfile: missing: {file}{place}: {what}; {rows} may be missing or incomplete"
-        ));
+        print_missing_line(file, &place, what, rows);
     }
+}
+
+/// Prints to stderr what was left out of a file.
+pub(crate) fn print_missing_line(file: &str, place: &str, what: &str, rows: impl fmt::Display) {
+    // An error of a file begins with the file's name.
+    let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
+    print_message(format_args!(
+        "hfile: missing: {file}{place}: {what}; {rows} may be missing or incomplete"
+    ));
 }
 
 /// Prints to stderr which cells of logs were left out because they are older than the region's files.
@@ -174,6 +186,22 @@ pub(super) fn print_old_log_cells(old: &[OldLogCells]) {
              HBase returns them if it replays the logs after a crash"
         ));
     }
+}
+
+/// Prints to stderr which logs end within an entry.
+pub(super) fn print_torn_logs(torn: &[TornLog]) {
+    for TornLog { path, offset, bytes, part } in torn {
+        print_torn(path, *offset, *bytes, part);
+    }
+}
+
+/// Prints to stderr that a log ends within a part.
+pub(super) fn print_torn(path: &Path, offset: u64, bytes: u64, part: &str) {
+    let (offset, bytes) = (show_count(offset), show_number(bytes, "byte"));
+    print_message(format_args!(
+        "hfile: {}: torn: {part} at offset {offset} is not finished; {bytes} not read",
+        path.display()
+    ));
 }
 
 /// A column, or a whole family.
@@ -211,10 +239,14 @@ impl Default for Versions {
 }
 
 impl FromStr for Versions {
-    type Err = std::num::ParseIntError;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "all" { Ok(Self::default()) } else { text.parse().map(Self) }
+        match text.parse() {
+            _ if text == "all" => Ok(Self::default()),
+            Ok(versions @ 1..) => Ok(Self(versions)),
+            _ => Err("expected a number of versions, at least 1, or all"),
+        }
     }
 }
 

@@ -66,6 +66,11 @@ pub(crate) struct NoLogs(pub(crate) String);
 #[error("{0} already exists")]
 pub(crate) struct OutputExists(pub(crate) String);
 
+/// The directory for the output cannot be created, because a file has its path or one above it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: cannot create: it is not a directory, or not in one")]
+pub(crate) struct NotADirectory(pub(crate) String);
+
 /// A read returned wrong data: a defect of this program, not of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -79,6 +84,26 @@ pub(crate) struct DamagedOutput {
     pub(crate) name: String,
     /// The first problem of the output.
     pub(crate) damage: Damage,
+}
+
+/// Damage that ends a scan, a get or an export of a table or a snapshot.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct DamagedTable(#[source] directories::Error);
+
+impl DamagedTable {
+    /// Wraps the error if it reports a damaged or missing file; returns other errors unchanged.
+    pub(crate) fn from_error(error: directories::Error) -> anyhow::Error {
+        use directories::{Error, wal};
+
+        match error {
+            error @ (Error::Damaged { .. }
+            | Error::Missing { .. }
+            | Error::File(sstable::Error::Corrupt { .. })
+            | Error::Log(wal::Error::Damaged { .. })) => Self(error).into(),
+            error => error.into(),
+        }
+    }
 }
 
 /// A file that cannot be salvaged, because a part that salvage needs is damaged.
@@ -185,8 +210,14 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
              info and index root to read the blocks",
         );
     }
+    if let Some(DamagedTable(error)) = cause.downcast_ref() {
+        return classify_table_damage(error);
+    }
     if cause.is::<OutputExists>() {
         return class(3, "give another --output, or --force to replace it");
+    }
+    if cause.is::<NotADirectory>() {
+        return class(3, "give another --output: a new directory (for hfile store export, OUT)");
     }
     if cause.is::<ReadMismatch>() {
         return class(
@@ -202,40 +233,7 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
         );
     }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
-        return match error {
-            store::Error::StoreFile(sstable::Error::Corrupt { .. }) => class(
-                1,
-                "list all damage with hfile store verify DIR, or with hfile verify FILE for a file to import; \
-                 save the sound parts with hfile store salvage DIR NEW, or hfile salvage FILE --output NEW",
-            ),
-            store::Error::StoreFile(error) => classify_file_error(error),
-            store::Error::Corrupt { .. } => class(
-                1,
-                "list all damage with hfile store verify DIR; restore a sound copy, or make a new store of the \
-                 sound parts with hfile store salvage DIR NEW",
-            ),
-            store::Error::Missing { path } if has_store_files(path) => class(
-                1,
-                "the MANIFEST is missing but other parts of a store exist: list them with hfile store verify DIR, \
-                 and make a new store of them with hfile store salvage DIR NEW",
-            ),
-            store::Error::Missing { .. } => {
-                class(3, "check the path, or create a store with hfile store create DIR FAMILY")
-            }
-            store::Error::Unfinished { .. } => class(
-                1,
-                "if no salvage is running there, remove the directory and run hfile store salvage again",
-            ),
-            store::Error::Changing { .. } => class(
-                3,
-                "try again, or make a checkpoint with hfile store checkpoint and read that",
-            ),
-            store::Error::Locked { .. } => {
-                class(3, "wait for the other process, or end it; verbs that only read need no lock")
-            }
-            // `classify` continues with the source: the operating system's error.
-            _ => None,
-        };
+        return classify_store_error(error);
     }
     if let Some(error) = cause.downcast_ref::<directories::Error>() {
         return classify_directory_error(error);
@@ -271,6 +269,43 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     }
 }
 
+fn classify_store_error(error: &store::Error) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
+    match error {
+        store::Error::StoreFile(sstable::Error::Corrupt { .. }) => class(
+            1,
+            "list all damage with hfile store verify DIR, or with hfile verify FILE for a file to import; \
+             save the sound parts with hfile store salvage DIR NEW, or hfile salvage FILE --output NEW",
+        ),
+        store::Error::StoreFile(error) => classify_file_error(error),
+        store::Error::Corrupt { .. } => class(
+            1,
+            "list all damage with hfile store verify DIR; restore a sound copy, or make a new store of the \
+             sound parts with hfile store salvage DIR NEW",
+        ),
+        store::Error::Missing { path } if has_store_files(path) => class(
+            1,
+            "the MANIFEST is missing but other parts of a store exist: list them with hfile store verify DIR, \
+             and make a new store of them with hfile store salvage DIR NEW",
+        ),
+        store::Error::Missing { .. } => {
+            class(3, "check the path, or create a store with hfile store create DIR FAMILY")
+        }
+        store::Error::Unfinished { .. } => class(
+            1,
+            "if no salvage is running there, remove the directory and run hfile store salvage again",
+        ),
+        store::Error::Changing { .. } => {
+            class(3, "try again, or make a checkpoint with hfile store checkpoint and read that")
+        }
+        store::Error::Locked { .. } => {
+            class(3, "wait for the other process, or end it; verbs that only read need no lock")
+        }
+        // `classify` continues with the source: the operating system's error.
+        _ => None,
+    }
+}
+
 /// Whether a directory without a manifest is nevertheless a store: it has a log directory.
 fn has_store_files(directory: &Path) -> bool {
     directory.join("wal").is_dir()
@@ -301,11 +336,43 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
     }
 }
 
+fn classify_table_damage(error: &directories::Error) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
+    match error {
+        directories::Error::Missing { .. } => class(
+            3,
+            "copy the missing file from HBase's root directory to one of these places, or read what is left with \
+             --skip-damaged; hfile table verify and hfile snapshot verify list all that is missing",
+        ),
+        directories::Error::Log(_) => class(
+            1,
+            "restore a sound copy of the log (replica, backup), or read what is left with --skip-damaged; hfile wal \
+             verify lists all damage",
+        ),
+        _ => class(
+            1,
+            "restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; hfile \
+             table verify and hfile snapshot verify list all damage and the affected rows, hfile verify FILE those \
+             of one HFile",
+        ),
+    }
+}
+
 fn classify_directory_error(error: &directories::Error) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         directories::Error::File(error) => classify_file_error(error),
         directories::Error::Log(error) => classify_log_error(error),
+        // `classify` continues with the source: an error of the operating system is no damage.
+        directories::Error::Incomplete { source, .. }
+            if matches!(**source, directories::Error::Io { .. }) =>
+        {
+            None
+        }
+        directories::Error::TooManyLogCells { .. } => class(
+            3,
+            "read fewer rows or families at a time, with --start and --stop, --prefix or --family",
+        ),
         directories::Error::Incomplete { .. } => class(
             1,
             "restore what is missing (replica, backup), or scan what is left with --skip-damaged",
@@ -354,6 +421,10 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
             "list what is wrong with hfile snapshot verify or hfile table verify; a scan with --skip-damaged reads the \
              regions that are there",
         ),
+        // The name of a family is an option, so it is checked as one: as for files and stores.
+        directories::Error::NotFound { what, .. } if what.contains(" has no family ") => {
+            class(2, "give one of the families that the table has")
+        }
         directories::Error::NotFound { .. } => class(3, "check the path and the name"),
         directories::Error::Unsupported { .. } => {
             class(3, "let HBase read it, or take a new snapshot")

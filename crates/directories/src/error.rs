@@ -11,7 +11,7 @@ use crate::names::other::SkipReason;
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a directory could not be listed, or a file not opened.
+/// Why a directory, a table, a snapshot or a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -36,12 +36,13 @@ pub enum Error {
         reason: SkipReason,
     },
 
-    /// A link, a reference or a tracker leads to a file that does not exist.
+    /// A file that a link, a reference, a tracker, a manifest or a cell names does not exist, or a
+    /// part that a region, a table or a snapshot must have.
     #[error("{}: {what} is missing; looked for {}", path.display(), show_paths(looked))]
     Missing {
-        /// The link, the reference or the tracker file.
+        /// The file or directory that names the missing file, or must have it.
         path: PathBuf,
-        /// What is missing, as in "the target of the link, …".
+        /// What is missing, as in "the description of the region".
         what: String,
         /// The places that were searched.
         looked: Vec<PathBuf>,
@@ -55,7 +56,7 @@ pub enum Error {
     NoRoot {
         /// The link.
         path: PathBuf,
-        /// What is missing, as in "the target of the link, …".
+        /// What cannot be found, as in "the file … of family …, to which the link leads,".
         what: String,
     },
 
@@ -79,7 +80,7 @@ pub enum Error {
         what: String,
     },
 
-    /// There is no such snapshot, table or root directory.
+    /// There is no such snapshot, table, family or root directory.
     #[error("{}: {what}", path.display())]
     NotFound {
         /// The directory that was searched.
@@ -99,13 +100,26 @@ pub enum Error {
         rows: Box<RowsBetween>,
     },
 
-    /// A directory has more files, or is deeper, than the limits allow.
+    /// A limit is exceeded: of the files or the depth of a directory.
     #[error("{}: {what}", path.display())]
     TooMany {
         /// The directory.
         path: PathBuf,
         /// The limit that is exceeded, as in "has more than …".
         what: String,
+    },
+
+    /// The cells from logs exceed [`TableScan::log_bytes_max`](crate::TableScan::log_bytes_max).
+    #[error(
+        "{}: the logs up to this one have more than {} MiB of cells that are in no store file",
+        path.display(),
+        bytes_max >> 20
+    )]
+    TooManyLogCells {
+        /// The log at which the limit was exceeded.
+        path: PathBuf,
+        /// The limit in bytes.
+        bytes_max: usize,
     },
 
     /// A part of a table could not be read, so that a scan would miss cells.
@@ -133,10 +147,47 @@ impl Error {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 
+    /// Returns whether a part is damaged or missing, so that a scan may go on without it.
+    ///
+    /// An I/O error such as a refused permission, an exceeded limit and a defect of this program are
+    /// no loss: the cells are there.
+    pub(crate) fn is_loss(&self) -> bool {
+        match self {
+            Self::Io { source, .. } | Self::Log(crate::wal::Error::Io { source, .. }) => {
+                is_gone(source)
+            }
+            Self::File(error) => is_file_loss(error),
+            Self::Incomplete { source, .. } => source.is_loss(),
+            // A header or a trailer has no checksum, so damage can look like an unknown feature.
+            Self::Unsupported { .. }
+            | Self::Log(_)
+            | Self::NotAStoreFile { .. }
+            | Self::Missing { .. }
+            | Self::NoRoot { .. }
+            | Self::Damaged { .. }
+            | Self::KeyRanges { .. } => true,
+            Self::NotFound { .. } | Self::TooMany { .. } | Self::TooManyLogCells { .. } => false,
+        }
+    }
+
     /// Creates the error of a failed action on a file or directory.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), action, source }
     }
+}
+
+/// Returns whether an HFile is damaged or missing; see [`Error::is_loss`].
+pub(crate) fn is_file_loss(error: &sstable::Error) -> bool {
+    match error {
+        sstable::Error::Io { source, .. } => is_gone(source),
+        sstable::Error::Corrupt { .. } | sstable::Error::Unsupported { .. } => true,
+        _ => false,
+    }
+}
+
+/// Returns whether a file, or its end, is not there.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
 }
 
 /// Formats paths as a list.

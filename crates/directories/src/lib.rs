@@ -1,10 +1,39 @@
-//! Apache HBase's file names and directory trees.
+//! Apache HBase's tables, snapshots, store files and write-ahead logs, read without HBase.
 //!
-//! HBase keeps the files of a table in `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`. Not every file there
-//! is an HFile: after a split, a region has references to halves of its parent's files; a cloned table
-//! has links to files of the original. Not every file counts: with a store file tracker, only the files
-//! of its list do. This crate lists the store files that count, and opens the HFiles that have their
-//! cells.
+//! | to read                                     | use                                       |
+//! |---------------------------------------------|-------------------------------------------|
+//! | a snapshot or a table, as HBase shows it    | [`RootDirectory`], [`Table::scan`]        |
+//! | whether a table or a snapshot is complete   | [`Table::check`], the module [`verify`]   |
+//! | single store files of any directory         | [`Listing`], [`StoreFileReader`]          |
+//! | write-ahead logs                            | the module [`wal`]                        |
+//!
+//! # Tables and snapshots
+//!
+//! A scan merges the store files of each region by HBase's rules: versions, delete markers, TTLs,
+//! values in MOB files, and on request the cells that are only in write-ahead logs.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use directories::{LocalTree, RootDirectory, TableScan};
+//!
+//! let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
+//! let snapshot = root.snapshot("users-monday")?;
+//! let mut cells = snapshot.table.scan(&TableScan::default().prefix("user1"))?;
+//! while let Some(cell) = cells.next_ref()? {
+//!     println!("{cell:?}");
+//! }
+//! # Ok::<(), directories::Error>(())
+//! ```
+//!
+//! # Store files
+//!
+//! HBase keeps the files of a table in `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`. Not every file
+//! there is an HFile: after a split, a region has references to halves of its parent's files; a
+//! cloned table has links to files of the original. Not every file counts: with a store file
+//! tracker, only the files of its list do. [`Listing`] has the store files that count, and
+//! [`StoreFileReader`] opens the HFiles that have their cells.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -71,8 +100,6 @@
 //!
 //! All access to files goes through a [`FileTree`]; [`LocalTree`] is the local file system.
 //!
-//! The module [`wal`] reads write-ahead logs.
-//!
 //! Directories may come from outside. Damaged, hostile and missing files are errors. No input causes
 //! an endless loop, and every allocation has a limit.
 #![cfg_attr(
@@ -83,12 +110,14 @@
 mod contents;
 mod entry;
 mod error;
+mod family_directories;
 mod listing;
 mod location;
 mod message;
 mod meta;
 mod names;
 mod place;
+mod problem_place;
 mod reader;
 mod region_directory;
 mod region_info;
@@ -118,7 +147,10 @@ pub use place::Place;
 pub use reader::{CellScanner, StoreFileReader};
 pub use region_info::RegionInfo;
 pub use root::{RootDirectory, SnapshotList};
-pub use scan::{FamilyColumns, MissingCells, MobValues, OldLogCells, TableCells, TableScan};
+pub use scan::{
+    FamilyColumns, MissingCells, MobValues, OldLogCells, TableCells, TableScan, TornLog,
+    UnflushedCells,
+};
 pub use schema::{FamilySchema, TableSchema};
 pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use store_file::StoreFile;

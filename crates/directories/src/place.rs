@@ -37,7 +37,7 @@ pub enum Place {
 impl Place {
     /// Returns what a directory with these entries is.
     ///
-    /// Lists a subdirectory, the first one, only if the names of the entries do not decide.
+    /// Lists one subdirectory, the first, if the names of the entries do not decide.
     pub(crate) fn of(tree: &dyn FileTree, directory: &Path, items: &[Item]) -> Self {
         let has = |name: &str| items.iter().any(|item| item.name() == Some(name));
         let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();

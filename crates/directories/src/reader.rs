@@ -21,7 +21,7 @@ impl StoreFileReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be opened, [`Error::File`] as [`Reader::open`].
+    /// [`Error::File`] if the file cannot be opened, or as [`Reader::open`].
     pub fn open(
         tree: &dyn FileTree,
         location: &Location,

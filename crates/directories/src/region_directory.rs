@@ -1,10 +1,12 @@
-//! The regions in the directory of a table, or of a snapshot of version 1.
+//! The regions in the directory of a table, or of a snapshot with layout version 0.
 //!
 //! ```text
 //! TABLE/REGION/.regioninfo
 //!             /FAMILY/FILE             in a snapshot, empty or a reference
 //!             /FAMILY/.filelist        of a store file tracker, which lists the files that count
 //!             /recovered.edits/N       write-ahead logs that HBase replays when it opens the region
+//!                             /N.temp  a log whose splitting did not finish
+//!                             /N.TIME  a log that HBase moved aside, because it could not replay it
 //!                             /N.seqid empty; all writes up to sequence id N are in store files
 //! ```
 //!
@@ -60,7 +62,16 @@ impl RegionDirectories<'_> {
         let (mut regions, mut seen) = (Vec::new(), items.len());
         for item in items {
             let name = item.name().and_then(|name| name.parse::<RegionName>().ok());
-            let (Some(name), ItemKind::Directory) = (name, item.kind) else { continue };
+            let Some(name) = name else { continue };
+            match item.kind {
+                ItemKind::Directory | ItemKind::DirectoryLink => {}
+                // Not HBase's, and not what a copy leaves of a directory.
+                ItemKind::File { .. } => continue,
+                ItemKind::Other => {
+                    problems.push(self.not_a_region(table, item.path));
+                    continue;
+                }
+            }
             match self.read_region(&item.path, &name, problems) {
                 Ok(region) => {
                     seen = seen.saturating_add(1).saturating_add(region.files().count());
@@ -140,7 +151,8 @@ impl RegionDirectories<'_> {
     fn check_other_families(&self, region: &Path, problems: &mut Vec<Error>) -> Result<()> {
         for item in self.list_if_there(region)? {
             let name = item.name().filter(|name| is_family_name(name.as_bytes()));
-            let (Some(name), ItemKind::Directory) = (name, item.kind) else { continue };
+            let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
+            let Some(name) = name.filter(|_| is_directory) else { continue };
             if self.schema.family(name.as_bytes()).is_some() {
                 continue;
             }
@@ -208,7 +220,11 @@ impl RegionDirectories<'_> {
     ) {
         for item in items {
             let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
-            let (Some(name), ItemKind::File { len }) = (name, item.kind) else { continue };
+            let Some(name) = name else { continue };
+            let ItemKind::File { len } = item.kind else {
+                problems.push(self.not_a_file(&place.listed_in, item.path));
+                continue;
+            };
             let is_link = matches!(name, StoreFileName::Link(_));
             if len == 0 && self.kind != DirectoryKind::Snapshot && !is_link {
                 problems.push(Error::damaged(&item.path, "the store file is empty"));
@@ -216,6 +232,29 @@ impl RegionDirectories<'_> {
             }
             let path = Some(item.path);
             files.push(StoreFile { name, len: None, half: None, path, place: place.clone() });
+        }
+    }
+
+    /// Returns the error of a name of a store file that is no regular file.
+    fn not_a_file(&self, family: &Path, path: PathBuf) -> Error {
+        self.not_that(family, path, "store file", "regular file")
+    }
+
+    /// Returns the error of a name of a region that is neither a directory nor a file.
+    fn not_a_region(&self, table: &Path, path: PathBuf) -> Error {
+        self.not_that(table, path, "directory of a region", "directory")
+    }
+
+    /// Returns the error of an entry of `directory` that has the name of another kind of entry.
+    fn not_that(&self, directory: &Path, path: PathBuf, named: &str, wanted: &str) -> Error {
+        match self.tree.find(&path) {
+            Err(source) => Error::io(&path, "find it")(source),
+            Ok(None) => Error::Missing {
+                path: directory.to_owned(),
+                what: format!("the {named} to which a symbolic link leads"),
+                looked: vec![path],
+            },
+            Ok(Some(_)) => Error::damaged(&path, format!("the {named} is not a {wanted}")),
         }
     }
 
@@ -256,19 +295,29 @@ impl RegionDirectories<'_> {
 
     fn list_if_there(&self, directory: &Path) -> Result<Vec<Item>> {
         match self.tree.find(directory).map_err(Error::io(directory, "find it"))? {
-            Some(ItemKind::Directory) => {
+            Some(ItemKind::Directory | ItemKind::DirectoryLink) => {
                 self.tree.list(directory).map_err(Error::io(directory, "list it"))
             }
-            _ => Ok(Vec::new()),
+            Some(ItemKind::File { .. } | ItemKind::Other) => {
+                Err(Error::damaged(directory, "is not a directory"))
+            }
+            None => Ok(Vec::new()),
         }
     }
 }
 
-/// Returns the logs among recovered edits.
+/// Returns the logs among recovered edits: those whose names are numbers, as for HBase.
+///
+/// HBase: `WALSplitUtil.EDITFILES_NAME_PATTERN`.
 fn recovered_edits(items: Vec<Item>) -> Vec<PathBuf> {
+    let is_number = |name: &str| {
+        let digits = name.strip_prefix('-').unwrap_or(name);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
     let is_log = |item: &Item| {
-        matches!(item.kind, ItemKind::File { len } if len > 0)
-            && item.name().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()))
+        // A symbolic link that leads nowhere is kept: opening it fails, and says why.
+        matches!(item.kind, ItemKind::File { len: 1.. } | ItemKind::Other)
+            && item.name().is_some_and(is_number)
     };
     let mut logs: Vec<PathBuf> = items.into_iter().filter(is_log).map(|item| item.path).collect();
     logs.sort();

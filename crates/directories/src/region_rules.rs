@@ -1,9 +1,10 @@
 //! Decides which regions of a table count.
 //!
 //! After a split or a merge, the old regions stay until a compaction has rewritten all their cells.
-//! Meanwhile the new regions have references to their files, so reading both would return cells
-//! twice. `hbase:meta` and snapshots mark the parents of a split, and do not have those of a merge.
-//! Without them, the key ranges decide: newer regions that together cover an older one replace it.
+//! Meanwhile the new regions have references to the files of the old ones, so reading both would
+//! return cells twice. `hbase:meta` and snapshots mark the parents of a split, and do not list
+//! those of a merge. Without them, the key ranges decide: newer regions that together cover an
+//! older one replace it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ use crate::schema::TableSchema;
 use crate::table::{Family, LeftOut, LeftOutReason, Region};
 use crate::{Error, RegionInfo, RegionName};
 
-/// The regions of a table, by what they count for.
+/// The regions of a table: those that count, the one of MOB files, and those that do not count.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) regions: Vec<Region>,
@@ -24,7 +25,7 @@ pub(crate) struct Parts {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Sorts the regions of a table by what they count for, by the marks in their descriptions.
+/// Divides the regions of a table into [`Parts`], by the marks in their descriptions.
 pub(crate) fn split_up(
     path: &Path,
     schema: &TableSchema,
@@ -62,9 +63,10 @@ pub(crate) fn split_up(
 impl Parts {
     /// Leaves out the regions that `hbase:meta` marks as split parents, and those that it does not have.
     ///
-    /// Returns whether `hbase:meta` decided. It does not if it is older than the directories, as after
-    /// the loss of its log: then it lacks regions that are newer than those it has in their place, or
-    /// that it has nothing in place of.
+    /// Returns whether `hbase:meta` decided. It does not if it is older than the directories, for
+    /// example because its log is lost. The sign is a region that `hbase:meta` lacks, and that is
+    /// newer than a region of `hbase:meta` with some of its rows, or has rows that no region of
+    /// `hbase:meta` has.
     pub(crate) fn apply_meta(&mut self, meta: &BTreeMap<RegionName, RegionInfo>) -> bool {
         let counts = |region: &Region| {
             let info = meta.get(&region.info.encoded_name);

@@ -5,7 +5,7 @@
 //!     /.hbase-snapshot/NAME         snapshots
 //!     /archive/data/…               files that only snapshots and links use
 //!     /mobdir/data/…                MOB files
-//!     /WALs/SERVER/LOG              write-ahead logs of running servers
+//!     /WALs/SERVER/LOG              write-ahead logs of running servers, and of those that died
 //!     /oldWALs/LOG                  logs whose cells have all been flushed
 //! ```
 //!
@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::family_directories::check_family_directories;
 use crate::region_directory::{DirectoryKind, RegionDirectories};
 use crate::region_rules::{Parts, split_up};
 use crate::root_paths::table_in;
@@ -30,10 +31,14 @@ use crate::{
 const SNAPSHOTS: &str = ".hbase-snapshot";
 /// The directory of snapshots that are not finished.
 const UNFINISHED: &str = ".tmp";
-/// The directory of write-ahead logs of running servers.
+/// The directory of the write-ahead logs that may have unflushed cells.
 const LOGS: &str = "WALs";
-/// Directories and files of which a root directory has at least one.
+/// Directories and files of which a root directory has at least one, if it has no `data/default` or
+/// `data/hbase`.
 const PARTS: [&str; 4] = [SNAPSHOTS, "archive", "hbase.version", "hbase.id"];
+
+/// The directories of a root directory that have tables, snapshots and logs.
+const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, "oldWALs", UNFINISHED];
 
 /// A root directory of HBase, or a directory that `ExportSnapshot` wrote.
 ///
@@ -75,21 +80,14 @@ impl RootDirectory {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if it has none of the directories of a root, [`Error::Io`] if it cannot be
-    /// read.
+    /// [`Error::NotFound`] if it is missing, or has none of the directories and files of a root;
+    /// [`Error::Io`] if it cannot be read.
     pub fn open(tree: Arc<dyn FileTree>, path: &Path) -> Result<Self> {
-        let has = |name: &str| {
-            let part = path.join(name);
-            let found = tree.find(&part).map_err(Error::io(&part, "find it"));
-            found.map(|found| found.is_some())
-        };
-        let mut is_root = has("data/default")? || has("data/hbase")?;
-        for part in PARTS {
-            is_root = is_root || has(part)?;
-        }
-        if !is_root {
+        if !is_root(&*tree, path)? {
             let what = "is not a root directory of HBase: it has no .hbase-snapshot, archive, data/default or hbase.version";
-            return Err(Error::NotFound { path: path.to_owned(), what: what.to_owned() });
+            let above = root_above(&*tree, path).map(|root| format!("; {} is one", root.display()));
+            let what = format!("{what}{}", above.unwrap_or_default());
+            return Err(Error::NotFound { path: path.to_owned(), what });
         }
         let path = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
         Ok(Self { tree, path })
@@ -168,9 +166,10 @@ impl RootDirectory {
         let data = self.path.join("data");
         let mut tables = Vec::new();
         for namespace in self.names_in(&data)? {
-            for table in self.names_in(&data.join(&namespace))? {
+            let items = self.list_named(&data.join(&namespace))?;
+            for table in directory_names(&items) {
                 let namespace = Some(&*namespace).filter(|name| *name != "default");
-                tables.extend(TableName::new(namespace, &table));
+                tables.extend(TableName::new(namespace, table));
             }
         }
         tables.sort();
@@ -190,11 +189,17 @@ impl RootDirectory {
             != Some(ItemKind::Directory)
         {
             let names: Vec<String> = self.tables()?.iter().map(ToString::to_string).collect();
+            if names.contains(&name.to_string()) {
+                let what =
+                    format!("the directory of table {name}, to which a symbolic link leads,");
+                let path = directory.parent().unwrap_or(&directory).to_owned();
+                return Err(Error::Missing { path, what, looked: vec![directory] });
+            }
             let what = format!("has no table {name}; {}", list_text("tables", &names));
             return Err(Error::NotFound { path: self.path.join("data"), what });
         }
         let mut problems = Vec::new();
-        let schema = TableSchema::read_newest(tree, &directory, &mut problems)?;
+        let (schema, number) = TableSchema::read_newest(tree, &directory, &mut problems)?;
         if schema.table != *name {
             let what = format!("damaged description of a table: it is of table {}", schema.table);
             return Err(Error::damaged(&directory.join(crate::schema::DIRECTORY), what));
@@ -207,7 +212,16 @@ impl RootDirectory {
         }
         .read(&directory, &mut problems)?;
         let mut parts = split_up(&directory, &schema, regions, &mut problems);
-        let regions_by = self.decide(name, &directory, &mut parts, &mut problems);
+        let (regions_by, absent) = self.decide(name, &directory, &mut parts, &mut problems);
+        let mut warnings = Vec::new();
+        check_family_directories(
+            tree,
+            &directory,
+            number > 1,
+            &parts.regions,
+            &mut problems,
+            &mut warnings,
+        );
         parts.check_key_ranges(&directory, &mut problems);
         parts.mob = self.mob_region(&schema, &mut problems);
         Ok(Table {
@@ -217,6 +231,8 @@ impl RootDirectory {
             mob: parts.mob,
             left_out: parts.left_out,
             problems: problems.into_iter().map(Arc::new).collect(),
+            warnings: warnings.into_iter().map(Arc::new).collect(),
+            absent,
             regions_by,
             logs: self.logs(name)?,
             path: directory,
@@ -239,14 +255,16 @@ impl RootDirectory {
     }
 
     /// Decides which regions of a table count: by `hbase:meta`, or by their key ranges.
+    ///
+    /// Also returns the regions that count by `hbase:meta` and could not be read.
     fn decide(
         &self,
         table: &TableName,
         directory: &Path,
         parts: &mut Parts,
         problems: &mut Vec<Error>,
-    ) -> RegionsBy {
-        let Ok(meta) = TableName::new(Some("hbase"), "meta") else { return RegionsBy::KeyRanges };
+    ) -> (RegionsBy, Vec<RegionInfo>) {
+        let meta = TableName::new(Some("hbase"), "meta").expect("a valid name");
         let by_meta = if table.is_meta() {
             None
         } else {
@@ -254,33 +272,41 @@ impl RootDirectory {
         };
         let Some(by_meta) = by_meta.filter(|by_meta| parts.apply_meta(by_meta)) else {
             parts.leave_out_covered();
-            return RegionsBy::KeyRanges;
+            return (RegionsBy::KeyRanges, Vec::new());
         };
         let there: BTreeSet<&RegionName> = parts.regions.iter().map(Region::name).collect();
-        for info in by_meta.values().filter(|info| !info.is_split_parent()) {
-            if !there.contains(&info.encoded_name) {
-                let region = &info.encoded_name;
-                problems.push(Error::Missing {
-                    path: directory.to_owned(),
-                    what: format!("the region {region} of hbase:meta, {},", info.rows()),
-                    looked: vec![directory.join(region.as_str())],
-                });
-            }
+        let absent = by_meta.into_values().filter(|info| !info.is_split_parent());
+        let absent: Vec<RegionInfo> =
+            absent.filter(|info| !there.contains(&info.encoded_name)).collect();
+        for info in &absent {
+            let region = &info.encoded_name;
+            problems.push(Error::Missing {
+                path: directory.to_owned(),
+                what: format!("the region {region} of hbase:meta, {},", info.rows()),
+                looked: vec![directory.join(region.as_str())],
+            });
         }
-        RegionsBy::Meta
+        (RegionsBy::Meta, absent)
     }
 
-    /// Returns the write-ahead logs that may have cells of a table that were not flushed, by name.
+    /// Returns the write-ahead logs that may have unflushed cells of a table, by ascending path.
     ///
-    /// Logs of `hbase:meta` are of that table only.
+    /// Files ending in `.meta` have the cells of `hbase:meta`, the others those of all other
+    /// tables.
     fn logs(&self, table: &TableName) -> Result<Vec<PathBuf>> {
         let mut logs = Vec::new();
         for server in self.list_if_there(&self.path.join(LOGS))? {
-            if server.kind != ItemKind::Directory {
-                continue;
+            match server.kind {
+                ItemKind::Directory | ItemKind::DirectoryLink => {}
+                ItemKind::File { .. } => continue,
+                // A symbolic link that leads nowhere is kept: opening it fails, and says why.
+                ItemKind::Other => {
+                    logs.push(server.path);
+                    continue;
+                }
             }
-            for item in self.list_if_there(&server.path)? {
-                let is_log = matches!(item.kind, ItemKind::File { len } if len > 0);
+            for item in self.list_named(&server.path)? {
+                let is_log = matches!(item.kind, ItemKind::File { len: 1.. } | ItemKind::Other);
                 if is_log && item.path.extension().is_some_and(|it| it == "meta") == table.is_meta()
                 {
                     logs.push(item.path);
@@ -294,22 +320,51 @@ impl RootDirectory {
     /// Returns the names of the directories in a directory that are not hidden, ascending.
     fn names_in(&self, directory: &Path) -> Result<Vec<String>> {
         let items = self.list_if_there(directory)?;
-        let directories = items.iter().filter(|item| item.kind == ItemKind::Directory);
-        let names = directories.filter_map(Item::name).filter(|name| !name.starts_with('.'));
-        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        let mut names: Vec<String> = directory_names(&items).map(str::to_owned).collect();
         names.sort();
         Ok(names)
     }
 
     fn list_if_there(&self, directory: &Path) -> Result<Vec<Item>> {
-        let kind = self.tree.find(directory).map_err(Error::io(directory, "find it"))?;
-        match kind {
-            Some(ItemKind::Directory) => {
-                self.tree.list(directory).map_err(Error::io(directory, "list it"))
-            }
-            _ => Ok(Vec::new()),
+        match self.tree.find(directory).map_err(Error::io(directory, "find it"))? {
+            Some(_) => self.list_named(directory),
+            None => Ok(Vec::new()),
         }
     }
+
+    /// Lists a directory that must be there, because another one has its name.
+    fn list_named(&self, directory: &Path) -> Result<Vec<Item>> {
+        self.tree.list(directory).map_err(Error::io(directory, "list it"))
+    }
+}
+
+/// Returns whether a directory has a part of a root directory.
+fn is_root(tree: &dyn FileTree, path: &Path) -> Result<bool> {
+    for part in ["data/default", "data/hbase"].iter().chain(&PARTS) {
+        let part = path.join(part);
+        if tree.find(&part).map_err(Error::io(&part, "find it"))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the root directory that a path is in, such as that of `ROOT/data/default`.
+fn root_above(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
+    let path = tree.absolute(path).ok()?;
+    let is_top = |path: &&Path| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| TOPS.contains(&name))
+    };
+    let mut roots = path.ancestors().filter(is_top).filter_map(Path::parent);
+    roots.find(|root| is_root(tree, root).is_ok_and(|is_root| is_root)).map(Path::to_owned)
+}
+
+/// Returns the names of the directories among the entries of a directory that are not hidden.
+///
+/// A symbolic link that leads nowhere is among them: opening it fails, and says why.
+fn directory_names(items: &[Item]) -> impl Iterator<Item = &str> {
+    let directories = items.iter().filter(|item| !matches!(item.kind, ItemKind::File { .. }));
+    directories.filter_map(Item::name).filter(|name| !name.starts_with('.'))
 }
 
 /// Returns the names as the end of an error message, cut after some.

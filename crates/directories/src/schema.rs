@@ -65,7 +65,9 @@ impl TableSchema {
         self.families.get(index)
     }
 
-    /// Reads the newest schema in the directory of a table or of a snapshot.
+    /// Reads the newest schema in the directory of a table or of a snapshot, and returns its number.
+    ///
+    /// The number is 1 unless the table was altered.
     ///
     /// Damaged files are skipped if an older file is sound, and added to `problems`.
     ///
@@ -76,7 +78,7 @@ impl TableSchema {
         tree: &dyn FileTree,
         directory: &Path,
         problems: &mut Vec<Error>,
-    ) -> Result<Self> {
+    ) -> Result<(Self, u64)> {
         let directory = directory.join(DIRECTORY);
         let kind = tree.find(&directory).map_err(Error::io(&directory, "find it"))?;
         let items = match kind {
@@ -87,16 +89,16 @@ impl TableSchema {
         };
         let mut files: Vec<_> = items
             .into_iter()
-            .filter(|item| matches!(item.kind, ItemKind::File { .. }))
+            .filter(|item| matches!(item.kind, ItemKind::File { .. } | ItemKind::Other))
             .filter_map(|item| Some((sequence(item.name()?)?, item.path)))
             .collect();
         files.sort_by(|one, other| other.cmp(one));
         let mut first_error = None;
-        for (_, path) in files {
+        for (number, path) in files {
             match Self::read(tree, &path) {
                 Ok(schema) => {
                     problems.extend(first_error);
-                    return Ok(schema);
+                    return Ok((schema, number));
                 }
                 Err(error) => first_error = first_error.or(Some(error)),
             }

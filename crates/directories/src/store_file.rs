@@ -17,7 +17,9 @@ use crate::{
 pub struct StoreFile {
     /// The name.
     pub name: StoreFileName,
-    /// The recorded length of the HFile that has the cells, whole for a reference.
+    /// The recorded length of the HFile that has the cells, of the whole file for a reference.
+    ///
+    /// A snapshot's manifest records it, and a store file tracker except for links and references.
     pub len: Option<u64>,
     /// The half that a reference stands for, if a manifest or a tracker records it.
     pub half: Option<Reference>,
@@ -70,9 +72,10 @@ impl StoreFile {
         format!("{region}/{family}/{}", self.name)
     }
 
-    /// Returns the path of the HFile that has the cells, below `data` or `archive/data`.
+    /// Returns the path of the HFile that has the cells, below `data`, `mobdir/data` or
+    /// `archive/data`: `NAMESPACE/TABLE/REGION/FAMILY/FILE`.
     ///
-    /// As in `NAMESPACE/TABLE/REGION/FAMILY/FILE`. Files with equal paths share their cells.
+    /// Store files with equal paths have their cells in the same HFile.
     pub fn hfile_path(&self) -> String {
         let (table, region, name) = self.target();
         let family = &self.place.family;
@@ -81,9 +84,9 @@ impl StoreFile {
 
     /// Checks that a half fits the region of the reference and the first row of the whole HFile.
     ///
-    /// The parts of a split are halves at the start or the end of their region; a merged region has
-    /// the whole files of its parents, as upper halves from the start of the parent. A damaged split
-    /// row would hide cells.
+    /// After a split, the split row is the start key of the upper region and the end key of the
+    /// lower one. A merged region has the whole files of its parents as upper halves, split at the
+    /// start key of the parent. A damaged split row would hide cells.
     ///
     /// # Errors
     ///
@@ -145,9 +148,9 @@ impl StoreFile {
 
     /// Returns whether the file is an HFile in the table's own directory.
     ///
-    /// A store file tracker can list one that is in the archive: after `restore_snapshot`, HBase
-    /// leaves the list of a table that has a tracker as it was. HBase cannot open the region then,
-    /// and cells of the archived file would be those that the restore took back.
+    /// Such a file is not looked for in the archive. A store file tracker can list one that is
+    /// there: HBase does not change the tracker's list in a `restore_snapshot`. HBase cannot open
+    /// the region then, and the archived file has the cells that the restore took back.
     fn is_own(&self) -> bool {
         self.place.is_table && matches!(self.name, StoreFileName::HFile(_))
     }

@@ -21,18 +21,26 @@ pub struct Table {
     pub schema: TableSchema,
     /// The regions that count, by ascending start key.
     pub regions: Vec<Region>,
-    /// The region that lists the MOB files of a snapshot, if there are any.
+    /// The region that lists the MOB files: of a snapshot with MOB files, and of each table with a
+    /// MOB family.
     pub mob: Option<Region>,
     /// The regions that do not count, and why.
     pub left_out: Vec<LeftOut>,
-    /// Parts of the table that cannot be read, as text with the path; cells may be missing.
+    /// The errors of parts that cannot be read. A scan fails because of them, unless it skips
+    /// damage.
     pub problems: Vec<Arc<Error>>,
-    /// How it was found out which regions count.
+    /// What may be damage or as HBase left it: directories of families that are missing from regions
+    /// that HBase may not have opened since they, or the families, were made. A scan ignores them.
+    pub warnings: Vec<Arc<Error>>,
+    /// What decided which regions count.
     pub regions_by: RegionsBy,
     /// The write-ahead logs that may have cells of the table that are in no store file.
     pub logs: Vec<PathBuf>,
-    /// The file that describes the table: a manifest, or a directory.
+    /// The path of what describes the table: the manifest or the directory of a snapshot, or the
+    /// directory of a table.
     pub path: PathBuf,
+    /// The regions that count by `hbase:meta`, and could not be read.
+    pub(crate) absent: Vec<RegionInfo>,
     pub(crate) root: PathBuf,
     pub(crate) tree: Arc<dyn FileTree>,
 }
@@ -44,7 +52,7 @@ pub struct Region {
     pub info: RegionInfo,
     /// The families of the table's schema, by ascending name, those without files as well.
     pub families: Vec<Family>,
-    /// Write-ahead logs that HBase replays when it opens the region.
+    /// Write-ahead logs in `recovered.edits`, which HBase replays when it opens the region.
     pub recovered_edits: Vec<PathBuf>,
     /// The sequence id up to which all writes were in store files when HBase last opened or closed
     /// the region; `None` if that is not known.
@@ -85,7 +93,7 @@ pub enum LeftOutReason {
     Replica,
 }
 
-/// How it was found out which regions of a table count.
+/// What decided which regions of a table count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RegionsBy {
@@ -93,7 +101,7 @@ pub enum RegionsBy {
     Snapshot,
     /// `hbase:meta` of the same root directory lists them.
     Meta,
-    /// Of regions with the same key range, the newest count.
+    /// The key ranges: newer regions replace an older one whose key range they cover.
     KeyRanges,
 }
 
@@ -115,12 +123,12 @@ impl Table {
 
     /// Finds a MOB file, by the table and the name in the cell that refers to it.
     ///
-    /// The cells of a cloned table refer to the files of the original. Looks in `mobdir`, then in
-    /// the archive.
+    /// The cells of a cloned table refer to the files of the original. Looks in `data`,
+    /// `.tmp/data`, `mobdir/data` and `archive/data`, in this order.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if it is in neither.
+    /// [`Error::Missing`] if it is in none of them.
     pub fn locate_mob(
         &self,
         table: &TableName,
@@ -137,7 +145,7 @@ impl Region {
         self.families.iter().find(|family| family.name == name)
     }
 
-    /// Returns the number of store files.
+    /// Iterates over the store files of all families.
     pub fn files(&self) -> impl Iterator<Item = &StoreFile> {
         self.families.iter().flat_map(|family| &family.files)
     }

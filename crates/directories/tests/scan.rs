@@ -9,7 +9,7 @@ use directories::{
 };
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use sstable::{Timestamp, ndjson};
+use sstable::{Cell, Timestamp, ndjson};
 use support::root_directory::{RootCopy, data, manifest};
 
 fn open(copy: &RootCopy) -> RootDirectory {
@@ -100,7 +100,7 @@ fn without_the_logs_a_table_has_the_cells_of_its_files() {
     let expected = &manifest["snapshots"]["s13"];
     check("t1", table.scan(&scan()).expect("sound"), &truth(&expected["cellsFile"]));
     let few = scan().with_logs(true).log_bytes_max(1000);
-    assert!(matches!(table.scan(&few), Err(Error::TooMany { .. })));
+    assert!(matches!(table.scan(&few), Err(Error::TooManyLogCells { .. })));
 }
 
 /// The fields of a line of cells by which scans choose.
@@ -261,5 +261,38 @@ fn a_row_of_hbase_meta_is_not_taken_for_the_rows_after_it_in_its_order() {
         let one: Vec<_> = one.map(|cell| cell.expect("sound")).collect();
         let expected: Vec<_> = all.iter().filter(|cell| cell.row() == row).cloned().collect();
         assert_eq!(one, expected, "{}", sstable::escape(row));
+    }
+}
+
+#[test]
+fn logs_that_are_read_once_serve_several_scans() {
+    let copy = RootCopy::new();
+    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
+    let table = root.table(&"t1".parse().expect("a name")).expect("sound");
+    let scan = TableScan::default().with_logs(true);
+    let cells = |scan: &TableScan| -> Vec<Cell> {
+        table.scan(scan).and_then(Iterator::collect).expect("sound")
+    };
+    let all = cells(&scan);
+    assert!(all.len() > cells(&TableScan::default()).len());
+    let row = scan.clone().row("row-00077");
+    let of_row = cells(&row);
+    let read = table.read_logs(&scan).expect("sound");
+    let part = table.read_logs(&scan.clone().start("row-01000").family("f1")).expect("sound");
+    // The logs are gone: only what was read before has their cells.
+    for log in &table.logs {
+        std::fs::remove_file(log).expect("ours");
+    }
+    assert!(cells(&scan.clone().unflushed(read.clone())) == all);
+    assert!(cells(&row.clone().unflushed(read.clone())) == of_row);
+    let mut regions = Vec::new();
+    for region in &table.regions {
+        let scanned = table.scan_region(region, &scan.clone().unflushed(read.clone()));
+        regions.extend(scanned.and_then(Iterator::collect::<Result<Vec<_>, _>>).expect("sound"));
+    }
+    assert!(regions == all);
+    // What was read does not include these rows or families: the logs are read, and are missing.
+    for other in [row, scan.clone().start("row-01500"), scan.family("f1")] {
+        assert!(table.scan(&other.unflushed(part.clone())).is_err());
     }
 }

@@ -164,3 +164,29 @@ fn a_changed_length_of_a_closed_log_is_damage_and_not_a_torn_end() {
     let error = end.expect_err("damaged").to_string();
     assert_eq!(error, format!("log: damaged at offset {at}: an entry reaches into the trailer"));
 }
+
+#[test]
+fn a_changed_length_before_sound_entries_is_damage_and_not_a_torn_end() {
+    let whole = bytes("plain.open");
+    let (entries, _) = read(whole.clone()).expect("a log");
+    for (index, entry) in entries.iter().enumerate() {
+        let mut changed = whole.clone();
+        // The length of the first cell, after the key: more than the file has left.
+        let at = entry.offset as usize;
+        let key_len = usize::from(changed[at]);
+        assert!(key_len < 0x80);
+        changed[at + 1 + key_len] = 0x01;
+        let (found, end) = read(changed).expect("the header is sound");
+        assert_eq!(found, entries[..index]);
+        let is_last = index + 1 == entries.len();
+        assert_eq!(matches!(end, Ok(End::Torn { .. })), is_last, "{end:?}");
+        if let Some(next) = entries.get(index + 1) {
+            let error = end.expect_err("damaged").to_string();
+            let expected = format!(
+                "log: damaged at offset {at}: an entry reaches beyond the end of the file, but a sound one is at {}",
+                next.offset
+            );
+            assert_eq!(error, expected);
+        }
+    }
+}

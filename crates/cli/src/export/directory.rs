@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::form;
 use super::manifest::Manifest;
-use crate::failure::UsageError;
+use crate::failure::{NotADirectory, UsageError};
 use crate::temporary::OutputFile;
 
 const LOCK: &str = ".export.lock";
@@ -35,7 +36,12 @@ impl ExportDirectory {
     /// `new` is the manifest of an export that begins.
     pub(super) fn open(path: &Path, new: Manifest) -> anyhow::Result<(Self, Manifest)> {
         let shown = path.display();
-        fs::create_dir_all(path).with_context(|| format!("{shown}: cannot create"))?;
+        if let Err(error) = fs::create_dir_all(path) {
+            if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) {
+                return Err(NotADirectory(shown.to_string()).into());
+            }
+            return Err(error).with_context(|| format!("{shown}: cannot create"));
+        }
         let manifest_path = path.join(Manifest::NAME);
         let known = match fs::read(&manifest_path) {
             Ok(bytes) => Some(bytes),
@@ -66,7 +72,7 @@ impl ExportDirectory {
         let directory = Self { path: path.to_owned(), _lock: lock };
         let mut manifest = match known {
             None => new,
-            Some(bytes) => continued(&manifest_path, &bytes, &new)?,
+            Some(bytes) => directory.known(&manifest_path, &bytes, new)?,
         };
         directory.keep_complete(&mut manifest)?;
         directory.write(&manifest)?;
@@ -92,6 +98,19 @@ impl ExportDirectory {
     pub(super) fn finish(self) -> anyhow::Result<()> {
         let path = self.path.join(LOCK);
         fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))
+    }
+
+    /// Returns the manifest to continue from: of an earlier run, or `new` if that run completed
+    /// nothing.
+    fn known(&self, path: &Path, bytes: &[u8], new: Manifest) -> anyhow::Result<Manifest> {
+        let mut known = parsed(path, bytes, &new)?;
+        if known.regions.is_empty() && !known.complete {
+            // That run ended before its first region, perhaps by a wrong option.
+            self.keep_complete(&mut known)?;
+            return Ok(new);
+        }
+        check_is_same(path, &known, &new)?;
+        Ok(known)
     }
 
     /// Forgets regions whose files are not there as they were written, and removes all files that
@@ -124,25 +143,39 @@ impl ExportDirectory {
     }
 }
 
-/// Returns the manifest of an earlier run, which must be of the same export.
-fn continued(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manifest> {
+/// Returns the manifest of an earlier run.
+fn parsed(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manifest> {
     let known: Manifest = serde_json::from_slice(bytes).with_context(|| {
         format!("{}: not the manifest of an export; give another directory", path.display())
     })?;
-    let usage =
-        |what: &str| UsageError(format!("{}: {what}; give another directory", path.display()));
     if known.schema != new.schema {
-        return Err(usage("written by another version of hfile").into());
-    }
-    if !known.source.is_same(&new.source) {
-        return Err(
-            usage("an export of another source, or the source's files have changed since").into()
-        );
-    }
-    if known.format != new.format || known.options != new.options {
-        return Err(usage("an export with other options").into());
+        return Err(other_export(path, "written by another version of hfile").into());
     }
     Ok(known)
+}
+
+/// Checks that the manifest of an earlier run is of the same export.
+fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<(), UsageError> {
+    if !known.source.is_same(&new.source) {
+        return Err(other_export(
+            path,
+            "an export of another source, or the source's files have changed since",
+        ));
+    }
+    let mut other = Vec::new();
+    if known.format != new.format {
+        other.push(format!("--to {}", known.format));
+    }
+    other.extend(form::differing_options(&known.options, &new.options));
+    if other.is_empty() {
+        return Ok(());
+    }
+    let what = format!("an export with other options: {}", other.join(", "));
+    Err(other_export(path, &what))
+}
+
+fn other_export(path: &Path, what: &str) -> UsageError {
+    UsageError(format!("{}: {what}; give another directory", path.display()))
 }
 
 /// Whether a path is one that an export makes: temporary, or with the name of an exported file.

@@ -58,8 +58,8 @@ pub(crate) struct FormOptions {
     /// Choose the format of the files
     #[arg(long = "to", value_enum, ignore_case = true)]
     format: ExportFormat,
-    /// Begin a new file at the next row when a file reaches SIZE
-    #[arg(long, value_name = "SIZE")]
+    /// Begin a new file at the next row when a file reaches SIZE [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = file_size)]
     max_file_size: Option<SizeText>,
     /// Write one row per row of the table, with a column for each of --columns and --type
     #[arg(long)]
@@ -68,7 +68,7 @@ pub(crate) struct FormOptions {
     /// repeatable [default: binary-hex]
     #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
     types: Vec<TypeText>,
-    /// Decode the row keys as this type
+    /// Decode the row keys as this type, one of those of --type
     #[arg(long, value_name = "TYPE", default_value = "binary-hex")]
     #[arg(value_parser = ValueType::from_name)]
     row_type: ValueType,
@@ -94,6 +94,14 @@ pub(crate) struct Form {
     pub(super) pivot: Option<Vec<PivotColumn>>,
     pub(super) row_type: ValueType,
     pub(super) times: bool,
+}
+
+/// Parses the maximum size of a file, which is not 0.
+fn file_size(text: &str) -> Result<SizeText, String> {
+    match text.parse::<SizeText>()? {
+        size if size.bytes() == 0 => Err("a file has at least 1 byte".to_owned()),
+        size => Ok(size),
+    }
 }
 
 impl FormOptions {
@@ -170,6 +178,49 @@ impl FormOptions {
     }
 }
 
+/// The options of the command line by their names in the manifest.
+const OPTIONS: [(&str, &str); 15] = [
+    ("max_file_size", "--max-file-size"),
+    ("pivot", "--pivot and --type"),
+    ("row_type", "--row-type"),
+    ("times", "--times"),
+    ("start", "--start"),
+    ("stop", "--stop"),
+    ("prefix", "--prefix"),
+    ("columns", "--family and --columns"),
+    ("versions", "--versions"),
+    ("min_ts", "--min-ts"),
+    ("max_ts", "--max-ts"),
+    ("raw", "--raw"),
+    ("with_wal", "--with-wal"),
+    ("mob_references", "--mob-references"),
+    ("skip_damaged", "--skip-damaged"),
+];
+
+/// Returns the options that differ between two exports, as the first was given them: `--raw`, or
+/// `no --raw`.
+pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<String> {
+    let differing = OPTIONS.iter().filter(|(key, _)| known[key] != new[key]);
+    let shown = differing.map(|(key, option)| match &known[key] {
+        Value::Null | Value::Bool(false) => format!("no {option}"),
+        Value::Bool(true) => (*option).to_owned(),
+        Value::String(text) if text.is_empty() => format!("no {option}"),
+        Value::String(text) => format!("{option} {text}"),
+        Value::Array(texts) if texts.is_empty() => format!("no {option}"),
+        Value::Array(texts) => {
+            let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
+            format!("{option} {}", texts.join(","))
+        }
+        Value::Number(time) if time.as_i64() == Some(i64::MAX) => format!("no {option}"),
+        other => format!("{option} {other}"),
+    });
+    let mut shown: Vec<String> = shown.collect();
+    if shown.is_empty() && known != new {
+        shown.push("of another version of hfile".to_owned());
+    }
+    shown
+}
+
 impl Form {
     /// Whether a row of a file is a row of the source, with a column for each of its columns.
     pub(crate) const fn is_pivot(&self) -> bool {
@@ -178,7 +229,8 @@ impl Form {
 
     /// Returns the form and the scan as JSON: two exports with the same value have the same files.
     ///
-    /// The time by which cells expire is left out, and how the files are read.
+    /// The time by which cells expire is left out, and how the files are read. [`OPTIONS`] has a
+    /// name for each key.
     pub(super) fn options(&self, scan: &TableScan) -> Value {
         let text = |bytes: &[u8]| sstable::escape(bytes).to_string();
         let row = |row: &Option<Vec<u8>>| row.as_deref().map(text);

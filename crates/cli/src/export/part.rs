@@ -14,10 +14,14 @@ use super::manifest::{ExportedFile, ExportedRegion};
 use super::sink::{ByteCount, Sink};
 use super::source::{ExportSource, Part, files_hash};
 use crate::cells_output::Format;
+use crate::failure::UsageError;
 use crate::progress::Progress;
 
 /// Cells between two looks at whether the export was stopped.
 const CELLS_PER_CHECK: u32 = 4096;
+
+/// The maximum number of files of a part, save HFiles: their numbers have six digits.
+const FILES_MAX: u32 = 1_000_000;
 
 /// What all parts of an export have in common.
 pub(super) struct Job<'e> {
@@ -150,14 +154,14 @@ impl<'j> PartFiles<'j> {
         *begun += 1;
         let (job, stem) = (self.job, &self.part.file_stem);
         let format = job.form.format;
-        let name = match format {
+        let name = if format == ExportFormat::Hfiles {
             // Named as HBase names its files: by 32 hex digits.
-            ExportFormat::Hfiles => {
-                let directory = String::from_utf8_lossy(family);
-                let directory = check_directory(&directory)?;
-                format!("{directory}/{}{number:08x}", self.hfile_prefix())
-            }
-            _ => format!("{:05}-{stem}-{number:03}.{}", self.index, format.extension()),
+            let directory = String::from_utf8_lossy(family);
+            let directory = check_directory(&directory)?;
+            format!("{directory}/{}{number:08x}", self.hfile_prefix())
+        } else {
+            check_number(number)?;
+            format!("{:05}-{stem}-{number:06}.{}", self.index, format.extension())
         };
         let path = job.out.join(&name);
         let (sink, written) = match format {
@@ -249,6 +253,15 @@ impl OpenFile {
             bytes: found.len(),
         })
     }
+}
+
+/// Refuses a number with more than six digits, whose name would sort before the others.
+fn check_number(number: u32) -> Result<(), UsageError> {
+    if number < FILES_MAX {
+        return Ok(());
+    }
+    let what = "--max-file-size gives more than 1,000,000 files for one region; give a larger size";
+    Err(UsageError(what.to_owned()))
 }
 
 /// Refuses a family whose name is no name of a directory.

@@ -11,10 +11,12 @@ use store::Clock;
 
 use super::directory::ExportDirectory;
 use super::form::Form;
-use super::manifest::{Manifest, Source};
+use super::manifest::{ExportedRegion, Manifest, Missing, Source};
 use super::part::{ExportedPart, Job, Stopped};
 use super::report::ExportReport;
+use super::sink::Sink;
 use super::source::{ExportSource, Part};
+use crate::cell_options::print_missing_line;
 use crate::failure::UsageError;
 use crate::progress::Progress;
 
@@ -47,6 +49,9 @@ impl Export<'_> {
     pub(crate) fn run(self) -> anyhow::Result<Exported> {
         let Self { source, described, mut scan, form, output } = self;
         let threads = std::mem::replace(&mut scan.threads, 1);
+        // Before the directory is created: a wrong option leaves nothing behind.
+        source.check(&scan)?;
+        Sink::check(&form)?;
         let (directory, mut manifest) =
             ExportDirectory::open(output, new_manifest(described, &form, &scan))?;
         check_now(scan.now, &manifest, output)?;
@@ -55,6 +60,7 @@ impl Export<'_> {
         let pending: Vec<usize> =
             (0..parts.len()).filter(|part| !manifest.has(&parts[*part].name)).collect();
         let resumed = parts.len() - pending.len();
+        print_missing_before(&manifest);
         if pending.len() == 1 {
             scan.threads = threads;
         }
@@ -82,6 +88,16 @@ impl Export<'_> {
         let report = ExportReport::new(output, &manifest, resumed);
         let is_whole = manifest.regions.iter().all(|part| part.missing.is_empty());
         Ok(Exported { report, missing, old_log_cells, trace, is_whole })
+    }
+}
+
+/// Prints to stderr what earlier runs left out: the files of this export do not have it either.
+fn print_missing_before(manifest: &Manifest) {
+    for ExportedRegion { region, missing, .. } in &manifest.regions {
+        for Missing { file, what, rows } in missing {
+            let place = format!(" ({} {region}, of an earlier run)", manifest.source.unit());
+            print_missing_line(file, &place, what, rows);
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use anyhow::Context;
 use sstable::{CellRef, FileName, SequenceId, Writer, WriterOptions};
 
 #[cfg(feature = "parquet")]
-use super::form::{ExportFormat, Form};
+use super::form::ExportFormat;
+use super::form::Form;
 use crate::cells_output::{CellsOutput, Format};
 use crate::temporary::OutputFile;
 
@@ -76,6 +77,22 @@ fn create(path: &Path) -> anyhow::Result<(FileSink, ByteCount)> {
 }
 
 impl Sink {
+    /// Checks that files of this form can be written.
+    #[cfg(feature = "parquet")]
+    pub(super) fn check(form: &Form) -> anyhow::Result<()> {
+        if form.format.has_batches() {
+            batch_scan(form).builder().map_err(usage)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that files of this form can be written: text and HFiles always can.
+    #[cfg(not(feature = "parquet"))]
+    #[expect(clippy::unnecessary_wraps, reason = "a build with Parquet returns errors")]
+    pub(super) fn check(_form: &Form) -> anyhow::Result<()> {
+        Ok(())
+    }
+
     /// Begins a file of text.
     pub(super) fn text(path: &Path, format: Format) -> anyhow::Result<(Self, ByteCount)> {
         let (sink, count) = create(path)?;

@@ -9,6 +9,16 @@ pub(crate) trait ExportSource: Sync {
     /// Returns the parts, in the order of their rows if they have one.
     fn parts(&self) -> &[Part];
 
+    /// Checks that the source has what a scan selects, before the export writes anything.
+    ///
+    /// The default opens the first part, without logs: the export reads those.
+    fn check(&self, scan: &TableScan) -> anyhow::Result<()> {
+        if self.parts().is_empty() {
+            return Ok(());
+        }
+        self.open(0, &scan.clone().with_logs(false)).map(drop)
+    }
+
     /// Opens the cells of a part that a scan selects.
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>>;
 

@@ -1,6 +1,7 @@
 //! The cells of one HFile, or of a half, that an export selects.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use directories::{CellScanner, FamilyColumns, StoreFileReader, TableScan};
 use sstable::{CellRef, Comparator, KeyRef, ReadTrace, Timestamp};
@@ -16,8 +17,8 @@ pub(super) struct FileCells {
     prefix: Vec<u8>,
     stop: Option<Vec<u8>>,
     families: Vec<FamilyColumns>,
-    min_ts: Timestamp,
-    max_ts: Timestamp,
+    /// The times of the cells; `None` for all, as the end of a range is excluded.
+    times: Option<Range<Timestamp>>,
     /// Which versions are shown; `None` if all cells are.
     rules: Option<Rules<'static>>,
     is_returned: bool,
@@ -40,6 +41,8 @@ impl FileCells {
         }
         let view = View::default().versions(scan.versions).time_range(scan.min_ts, scan.max_ts);
         let family = FamilyOptions::default().versions(u32::MAX);
+        let (all, times) = (TableScan::default(), scan.min_ts..scan.max_ts);
+        let all = all.min_ts..all.max_ts;
         let now = scan.now.unwrap_or_else(|| Clock::system().now());
         Ok(Self {
             scanner,
@@ -47,8 +50,7 @@ impl FileCells {
             prefix: scan.prefix.clone(),
             stop: scan.stop.clone(),
             families: scan.families.clone(),
-            min_ts: scan.min_ts,
-            max_ts: scan.max_ts,
+            times: (times != all).then_some(times),
             rules: (!scan.raw).then(|| Rules::new(&family, &view, now)),
             is_returned: false,
             trace: ReadTrace::default(),
@@ -71,7 +73,7 @@ impl FileCells {
             // The rules must judge each cell of a row: markers under the empty qualifier, too.
             let is_shown = match &mut self.rules {
                 Some(rules) => rules.judge(&cell) == Verdict::Include,
-                None => (self.min_ts..self.max_ts).contains(&cell.timestamp),
+                None => self.times.as_ref().is_none_or(|times| times.contains(&cell.timestamp)),
             };
             if is_shown && begins && is_wanted(&self.families, &cell) {
                 return Ok(true);

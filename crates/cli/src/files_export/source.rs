@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::Context;
 use directories::TableScan;
-use sstable::{Comparator, Reader, WriterOptions};
+use sstable::{Comparator, KeyRef, Reader, WriterOptions, escape};
 
 use super::cells::FileCells;
 use crate::export::{ExportFormat, ExportSource, Form, Part, PartCells, Source, files_hash};
@@ -24,6 +24,8 @@ pub(super) struct FilesSource<'i> {
     /// Of each file, for HFiles.
     options: Vec<WriterOptions>,
     files_hash: String,
+    /// The families of the files that have cells, ascending.
+    families: BTreeSet<Vec<u8>>,
     /// The order of rows, which is META if it is that of any file.
     row_order: Comparator,
 }
@@ -32,7 +34,7 @@ impl<'i> FilesSource<'i> {
     /// Opens each file once, for its length and settings.
     pub(super) fn open(files: &'i [Input], form: &Form) -> anyhow::Result<Self> {
         let (mut parts, mut options, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let mut description = String::new();
+        let (mut description, mut families) = (String::new(), BTreeSet::new());
         let mut row_order = Comparator::Bytes;
         for file in files {
             let name = file.name();
@@ -58,13 +60,17 @@ impl<'i> FilesSource<'i> {
             if is_meta {
                 row_order = Comparator::Meta;
             }
+            // All cells of an HFile are of one family.
+            let first_key = whole.index().first_key().and_then(KeyRef::parse);
+            families.extend(first_key.map(|key| key.family.to_vec()));
             options.push(settings(whole));
             // Of a half, about that much is read.
             let bytes = if location.half.is_some() { found.len() / 2 } else { found.len() };
             let (start_row, end_row) = (Vec::new(), Vec::new());
             parts.push(Part { name, file_stem: stem, start_row, end_row, bytes });
         }
-        Ok(Self { files, parts, options, files_hash: files_hash(&description), row_order })
+        let files_hash = files_hash(&description);
+        Ok(Self { files, parts, options, files_hash, families, row_order })
     }
 
     /// Returns the order of the files' rows.
@@ -81,6 +87,19 @@ impl<'i> FilesSource<'i> {
 impl ExportSource for FilesSource<'_> {
     fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    fn check(&self, scan: &TableScan) -> anyhow::Result<()> {
+        let unknown = scan.families.iter().find(|wanted| !self.families.contains(&wanted.family));
+        // Files without cells do not say which family they are of.
+        let (Some(unknown), false) = (unknown, self.families.is_empty()) else { return Ok(()) };
+        let known: Vec<_> = self.families.iter().map(|name| escape(name).to_string()).collect();
+        let (unknown, known) = (escape(&unknown.family), known.join(", "));
+        Err(UsageError(match self.files {
+            [file] => format!("{}: has no family {unknown}; its family is {known}", file.name()),
+            _ => format!("no file has family {unknown}; the families of the files: {known}"),
+        })
+        .into())
     }
 
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {

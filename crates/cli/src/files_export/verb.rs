@@ -26,8 +26,8 @@ Examples:
 Writes all stored cells of each file to files of its own, in file order: delete markers and old versions too.
 The files of a directory are not merged; hfile table export and hfile store export merge those of a table and
 of a store. --pivot writes the newest version of each column that the file itself does not delete.
-Files appear when they are complete; manifest.json lists them. A second run with the same options goes on after
-the HFiles that are in manifest.json, also after a crash. Parquet and Arrow need a build with --features parquet.
+A file appears when it is complete; manifest.json lists the files of each complete HFile. A second run with the same
+options skips these HFiles, also after a crash. Parquet and Arrow need a build with --features parquet.
 Exit status: 0 all written, 1 a file is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct ExportFiles {
     /// HFiles, or directories of them

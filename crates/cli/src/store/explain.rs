@@ -21,7 +21,8 @@ Examples:
   hfile store explain DIR hex:726f7731 --json
   hfile store explain DIR row1 --with-map
 
-The column \"family map\" shows the number of the data block that the map names, from 0.
+The column \"family map\" shows what the map says: that it denies the row, or names the file or
+one of its data blocks, which are numbered from 0. The column is left out if no map answered.
 Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Explain {
@@ -30,7 +31,7 @@ pub(super) struct Explain {
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// Build the family maps first, as a process does that keeps the store open
+    /// Build the family maps in memory first; without a map, the get queries the filters
     #[arg(long)]
     with_map: bool,
     #[command(flatten)]

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use directories::{MobValues, TableScan};
+use directories::TableScan;
 use sstable::{Comparator, Timestamp};
 
 use super::directory::{Directory, warn_about_filters};
 use super::export_source::StoreSource;
 use crate::bulk_load::TableOptions;
-use crate::cell_options::{ColumnOptions, TimeOptions, VersionOptions};
+use crate::cell_options::ChoiceOptions;
 use crate::export::{self, ExportFormat, FormOptions};
 use crate::failure::{Answer, UsageError};
 use crate::output::ReportFormat;
@@ -27,13 +27,13 @@ Examples:
   hfile store export DIR OUT --to csv --prefix user1. --versions 1
 
 HFiles: writes a subdirectory of OUT per family, with one file per region that has rows of the family. --splits
-gives the start rows of all regions except the first; without it there is one region. The files include delete
-markers, which hide older cells of the table that they are loaded into. The subdirectories appear when all
-files are complete; other entries of OUT are not changed.
+gives the start rows of all regions except the first; without it there is one region. The files have no deleted
+and expired cells, but they have the delete markers, which hide older cells of the table that they are loaded
+into. The subdirectories appear when all files are complete; other entries of OUT are not changed.
 
 Other formats: writes what a scan shows, the families of a row one after the other, at least one file for each
-region of --splits. manifest.json lists the files; a second run with the same options goes on after the regions
-in it, unless the store has changed. Parquet and Arrow need a build with --features parquet.
+region of --splits. manifest.json lists the files; a second run with the same options skips the regions in it,
+and is refused if the store has changed. Parquet and Arrow need a build with --features parquet.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Export {
     #[command(flatten)]
@@ -48,12 +48,8 @@ pub(super) struct Export {
     #[command(flatten)]
     rows: RowOptions,
     #[command(flatten)]
-    columns: ColumnOptions,
-    #[command(flatten)]
-    versions: VersionOptions,
-    #[command(flatten)]
-    times: TimeOptions,
-    /// Write all stored cells: delete markers, deleted cells and expired cells too
+    cells: ChoiceOptions,
+    /// Write all stored cells: delete markers, deleted cells and expired cells too; not for --to hfiles
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -64,22 +60,23 @@ impl Export {
     /// Writes the files.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.rows.check(Comparator::Bytes)?;
-        let scan = TableScan::default()
-            .mob(MobValues::Resolve)
-            .versions(self.versions.get())
-            .raw(self.raw);
-        let mut scan = self.columns.limit(self.times.limit(scan)?);
+        let mut scan = self.cells.limit(TableScan::default().raw(self.raw))?;
         self.rows.limit(&mut scan);
         scan.now = self.directory.now.map(Timestamp::new);
         let form = self.form.form(&mut scan)?;
         let splits = self.table.splits()?;
         if form.format == ExportFormat::Hfiles {
             if !is_everything(&scan) || form.max_file_size.is_some() {
-                let what = "HFiles get all cells of the store; the options that choose cells, and \
-                            --max-file-size, are for --to parquet, arrow, csv and cells";
+                let what = "HFiles get all cells of the store; the options that choose cells, --raw, \
+                            and --max-file-size, are for --to parquet, arrow, csv and cells";
                 return Err(UsageError(what.to_owned()).into());
             }
             return self.write_hfiles(&splits);
+        }
+        if self.table.has_table() {
+            let what =
+                "--table names a table in the command that loads HFiles: it is for --to hfiles";
+            return Err(UsageError(what.to_owned()).into());
         }
         let source = StoreSource::open(&self.directory, splits)?;
         let described = source.describe();
@@ -104,13 +101,14 @@ impl Export {
     }
 }
 
-/// Whether a scan leaves out no rows, columns or versions.
+/// Whether a scan is of what HFiles get: all rows, columns and versions, and no more than them.
 fn is_everything(scan: &TableScan) -> bool {
-    let TableScan { start, stop, prefix, families, min_ts, max_ts, versions, .. } = scan;
+    let TableScan { start, stop, prefix, families, min_ts, max_ts, versions, raw, .. } = scan;
     let whole = TableScan::default();
     start.is_none()
         && stop.is_none()
         && prefix.is_empty()
         && families.is_empty()
+        && !raw
         && (*min_ts, *max_ts, *versions) == (whole.min_ts, whole.max_ts, whole.versions)
 }

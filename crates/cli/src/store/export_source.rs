@@ -89,6 +89,10 @@ impl ExportSource for StoreSource {
         &self.parts
     }
 
+    fn check(&self, scan: &TableScan) -> anyhow::Result<()> {
+        self.snapshot(scan).map(drop)
+    }
+
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
         let (snapshot, part) = (self.snapshot(scan)?, &self.parts[part]);
         let mut families = Vec::new();

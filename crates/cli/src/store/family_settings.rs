@@ -20,7 +20,7 @@ use crate::writing_options::{bloom_of_length, small};
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(super) struct FamilySettings {
     /// Keep at most this many versions of a column [new family: 1]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     versions: Option<u32>,
     /// Keep at least this many versions of a column, even after their TTL [new family: 0]
     #[arg(long, value_name = "COUNT")]
@@ -69,7 +69,8 @@ pub(super) struct FamilySettings {
     /// are fewest
     #[arg(long, value_name = "SIZE", group = "sizing", requires = "filter")]
     filter_budget: Option<SizeText>,
-    /// Look rows up in one map of all files in memory: OFF, FILES, BLOCKS or AUTO [new family: AUTO]
+    /// Set the map in memory that names the files of a row: OFF, FILES, BLOCKS (the data blocks,
+    /// too) or AUTO [new family: AUTO]
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     #[arg(value_parser = name_parser::<MapMode>())]
     family_map: Option<MapMode>,

@@ -23,7 +23,7 @@ Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")
 pub(super) struct Stats {
     #[command(flatten)]
     directory: Directory,
-    /// Build the family maps first, as a process does that keeps the store open
+    /// Build the family maps in memory first, and show their sizes
     #[arg(long)]
     with_map: bool,
     #[command(flatten)]

@@ -11,6 +11,7 @@ use crate::times::time_range;
 pub(super) struct Versions {
     /// Show at most this many versions of each column
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) versions: u32,
     /// Show versions from this time on, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]

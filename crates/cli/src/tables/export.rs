@@ -1,15 +1,19 @@
 //! `hfile snapshot export` and `hfile table export`: write the cells of a table to files, by region.
 
 use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
 
-use directories::{Family, MissingCells, OldLogCells, Region, Table, TableCells, TableScan};
+use directories::{
+    Family, MissingCells, OldLogCells, Region, Table, TableCells, TableScan, UnflushedCells,
+};
 use sstable::{CellRef, ReadTrace, WriterOptions};
 
 use super::contents::file_len;
+use super::get::read_logs;
 use super::place::{OpenTable, Place};
-use crate::cell_options::{CellOptions, print_missing, print_old_log_cells};
+use crate::cell_options::{CellOptions, print_missing, print_old_log_cells, print_torn_logs};
 use crate::export::{self, ExportOptions, ExportSource, Part, PartCells, Source};
-use crate::failure::Answer;
+use crate::failure::{Answer, DamagedTable};
 use crate::output::ReportFormat;
 use crate::row_options::RowOptions;
 
@@ -79,9 +83,20 @@ fn describe(table: &Table, snapshot: Option<String>) -> Source {
     }
 }
 
+/// The cells of the logs of all regions.
+#[derive(Default)]
+enum TableLogs {
+    #[default]
+    NotRead,
+    Read(UnflushedCells),
+    /// Too many for memory: the scan of each region reads its own.
+    TooMany,
+}
+
 /// The regions of a table.
 struct TableSource<'t> {
     table: &'t Table,
+    logs: Mutex<TableLogs>,
     parts: Vec<Part>,
 }
 
@@ -97,7 +112,30 @@ impl<'t> TableSource<'t> {
                 bytes: region.files().filter_map(|file| file_len(table, file)).sum(),
             }
         };
-        Self { table, parts: table.regions.iter().map(part).collect() }
+        Self { table, logs: Mutex::default(), parts: table.regions.iter().map(part).collect() }
+    }
+}
+
+impl TableSource<'_> {
+    /// Reads the logs for all regions, if the scan needs them and they were not read yet.
+    fn read_logs(&self, scan: &TableScan) -> anyhow::Result<Option<UnflushedCells>> {
+        if !scan.with_logs {
+            return Ok(None);
+        }
+        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*logs, TableLogs::NotRead) {
+            *logs = match read_logs(self.table, scan)? {
+                Some(cells) => {
+                    print_torn_logs(cells.torn_logs());
+                    TableLogs::Read(cells)
+                }
+                None => TableLogs::TooMany,
+            };
+        }
+        Ok(match &*logs {
+            TableLogs::Read(cells) => Some(cells.clone()),
+            TableLogs::NotRead | TableLogs::TooMany => None,
+        })
     }
 }
 
@@ -107,7 +145,18 @@ impl ExportSource for TableSource<'_> {
     }
 
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
-        Ok(Box::new(self.table.scan_region(&self.table.regions[part], scan)?))
+        let region = &self.table.regions[part];
+        let shared = self.read_logs(scan)?;
+        let is_shared = shared.is_some();
+        let scan = match shared {
+            Some(cells) => scan.clone().unflushed(cells),
+            None => scan.clone(),
+        };
+        let cells = self.table.scan_region(region, &scan).map_err(DamagedTable::from_error)?;
+        if !is_shared {
+            print_torn_logs(cells.torn_logs());
+        }
+        Ok(Box::new(cells))
     }
 
     fn writer_options(&self, _part: usize, family: &[u8]) -> WriterOptions {
@@ -123,7 +172,7 @@ impl ExportSource for TableSource<'_> {
 
 impl PartCells for TableCells {
     fn next_cell(&mut self) -> anyhow::Result<Option<CellRef<'_>>> {
-        Ok(self.next_ref()?)
+        self.next_ref().map_err(DamagedTable::from_error)
     }
 
     fn trace(&mut self) -> ReadTrace {

@@ -1,12 +1,13 @@
 //! `hfile snapshot get` and `hfile table get`: print the cells of rows.
 
 use anyhow::Context;
+use directories::{Error, Table, TableScan, UnflushedCells};
 
 use super::place::{OpenTable, Place};
 use super::scan::print_cells;
-use crate::cell_options::{CellOptions, print_missing, print_old_log_cells};
+use crate::cell_options::{CellOptions, print_missing, print_old_log_cells, print_torn_logs};
 use crate::cells_output::{CellsOutput, FormatOptions};
-use crate::failure::Answer;
+use crate::failure::{Answer, DamagedTable};
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 use crate::stderr::print_message;
@@ -30,10 +31,20 @@ impl<P: Place> Get<P> {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let OpenTable { table, creation, with_logs, .. } = self.place.open()?;
         let scan = self.cells.scan(creation)?.with_logs(with_logs);
+        let shared = self.read_logs(&table, &scan)?;
+        let is_shared = shared.is_some();
+        if let Some(cells) = &shared {
+            print_torn_logs(cells.torn_logs());
+        }
+        let scan = match shared {
+            Some(cells) => scan.unflushed(cells),
+            None => scan,
+        };
         let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         let mut answer = Answer::Positive;
         for row in &self.rows {
-            let mut cells = table.scan(&scan.clone().row(row.as_bytes()))?;
+            let cells = table.scan(&scan.clone().row(row.as_bytes()));
+            let mut cells = cells.map_err(DamagedTable::from_error)?;
             let printed = print_cells(&mut cells, &mut output, u64::MAX, None);
             // Cells must be printed before a message about the row.
             output.flush().context(STDOUT)?;
@@ -41,6 +52,9 @@ impl<P: Place> Get<P> {
             let missing = cells.missing();
             print_missing(&missing);
             print_old_log_cells(cells.old_log_cells());
+            if !is_shared {
+                print_torn_logs(cells.torn_logs());
+            }
             self.cells.explain(cells.trace());
             if found == 0 {
                 print_message(format_args!("hfile: row not found: {row}"));
@@ -49,5 +63,28 @@ impl<P: Place> Get<P> {
         }
         output.finish().context(STDOUT)?;
         Ok(answer)
+    }
+    /// Reads the logs once, if several rows need them and the cells between the rows are not too many.
+    fn read_logs(&self, table: &Table, scan: &TableScan) -> anyhow::Result<Option<UnflushedCells>> {
+        if !scan.with_logs || self.rows.len() < 2 {
+            return Ok(None);
+        }
+        let mut scan = scan.clone();
+        // In the order of hbase:meta, the least and the greatest row are others.
+        if !table.name.is_meta() {
+            let rows = || self.rows.iter().map(KeyText::as_bytes);
+            let last = rows().max().unwrap_or_default();
+            scan = scan.start(rows().min().unwrap_or_default()).stop([last, b"\0"].concat());
+        }
+        read_logs(table, &scan)
+    }
+}
+
+/// Reads the logs of a table; `None` if they have too many cells.
+pub(super) fn read_logs(table: &Table, scan: &TableScan) -> anyhow::Result<Option<UnflushedCells>> {
+    match table.read_logs(scan) {
+        Ok(cells) => Ok(Some(cells)),
+        Err(Error::TooManyLogCells { .. }) => Ok(None),
+        Err(error) => Err(DamagedTable::from_error(error)),
     }
 }

@@ -182,6 +182,17 @@ impl ListTables {
             };
             outcomes.record(read(&root))?;
         }
+        if names.is_empty() {
+            let snapshots = match root.snapshot_names()?.len() as u64 {
+                0 => String::new(),
+                count => {
+                    let snapshots = show_number(count, "snapshot");
+                    format!("; it has {snapshots}, see hfile snapshot ls --root {}", self.root)
+                }
+            };
+            print_message(format_args!("hfile: {}: no tables{snapshots}", self.root));
+            return Ok(Answer::Positive);
+        }
         let row = |line: &TableLine| {
             vec![
                 line.table.clone(),

@@ -1,5 +1,6 @@
 //! The arguments that name a snapshot or a table of a root directory.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub(super) struct OpenTable {
 /// The root directory.
 #[derive(clap::Args)]
 pub(super) struct Root {
-    /// Root directory of HBase, or a directory that ExportSnapshot wrote
+    /// Root directory of HBase; for snapshots, also a directory that ExportSnapshot wrote
     #[expect(clippy::doc_markdown, reason = "help is plain text")]
     #[arg(long = "root", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     path: PathBuf,
@@ -56,9 +57,15 @@ pub(super) struct TablePlace {
     /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
     #[arg(value_name = "TABLE")]
     name: String,
-    /// Also read cells that are only in write-ahead logs, as HBase does when it starts
+    /// Also read cells that are only in write-ahead logs: those that HBase replays when it starts
     #[arg(long)]
     with_wal: bool,
+}
+
+impl fmt::Display for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(f)
+    }
 }
 
 impl Root {
@@ -131,7 +138,14 @@ fn open_table(root: &Root, name: &str) -> anyhow::Result<Table> {
     let parsed: TableName = name.parse().map_err(|_| {
         UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
     })?;
-    Ok(root.open()?.table(&parsed)?)
+    let table = root.open()?.table(&parsed)?;
+    for warning in &table.warnings {
+        print_message(format_args!(
+            "hfile: warning: {warning}; it is lost, or HBase has not opened the region since the region or the \
+             family was made"
+        ));
+    }
+    Ok(table)
 }
 
 impl Place for TablePlace {

@@ -8,9 +8,9 @@ use sstable::{BlockKind, BlockSource};
 
 use super::contents::file_len;
 use super::place::{OpenTable, Place};
-use crate::cell_options::{CellOptions, print_missing, print_old_log_cells};
+use crate::cell_options::{CellOptions, print_missing, print_old_log_cells, print_torn_logs};
 use crate::cells_output::{CellsOutput, FormatOptions};
-use crate::failure::Answer;
+use crate::failure::{Answer, DamagedTable};
 use crate::output::{STDOUT, Stdout, stdout};
 use crate::progress::Progress;
 use crate::row_options::RowOptions;
@@ -42,7 +42,7 @@ impl<P: Place> Scan<P> {
         self.rows.check(table.row_order())?;
         let mut scan = self.cells.scan(creation)?.with_logs(with_logs);
         self.rows.limit(&mut scan);
-        let mut cells = table.scan(&scan)?;
+        let mut cells = table.scan(&scan).map_err(DamagedTable::from_error)?;
         // Printed cells and a bar on the same terminal would be mixed.
         let is_shown = self.count || !io::stdout().is_terminal();
         let progress = is_shown.then(|| ReadProgress::new(&table));
@@ -54,6 +54,7 @@ impl<P: Place> Scan<P> {
         let missing = cells.missing();
         print_missing(&missing);
         print_old_log_cells(cells.old_log_cells());
+        print_torn_logs(cells.torn_logs());
         self.cells.explain(cells.trace());
         done.map(|()| Answer::from_bool(missing.is_empty()))
     }
@@ -73,7 +74,7 @@ impl<P: Place> Scan<P> {
     ) -> anyhow::Result<()> {
         let (mut rows, mut count) = (0_u64, 0_u64);
         let mut row: Option<Vec<u8>> = None;
-        while let Some(cell) = cells.next_ref()? {
+        while let Some(cell) = cells.next_ref().map_err(DamagedTable::from_error)? {
             count += 1;
             if row.as_deref() != Some(cell.row) {
                 rows += 1;
@@ -101,7 +102,8 @@ pub(super) fn print_cells(
     mut progress: Option<ReadProgress>,
 ) -> anyhow::Result<u64> {
     for printed in 0..limit {
-        let Some(cell) = cells.next_ref()? else { return Ok(printed) };
+        let cell = cells.next_ref().map_err(DamagedTable::from_error)?;
+        let Some(cell) = cell else { return Ok(printed) };
         output.write(&cell).context(STDOUT)?;
         if let Some(progress) = &mut progress {
             progress.show(cells);

@@ -22,7 +22,8 @@ Examples:
   hfile snapshot scan --root hbase users-monday --limit 10
   hfile snapshot get --root hbase users-monday user1
 
-The root directory is a copy on this machine: hdfs dfs -get /hbase DIR. What ExportSnapshot writes will do.")]
+The root directory is a copy on this machine: hdfs dfs -get /hbase DIR. A directory that
+ExportSnapshot wrote works too.")]
 pub(crate) struct SnapshotVerbs {
     #[command(subcommand)]
     verb: SnapshotVerb,
@@ -68,7 +69,8 @@ Examples:
 
 Shows all versions that the families keep, without deleted and expired cells. Values of MOB cells are read from
 their files. With --skip-damaged, deleted cells and old versions can reappear where cells are missing.
-Exit status: 0 all printed, 1 a file is damaged, or cells are missing, 2 wrong usage, 3 could not read.")]
+Exit status: 0 all printed, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
+missing or could not be read.")]
     Scan(WithReadingOptions<Scan<SnapshotPlace>>),
     /// Print the cells of one or more rows of a snapshot
     #[command(after_help = "\
@@ -76,10 +78,12 @@ Examples:
   hfile snapshot get --root hbase users-monday user1
   hfile snapshot get --root hbase users-monday 'user\\x00' --columns f:name --explain
 
-Reads only files whose key range, filter and time range allow the row. Rows without a cell are named on stderr.
-Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 could not read.")]
+Opens the files of the row's region, and reads data blocks only of those whose key range, filter and time range
+allow the row. Rows without a cell are named on stderr.
+Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
+could not be read.")]
     Get(WithReadingOptions<Get<SnapshotPlace>>),
-    /// Write the cells of a snapshot to Parquet, Arrow, CSV, JSON or HFiles, a file per region
+    /// Write the cells of a snapshot to Parquet, Arrow, CSV, JSON or HFiles, region by region
     #[command(after_help = "\
 Examples:
   hfile snapshot export --root hbase users-monday --to parquet --output out
@@ -88,11 +92,12 @@ Examples:
   hfile snapshot export --root hbase users-monday --to csv --output out --prefix user1. --max-file-size 1GiB
   hfile snapshot export --root hbase users-monday --to hfiles --output out --threads 4
 
-Files appear when they are complete; manifest.json lists them, with the rows of each. A second run with the same
-options goes on after the regions that are in manifest.json, also after a crash. Parquet and Arrow need a build
-with --features parquet. HFiles have no sequence ids and, without --raw, no delete markers: HBase's bulk load
-puts them above the cells that the table has.
-Exit status: 0 all written, 1 a file is damaged, or cells are missing, 2 wrong usage, 3 could not read or write.")]
+Writes at least one file for each region that has cells. A file appears when it is complete; manifest.json lists
+the files of each complete region, with their rows. A second run with the same options skips these regions, also
+after a crash. Parquet and Arrow need a build with --features parquet. HFiles have no sequence ids and, without
+--raw, no delete markers: HBase's bulk load puts them above the cells that the table has.
+Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
+missing, or could not be read or written.")]
     Export(Box<WithReadingOptions<Export<SnapshotPlace>>>),
 }
 

@@ -60,7 +60,8 @@ Examples:
 Checks each HFile as hfile verify does, that its rows are in its region, and that the regions have neither gaps
 nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
 have in the region, unless single data blocks are damaged. Without a store file tracker nothing lists the
-files of a table, so a file that was removed is not missed, unless a link or a reference leads to it.
+files of a table, so a file that was removed is not missed, unless a link, a reference or a cell leads to it:
+the cells of a MOB family name the MOB files that have their values.
 Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
     Verify(WithReadingOptions<VerifyTable>),
     /// Print the cells of a table in the order of their rows, as HBase shows them
@@ -73,9 +74,11 @@ Examples:
 Shows all versions that the families keep, without deleted and expired cells. Values of MOB cells are read from
 their files. --with-wal replays the logs of servers that did not stop cleanly: of each store, the entries that
 are newer than its files. Entries that a restored snapshot took back are left out with a warning: HBase returns
-them if it replays the logs. With --skip-damaged, deleted cells and old versions can reappear where cells are
-missing.
-Exit status: 0 all printed, 1 a file is damaged, or cells are missing, 2 wrong usage, 3 could not read.")]
+them if it replays the logs. Of a log that was cut off within an entry, the
+entries before are read, as by HBase; a line on stderr names it. With --skip-damaged, deleted cells and old versions can reappear where cells
+are missing.
+Exit status: 0 all printed, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
+missing or could not be read.")]
     Scan(WithReadingOptions<Scan<TablePlace>>),
     /// Print the cells of one or more rows of a table
     #[command(after_help = "\
@@ -83,10 +86,12 @@ Examples:
   hfile table get --root hbase users user1
   hfile table get --root hbase users 'user\\x00' --columns f:name --with-wal --explain
 
-Reads only files whose key range, filter and time range allow the row. Rows without a cell are named on stderr.
-Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 could not read.")]
+Opens the files of the row's region, and reads data blocks only of those whose key range, filter and time range
+allow the row. Rows without a cell are named on stderr.
+Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
+could not be read.")]
     Get(WithReadingOptions<Get<TablePlace>>),
-    /// Write the cells of a table to Parquet, Arrow, CSV, JSON or HFiles, a file per region
+    /// Write the cells of a table to Parquet, Arrow, CSV, JSON or HFiles, region by region
     #[command(after_help = "\
 Examples:
   hfile table export --root hbase users --to parquet --output out
@@ -95,11 +100,12 @@ Examples:
   hfile table export --root hbase users --to csv --output out --prefix user1. --max-file-size 1GiB
   hfile table export --root hbase users --to hfiles --output out --threads 4
 
-Files appear when they are complete; manifest.json lists them, with the rows of each. A second run with the same
-options goes on after the regions that are in manifest.json, also after a crash. Parquet and Arrow need a build
-with --features parquet. HFiles have no sequence ids and, without --raw, no delete markers: HBase's bulk load
-puts them above the cells that the table has.
-Exit status: 0 all written, 1 a file is damaged, or cells are missing, 2 wrong usage, 3 could not read or write.")]
+Writes at least one file for each region that has cells. A file appears when it is complete; manifest.json lists
+the files of each complete region, with their rows. A second run with the same options skips these regions, also
+after a crash. Parquet and Arrow need a build with --features parquet. HFiles have no sequence ids and, without
+--raw, no delete markers: HBase's bulk load puts them above the cells that the table has.
+Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
+missing, or could not be read or written.")]
     Export(Box<WithReadingOptions<Export<TablePlace>>>),
 }
 

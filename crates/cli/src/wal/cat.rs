@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use directories::wal::{End, Entry, is_marker};
+use directories::{RegionName, TableName};
 use serde::Serialize;
 use sstable::ndjson;
 
 use super::files::{for_each_log, open};
+use crate::cell_options::print_torn;
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::output::{STDOUT, Stdout, stdout};
-use crate::size_text::{show_count, show_number};
+use crate::size_text::show_number;
 use crate::stderr::print_message;
 use crate::times::date;
 
@@ -29,7 +31,7 @@ data, with the sequence id of their entry; --markers adds the cells of the famil
 writes for itself. A log may have cells that were flushed long ago, and cells of regions that are gone.
 
 Prints a damaged log up to the damage, and continues with the next one. A line on stderr tells of a torn end.
-Exit status: 0 all printed, 1 a log is damaged, 2 wrong usage, 3 could not read.")]
+Exit status: 0 all printed, 1 a log is damaged, or no entry is of the table and region, 2 wrong usage, 3 could not read.")]
 pub(super) struct Cat {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
@@ -42,14 +44,17 @@ pub(super) struct Cat {
     json: bool,
     /// Print the entries of this table only, named TABLE or NAMESPACE:TABLE
     #[arg(long, value_name = "TABLE")]
-    table: Option<String>,
-    /// Print the entries of this region only, named by its 32 hex digits
-    #[arg(long, value_name = "REGION")]
-    region: Option<String>,
+    table: Option<TableName>,
+    /// Print the entries of this region only, named by its 32 hex digits; 1588230740 is that of hbase:meta
+    #[arg(long, value_name = "REGION", value_parser = parse_region)]
+    region: Option<RegionName>,
     /// Also print markers in the formats cells and csv
     #[arg(long)]
     markers: bool,
 }
+
+/// The encoded name of the region of `hbase:meta`.
+const META_REGION: &str = "1588230740";
 
 /// An output format of a log.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, clap::ValueEnum)]
@@ -69,36 +74,51 @@ impl Cat {
     /// Prints the logs.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut printer = Printer::new(&self).context(STDOUT)?;
+        let mut count = 0_u64;
         let answer = for_each_log(&self.files, |path| {
-            let done = self.print(path, &mut printer);
+            let done = self.print(path, &mut printer, &mut count);
             // Buffered entries must be printed before an error message about this log.
             printer.flush().context(STDOUT)?;
             done.map(|()| Answer::Positive)
         });
         printer.flush().context(STDOUT)?;
-        answer
+        let answer = answer?;
+        let is_limited = self.table.is_some() || self.region.is_some();
+        if count > 0 || !is_limited {
+            return Ok(answer);
+        }
+        let of_table = self.table.as_ref().map(|table| format!(" of table {table}"));
+        let of_region = self.region.as_ref().map(|region| format!(" of region {region}"));
+        let of = [of_table, of_region].into_iter().flatten().collect::<String>();
+        print_message(format_args!("hfile: no entries{of} in these logs"));
+        Ok(answer.and(Answer::Negative))
     }
 
-    fn print(&self, path: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+    fn print(&self, path: &Path, printer: &mut Printer, count: &mut u64) -> anyhow::Result<()> {
+        let table = self.table.as_ref().map(ToString::to_string);
         let mut reader = open(path)?;
         for entry in &mut reader {
             let entry = entry?;
-            let is_wanted = |filter: &Option<String>, name: &str| {
-                filter.as_ref().is_none_or(|filter| filter == name)
-            };
-            if is_wanted(&self.table, &entry.table) && is_wanted(&self.region, &entry.region) {
+            let is_wanted = |filter: Option<&str>, name: &str| filter.is_none_or(|it| it == name);
+            if is_wanted(table.as_deref(), &entry.table)
+                && is_wanted(self.region.as_ref().map(RegionName::as_str), &entry.region)
+            {
                 printer.write(&entry).context(STDOUT)?;
+                *count += 1;
             }
         }
         if let Some(End::Torn { offset, bytes, part }) = reader.end() {
-            let (offset, bytes) = (show_count(*offset), show_number(*bytes, "byte"));
-            print_message(format_args!(
-                "hfile: {}: torn: {part} at offset {offset} is not finished; {bytes} not read",
-                path.display()
-            ));
+            print_torn(path, *offset, *bytes, part);
         }
         Ok(())
     }
+}
+
+/// Parses the encoded name of a region. Only `hbase:meta` has a decimal one.
+fn parse_region(text: &str) -> Result<RegionName, String> {
+    let name = text.parse::<RegionName>().ok();
+    let name = name.filter(|name| name.as_str().len() == 32 || name.as_str() == META_REGION);
+    name.ok_or_else(|| "not the encoded name of a region: 32 lower-case hex digits".to_owned())
 }
 
 /// Prints entries in one format.

@@ -96,6 +96,11 @@ fn add_directory(
         match kind {
             ItemKind::Directory => add_directory(&path, depth + 1, logs, skipped)?,
             ItemKind::File { .. } => {
+                // The marker of a region, empty like the log of a server that died at once.
+                if is_sequence_marker(&path) {
+                    *skipped += 1;
+                    continue;
+                }
                 // A file that cannot be read is kept: only its own work fails then, and says why.
                 if is_log(&path).unwrap_or(true) {
                     logs.push(path);
@@ -107,6 +112,15 @@ fn add_directory(
         }
     }
     Ok(())
+}
+
+/// Returns whether a file is a marker of `recovered.edits`: `N.seqid`, or `N_seqid` of old versions.
+fn is_sequence_marker(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let number = name.strip_suffix(".seqid").or_else(|| name.strip_suffix("_seqid"));
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+    })
 }
 
 /// Returns whether a file begins with the magic of a log, or ends within it.

@@ -120,6 +120,7 @@ impl LogReport {
                 show_number(torn.bytes, "byte")
             ),
             _ if self.closed => "closed".to_owned(),
+            _ if self.counts.entries == 0 => "open: no trailer and no entries".to_owned(),
             _ => "open: no trailer; the last entry is whole".to_owned(),
         }
     }

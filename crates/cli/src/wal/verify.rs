@@ -20,8 +20,9 @@ Examples:
   hfile wal verify --json oldWALs | jq -r 'select(.ok | not) | .file'
 
 A torn end of a log that was not closed is reported, but is no damage: the server died before it finished that
-entry, and HBase ignores it too. In such a log, damage to a length can look like a torn end; then many
-bytes are not read. A log has no checksums, so changed bytes of a value cannot be found.
+entry, and HBase ignores it too. If a sound entry follows, the log is damaged. A log with dictionaries is not
+searched for one: there, damage to a length can look like a torn end with many bytes. A log has no checksums, so
+changed bytes of a value cannot be found.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs

@@ -4,19 +4,38 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sstable::RowsBetween;
 
+use crate::problem_place::ProblemPlace;
+use crate::{Error, Result, Table};
+
 /// Cells that a scan left out because a file or a part of it is damaged or missing.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissingCells {
-    /// The encoded name of the region; empty for a log.
+    /// The encoded name of the region; empty for a log, a MOB file, and rows that are in no region.
     pub region: String,
-    /// The family; empty for a log.
+    /// The family; empty for a log, and for all families of the region.
     pub family: Vec<u8>,
-    /// The file that is damaged or missing.
+    /// The file that is damaged or missing: `REGION/FAMILY/NAME` if it could not be opened, its
+    /// name if it is a MOB file, and otherwise its path. The path of the table for rows that are in
+    /// no region.
     pub file: String,
     /// What is wrong.
     pub what: String,
     /// The rows that may have lost cells.
     pub rows: RowsBetween,
+}
+
+impl MissingCells {
+    /// Returns the cells that a problem of the table hides.
+    pub(super) fn of_problem(table: &Table, problem: &Error) -> Self {
+        let ProblemPlace { file, region, family, what, rows } = table.place_of(problem);
+        Self {
+            region: region.map(|region| region.to_string()).unwrap_or_default(),
+            family: family.unwrap_or_default(),
+            file: file.unwrap_or_else(|| table.path.display().to_string()),
+            what,
+            rows,
+        }
+    }
 }
 
 /// The list of missing cells, shared by the cursors of a scan.
@@ -35,13 +54,13 @@ impl Losses {
         self.0.is_some()
     }
 
-    /// Adds to the list, or returns the error if the scan ends at damage.
-    pub(super) fn add_or_fail<E>(
+    /// Adds to the list, or returns the error if the scan ends at damage, or if it is no damage.
+    pub(super) fn add_or_fail(
         &self,
-        error: E,
-        missing: impl FnOnce(&E) -> MissingCells,
-    ) -> Result<(), E> {
-        if !self.skips_damaged() {
+        error: Error,
+        missing: impl FnOnce(&Error) -> MissingCells,
+    ) -> Result<()> {
+        if !self.skips_damaged() || !error.is_loss() {
             return Err(error);
         }
         self.add(missing(&error));
@@ -77,18 +96,4 @@ impl Losses {
             |list: &Arc<Mutex<Vec<_>>>| list.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.0.as_ref().map(list).unwrap_or_default()
     }
-}
-
-/// Formats an error and its sources in one line.
-pub(super) fn one_line(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let message = cause.to_string();
-        if !line.ends_with(&message) {
-            line = format!("{line}: {message}");
-        }
-        source = cause.source();
-    }
-    line
 }

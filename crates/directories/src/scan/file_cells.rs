@@ -1,9 +1,12 @@
-//! The cells of one store file in a scan: with the sequence ids that count, and beyond damage.
+//! The cells of one store file in a scan: with the sequence ids that HBase gives them, and with a
+//! way to continue after damage.
 
 use sstable::{CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId};
 use store::merge::CellCursor;
 
-use super::damage::{Losses, MissingCells, one_line};
+use super::damage::{Losses, MissingCells};
+use crate::error::is_file_loss;
+use crate::problem_place::one_line;
 use crate::{CellScanner, Error, Result, StoreFileReader};
 
 /// A cursor over the cells of a store file.
@@ -83,7 +86,8 @@ impl FileCells {
     /// Continues after damage: at the next block of the index that can be read.
     #[cold]
     fn continue_after(&mut self, error: sstable::Error) -> Result<()> {
-        let Some(beyond) = &mut self.beyond_damage else { return Err(error.into()) };
+        let beyond = self.beyond_damage.as_mut().filter(|_| is_file_loss(&error));
+        let Some(beyond) = beyond else { return Err(error.into()) };
         let what = one_line(&error);
         let first = beyond.last_row.clone();
         loop {
@@ -100,6 +104,11 @@ impl FileCells {
                 }
                 None => Ok(()),
             };
+            if let Err(error) = &sought
+                && !is_file_loss(error)
+            {
+                return sought.map_err(Error::from);
+            }
             // The blocks up to the next sound one are one loss.
             if sought.is_ok() {
                 let last = self.scanner.cell().map(|cell| cell.row.to_vec());

@@ -5,20 +5,24 @@
 //! or a compaction has dropped them. HBase: `HRegion.replayRecoveredEditsIfAny`.
 //!
 //! After `restore_snapshot` the region has its old files again, so HBase also replays what the
-//! restore took back. This scan does not. All writes are in store files when HBase opens or closes a
-//! region: only the writes since then can be in no file. A write is older if its sequence id is at
-//! most the number of `recovered.edits/N.seqid`, or if the logs say that the region was opened or
-//! closed later. HBase deletes the file with the region's directory, for example after a split.
+//! restore took back. This scan does not. All writes are in store files when HBase opens or closes
+//! a region, so only later writes can be missing from the files. A write is older if its sequence
+//! id is at most the number of `recovered.edits/N.seqid`, or if the logs say that the region was
+//! opened or closed later. HBase deletes `N.seqid` with the region's directory, for example after a
+//! split.
+//!
+//! A log that ends within an entry is read up to that entry, as HBase does, and named in the result.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sstable::{Cell, FileName, RowsBetween, SequenceId};
 
-use super::damage::{MissingCells, one_line};
+use super::damage::MissingCells;
 use super::open::open_family;
 use super::plan::Plan;
+use crate::problem_place::one_line;
 use crate::{Error, Region, Result, Table, wal};
 
 /// The unflushed cells of a table, by region and family, in order.
@@ -26,6 +30,23 @@ use crate::{Error, Region, Result, Table, wal};
 pub(super) struct LogCells {
     stores: HashMap<String, HashMap<Vec<u8>, Arc<Vec<Cell>>>>,
     old: Vec<OldLogCells>,
+    torn: Vec<TornLog>,
+    missing: Vec<MissingCells>,
+}
+
+/// A write-ahead log that ends within an entry, because its server died or because it was cut off.
+///
+/// A log that was closed does not end so: there it is damage.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TornLog {
+    /// The log.
+    pub path: PathBuf,
+    /// The offset of the unfinished part in the file.
+    pub offset: u64,
+    /// The bytes from there to the end of the file, which were not read.
+    pub bytes: u64,
+    /// The unfinished part, as in "an entry".
+    pub part: &'static str,
 }
 
 /// Cells of logs that a scan left out: they were written before HBase last opened the region, and
@@ -47,15 +68,18 @@ pub struct OldLogCells {
 }
 
 /// The regions of a scan while the logs are read, and the bytes of their cells.
+#[derive(Default)]
 struct Unflushed {
     regions: HashMap<String, UnflushedRegion>,
     bytes: usize,
+    torn: Vec<TornLog>,
+    missing: Vec<MissingCells>,
 }
 
 /// A region of the scan while the logs are read.
 struct UnflushedRegion {
     last_opened: Option<SequenceId>,
-    /// The last time that the logs say that the region was opened or closed.
+    /// The last opening or closing of the region that the logs record.
     event: Option<WrittenBy>,
     stores: HashMap<Vec<u8>, UnflushedStore>,
     old: OldLogCells,
@@ -80,7 +104,7 @@ impl LogCells {
     /// Reads the logs of a table for a scan of regions.
     pub(super) fn read(table: &Table, regions: &[Region], plan: &Plan) -> Result<Self> {
         let regions = || regions.iter().filter(|region| plan.includes_region(region));
-        let mut unflushed = Unflushed { regions: HashMap::new(), bytes: 0 };
+        let mut unflushed = Unflushed::default();
         for region in regions() {
             let name = region.info.encoded_name.to_string();
             unflushed.regions.insert(name, UnflushedRegion::new(region, plan)?);
@@ -98,13 +122,16 @@ impl LogCells {
         for (server, path) in of_servers.chain(recovered.map(|path| (None, path))) {
             let read = unflushed.add_log(table, plan, path, server);
             read.or_else(|error| {
-                plan.losses.add_or_fail(error, |error| MissingCells {
+                let missing = MissingCells {
                     region: String::new(),
                     family: Vec::new(),
                     file: path.display().to_string(),
-                    what: one_line(error),
+                    what: one_line(&error),
                     rows: RowsBetween::default(),
-                })
+                };
+                plan.losses.add_or_fail(error, |_| missing.clone())?;
+                unflushed.missing.push(missing);
+                Ok::<_, Error>(())
             })?;
         }
         Ok(unflushed.in_order(plan))
@@ -119,6 +146,16 @@ impl LogCells {
     pub(super) fn old(&self) -> &[OldLogCells] {
         &self.old
     }
+
+    /// Returns the logs that were left out, because they are damaged or missing.
+    pub(super) fn missing(&self) -> &[MissingCells] {
+        &self.missing
+    }
+
+    /// Returns the logs that end within an entry.
+    pub(super) fn torn(&self) -> &[TornLog] {
+        &self.torn
+    }
 }
 
 impl Unflushed {
@@ -130,9 +167,9 @@ impl Unflushed {
         server: Option<usize>,
     ) -> Result<()> {
         let source = plan.tree.open(path).map_err(Error::io(path, "open it"))?;
-        let reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
+        let mut reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
         let name = table.name.to_string();
-        for entry in reader {
+        for entry in &mut reader {
             let entry = entry?;
             let region = self.regions.get_mut(&entry.region).filter(|_| entry.table == name);
             let Some(region) = region else { continue };
@@ -144,9 +181,14 @@ impl Unflushed {
             for cell in entry.data_cells().filter(|cell| plan.can_return(cell.row())) {
                 self.bytes = self.bytes.saturating_add(region.add(cell, written));
                 if self.bytes > plan.scan.log_bytes_max {
-                    return Err(too_many(path, plan.scan.log_bytes_max));
+                    let (path, bytes_max) = (path.to_owned(), plan.scan.log_bytes_max);
+                    return Err(Error::TooManyLogCells { path, bytes_max });
                 }
             }
+        }
+        if let Some(wal::End::Torn { offset, bytes, part }) = reader.end() {
+            let (offset, bytes, part) = (*offset, *bytes, *part);
+            self.torn.push(TornLog { path: path.to_owned(), offset, bytes, part });
         }
         Ok(())
     }
@@ -169,7 +211,7 @@ impl Unflushed {
             stores.insert(name, families.map(in_order).collect());
         }
         old.sort_by(|one, other| one.region.cmp(&other.region));
-        LogCells { stores, old }
+        LogCells { stores, old, torn: self.torn, missing: self.missing }
     }
 }
 
@@ -252,15 +294,4 @@ fn bytes(cell: &Cell) -> usize {
     let parts = [view.row, view.family, view.qualifier, view.value, view.tags];
     let len: usize = parts.iter().map(|part| part.len()).sum();
     len.saturating_add(size_of::<(WrittenBy, Cell)>())
-}
-
-fn too_many(path: &Path, bytes_max: usize) -> Error {
-    Error::TooMany {
-        path: path.to_owned(),
-        what: format!(
-            "the logs have more than {} MiB of cells that are in no store file; scan fewer rows or \
-             families at a time, or raise the limit",
-            bytes_max >> 20
-        ),
-    }
 }

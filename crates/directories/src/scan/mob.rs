@@ -20,8 +20,9 @@ use sstable::{
     ReaderOptions, RowsBetween,
 };
 
-use super::damage::{MissingCells, one_line};
+use super::damage::MissingCells;
 use super::plan::Plan;
+use crate::problem_place::one_line;
 use crate::table::locate_mob;
 use crate::{Error, FileTree, MobFileName, Result, Table, TableName, TableScan};
 
@@ -49,7 +50,7 @@ type MobKey = (TableName, Vec<u8>, MobFileName);
 
 /// Returns whether a cell is a reference to a MOB file.
 #[inline]
-pub(super) fn is_reference(cell: &CellRef<'_>) -> bool {
+pub(crate) fn is_reference(cell: &CellRef<'_>) -> bool {
     !cell.tags.is_empty() && cell.tags().any(|(tag, _)| tag == REFERENCE_TAG)
 }
 
@@ -109,14 +110,7 @@ impl MobFiles {
                 what: format!("row {row}: a reference to a MOB file {what}"),
             }
         };
-        let (len, name) = target(reference).ok_or_else(|| damaged("has no file name"))?;
-        let table = match reference.tags().find(|(tag, _)| *tag == TABLE_TAG) {
-            Some((_, table)) => std::str::from_utf8(table)
-                .ok()
-                .and_then(|table| table.parse().ok())
-                .ok_or_else(|| damaged("has no valid table name"))?,
-            None => self.table.clone(),
-        };
+        let (len, table, name) = mob_file(reference, &self.table).map_err(damaged)?;
         let file = self.file(tree, (table, reference.family.to_vec(), name))?;
         let mut scanner = file.scanner(Caching::Use);
         scanner.seek(reference.key())?;
@@ -165,6 +159,24 @@ impl MobFiles {
         let name = FileName::new(path.display().to_string());
         Ok(Reader::open(source, name, self.options.clone())?)
     }
+}
+
+/// Returns the length of the real value, and the MOB file to which a reference leads.
+///
+/// `own` is the table that has the reference. The error says what is damaged.
+pub(crate) fn mob_file(
+    reference: &CellRef<'_>,
+    own: &TableName,
+) -> Result<(i32, TableName, MobFileName), &'static str> {
+    let (len, name) = target(reference).ok_or("has no file name")?;
+    let table = match reference.tags().find(|(tag, _)| *tag == TABLE_TAG) {
+        Some((_, table)) => std::str::from_utf8(table)
+            .ok()
+            .and_then(|table| table.parse().ok())
+            .ok_or("has no valid table name")?,
+        None => own.clone(),
+    };
+    Ok((len, table, name))
 }
 
 /// Returns the length of the real value, and the MOB file. `None` if the reference is damaged.

@@ -8,10 +8,11 @@
 //! ```
 //!
 //! `options.rs` has the parameters, `plan.rs` what is derived from them once for all regions.
-//! `open.rs` opens the files of a region and skips those that cannot contribute; `file_cells.rs`
-//! iterates over one of them. `family.rs`, `region.rs` and `table.rs` combine them. `parallel.rs`
-//! runs parts of the table on several threads, and `batch.rs` carries their cells. `mob.rs` reads
-//! values from MOB files, `logs.rs` the cells that were not flushed.
+//! `open.rs` opens the files of a region and skips those that cannot contribute; `sequence.rs` has
+//! their age, and `file_cells.rs` iterates over one of them. `family.rs`, `region.rs` and
+//! `table.rs` combine them. `parallel.rs` runs parts of the table on several threads, and
+//! `batch.rs` carries their cells. `mob.rs` reads values from MOB files, `logs.rs` the cells that
+//! were not flushed. `damage.rs` collects what a scan leaves out because of damage.
 
 mod batch;
 mod damage;
@@ -26,8 +27,11 @@ mod plan;
 mod region;
 mod sequence;
 mod table;
+mod unflushed;
 
 pub use damage::MissingCells;
-pub use logs::OldLogCells;
+pub use logs::{OldLogCells, TornLog};
+pub(crate) use mob::{is_reference, mob_file};
 pub use options::{FamilyColumns, MobValues, TableScan};
 pub use table::TableCells;
+pub use unflushed::UnflushedCells;

@@ -10,11 +10,12 @@ use sstable::{
 };
 use store::rules::Rules;
 
-use super::damage::{MissingCells, one_line};
+use super::damage::MissingCells;
 use super::family::Source;
 use super::file_cells::FileCells;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use super::sequence::FileSequence;
+use crate::problem_place::one_line;
 use crate::{Family, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
@@ -111,8 +112,8 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
 
 /// Leaves out the files that a compaction has replaced but the server has not yet removed.
 ///
-/// The result of the compaction names them. Without this, cells come back that the compaction has
-/// dropped. HBase: `StoreEngine.openStoreFiles`.
+/// The file that the compaction wrote names them. With them, the scan would return cells that the
+/// compaction has dropped. HBase: `StoreEngine.openStoreFiles`.
 fn leave_out_compacted(files: &mut Vec<OpenFile>) {
     let mut compacted = HashSet::new();
     for file in &*files {

@@ -2,6 +2,8 @@
 
 use sstable::{ReaderOptions, Timestamp};
 
+use super::unflushed::UnflushedCells;
+
 /// Which cells of a table or region a scan returns, and how it reads them.
 ///
 /// By default it returns what HBase shows of the whole table: all versions that the families keep,
@@ -24,13 +26,13 @@ pub struct TableScan {
     pub stop: Option<Vec<u8>>,
     /// The only row.
     pub row: Option<Vec<u8>>,
-    /// What the rows begin with.
+    /// The prefix of the rows.
     pub prefix: Vec<u8>,
     /// The families, and their columns; empty for all families.
     pub families: Vec<FamilyColumns>,
     /// The least timestamp.
     pub min_ts: Timestamp,
-    /// The timestamp before which all cells are.
+    /// The upper bound of the timestamps, exclusive.
     pub max_ts: Timestamp,
     /// The maximum number of versions of a column; the family's own maximum applies too.
     pub versions: u32,
@@ -44,11 +46,13 @@ pub struct TableScan {
     pub mob: MobValues,
     /// Whether cells that are only in write-ahead logs are returned.
     pub with_logs: bool,
-    /// The maximum bytes of such cells in memory.
+    /// The cells from logs that were read before; `None` if each scan reads the logs.
+    pub unflushed: Option<UnflushedCells>,
+    /// The maximum bytes of cells from logs in memory.
     pub log_bytes_max: usize,
     /// The number of threads that read.
     pub threads: usize,
-    /// The bytes of store files that a thread reads at a time, about.
+    /// About how many bytes of store files a thread reads at a time.
     pub part_len: u64,
     /// How files are opened: limits, and the block cache.
     pub reader_options: ReaderOptions,
@@ -89,6 +93,7 @@ impl Default for TableScan {
             skip_damaged: false,
             mob: MobValues::Resolve,
             with_logs: false,
+            unflushed: None,
             log_bytes_max: 256 << 20,
             threads: 1,
             part_len: 8 << 20,
@@ -180,9 +185,9 @@ impl TableScan {
 
     /// Sets whether the scan continues after damaged or missing files and blocks. Default: no.
     ///
-    /// [`TableCells::missing`](crate::TableCells::missing) then lists what was left out. Around
-    /// these rows the scan may also return cells that a lost cell hides: deleted cells, and old
-    /// versions.
+    /// [`TableCells::missing`](crate::TableCells::missing) then lists what was left out. An error of the
+    /// operating system, such as a refused permission, ends the scan nevertheless. Around these rows the scan may return cells that a
+    /// lost cell hides: deleted cells, and old versions.
     pub const fn skip_damaged(mut self, skip: bool) -> Self {
         self.skip_damaged = skip;
         self
@@ -197,17 +202,33 @@ impl TableScan {
 
     /// Sets whether cells that are only in write-ahead logs are returned. Default: no.
     ///
-    /// A directory that was not closed cleanly has them: HBase replays the logs when it starts. Of
-    /// each store, the entries after the newest sequence id of its files count, if they were written
-    /// after the region was last opened.
-    /// [`TableCells::old_log_cells`](crate::TableCells::old_log_cells) tells of the others, which
-    /// HBase would replay: after `restore_snapshot`, they are what the restore took back.
+    /// The logs of a server that did not stop cleanly have such cells; HBase replays them when it
+    /// starts. For each store, the scan returns the entries that are newer than its files and were
+    /// written after the region was last opened.
+    /// [`TableCells::old_log_cells`](crate::TableCells::old_log_cells) counts the newer entries
+    /// that were written before. HBase would replay them too: after `restore_snapshot`, they are
+    /// what the restore took back.
+    ///
+    /// A log that ends within an entry is read up to that entry, without an error:
+    /// [`TableCells::torn_logs`](crate::TableCells::torn_logs) names it.
     pub const fn with_logs(mut self, with_logs: bool) -> Self {
         self.with_logs = with_logs;
         self
     }
 
+    /// Takes the cells from logs that [`Table::read_logs`](crate::Table::read_logs) has read, if the scan
+    /// is [with logs](Self::with_logs). Default: the scan reads the logs.
+    ///
+    /// If they are of another table, or do not include the rows and families of this scan, it reads
+    /// the logs nevertheless.
+    pub fn unflushed(mut self, cells: UnflushedCells) -> Self {
+        self.unflushed = Some(cells);
+        self
+    }
+
     /// Sets the maximum bytes of cells from logs in memory. Default: 256 MiB.
+    ///
+    /// With more, the scan is [`Error::TooManyLogCells`](crate::Error::TooManyLogCells).
     pub const fn log_bytes_max(mut self, bytes: usize) -> Self {
         self.log_bytes_max = bytes;
         self
@@ -216,7 +237,8 @@ impl TableScan {
     /// Sets the number of threads that read; 0 and 1 are the caller's thread alone. Default: 1.
     ///
     /// The cells come in the same order with any number of threads. Several threads divide regions
-    /// by rows, and buffer at most 64 MiB of cells.
+    /// by rows, and buffer at most about 80 MiB of cells. A scan of one row uses the caller's
+    /// thread.
     pub const fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
@@ -232,6 +254,8 @@ impl TableScan {
     }
 
     /// Sets how files are opened. Default: no block cache, and the default limits.
+    ///
+    /// Without a block cache, blocks of MOB files are kept in a cache of 32 MiB.
     pub fn reader_options(mut self, options: ReaderOptions) -> Self {
         self.reader_options = options;
         self

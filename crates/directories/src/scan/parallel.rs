@@ -9,7 +9,8 @@
 //!
 //! A thread takes the next unit: a small region, or a range of rows of a large one, cut at blocks
 //! of its largest file. It reads the unit into batches. Units that are ahead of the caller may fill
-//! [`AHEAD_MAX`] bytes of memory; the unit of the caller has room of its own, so it always proceeds.
+//! [`AHEAD_MAX`] bytes of memory, and the unit of the caller [`CURRENT_MAX`] more, so it always
+//! proceeds.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};

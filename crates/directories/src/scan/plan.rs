@@ -1,13 +1,14 @@
 //! What all parts of a scan share: its parameters, with what is derived from them once.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use sstable::{Comparator, RowsBetween, Timestamp};
+use sstable::{Comparator, Timestamp};
 use store::rules::{Rules, View};
 use store::{Clock, FamilyOptions};
 
-use super::damage::{Losses, MissingCells, one_line};
-use super::logs::LogCells;
+use super::damage::{Losses, MissingCells};
+use super::logs::{LogCells, OldLogCells};
 use super::mob::MobFiles;
 use crate::{Error, FileTree, MobValues, Region, Result, Table, TableName, TableScan};
 
@@ -22,7 +23,11 @@ pub(super) struct Plan {
     pub(super) range: RowRange,
     pub(super) mob: Option<MobFiles>,
     pub(super) losses: Losses,
-    pub(super) logs: LogCells,
+    pub(super) logs: Arc<LogCells>,
+    /// What the logs have of the regions of the scan, and was left out.
+    pub(super) old: Vec<OldLogCells>,
+    /// The path of the table.
+    pub(super) path: PathBuf,
 }
 
 /// A family of the scan.
@@ -53,13 +58,7 @@ impl Plan {
         for problem in &table.problems {
             let incomplete =
                 Error::Incomplete { path: table.path.clone(), source: Arc::clone(problem) };
-            losses.add_or_fail(incomplete, |_| MissingCells {
-                region: String::new(),
-                family: Vec::new(),
-                file: table.path.display().to_string(),
-                what: one_line(&**problem),
-                rows: RowsBetween::default(),
-            })?;
+            losses.add_or_fail(incomplete, |_| MissingCells::of_problem(table, problem))?;
         }
         let resolves = scan.mob == MobValues::Resolve;
         let mut plan = Self {
@@ -70,12 +69,32 @@ impl Plan {
             range: RowRange::of(scan, order),
             mob: resolves.then(|| MobFiles::new(table, scan)),
             losses,
-            logs: LogCells::default(),
+            logs: Arc::default(),
+            old: Vec::new(),
+            path: table.path.clone(),
         };
         if scan.with_logs {
-            plan.logs = LogCells::read(table, regions, &plan)?;
+            plan.read_logs(table, regions)?;
         }
         Ok(plan)
+    }
+
+    /// Reads the logs, or takes over what was read before.
+    fn read_logs(&mut self, table: &Table, regions: &[Region]) -> Result<()> {
+        let known = self.scan.unflushed.take();
+        self.logs = match known.and_then(|known| known.of(table, self)) {
+            Some(logs) => {
+                logs.missing().iter().for_each(|missing| self.losses.add(missing.clone()));
+                logs
+            }
+            None => Arc::new(LogCells::read(table, regions, self)?),
+        };
+        let has = |old: &&OldLogCells| {
+            let mut regions = regions.iter().filter(|region| self.includes_region(region));
+            regions.any(|region| region.name().as_str() == old.region)
+        };
+        self.old = self.logs.old().iter().filter(has).cloned().collect();
+        Ok(())
     }
 
     fn families(table: &Table, scan: &TableScan) -> Result<Vec<FamilyPlan>> {

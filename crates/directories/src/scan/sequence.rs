@@ -40,7 +40,7 @@ impl FileSequence {
         let is_bulk_loaded = by_name.is_some() || bulk_load_time.is_some();
         let keeps = info.value(KEEPS_SEQUENCE_IDS).is_some_and(|value| value != [0]);
         let own = info.sequence_id_max().map(|own| later(own, keeps));
-        // The top half of a file is newer than its bottom half, in case that both meet again.
+        // HBase adds one to a top half, which orders the two halves of a file in a merged region.
         let newest = by_name.or(own).map(|sequence| later(sequence, is_top));
         let of_cells = (is_bulk_loaded && !keeps).then(|| newest.unwrap_or_default());
         let time = bulk_load_time.and_then(|time| <[u8; 8]>::try_from(time).ok());

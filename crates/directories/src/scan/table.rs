@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sstable::{Cell, CellRef, ReadTrace};
 
 use super::damage::MissingCells;
-use super::logs::OldLogCells;
+use super::logs::{OldLogCells, TornLog};
 use super::open::OpenRegion;
 use super::parallel::ParallelCells;
 use super::plan::Plan;
@@ -74,6 +74,8 @@ impl Table {
 
     /// Scans the cells of one region of the table.
     ///
+    /// A scan with [logs](TableScan::with_logs) reads all logs of the table.
+    ///
     /// # Errors
     ///
     /// As [`scan`](Self::scan).
@@ -81,9 +83,10 @@ impl Table {
         self.scan_regions(scan, std::slice::from_ref(region))
     }
 
-    /// Returns the cells of one row. The range of rows of `scan` does not count.
+    /// Returns the cells of one row. Ignores the rows, the prefix and the threads of `scan`.
     ///
-    /// Only the files whose key range, filter and time range allow the row are read.
+    /// Opens all files of the region, and reads data blocks only of those whose key range, filter
+    /// and time range allow the row.
     ///
     /// # Errors
     ///
@@ -154,7 +157,14 @@ impl TableCells {
     ///
     /// Empty unless the scan reads [logs](TableScan::with_logs).
     pub fn old_log_cells(&self) -> &[OldLogCells] {
-        self.plan.logs.old()
+        &self.plan.old
+    }
+
+    /// Returns the logs that end within an entry, of which the scan read the entries before it.
+    ///
+    /// Empty unless the scan reads [logs](TableScan::with_logs).
+    pub fn torn_logs(&self) -> &[TornLog] {
+        self.plan.logs.torn()
     }
 
     #[cold]

@@ -8,8 +8,8 @@
 //! | `StoreFile`              | name (1), `Reference` (2), length of the HFile (3)             |
 //!
 //! The length of a reference or a link is that of the HFile to which it leads. A manifest has no
-//! checksum. It is read field by field, so that memory is used for what has been checked only, and
-//! unknown fields are refused: a damaged number of a field must not hide a file. HBase:
+//! checksum. The parser reads it field by field, so that it allocates memory only for checked
+//! parts. It refuses unknown fields: otherwise a damaged field number could hide a file. HBase:
 //! `SnapshotManifestV2`.
 
 use std::path::{Path, PathBuf};

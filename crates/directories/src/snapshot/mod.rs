@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! ROOT/.hbase-snapshot/NAME/.snapshotinfo           description.rs
-//!                          /data.manifest           manifest.rs, version 2
-//!                          /.tabledesc, REGION/…    `../region_directory.rs`, version 1
+//!                          /data.manifest           manifest.rs, layout version 2
+//!                          /.tabledesc, REGION/…    `../region_directory.rs`, layout version 0
 //!                          /region-manifest.REGION  of a snapshot that is not finished
 //!                     /.tmp/NAME                    snapshots that are not finished
 //! ```
 //!
-//! HBase: `SnapshotManifest`, `SnapshotDescriptionUtils`.
+//! The description has the version of the layout. HBase: `SnapshotManifest`, `SnapshotManifestV1`
+//! for version 0, `SnapshotDescriptionUtils`.
 
 mod description;
 mod manifest;

@@ -52,6 +52,8 @@ impl Snapshot {
             mob: parts.mob,
             left_out: parts.left_out,
             problems: problems.into_iter().map(Arc::new).collect(),
+            warnings: Vec::new(),
+            absent: Vec::new(),
             regions_by: RegionsBy::Snapshot,
             logs: Vec::new(),
             path,
@@ -61,7 +63,8 @@ impl Snapshot {
         Ok(Self { description, table })
     }
 
-    /// Reads the layout of version 2; without `data.manifest`, as HBase, the manifests of regions.
+    /// Reads layout version 2. Without `data.manifest`, reads the manifests of regions, as HBase
+    /// does.
     fn read_manifest(
         tree: &dyn FileTree,
         root: &Path,
@@ -87,14 +90,14 @@ impl Snapshot {
         Ok((path, schema, regions))
     }
 
-    /// Reads the layout of version 1, and the manifests of single regions.
+    /// Reads layout version 0, and the manifests of single regions.
     fn read_directories(
         tree: &dyn FileTree,
         root: &Path,
         directory: &Path,
         problems: &mut Vec<Error>,
     ) -> Result<(std::path::PathBuf, TableSchema, Vec<Region>)> {
-        let schema = TableSchema::read_newest(tree, directory, problems)?;
+        let (schema, _) = TableSchema::read_newest(tree, directory, problems)?;
         let mut regions =
             RegionDirectories { tree, root, schema: &schema, kind: DirectoryKind::Snapshot }
                 .read(directory, problems)?;

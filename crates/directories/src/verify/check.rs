@@ -1,13 +1,15 @@
 //! The HFiles of a table, each once, and what is wrong with the table before any is read.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::sync::Arc;
 
 use sstable::RowsBetween;
 
 use super::damage::TableDamage;
 use super::file::{FileCheck, FileUse};
-use crate::{Error, FileTree, ItemKind, Region, RegionName, Table};
+use super::mob::MobCheck;
+use crate::problem_place::ProblemPlace;
+use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 
 /// The checks of a table: what is known without reading a file, and one check for each HFile.
 ///
@@ -57,12 +59,30 @@ impl Table {
                         check.uses.push(used);
                     } else {
                         known.insert(path.clone(), files.len());
-                        files.push(FileCheck { path, uses: vec![used] });
+                        files.push(FileCheck { path, uses: vec![used], mob: None });
                     }
                 }
             }
         }
+        self.follow_mob_references(&mut files);
         TableCheck { damages, files }
+    }
+
+    /// Lets the checks of the store files of MOB families follow the references to MOB files.
+    fn follow_mob_references(&self, files: &mut [FileCheck]) {
+        if !self.schema.families.iter().any(FamilySchema::is_mob) {
+            return;
+        }
+        let mut mob = MobCheck::new(self);
+        mob.listed = files.iter().map(|file| file.path.clone()).collect();
+        let mob = Arc::new(mob);
+        for file in files {
+            let has_references = |used: &FileUse| {
+                let family = self.schema.family(&used.family);
+                family.is_some_and(FamilySchema::is_mob) && !used.region.is_mob()
+            };
+            file.mob = file.uses.iter().any(has_references).then(|| Arc::clone(&mob));
+        }
     }
 
     /// Returns the rows that a store file can have: those of its region.
@@ -84,51 +104,8 @@ impl Table {
 
     /// Returns a problem of the table with the region and the rows that it concerns.
     fn damage_of(&self, problem: &Error) -> TableDamage {
-        let mut damage = TableDamage {
-            region: None,
-            family: None,
-            file: None,
-            what: problem.to_string(),
-            rows: RowsBetween::default(),
-        };
-        let path = match problem {
-            Error::KeyRanges { rows, what, .. } => {
-                damage.rows = (**rows).clone();
-                damage.what.clone_from(what);
-                return damage;
-            }
-            Error::Io { path, .. } | Error::Damaged { path, .. } | Error::Missing { path, .. } => {
-                path
-            }
-            _ => return damage,
-        };
-        damage.file = Some(path.display().to_string());
-        let prefix = format!("{}: ", path.display());
-        if let Some(what) = damage.what.strip_prefix(&prefix) {
-            damage.what = String::from(what);
-        }
-        self.find_place(path, &mut damage);
-        damage
-    }
-
-    /// Finds the region and the family whose directory a path is in.
-    fn find_place(&self, path: &Path, damage: &mut TableDamage) {
-        let mut names = path.components().filter_map(|component| match component {
-            Component::Normal(name) => name.to_str(),
-            _ => None,
-        });
-        let region = names.by_ref().find_map(|name| {
-            let name = name.parse::<RegionName>().ok().filter(|name| name.as_str().len() == 32)?;
-            Some(name)
-        });
-        let Some(name) = region else { return };
-        if let Some(region) = self.regions.iter().find(|region| *region.name() == name) {
-            damage.rows = region.info.rows();
-        }
-        let family = names.next().map(str::as_bytes);
-        damage.family =
-            family.filter(|name| self.schema.family(name).is_some()).map(<[u8]>::to_vec);
-        damage.region = Some(name);
+        let ProblemPlace { file, region, family, what, rows } = self.place_of(problem);
+        TableDamage { region, family, file, what, rows }
     }
 }
 

@@ -16,8 +16,8 @@ pub struct TableDamage {
     pub file: Option<String>,
     /// What is wrong.
     pub what: String,
-    /// The rows that may have lost cells: from the first, to before the last unless that is the last
-    /// readable row of a file.
+    /// The rows that may have lost cells. If the bounds are those of a region, its end key is not
+    /// among them.
     pub rows: RowsBetween,
 }
 

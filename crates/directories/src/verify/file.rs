@@ -1,18 +1,24 @@
 //! Checks one HFile of a table, and the store files that use it.
 
+use std::sync::Arc;
+
 use sstable::{
     Damage, FileName, Half, Limits, Reader, ReaderOptions, RowsBetween, Verification, escape,
 };
 
 use super::damage::{TableDamage, rows_in};
+use super::mob::MobCheck;
 use crate::{Error, FileTree, ItemKind, Location, RegionInfo, Result, StoreFile};
 
 /// The check of an HFile: the file, and the store files that stand for it or for a half of it.
 #[derive(Debug)]
 pub struct FileCheck {
-    /// The path below `data` or `archive/data`: `NAMESPACE/TABLE/REGION/FAMILY/FILE`.
+    /// The path below `data`, `mobdir/data` or `archive/data`:
+    /// `NAMESPACE/TABLE/REGION/FAMILY/FILE`.
     pub path: String,
     pub(super) uses: Vec<FileUse>,
+    /// The MOB files to which the cells can refer, if the family has such.
+    pub(super) mob: Option<Arc<MobCheck>>,
 }
 
 /// A store file that stands for the HFile, or for a half of it.
@@ -26,7 +32,7 @@ pub(super) struct FileUse {
 }
 
 impl FileCheck {
-    /// Checks the file. Calls `progress` with the number of bytes that are checked.
+    /// Checks the file. Calls `progress` with the number of bytes checked so far.
     ///
     /// # Errors
     ///
@@ -78,6 +84,9 @@ impl FileCheck {
         if let Ok(reader) = Reader::open(source, name, options) {
             for (used, location) in &found {
                 damages.extend(used.check_rows(&reader, location)?);
+                if let Some(mob) = &self.mob {
+                    damages.extend(mob.run(tree, limits, used, location)?);
+                }
             }
         }
         Ok(damages)
@@ -111,7 +120,7 @@ fn report(
 }
 
 impl FileUse {
-    fn damage(&self, what: String, rows: RowsBetween) -> TableDamage {
+    pub(super) fn damage(&self, what: String, rows: RowsBetween) -> TableDamage {
         TableDamage {
             region: Some(self.region.encoded_name.clone()),
             family: Some(self.family.clone()),
@@ -122,7 +131,7 @@ impl FileUse {
     }
 
     /// Returns a missing or damaged file as damage, and other errors unchanged.
-    fn damage_of(&self, error: Error) -> Result<TableDamage> {
+    pub(super) fn damage_of(&self, error: Error) -> Result<TableDamage> {
         let what = match error {
             Error::Missing { what, looked, .. } => {
                 let looked: Vec<String> =

@@ -2,11 +2,13 @@
 //!
 //! `check.rs` lists the HFiles to check, each once, with the store files that use it. `file.rs` checks
 //! one of them: presence, recorded length, every block and filter, and whether its rows are in the
-//! region. `damage.rs` is what is reported: the file, and the rows that are lost with it.
+//! region. `mob.rs` follows the references of its cells to MOB files. `damage.rs` has the report: the
+//! file, and the rows that may be lost with it.
 
 mod check;
 mod damage;
 mod file;
+mod mob;
 
 pub use self::check::TableCheck;
 pub use self::damage::TableDamage;

@@ -28,14 +28,19 @@ impl Input {
         Self { source, buffer: Vec::new(), start: 0, offset: 0, end }
     }
 
+    /// Creates a cursor at an offset of a source.
+    pub(super) fn at(source: Arc<dyn ReadAt>, offset: u64) -> Self {
+        Self { offset, ..Self::new(source) }
+    }
+
     /// Makes the bytes from `end` on unreadable: the trailer begins there.
     pub(super) fn set_end(&mut self, end: u64) {
         self.end = end.min(self.end);
     }
 
     /// Returns the source.
-    pub(super) fn source(&self) -> &dyn ReadAt {
-        &*self.source
+    pub(super) const fn source(&self) -> &Arc<dyn ReadAt> {
+        &self.source
     }
 
     /// Returns the position of the cursor in the file.

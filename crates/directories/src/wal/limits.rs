@@ -1,4 +1,5 @@
-//! The greatest lengths that a reader of write-ahead logs accepts, far above what HBase writes.
+//! The maximum lengths that the reader of write-ahead logs accepts, far above those that HBase
+//! writes.
 //!
 //! Lengths are also checked against the bytes that the file has left, before memory is allocated.
 

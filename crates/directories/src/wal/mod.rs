@@ -13,7 +13,8 @@
 //!
 //! A file without a trailer was not closed: the server still writes it, or died. Its last entry may be
 //! torn, that is, cut off by the end of the file. The reader returns the whole entries before it;
-//! [`Reader::end`] then tells where the torn entry begins.
+//! [`Reader::end`] then tells where the torn entry begins. If a sound entry follows the cut one, the
+//! file is not torn but damaged; `resync.rs` looks for it, in logs without dictionaries.
 //!
 //! A log has no checksums; HBase relies on those of HDFS. The reader cannot detect changed bytes
 //! that still form a valid entry.
@@ -47,6 +48,7 @@ mod input;
 mod limits;
 mod plain;
 mod reader;
+mod resync;
 mod trailer;
 
 pub use entry::{Entry, is_marker};

@@ -10,7 +10,7 @@ use super::error::{Error, Result, Stop};
 use super::header::{Header, MAGIC};
 use super::input::Input;
 use super::limits::{ENTRY_LEN_MAX, KEY_LEN_MAX};
-use super::{plain, trailer};
+use super::{plain, resync, trailer};
 use crate::contents::Contents;
 
 /// How a log ends after its last whole entry.
@@ -63,7 +63,7 @@ impl Reader {
         let mut input = Input::new(source);
         let magic_len = MAGIC.len().min(usize::try_from(len).unwrap_or(usize::MAX));
         if !MAGIC.starts_with(input.take(magic_len).map_err(fail)?) {
-            let contents = Contents::of(input.source());
+            let contents = Contents::of(&**input.source());
             let contents = contents.map_err(|error| fail(Stop::Io(0, error)))?;
             return Err(Error::NotALog { file, is_hfile: contents == Contents::HFile });
         }
@@ -77,7 +77,7 @@ impl Reader {
             }
             Err(stop) => return Err(fail(stop)),
         };
-        let trailer = trailer::find(input.source(), input.offset());
+        let trailer = trailer::find(&**input.source(), input.offset());
         let trailer = trailer.map_err(|error| fail(Stop::Io(len, error)))?;
         if let Some(offset) = trailer {
             input.set_end(offset);
@@ -117,6 +117,17 @@ impl Reader {
             Err(Stop::Ends) if self.has_trailer => {
                 let stop = Stop::wrong("an entry reaches into the trailer");
                 Err(failure(&self.file, offset, stop))
+            }
+            Err(Stop::Ends) if self.dictionaries.is_none() => {
+                let found = resync::find_entry(self.input.source(), offset);
+                match found.map_err(|stop| failure(&self.file, offset, stop))? {
+                    None => torn("an entry"),
+                    Some(next) => {
+                        let what = "an entry reaches beyond the end of the file";
+                        let stop = Stop::wrong(format!("{what}, but a sound one is at {next}"));
+                        Err(failure(&self.file, offset, stop))
+                    }
+                }
             }
             Err(Stop::Ends) => torn("an entry"),
             Err(stop) => Err(failure(&self.file, offset, stop)),
