@@ -18,8 +18,8 @@ use crate::{Error, Result, store_source, table_source};
 ///
 /// [`cells`](Self::cells) has one row for each cell, [`pivot`](Self::pivot) one row for each row of
 /// the table and a typed column for each wanted column. A range of rows is a range of data blocks:
-/// a scan reads no others. Columns that are not wanted are not copied, and wide rows are skipped
-/// with seeks.
+/// a scan reads no others. It does not copy unwanted columns, and seeks past the rest of a wide
+/// row.
 ///
 /// ```
 /// use hfile_arrow::{BatchScan, PivotColumn};
@@ -119,7 +119,8 @@ impl BatchScan {
     /// In a pivot: also shows the rows that have values only in other columns of the families of
     /// the wanted columns. Default: no.
     ///
-    /// No effect in a scan of cells.
+    /// Replaces the families of earlier calls of [`family`](Self::family). No effect in a scan of
+    /// cells.
     pub fn all_rows(mut self, wanted: bool) -> Self {
         if let Form::Pivot { columns, .. } = &self.form {
             let families = columns.iter().map(|column| column.family.clone());
@@ -154,12 +155,17 @@ impl BatchScan {
 
     /// Adds a family of which all columns are wanted. Default: all families, unless there are
     /// wanted columns.
+    ///
+    /// In a pivot: also shows the rows that have values only in other columns of the family.
     pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
         self.selection.families.push(family.as_ref().to_vec());
         self
     }
 
     /// Adds a wanted column. Default: all.
+    ///
+    /// In a pivot: also shows the rows that have a value only in this column; batches do not have
+    /// it.
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.selection.columns.push((family.as_ref().to_vec(), qualifier.as_ref().to_vec()));
         self
@@ -184,7 +190,9 @@ impl BatchScan {
         self
     }
 
-    /// The time by which cells expire. Default: the system's time; a store has its own clock.
+    /// The time by which cells expire. Default: the system's time.
+    ///
+    /// No effect on a store, which has its own clock.
     pub const fn now(mut self, now: Timestamp) -> Self {
         self.selection.now = Some(now);
         self
@@ -202,9 +210,9 @@ impl BatchScan {
         self
     }
 
-    /// Returns a builder of batches of this form, for cells that the caller has.
+    /// Returns a builder of batches of this form, for cells that the caller reads.
     ///
-    /// It takes all cells: the caller selects them.
+    /// It adds each cell that it gets: the caller selects the rows, columns and versions.
     ///
     /// # Errors
     ///
@@ -268,8 +276,10 @@ impl BatchScan {
 
     /// Scans a table of a root directory, live or of a snapshot.
     ///
-    /// `reading` says how: threads, damaged files, MOB values, logs, and how files are opened. The
-    /// rows, columns, versions and times are those of this scan.
+    /// `reading` says how: threads, damaged files, MOB values, logs, and how files are opened. This
+    /// scan replaces its start, stop, prefix, columns, versions and `raw`, and its time range and
+    /// `now` if they are set here. The single [row](TableScan::row) of `reading` also limits the
+    /// scan.
     ///
     /// ```no_run
     /// use std::path::Path;

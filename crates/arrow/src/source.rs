@@ -97,9 +97,14 @@ impl CellSource for MergedSource {
     fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
         if let Some(index) = self.current.take() {
             let (source, cell) = &mut self.sources[index];
-            match copy_of_next(source)? {
-                Some(next) => *cell = next,
-                None => drop(self.sources.remove(index)),
+            match copy_of_next(source) {
+                Ok(Some(next)) => *cell = next,
+                Ok(None) => drop(self.sources.remove(index)),
+                Err(error) => {
+                    // The cells of the other sources are not in order with those that are lost.
+                    self.sources.clear();
+                    return Err(error);
+                }
             }
         }
         let cells = self.sources.iter().map(|(_, cell)| cell.as_ref()).enumerate();
@@ -108,5 +113,42 @@ impl CellSource for MergedSource {
             self.current = Some(index);
             cell
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sstable::Timestamp;
+
+    use super::*;
+    use crate::Error;
+
+    /// A source of a family that fails after its cells.
+    struct Failing {
+        family: &'static [u8],
+        rows: std::vec::IntoIter<&'static [u8]>,
+        cell: Option<Cell>,
+    }
+
+    impl CellSource for Failing {
+        fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
+            let row = self.rows.next().ok_or_else(|| Error::Internal("the end".to_owned()))?;
+            let cell = CellRef::put(row, self.family, b"q", Timestamp::new(1), b"v").to_cell();
+            Ok(Some(self.cell.insert(cell).as_ref()))
+        }
+    }
+
+    #[test]
+    fn no_cells_follow_an_error() {
+        let of = |family, rows: Vec<&'static [u8]>| -> Box<dyn CellSource> {
+            Box::new(Failing { family, rows: rows.into_iter(), cell: None })
+        };
+        let sources = vec![of(b"f", vec![b"a"]), of(b"g", vec![b"a", b"b", b"c"])];
+        let mut merged = MergedSource::new(sources).expect("each has a cell");
+        assert_eq!(merged.next_cell().expect("sound").expect("the first").family, b"f");
+        merged.next_cell().expect_err("`f` has no second cell");
+        for _ in 0..3 {
+            assert!(merged.next_cell().expect("the error was returned").is_none());
+        }
     }
 }

@@ -33,7 +33,7 @@
 //! | on `row`: `=`, `<>`, `<`, `<=`, `>`, `>=`, `BETWEEN`, `IN`, `LIKE 'x%'`, with `AND`, `OR`, `NOT` | exactly, as ranges of rows; at most 64 |
 //! | `row LIKE 'x%y'`                               | the rows with the prefix; DataFusion checks the rest |
 //! | on `family` and `qualifier`: `=`, `IN`         | as columns to read; DataFusion checks the rest       |
-//! | on `timestamp`, in a raw table of cells        | exactly, as a range of times                         |
+//! | on `timestamp`, in a raw table of cells        | exactly, as a range of times within that of the `TableScan` |
 //! | on a column of a pivot                         | other columns are not read; DataFusion checks it     |
 //!
 //! What is not pushed down, and why:
@@ -44,10 +44,11 @@
 //! * Row keys of floats and truth values, because several byte strings are equal values; and those of
 //!   `hbase:meta`, which has an order of its own.
 //!
-//! Each partition reads neighbouring regions, as many partitions as DataFusion has target partitions. A
-//! partition holds at most about three batches of 4 MiB, or of one row that is larger. Errors of files are
-//! [`Error`] within [`DataFusionError::External`](datafusion::error::DataFusionError::External), and name
-//! the file and the place.
+//! A scan has at most as many partitions as DataFusion has target partitions; each reads
+//! neighbouring regions. A partition holds at most about three batches, each of 4 MiB or of one
+//! larger row. Errors of files are [`Error`] within
+//! [`DataFusionError::External`](datafusion::error::DataFusionError::External), and name the file
+//! and the place.
 #![deny(missing_docs)]
 
 mod column_filter;

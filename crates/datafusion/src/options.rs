@@ -89,8 +89,8 @@ impl TableOptions {
 
     /// The type of row keys. Default: [`ValueType::BinaryHex`], which is Arrow's Binary.
     ///
-    /// A row key that is not of this type is an error of the query that reads it. Predicates on row
-    /// keys skip such rows unseen.
+    /// A query that reads a row key of another type fails. Predicates on row keys can skip such a
+    /// row; then the query does not fail.
     pub const fn row_type(mut self, row_type: ValueType) -> Self {
         self.row_type = row_type;
         self
@@ -105,14 +105,16 @@ impl TableOptions {
 
     /// Shows all stored cells: delete markers, deleted cells and expired cells. Default: no.
     ///
-    /// Not in a pivot.
+    /// [`hfile`](Self::hfile), [`table`](Self::table) and [`store`](Self::store) refuse it in a pivot.
     pub const fn raw(mut self, raw: bool) -> Self {
         self.raw = raw;
         self
     }
 
-    /// The time by which cells expire. Default: that of the [`TableScan`](directories::TableScan), or else the system's time when
-    /// a query is planned; a store has its own clock.
+    /// The time by which cells expire. Default: that of the [`TableScan`](directories::TableScan),
+    /// or else the system's time when a query is planned.
+    ///
+    /// No effect on a store, which has its own clock.
     pub const fn now(mut self, now: Timestamp) -> Self {
         self.now = Some(now);
         self

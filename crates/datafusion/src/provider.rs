@@ -24,7 +24,7 @@ use crate::{Error, Result};
 
 /// A table that DataFusion can query: the cells of an HFile, a snapshot, a table or a store.
 ///
-/// [`TableOptions`] makes it. What a query says of rows, columns and times decides what is read:
+/// [`TableOptions`] makes it. The predicates and columns of a query decide what is read:
 ///
 /// * Predicates on the row key become ranges of rows, and so ranges of data blocks: comparisons,
 ///   `BETWEEN`, `IN`, `LIKE 'prefix%'`, and `AND`, `OR` and `NOT` of them.
@@ -57,10 +57,11 @@ impl TableOptions {
 
     /// Makes a table of a table of a root directory, live or of a snapshot.
     ///
-    /// `reading` says how: threads, MOB values, logs, and how files are opened. The rows, columns,
-    /// versions and times are those of each query. Regions are read in parallel, as many at a time as
-    /// DataFusion has target partitions; so `reading` needs more than one thread only for few large
-    /// regions.
+    /// `reading` says how: threads, MOB values, logs, and how files are opened, as for
+    /// [`BatchScan::table`]. The rows and columns are those of each query. Regions are read in
+    /// parallel, as many at a time as DataFusion has target partitions, so `reading` needs more
+    /// than one thread only for few large regions. With logs, each range of rows of each region
+    /// reads all logs again.
     ///
     /// # Errors
     ///

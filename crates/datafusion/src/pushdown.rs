@@ -23,8 +23,8 @@ pub(crate) struct Pushdown {
     pub(crate) columns: Option<ColumnPatterns>,
     /// The times to read; `None` for all.
     pub(crate) times: Option<TimeFilter>,
-    /// In a pivot: the names of columns of which a row of the answer has at least one; `None` if it
-    /// may have none of them.
+    /// In a pivot: columns of which each row of the answer has at least one value. `None` if a row
+    /// of the answer may have a value in none of the columns that the predicates name.
     pub(crate) one_of: Option<HashSet<String>>,
 }
 
@@ -49,13 +49,13 @@ impl Pushdown {
                 (Some(all), Some(one)) => Some(all.intersection(one)),
                 (all, one) => all.or(one),
             };
-            // Two predicates that each need a value: it is enough to look for those of the first.
+            // If two predicates each need a value, the columns of the first are enough.
             all.one_of = all.one_of.or(one.one_of);
         }
         all
     }
 
-    /// Returns whether a scan of what `filter` leaves makes the filter unnecessary.
+    /// Returns whether the scan applies `filter` exactly, in part, or not at all.
     pub(crate) fn support(
         source: &Source,
         options: &TableOptions,
@@ -81,8 +81,11 @@ impl OneFilter {
                 columns = column_filter::read(filter);
                 // In a scan that is not raw, or has a maximum of versions, a version counts only if its
                 // time is in the range, so that a range would show older versions.
-                if options.raw && options.versions == u32::MAX && source.has_plain_times() {
-                    times = TimeFilter::read(filter);
+                if options.raw
+                    && options.versions == u32::MAX
+                    && let Some(shown) = source.plain_times()
+                {
+                    times = TimeFilter::read(filter, &shown);
                 }
             }
             Form::Pivot { columns, .. } => {
@@ -118,7 +121,7 @@ fn rows(source: &Source, options: &TableOptions, filter: &Expr) -> (Option<RowSe
     (Some(rows), is_exact)
 }
 
-/// Returns whether a row satisfies `filter` only if one of the columns that it names has a value.
+/// Returns whether `filter` is true only for rows that have a value in a column that it names.
 fn needs_value(filter: &Expr, names: &HashSet<String>) -> bool {
     let is_column = |expression: &Expr| {
         let column = match expression {
@@ -166,5 +169,5 @@ pub(crate) fn column_of<'n>(name: &'n str, names: &HashSet<String>) -> Option<&'
     if names.contains(name) { Some(name) } else { time_of() }
 }
 
-/// What the name of the column of a column's times ends with.
+/// The end of the name of a column that has the timestamps of another column.
 const TIMESTAMP_SUFFIX: &str = ":timestamp";

@@ -1,6 +1,7 @@
 //! Where the cells of a table come from, and what a query of them can limit.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use directories::{Region, Table, TableScan};
@@ -51,13 +52,18 @@ impl Source {
         }
     }
 
-    /// Returns whether a raw scan of a range of times returns the cells of a scan of all times that
-    /// have these times.
+    /// Returns the times that a raw scan shows; `None` if a scan of a range of times does not
+    /// return all cells of the raw scan that have these times.
     ///
     /// A raw scan of a whole HFile also returns cells that HBase's rules leave out, such as the earlier of
     /// two cells with the same key.
-    pub(crate) const fn has_plain_times(&self) -> bool {
-        !matches!(self, Self::HFile(_))
+    pub(crate) fn plain_times(&self) -> Option<Range<i64>> {
+        let of = |scan: &TableScan| scan.min_ts.get()..scan.max_ts.get();
+        match self {
+            Self::HFile(_) => None,
+            Self::Table(_, reading) => Some(of(reading)),
+            Self::Store(_) => Some(of(&TableScan::default())),
+        }
     }
 
     /// Returns the families; `None` if they are not known before the scan.

@@ -1,5 +1,7 @@
 //! Turns predicates on the timestamp of cells into a range of times.
 
+use std::ops::Range;
+
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::expr::Between;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -13,16 +15,20 @@ pub(crate) struct TimeFilter {
     pub(crate) min: i64,
     /// The timestamp before which all are.
     pub(crate) max: i64,
-    /// Whether all cells of this range satisfy the predicate.
+    /// Whether all cells that the source shows of this range satisfy the predicate.
     pub(crate) is_exact: bool,
 }
 
 impl TimeFilter {
     /// Returns the times that can satisfy a predicate; `None` if it does not limit them.
-    pub(crate) fn read(predicate: &Expr) -> Option<Self> {
+    ///
+    /// `shown` are the times that the source shows without the predicate: the range is within them,
+    /// so that the scan shows no other cells either.
+    pub(crate) fn read(predicate: &Expr, shown: &Range<i64>) -> Option<Self> {
+        let compare = |column, op, constant| compare(column, op, constant, shown);
         match predicate {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
-                match (Self::read(left), Self::read(right)) {
+                match (Self::read(left, shown), Self::read(right, shown)) {
                     (Some(left), Some(right)) => Some(left.intersection(right)),
                     (one, other) => one.or(other).map(|one| Self { is_exact: false, ..one }),
                 }
@@ -53,8 +59,8 @@ impl TimeFilter {
     }
 }
 
-/// Returns the times of `timestamp op constant`.
-fn compare(column: &Expr, op: Operator, constant: &Expr) -> Option<TimeFilter> {
+/// Returns the times of `timestamp op constant`, within `shown`.
+fn compare(column: &Expr, op: Operator, constant: &Expr, shown: &Range<i64>) -> Option<TimeFilter> {
     ColumnRef::of(column, |_| Some(DataType::Int64)).filter(|column| column.name == "timestamp")?;
     let time = integer_of(constant)?;
     let (min, max) = match op {
@@ -65,6 +71,9 @@ fn compare(column: &Expr, op: Operator, constant: &Expr) -> Option<TimeFilter> {
         Operator::GtEq => (time, i128::MAX),
         _ => return None,
     };
-    let clamp = |time: i128| i64::try_from(time.clamp(0, i128::from(i64::MAX))).ok();
-    Some(TimeFilter { min: clamp(min)?, max: clamp(max)?, is_exact: true })
+    let within = |time: i128| {
+        // Not `clamp`, which panics if the source shows no times.
+        i64::try_from(time.max(shown.start.into()).min(shown.end.into())).ok()
+    };
+    Some(TimeFilter { min: within(min)?, max: within(max)?, is_exact: true })
 }

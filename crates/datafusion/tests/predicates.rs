@@ -155,8 +155,11 @@ fn cell_predicates(first_time: i64) -> BoxedStrategy<String> {
     };
     let times =
         (0..3_000_000_i64).prop_map(move |time| (first_time + time - 1_000_000).to_string());
-    let times =
-        one_of(vec![times.boxed(), (-2..2_000_i64).prop_map(|time| time.to_string()).boxed()]);
+    let times = one_of(vec![
+        times.boxed(),
+        (-2..2_000_i64).prop_map(|time| time.to_string()).boxed(),
+        extreme_times(),
+    ]);
     one_of(vec![
         row_predicates(),
         row_predicates(),
@@ -164,6 +167,12 @@ fn cell_predicates(first_time: i64) -> BoxedStrategy<String> {
         comparisons("qualifier", names(&["a", "b", "q", "c", ""])),
         comparisons("\"timestamp\"", times),
     ])
+}
+
+/// Returns times at the ends of the range of a scan.
+fn extreme_times() -> BoxedStrategy<String> {
+    let times = vec![i64::MIN + 1, -5, 0, i64::MAX - 1, i64::MAX];
+    prop::sample::select(times).prop_map(|time| time.to_string()).boxed()
 }
 
 fn snapshot(copy: &RootCopy, name: &str) -> Table {
@@ -188,6 +197,20 @@ fn cells_of_a_snapshot() {
         let options = TableOptions::cells().raw(raw).row_type(row_type).now(NOW);
         let cells = options.table(&table, &TableScan::default()).expect("sound");
         compare(cells, predicates.clone(), false);
+    }
+}
+
+#[test]
+fn cells_of_a_snapshot_within_times() {
+    let copy = RootCopy::new();
+    let table = snapshot(&copy, "s4");
+    let first = first_time(&table);
+    let predicates = cell_predicates(first);
+    let options = TableOptions::cells().raw(true).row_type(ValueType::String).now(NOW);
+    // The predicates narrow the range of the scan; they do not replace it.
+    for (min, max) in [(i64::MIN, i64::MAX), (1, first + 1), (first, i64::MAX)] {
+        let within = TableScan::default().time_range(Timestamp::new(min), Timestamp::new(max));
+        compare(options.clone().table(&table, &within).expect("sound"), predicates.clone(), false);
     }
 }
 
@@ -249,7 +272,12 @@ fn integers_of_a_store() {
         1 => prop::sample::select(vec![i64::from(i32::MIN), i64::from(i32::MAX), 1 << 40])
             .prop_map(|number| number.to_string()),
     ];
+    // The end of the range of a scan, which is excluded.
+    store
+        .put(Put::new(1_i32.to_be_bytes()).column_at("f1", "a", Timestamp::new(i64::MAX - 1), "v"))
+        .expect("sound");
     let time = (-3_i64..30).prop_map(|time| time.to_string()).boxed();
+    let time = one_of(vec![time, extreme_times()]);
     let predicates = one_of(vec![
         comparisons("\"row\"", number.boxed()),
         comparisons("\"timestamp\"", time),

@@ -72,9 +72,9 @@ impl From<&directories::Error> for Failure {
             }
             Error::NotFound { path, .. } => at(FailureKind::NotFound, path),
             // The second is a limit of the reader: hostile directories exceed it, and large logs.
-            Error::Unsupported { path, .. } | Error::TooMany { path, .. } => {
-                at(FailureKind::Unsupported, path)
-            }
+            Error::Unsupported { path, .. }
+            | Error::TooMany { path, .. }
+            | Error::TooManyLogCells { path, .. } => at(FailureKind::Unsupported, path),
             Error::NotAStoreFile { path, .. }
             | Error::Missing { path, .. }
             | Error::NoRoot { path, .. }

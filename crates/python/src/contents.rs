@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use directories::{StoreFileReader, Table};
+use directories::{RegionsBy, StoreFileReader, Table};
 use hfile_arrow::Batches;
 use sstable::{KeyRef, ReadTrace, RowProbe};
 
@@ -55,7 +55,7 @@ impl Contents {
         })
     }
 
-    /// Checks that the source has what is asked for. A scan of a table does so itself.
+    /// Checks that the source has what is asked for. A scan of a table checks families itself.
     ///
     /// # Errors
     ///
@@ -69,7 +69,13 @@ impl Contents {
                 // A file without cells does not say which family it is of.
                 key.map_or(Ok(()), |key| request.check_families("file", &[key.family]))
             }
-            Self::Table(_) => Ok(()),
+            Self::Table(table) => {
+                if request.reading.with_logs && table.regions_by == RegionsBy::Snapshot {
+                    let what = "with_wal is for tables, not a snapshot, which has no logs";
+                    return Err(Failure::invalid(what));
+                }
+                Ok(())
+            }
             Self::Store(store) => {
                 request.check_is_not_of_tables("a store")?;
                 if request.has_now {

@@ -42,9 +42,9 @@ pub(crate) struct Request {
     pub(crate) scan: BatchScan,
     /// How a table is read.
     pub(crate) reading: TableScan,
-    /// The families that are named, for sources that do not check them.
+    /// All families that the arguments name. An HFile and a store do not check them themselves.
     pub(crate) families: Vec<Vec<u8>>,
-    /// The first argument that only tables take.
+    /// The name of the first given argument that is for tables and snapshots only.
     pub(crate) of_tables: Option<&'static str>,
     /// Whether the time by which cells expire is given.
     pub(crate) has_now: bool,
@@ -120,6 +120,9 @@ impl Request {
             let what = "types names the columns of a pivot; leave out families and columns";
             return Err(Failure::invalid(what).into());
         }
+        if choice.versions == Some(0) {
+            return Err(Failure::invalid("versions must be at least 1").into());
+        }
         let of_tables = [
             (choice.skip_damaged, "skip_damaged"),
             (choice.with_wal, "with_wal"),
@@ -145,7 +148,7 @@ impl Request {
     pub(crate) fn row(mut self, row: Vec<u8>) -> Self {
         let after: Vec<u8> = row.iter().copied().chain([0]).collect();
         self.scan = self.scan.start(&row).stop(after);
-        // A table then asks the filters of its files.
+        // With a single row, the scan of a table queries the filters of its files.
         self.reading = self.reading.row(&row);
         self
     }

@@ -1,4 +1,4 @@
-//! A scan that was prepared: each Arrow stream of it reads anew.
+//! A prepared scan. Each Arrow stream of it reads the source again.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,15 +19,15 @@ use crate::stream::{SharedProgress, Stream};
 /// A scan: a stream of Arrow record batches.
 ///
 /// ``pyarrow.table(scan)``, ``polars.DataFrame(scan)`` and DuckDB's ``SELECT … FROM scan`` read it by the
-/// Arrow C stream interface, without a copy. Each stream reads the source anew, so a scan can be used more
-/// than once. While a library reads a stream, errors are its own (``OSError`` in pyarrow); :meth:`read_all`
-/// and iteration raise :class:`hfile.Error`.
+/// Arrow C stream interface, without a copy. Each stream reads the source again, so a scan can be
+/// used more than once. While a library reads a stream, errors are its own (``OSError`` in
+/// pyarrow); :meth:`read_all` and iteration raise :class:`hfile.Error`.
 #[pyclass(frozen, module = "hfile")]
 pub(crate) struct Scan {
     contents: Arc<Contents>,
     request: Arc<Request>,
     schema: SchemaRef,
-    /// Of the stream that was opened last.
+    /// The progress of the stream that was opened last.
     latest: Mutex<SharedProgress>,
 }
 
@@ -117,7 +117,7 @@ impl Scan {
 
     /// The number of data blocks that the stream that was opened last has read.
     ///
-    /// None for a store, which reads from its cache.
+    /// None for a store, which does not count the reads of one scan.
     #[getter]
     fn data_blocks(&self) -> Option<u64> {
         let is_store = matches!(&*self.contents, Contents::Store(_));

@@ -32,7 +32,7 @@ impl Source {
     ///
     /// :param start: the first row.
     /// :param stop: the row before which the scan ends.
-    /// :param prefix: what the rows begin with.
+    /// :param prefix: the prefix of the rows.
     /// :param families: families of which all columns are read.
     /// :param columns: columns to read, as ``family:qualifier``.
     /// :param types: columns with their types, as ``{"info:age": "int64"}``. The types are string, int16,
@@ -40,15 +40,16 @@ impl Source {
     /// :param row_type: the type of row keys; binary by default.
     /// :param timestamps: with types, also add a column ``family:qualifier:timestamp`` for each column.
     /// :param all_rows: with types, also return rows that have values only in other columns of the families.
-    /// :param versions: the maximum number of versions of a column; all that the family keeps by default.
+    /// :param versions: the maximum number of versions of a column, at least 1; all that the family keeps by default.
     /// :param min_timestamp: the least timestamp, in milliseconds.
     /// :param max_timestamp: the timestamp before which all cells are.
     /// :param raw: also return delete markers, deleted cells and expired cells.
     /// :param now: the time by which cells expire, in milliseconds; the system's time by default.
     /// :param skip_damaged: continue after damaged and missing files; ``missing`` then lists what was left
     ///     out. Tables and snapshots only.
-    /// :param with_wal: also read cells that are only in write-ahead logs. Tables only.
-    /// :param threads: the number of threads that read. Tables and snapshots only.
+    /// :param with_wal: also read cells that are only in write-ahead logs, at most 256 MiB of them. A log
+    ///     that ends within an entry is read up to it, without an error. Tables only: a snapshot has no logs.
+    /// :param threads: the number of threads that read; 1 by default. Tables and snapshots only.
     /// :param batch_size: the maximum number of rows of a batch; 16,384 by default.
     #[pyo3(signature = (*, start=None, stop=None, prefix=None, families=None, columns=None, types=None,
         row_type=None, timestamps=false, all_rows=false, versions=None, min_timestamp=None,
@@ -139,7 +140,8 @@ impl Source {
 
     /// Return the cells of one row; an empty list if the row is absent.
     ///
-    /// Reads only files whose key range and filters allow the row. The parameters are those of :meth:`scan`.
+    /// Reads data blocks only of files whose key range and filters allow the row. The parameters
+    /// are those of :meth:`scan`.
     #[pyo3(signature = (row, *, families=None, columns=None, versions=None, min_timestamp=None,
         max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false))]
     fn get<'py>(

@@ -63,6 +63,8 @@ def test_wrong_arguments_are_refused(snapshot, store_path):
         (snapshot, {"types": ["f1:a"], "families": "f1"}, "leave out families"),
         (snapshot, {"timestamps": True}, "need types"),
         (snapshot, {"types": ["f1:a", "f1:a"]}, "twice"),
+        (snapshot, {"versions": 0}, "at least 1"),
+        (snapshot, {"with_wal": True}, "not a snapshot, which has no logs"),
         (file, {"with_wal": True}, "with_wal is for tables"),
         (store, {"skip_damaged": True}, "skip_damaged is for tables"),
         (store, {"threads": 2}, "threads is for tables"),

@@ -25,15 +25,20 @@ class Cell(NamedTuple):
 class Missing(NamedTuple):
     """Cells that a scan left out because a file or a part of it is damaged or missing."""
 
-    #: The file that is damaged or missing.
+    #: The file that is damaged or missing: ``REGION/FAMILY/NAME`` if it could not be opened, its name if it
+    #: is a MOB file, and otherwise its path.
     path: str
+    #: What is wrong.
     what: str
-    #: The encoded name of the region; empty for a write-ahead log.
+    #: The encoded name of the region; empty for a write-ahead log, a MOB file and a problem of the table.
     region: str
+    #: The family; empty for a write-ahead log and a problem of the table.
     family: bytes
-    #: The last readable row before the damage; None if rows from the start may be missing.
+    #: The last readable row before the damage, or the start of the region; None if rows from the start of
+    #: the table may be missing.
     first_row: Optional[bytes]
-    #: The first readable row after the damage; None if rows to the end may be missing.
+    #: The first readable row after the damage, or the end of the region; None if rows to the end of the
+    #: table may be missing.
     last_row: Optional[bytes]
 
 
