@@ -224,7 +224,10 @@ fn a_sparse_file_of_1_tib_is_refused_by_name_without_delay() {
                 let opened = store.clone();
                 let refused =
                     without_hanging(move || open(&opened).map(drop)).expect_err("refused");
-                assert!(matches!(&refused, Error::Corrupt { path: at, .. } if *at == path));
+                assert!(
+                    matches!(&refused, Error::Corrupt { path: at, .. } if *at == path),
+                    "{place}: {refused:?}"
+                );
                 let error = error_text(&refused);
                 assert!(error.contains("1099511627776"), "the error states the length: {error}");
             }

@@ -286,25 +286,25 @@ impl Vfs for RealFiles {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut held = Vec::new();
+        let mut lock = RealLock { held: Vec::new() };
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-        if !try_lock(file, &mut held)? {
+        if !lock.try_add(file)? {
             return Ok(None);
         }
         // Also locks the directory: if the lock file is deleted and created again, the new file is
         // not locked.
         #[cfg(unix)]
         if let Some(directory) = path.parent()
-            && !try_lock(File::open(directory)?, &mut held)?
+            && !lock.try_add(File::open(directory)?)?
         {
             return Ok(None);
         }
-        if let Some(file) = held.first_mut() {
+        if let Some(file) = lock.held.first_mut() {
             // The process id only serves the error message of the next process that tries to lock,
             // so a failure (a full disk) is ignored.
             let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         }
-        Ok(Some(Box::new(RealLock { _held: held })))
+        Ok(Some(Box::new(lock)))
     }
 
     fn len(&self, path: &Path) -> io::Result<u64> {
@@ -325,18 +325,6 @@ fn check_regular_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks a file and adds it to `held`. Returns `false` if the file is already locked.
-fn try_lock(file: File, held: &mut Vec<File>) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => {
-            held.push(file);
-            Ok(true)
-        }
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
 #[derive(Debug)]
 struct RealFile(File);
 
@@ -350,13 +338,38 @@ impl AppendFile for RealFile {
     }
 }
 
-/// The locked files; closing them releases the locks.
+/// The locked files.
 #[derive(Debug)]
 struct RealLock {
-    _held: Vec<File>,
+    held: Vec<File>,
+}
+
+impl RealLock {
+    /// Locks a file and keeps it. Returns `false` if the file is already locked.
+    fn try_add(&mut self, file: File) -> io::Result<bool> {
+        match file.try_lock() {
+            Ok(()) => {
+                self.held.push(file);
+                Ok(true)
+            }
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
 }
 
 impl Lock for RealLock {}
+
+/// Unlocks the files. Closing them is not enough: a process that another thread starts shares them
+/// between its fork and its exec.
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        for file in &self.held {
+            // A lock that cannot be released here is released when its last copy is closed.
+            let _ = file.unlock();
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -373,6 +386,18 @@ mod tests {
         assert!(RealFiles.lock(&path).unwrap().is_none());
         drop(held);
         assert!(RealFiles.lock(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_is_released_although_another_process_shares_its_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("LOCK");
+        let mut lock = RealLock { held: Vec::new() };
+        assert!(lock.try_add(File::create(&path).unwrap()).unwrap());
+        let shared = lock.held[0].try_clone().unwrap();
+        drop(lock);
+        assert!(RealFiles.lock(&path).unwrap().is_some());
+        drop(shared);
     }
 
     #[test]
