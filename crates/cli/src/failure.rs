@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use directories::SkipReason;
-use sstable::{BlockType, Damage};
+use sstable::{BlockType, Damage, error_line};
 
 use crate::output::STDOUT;
 use crate::stderr::print_message;
@@ -158,30 +158,11 @@ pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
 
 /// Returns the message of a failure: what failed, and the next step.
 pub(crate) fn failure_message(error: &anyhow::Error) -> String {
-    let mut message = format!("hfile: {}", one_line(error));
+    let mut message = format!("hfile: {}", error_line(&**error));
     if let Some(next) = classify(error).next {
         let _ = write!(message, "\nnext: {next}");
     }
     message
-}
-
-/// Joins the messages of an error and all its sources in one line.
-///
-/// Skips a source whose message the line already ends with: a store's error may include the message
-/// of the file's error that it wraps.
-pub(crate) fn one_line(error: &anyhow::Error) -> String {
-    let mut line = String::new();
-    for cause in error.chain() {
-        let message = cause.to_string();
-        if line.ends_with(&message) {
-            continue;
-        }
-        if !line.is_empty() {
-            line.push_str(": ");
-        }
-        line.push_str(&message);
-    }
-    line
 }
 
 /// The exit status of a failure, and the advice printed after `next:`.
@@ -492,7 +473,7 @@ mod tests {
     fn a_failure_names_file_offset_and_block_once() {
         let error =
             Err::<(), _>(corrupt()).context("a.hfile: DATA block at 0x40: checksum differs");
-        let line = one_line(&error.expect_err("made above"));
+        let line = error_line(&*error.expect_err("made above"));
         assert_eq!(line, "a.hfile: DATA block at 0x40: checksum differs");
     }
 

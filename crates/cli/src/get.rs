@@ -7,10 +7,10 @@ use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, ndjson};
+use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, error_line, ndjson};
 
 use crate::cells_output::{CellsOutput, Format};
-use crate::failure::{Answer, one_line};
+use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
@@ -55,11 +55,11 @@ impl Get {
         let mut failed = Vec::new();
         let inputs = Inputs::expand(&self.files);
         for Problem { directory, error } in inputs.problems() {
-            failed.push(FailedFile { file: directory.clone(), what: one_line(error) });
+            failed.push(FailedFile { file: directory.clone(), what: error_line(&**error) });
         }
         let answer = inputs.for_each(|file| {
             let result = search_file(file, &probe).inspect_err(|error| {
-                failed.push(FailedFile { file: file.name(), what: one_line(error) });
+                failed.push(FailedFile { file: file.name(), what: error_line(&**error) });
             })?;
             files.push(FileReport::new(file.name(), &result));
             cells.extend(result.cells);

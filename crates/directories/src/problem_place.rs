@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sstable::RowsBetween;
+use sstable::{RowsBetween, error_line};
 
 use crate::root_paths::table_in;
 use crate::{Error, RegionInfo, RegionName, Table};
@@ -27,7 +27,7 @@ impl Table {
             file: None,
             region: None,
             family: None,
-            what: one_line(problem),
+            what: error_line(problem),
             rows: RowsBetween::default(),
         };
         let (path, looked): (_, &[_]) = match problem {
@@ -80,18 +80,4 @@ impl Table {
         let regions = self.regions.iter().chain(left_out).map(|region| &region.info);
         regions.chain(&self.absent).find(|info| info.encoded_name == *name)
     }
-}
-
-/// Formats an error and its sources in one line.
-pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let message = cause.to_string();
-        if !line.ends_with(&message) {
-            line = format!("{line}: {message}");
-        }
-        source = cause.source();
-    }
-    line
 }

@@ -2,26 +2,14 @@
 
 use std::path::Path;
 
-use crate::failure::{Failure, FailureKind};
+use sstable::error_line;
 
-/// Formats an error and its sources in one line.
-fn one_line(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let message = cause.to_string();
-        if !line.ends_with(&message) {
-            line = format!("{line}: {message}");
-        }
-        source = cause.source();
-    }
-    line
-}
+use crate::failure::{Failure, FailureKind};
 
 impl From<&sstable::Error> for Failure {
     fn from(error: &sstable::Error) -> Self {
         use sstable::Error;
-        let message = one_line(error);
+        let message = error_line(error);
         match error {
             Error::Io { file, source, .. } => Self::io(message, source).at_path(file),
             Error::Corrupt { file, damage } => {
@@ -42,7 +30,7 @@ impl From<&sstable::Error> for Failure {
 impl From<&directories::wal::Error> for Failure {
     fn from(error: &directories::wal::Error) -> Self {
         use directories::wal::Error;
-        let message = one_line(error);
+        let message = error_line(error);
         match error {
             Error::Io { file, offset, source } => {
                 Self::io(message, source).at_path(file).at_offset(*offset)
@@ -62,7 +50,7 @@ impl From<&directories::wal::Error> for Failure {
 impl From<&directories::Error> for Failure {
     fn from(error: &directories::Error) -> Self {
         use directories::Error;
-        let message = one_line(error);
+        let message = error_line(error);
         let at = |kind, path: &Path| Self::new(kind, message.clone()).at_path(path.display());
         match error {
             Error::File(error) => error.into(),
@@ -98,7 +86,7 @@ impl From<&directories::Error> for Failure {
 impl From<&store::Error> for Failure {
     fn from(error: &store::Error) -> Self {
         use store::Error;
-        let message = one_line(error);
+        let message = error_line(error);
         let at = |kind, path: &Path| Self::new(kind, message.clone()).at_path(path.display());
         match error {
             Error::StoreFile(error) => error.into(),
@@ -120,7 +108,7 @@ impl From<&store::Error> for Failure {
 impl From<&hfile_arrow::Error> for Failure {
     fn from(error: &hfile_arrow::Error) -> Self {
         use hfile_arrow::Error;
-        let message = one_line(error);
+        let message = error_line(error);
         match error {
             Error::File(error) => error.into(),
             Error::Store(error) => error.into(),

@@ -211,7 +211,7 @@ pub use row_head::{RowHead, row_head};
 pub use rows_between::RowsBetween;
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
-pub use text::{escape, parse_hex, unescape};
+pub use text::{error_line, escape, parse_hex, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use units::{BlockOffset, SequenceId, Timestamp};
 pub use value_type::{TypedValue, ValueType};

@@ -1,7 +1,9 @@
-//! Byte strings as HBase prints them: printable ASCII unchanged, other bytes as `\xNN`.
+//! Text: byte strings as HBase prints them, and errors as one line.
 //!
-//! HBase: `Bytes.toStringBinary` and `Bytes.toBytesBinary`.
+//! Of byte strings, printable ASCII is unchanged, and other bytes are `\xNN`. HBase:
+//! `Bytes.toStringBinary` and `Bytes.toBytesBinary`.
 
+use std::error::Error;
 use std::fmt;
 
 /// Formats `bytes` as HBase does; [`unescape`] is the inverse.
@@ -47,6 +49,29 @@ pub fn unescape(text: &str) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Formats an error and its sources in one line, separated by `: `.
+///
+/// Leaves out a source whose message the line already ends with.
+///
+/// ```
+/// let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+/// let error = std::io::Error::new(source.kind(), format!("a.hfile: {source}"));
+/// assert_eq!(sstable::error_line(&error), "a.hfile: entity not found");
+/// ```
+pub fn error_line(error: &(dyn Error + 'static)) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        if !line.ends_with(&message) {
+            line.push_str(": ");
+            line.push_str(&message);
+        }
+        cause = error.source();
+    }
+    line
 }
 
 /// Parses pairs of hex digits of either case; `None` if the text is anything else.

@@ -6,6 +6,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use sstable::error_line;
+
 use crate::error::{Error, Result};
 use crate::sync::yield_in_model;
 
@@ -38,7 +40,7 @@ impl Health {
     /// Stops the store after a failure that leaves the state on disk unknown; returns the failure.
     pub(crate) fn poison(&self, error: Error) -> Error {
         yield_in_model();
-        let _ = self.failure.set(error.with_causes().into());
+        let _ = self.failure.set(error_line(&error).into());
         error
     }
 

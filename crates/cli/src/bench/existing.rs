@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use directories::StoreFileReader;
 use filter::Seed;
-use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe};
+use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line};
 use workload::Random;
 
 use super::figures::{FilterFigures, figures};
 use super::loaded::Plan;
 use super::measure::{Measured, Mix, PlannedGet, clock_nanos, measure};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
-use crate::failure::{UsageError, one_line, status};
+use crate::failure::{UsageError, status};
 use crate::inputs::{Input, Inputs};
 use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
@@ -48,7 +48,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     }
     let left_out = failed.iter().map(|(file, error)| LeftOut {
         file: file.clone(),
-        why: one_line(error),
+        why: error_line(&**error),
         status: status_of(error),
     });
     let left_out = left_out.collect();
@@ -108,7 +108,7 @@ fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
         return UsageError("no files to measure".to_owned()).into();
     };
     for error in &errors {
-        print_message(format_args!("hfile: {}", one_line(error)));
+        print_message(format_args!("hfile: {}", error_line(&**error)));
     }
     if worst.is::<NoRows>() {
         return UsageError(format!("none of the files can be measured: {worst}")).into();

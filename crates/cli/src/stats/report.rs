@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sstable::CellType;
+use sstable::{CellType, error_line};
 
 use super::columns::{ColumnReport, Tally};
 use super::file::FileStats;
@@ -11,7 +11,7 @@ use super::histograms::Histograms;
 use super::largest::{LargestCell, LargestRow};
 use super::parts::Parts;
 use super::tags::TagsReport;
-use crate::failure::one_line;
+
 use crate::times::date;
 
 /// The statistics of one file, or of several together.
@@ -55,7 +55,7 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(file: String, error: &anyhow::Error) -> Self {
-        Self { file, what: one_line(error) }
+        Self { file, what: error_line(&**error) }
     }
 }
 

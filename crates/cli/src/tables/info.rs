@@ -4,12 +4,13 @@ use std::io::{self, Write};
 
 use directories::{Region, Table};
 use serde::Serialize;
+use sstable::error_line;
 use store::Clock;
 
 use super::contents::{FamilyLine, FileCounts, LeftOutLine, RegionLine, regions_by_text};
 use super::list::DescriptionReport;
 use super::place::{SnapshotPlace, TableNamePlace};
-use crate::failure::{Answer, one_line};
+use crate::failure::Answer;
 use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::{show_count, show_number, show_size};
 
@@ -88,7 +89,7 @@ impl TableReport {
             mob_files: table.mob.as_ref().map(line),
             left_out: table.left_out.iter().map(|it| LeftOutLine::new(table, it)).collect(),
             logs: table.logs.iter().map(|path| path.display().to_string()).collect(),
-            problems: problems.map(|error| one_line(&anyhow::Error::new(error.clone()))).collect(),
+            problems: problems.map(|error| error_line(&**error)).collect(),
         }
     }
 

@@ -1,12 +1,13 @@
 //! The cells of one store file in a scan: with the sequence ids that HBase gives them, and with a
 //! way to continue after damage.
 
-use sstable::{CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId};
+use sstable::{
+    CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId, error_line,
+};
 use store::merge::CellCursor;
 
 use super::damage::{Losses, MissingCells};
 use crate::error::is_file_loss;
-use crate::problem_place::one_line;
 use crate::{CellScanner, Error, Result, StoreFileReader};
 
 /// A cursor over the cells of a store file.
@@ -88,7 +89,7 @@ impl FileCells {
     fn continue_after(&mut self, error: sstable::Error) -> Result<()> {
         let beyond = self.beyond_damage.as_mut().filter(|_| is_file_loss(&error));
         let Some(beyond) = beyond else { return Err(error.into()) };
-        let what = one_line(&error);
+        let what = error_line(&error);
         let first = beyond.last_row.clone();
         loop {
             let key = KeyRef::parse(&beyond.last).expect("the flat key of a cell or a seek");

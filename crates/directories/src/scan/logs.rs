@@ -17,12 +17,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::{Cell, FileName, RowsBetween, SequenceId};
+use sstable::{Cell, FileName, RowsBetween, SequenceId, error_line};
 
 use super::damage::MissingCells;
 use super::open::open_family;
 use super::plan::Plan;
-use crate::problem_place::one_line;
 use crate::{Error, Region, Result, Table, wal};
 
 /// The unflushed cells of a table, by region and family, in order.
@@ -126,7 +125,7 @@ impl LogCells {
                     region: String::new(),
                     family: Vec::new(),
                     file: path.display().to_string(),
-                    what: one_line(&error),
+                    what: error_line(&error),
                     rows: RowsBetween::default(),
                 };
                 plan.losses.add_or_fail(error, |_| missing.clone())?;

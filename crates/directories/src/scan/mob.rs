@@ -17,12 +17,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sstable::{
     BlockCache, BlockOffset, Caching, Cell, CellRef, CellType, Damage, FileName, ReadTrace, Reader,
-    ReaderOptions, RowsBetween,
+    ReaderOptions, RowsBetween, error_line,
 };
 
 use super::damage::MissingCells;
 use super::plan::Plan;
-use crate::problem_place::one_line;
 use crate::table::locate_mob;
 use crate::{Error, FileTree, MobFileName, Result, Table, TableName, TableScan};
 
@@ -89,7 +88,7 @@ impl MobFiles {
                     region: String::new(),
                     family: reference.family.to_vec(),
                     file: file.unwrap_or_else(|| self.path.display().to_string()),
-                    what: one_line(error),
+                    what: error_line(error),
                     rows: RowsBetween { first: row.clone(), last: row },
                 }
             };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use filter::Seed;
 use sstable::{
     Caching, Cell, FileInfo, FileInfoValue, FileName, FilterAnswer, Half, ReadTrace, RowProbe,
-    RowsBetween, Timestamp,
+    RowsBetween, Timestamp, error_line,
 };
 use store::rules::Rules;
 
@@ -15,7 +15,6 @@ use super::family::Source;
 use super::file_cells::FileCells;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use super::sequence::FileSequence;
-use crate::problem_place::one_line;
 use crate::{Family, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
@@ -100,7 +99,7 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
                 region: region_name.to_string(),
                 family: family_name.to_vec(),
                 file: file.short_path(),
-                what: one_line(error),
+                what: error_line(error),
                 rows: region.info.rows(),
             })?,
         }

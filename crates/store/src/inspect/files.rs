@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions};
+use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions, error_line};
 
 use super::part::{Part, PartKind, Problem, Step};
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub(super) fn check_file(
     let source = match vfs.open(path) {
         Ok(source) => source,
         Err(error) => {
-            part.wrong(Error::io(path, "open")(error).with_causes());
+            part.wrong(error_line(&Error::io(path, "open")(error)));
             return part;
         }
     };
@@ -33,7 +33,7 @@ pub(super) fn check_file(
     if let Some(entry) = entry {
         match contradiction(&source, path, entry, |done| reads(done / 2)) {
             Ok(what) => what.into_iter().for_each(|what| part.wrong(what)),
-            Err(error) => part.wrong(error.with_causes()),
+            Err(error) => part.wrong(error_line(&error)),
         }
     }
     let name = FileName::new(path.display().to_string());
@@ -50,7 +50,7 @@ pub(super) fn check_file(
                 Problem { rows: lost.map(|lost| lost.rows.clone()), ..Problem::from(damage) }
             }));
         }
-        Err(error) => part.wrong(Error::from(error).with_causes()),
+        Err(error) => part.wrong(error_line(&Error::from(error))),
     }
     part
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use sstable::error_line;
+
 use super::part::{Part, PartKind};
 use crate::error::{Error, Result};
 use crate::files::identity::is_store_file_name;
@@ -64,7 +66,7 @@ impl Plan {
                 None
             }
             Err(error) => {
-                part.wrong(error.with_causes());
+                part.wrong(error_line(&error));
                 None
             }
         };

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use sstable::{Caching, KeyRef, Timestamp};
+use sstable::{Caching, KeyRef, Timestamp, error_line};
 
 use super::pace::Pace;
 use super::progress::{CompactionProgress, Observer};
@@ -71,7 +71,7 @@ impl Maintenance {
                 if let Err(error) = &result {
                     self.count(|counts| {
                         counts.compactions_failed += 1;
-                        counts.compaction_failure = Some(error.with_causes().into());
+                        counts.compaction_failure = Some(error_line(error).into());
                     });
                 }
                 result?;

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use sstable::{Cell, SequenceId};
+use sstable::{Cell, SequenceId, error_line};
 
 use super::record::decode_cells;
 use super::recovery::{
@@ -79,7 +79,7 @@ pub(crate) fn inspect<'f>(
             Ok(segment) => segment,
             Err(error) => {
                 log_state.previous = None;
-                missing(*number, error.with_causes())
+                missing(*number, error_line(&error))
             }
         };
         segment.path = path;
