@@ -403,7 +403,7 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
              regions that are there",
         ),
         // The name of a family is an option, so it is checked as one: as for files and stores.
-        directories::Error::NotFound { what, .. } if what.contains(" has no family ") => {
+        directories::Error::NoFamily { .. } => {
             class(2, "give one of the families that the table has")
         }
         directories::Error::NotFound { .. } => class(3, "check the path and the name"),

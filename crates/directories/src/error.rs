@@ -4,8 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::RowsBetween;
+use sstable::{RowsBetween, escape};
 
+use crate::TableName;
 use crate::names::other::SkipReason;
 
 /// The result type of this crate.
@@ -80,7 +81,7 @@ pub enum Error {
         what: String,
     },
 
-    /// There is no such snapshot, table, family or root directory.
+    /// There is no such snapshot, table or root directory.
     #[error("{}: {what}", path.display())]
     NotFound {
         /// The directory that was searched.
@@ -98,6 +99,17 @@ pub enum Error {
         what: String,
         /// The rows that are in no region, or in two.
         rows: Box<RowsBetween>,
+    },
+
+    /// The table has no such family.
+    #[error("table {table} has no family {}; it has {}", escape(family), show_names(known))]
+    NoFamily {
+        /// The table.
+        table: TableName,
+        /// The name that was asked for.
+        family: Vec<u8>,
+        /// The families that the table has.
+        known: Vec<Vec<u8>>,
     },
 
     /// A limit is exceeded: of the files or the depth of a directory.
@@ -166,7 +178,10 @@ impl Error {
             | Self::NoRoot { .. }
             | Self::Damaged { .. }
             | Self::KeyRanges { .. } => true,
-            Self::NotFound { .. } | Self::TooMany { .. } | Self::TooManyLogCells { .. } => false,
+            Self::NotFound { .. }
+            | Self::NoFamily { .. }
+            | Self::TooMany { .. }
+            | Self::TooManyLogCells { .. } => false,
         }
     }
 
@@ -188,6 +203,12 @@ pub(crate) fn is_file_loss(error: &sstable::Error) -> bool {
 /// Returns whether a file, or its end, is not there.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
+}
+
+/// Formats names of families as a list.
+fn show_names(names: &[Vec<u8>]) -> String {
+    let shown: Vec<String> = names.iter().map(|name| escape(name).to_string()).collect();
+    shown.join(", ")
 }
 
 /// Formats paths as a list.

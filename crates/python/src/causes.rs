@@ -59,6 +59,7 @@ impl From<&directories::Error> for Failure {
                 Self::io(message.clone(), source).at_path(path.display())
             }
             Error::NotFound { path, .. } => at(FailureKind::NotFound, path),
+            Error::NoFamily { .. } => Self::new(FailureKind::NotFound, message),
             // The second is a limit of the reader: hostile directories exceed it, and large logs.
             Error::Unsupported { path, .. }
             | Error::TooMany { path, .. }

@@ -10,7 +10,7 @@ use store::{Clock, FamilyOptions};
 use super::damage::{Losses, MissingCells};
 use super::logs::{LogCells, OldLogCells};
 use super::mob::MobFiles;
-use crate::{Error, FileTree, MobValues, Region, Result, Table, TableName, TableScan};
+use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan};
 
 /// The parameters of a scan, and what is derived from them.
 #[derive(Debug)]
@@ -225,11 +225,9 @@ fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn no_family(table: &Table, family: &[u8]) -> Error {
-    let known = table.schema.families.iter().map(|known| sstable::escape(&known.name).to_string());
-    let known: Vec<String> = known.collect();
-    let (name, family): (&TableName, _) = (&table.name, sstable::escape(family));
-    Error::NotFound {
-        path: table.path.clone(),
-        what: format!("table {name} has no family {family}; it has {}", known.join(", ")),
+    Error::NoFamily {
+        table: table.name.clone(),
+        family: family.to_vec(),
+        known: table.schema.families.iter().map(|known| known.name.clone()).collect(),
     }
 }
