@@ -4,7 +4,7 @@ use std::fmt;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use directories::MissingCells;
+use directories::{MissingCells, TornLog};
 use sstable::ReadTrace;
 
 use crate::batch_builder::BatchBuilder;
@@ -43,6 +43,14 @@ impl Batches {
     /// Empty unless the scan of a table [skips](directories::TableScan::skip_damaged) damage.
     pub fn missing(&self) -> Vec<MissingCells> {
         self.source.missing()
+    }
+
+    /// Returns the write-ahead logs that end within an entry, of which the scan reads the entries
+    /// before it.
+    ///
+    /// Empty unless the scan of a table reads [logs](directories::TableScan::with_logs).
+    pub fn torn_logs(&self) -> Vec<TornLog> {
+        self.source.torn_logs()
     }
 
     /// Returns the same batches by Arrow's interface, with the errors as [`ArrowError`].

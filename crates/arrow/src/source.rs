@@ -1,6 +1,6 @@
 //! Where cells come from: one interface for files, stores and tables.
 
-use directories::MissingCells;
+use directories::{MissingCells, TornLog};
 use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::Result;
@@ -50,6 +50,13 @@ pub trait CellSource: Send {
     fn missing(&self) -> Vec<MissingCells> {
         Vec::new()
     }
+
+    /// Returns the write-ahead logs that end within an entry.
+    ///
+    /// The default returns nothing: for sources without logs.
+    fn torn_logs(&self) -> Vec<TornLog> {
+        Vec::new()
+    }
 }
 
 impl<S: CellSource + ?Sized> CellSource for Box<S> {
@@ -63,6 +70,10 @@ impl<S: CellSource + ?Sized> CellSource for Box<S> {
 
     fn missing(&self) -> Vec<MissingCells> {
         (**self).missing()
+    }
+
+    fn torn_logs(&self) -> Vec<TornLog> {
+        (**self).torn_logs()
     }
 }
 

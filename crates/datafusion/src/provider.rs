@@ -9,7 +9,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
-use directories::{Table, TableScan};
+use directories::{Table, TableScan, TornLog, UnflushedCells};
 use hfile_arrow::{BatchScan, CellColumn, PivotColumn};
 use sstable::{Reader, Timestamp};
 use store::Store;
@@ -60,13 +60,16 @@ impl TableOptions {
     /// `reading` says how: threads, MOB values, logs, and how files are opened, as for
     /// [`BatchScan::table`]. The rows and columns are those of each query. Regions are read in
     /// parallel, as many at a time as DataFusion has target partitions, so `reading` needs more
-    /// than one thread only for few large regions. With logs, each range of rows of each region
-    /// reads all logs again.
+    /// than one thread only for few large regions.
+    ///
+    /// With logs, this function reads them once, unless `reading` has
+    /// [the cells](TableScan::unflushed) already: the table keeps their unflushed cells in memory, and
+    /// [`torn_logs`](HFileTable::torn_logs) names those that end within an entry.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] if `reading` skips damage, because a query could not say what its answer
-    /// lacks, or if options contradict each other.
+    /// lacks, or if options contradict each other; [`Error::Directories`] if a log cannot be read.
     pub fn table(self, table: &Table, reading: &TableScan) -> Result<HFileTable> {
         if reading.skip_damaged {
             let what = "a query cannot skip damaged files, because its answer would not say so; \
@@ -74,7 +77,12 @@ impl TableOptions {
             return Err(Error::Invalid(what.to_owned()));
         }
         let options = Self { now: self.now.or(reading.now), ..self };
-        HFileTable::new(Source::Table(table.clone().into(), reading.clone().into()), options)
+        let mut reading = reading.clone();
+        if reading.with_logs && reading.unflushed.is_none() {
+            let all_rows = TableScan::default().log_bytes_max(reading.log_bytes_max);
+            reading.unflushed = Some(table.read_logs(&all_rows)?);
+        }
+        HFileTable::new(Source::Table(table.clone().into(), reading.into()), options)
     }
 
     /// Makes a table of a store.
@@ -93,6 +101,18 @@ impl HFileTable {
     fn new(source: Source, options: TableOptions) -> Result<Self> {
         let schema = Arc::clone(options.scan().builder()?.schema());
         Ok(Self { source, options, schema })
+    }
+
+    /// Returns the write-ahead logs that end within an entry: queries see the entries before it.
+    ///
+    /// Empty unless the table is read with [logs](TableScan::with_logs).
+    pub fn torn_logs(&self) -> &[TornLog] {
+        match &self.source {
+            Source::Table(_, reading) => {
+                reading.unflushed.as_ref().map_or(&[], UnflushedCells::torn_logs)
+            }
+            Source::HFile(_) | Source::Store(_) => &[],
+        }
     }
 
     /// Returns the scan of the columns with these names, before rows and times are chosen, and the

@@ -15,6 +15,9 @@ use crate::row_set::RowSet;
 use crate::source::Source;
 use crate::time_filter::TimeFilter;
 
+/// The maximum number of ranges of rows of one query. Each range is a scan of its own.
+const RANGES_MAX: usize = 64;
+
 /// What the predicates of a query leave to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Pushdown {
@@ -112,9 +115,8 @@ fn rows(source: &Source, options: &TableOptions, filter: &Expr) -> (Option<RowSe
         return (None, false);
     }
     let Some(found) = RowFilters::new(options.row_type).read(filter) else { return (None, false) };
-    let max = source.ranges_max();
-    let is_exact = found.is_exact && found.rows.ranges().len() <= max;
-    let rows = found.rows.coarsened(max);
+    let is_exact = found.is_exact && found.rows.ranges().len() <= RANGES_MAX;
+    let rows = found.rows.coarsened(RANGES_MAX);
     if rows.is_all() && !is_exact {
         return (None, false);
     }

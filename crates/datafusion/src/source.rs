@@ -12,9 +12,6 @@ use store::{Snapshot, Store};
 /// The name of the table of regions, whose rows have an order of their own.
 const META_TABLE: &str = "hbase:meta";
 
-/// Ranges of rows of one query. Each range is a scan of its own.
-const RANGES_MAX: usize = 64;
-
 /// The cells of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
@@ -40,15 +37,6 @@ impl Source {
             Self::HFile(reader) => reader.trailer().comparator == Comparator::Bytes,
             Self::Table(table, _) => table.name.to_string() != META_TABLE,
             Self::Store(_) => true,
-        }
-    }
-
-    /// Returns the maximum number of ranges of rows of a query.
-    pub(crate) fn ranges_max(&self) -> usize {
-        match self {
-            // Each scan reads the logs.
-            Self::Table(_, reading) if reading.with_logs => 1,
-            _ => RANGES_MAX,
         }
     }
 
@@ -116,8 +104,8 @@ impl SourceState {
     /// Returns the regions that are read on their own.
     pub(crate) fn regions(&self) -> &[Region] {
         match self {
-            Self::Table(table, reading) if !reading.with_logs => &table.regions,
-            _ => &[],
+            Self::Table(table, _) => &table.regions,
+            Self::HFile(_) | Self::Store(..) => &[],
         }
     }
 

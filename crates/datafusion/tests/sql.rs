@@ -135,8 +135,34 @@ async fn a_table_with_its_logs_has_the_cells_of_the_running_cluster() {
     let table = root(&copy).table(&"t1".parse().expect("a name")).expect("sound");
     let options = TableOptions::cells().now(NOW);
     let table = options.table(&table, &TableScan::default().with_logs(true)).expect("sound");
-    let found = lines(&query(&context_of(table), "SELECT * FROM t").await);
-    check("t1", &found, &truth(&manifest["liveTables"]["t1"]["liveFile"]));
+    assert!(table.torn_logs().is_empty());
+    let (context, expected) = (context_of(table), truth(&manifest["liveTables"]["t1"]["liveFile"]));
+    check("t1", &lines(&query(&context, "SELECT * FROM t").await), &expected);
+    // Several ranges of rows in several regions, each with its cells from the logs.
+    let sql = "SELECT * FROM t WHERE \"row\" < 'row-00500' OR \"row\" >= 'row-01500'";
+    let is_wanted = |line: &&String| {
+        let row = &line[r#"{"row":""#.len()..];
+        let row = sstable::parse_hex(&row[..row.find('"').expect("a string")]).expect("hex");
+        row < b"row-00500".to_vec() || row >= b"row-01500".to_vec()
+    };
+    let expected: Vec<String> = expected.iter().filter(is_wanted).cloned().collect();
+    assert!(!expected.is_empty());
+    check("ranges of t1", &lines(&query(&context, sql).await), &expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_names_its_torn_logs() {
+    let copy = RootCopy::new();
+    let table = root(&copy).table(&"t1".parse().expect("a name")).expect("sound");
+    let log = table.logs.iter().find(|log| log.to_string_lossy().ends_with("1795412744013"));
+    let log = log.expect("there");
+    let bytes = std::fs::read(log).expect("readable");
+    std::fs::write(log, &bytes[..1000]).expect("disk takes it");
+    let scan = TableScan::default().with_logs(true);
+    let cells = TableOptions::cells().now(NOW).table(&table, &scan).expect("no damage");
+    let [torn] = cells.torn_logs() else { panic!("one log: {:?}", cells.torn_logs()) };
+    assert_eq!((&torn.path, torn.offset + torn.bytes), (log, 1000));
+    assert!(!query(&context_of(cells), "SELECT * FROM t").await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -89,6 +89,15 @@ impl CellIterator {
         let missing = self.progress.lock().missing.clone();
         losses::to_python(py, &missing)
     }
+
+    /// The write-ahead logs that end within an entry: a list of :class:`hfile.TornLog`.
+    ///
+    /// Empty unless ``with_wal`` is set. The entries before that one were read.
+    #[getter]
+    fn torn_logs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let torn = self.progress.lock().torn_logs.clone();
+        losses::torn_logs_to_python(py, &torn)
+    }
 }
 
 /// Returns the cells of batches as a list.

@@ -1,6 +1,6 @@
-//! What a scan left out because it is damaged or missing, as named tuples.
+//! What a scan left out because it is damaged, missing or not finished, as named tuples.
 
-use directories::MissingCells;
+use directories::{MissingCells, TornLog};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList};
@@ -21,6 +21,24 @@ pub(crate) fn to_python<'py>(
         let MissingCells { region, family, file, what, rows } = loss;
         let family = PyBytes::new(py, family);
         class.call1((file, what, region, family, bytes(&rows.first), bytes(&rows.last)))
+    });
+    PyList::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Returns the logs as a list of `hfile.TornLog`.
+///
+/// # Errors
+///
+/// Those of Python.
+pub(crate) fn torn_logs_to_python<'py>(
+    py: Python<'py>,
+    logs: &[TornLog],
+) -> PyResult<Bound<'py, PyList>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.import(py, "hfile._tuples", "TornLog")?;
+    let tuples = logs.iter().map(|log| {
+        let TornLog { path, offset, bytes, part } = log;
+        class.call1((path.display().to_string(), *offset, *bytes, *part))
     });
     PyList::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
 }

@@ -115,6 +115,15 @@ impl Scan {
         losses::to_python(py, &missing)
     }
 
+    /// The write-ahead logs that end within an entry: a list of :class:`hfile.TornLog`.
+    ///
+    /// Empty unless ``with_wal`` is set. The entries before that one were read.
+    #[getter]
+    fn torn_logs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let torn = self.latest().lock().torn_logs.clone();
+        losses::torn_logs_to_python(py, &torn)
+    }
+
     /// The number of data blocks that the stream that was opened last has read.
     ///
     /// None for a store, which does not count the reads of one scan.

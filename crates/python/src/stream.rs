@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use directories::MissingCells;
+use directories::{MissingCells, TornLog};
 use hfile_arrow::Batches;
 use sstable::ReadTrace;
 
@@ -19,6 +19,8 @@ pub(crate) struct Progress {
     pub(crate) failure: Option<Failure>,
     /// What was left out.
     pub(crate) missing: Vec<MissingCells>,
+    /// The write-ahead logs that end within an entry.
+    pub(crate) torn_logs: Vec<TornLog>,
     /// The blocks that were read.
     pub(crate) trace: ReadTrace,
 }
@@ -43,6 +45,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(batches: Batches, progress: SharedProgress) -> Self {
+        progress.lock().torn_logs = batches.torn_logs();
         Self { schema: batches.schema(), batches: Some(batches), progress }
     }
 

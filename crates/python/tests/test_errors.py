@@ -1,5 +1,6 @@
 """What cannot be read raises an exception that names the file and the place; nothing else is raised."""
 
+import os
 import pickle
 import random
 import shutil
@@ -129,6 +130,24 @@ def test_a_scan_goes_on_after_damage(own_root):
     with pytest.raises(hfile.DamagedError, match="missing"):
         snapshot.scan(raw=True).read_all()
     assert 0 < sum(1 for _ in snapshot.cells(raw=True, skip_damaged=True)) < len(whole)
+
+
+def test_a_torn_log_is_read_up_to_its_end_and_named(own_root):
+    table = hfile.open_table(own_root, "t1")
+    whole = of_cells(table.cells(with_wal=True, raw=True))
+    assert table.scan(with_wal=True).torn_logs == []
+    (log,) = (log for log in table.write_ahead_logs if log.endswith("1795412744013"))
+    os.truncate(log, 1000)
+
+    cells = table.cells(with_wal=True, raw=True)
+    assert 0 < len(of_cells(cells)) <= len(whole)
+    (torn,) = cells.torn_logs
+    assert torn.path == log and torn.offset + torn.bytes == 1000
+    assert torn.part == "an entry"
+    scan = table.scan(with_wal=True)
+    scan.read_all()
+    assert scan.torn_logs == [torn]
+    assert table.scan().torn_logs == []
 
 
 def test_an_encrypted_log_or_file_is_refused_by_name(own_root):

@@ -36,7 +36,7 @@ from ._hfile import (
     open_store,
     open_table,
 )
-from ._tuples import Cell, Missing, Region
+from ._tuples import Cell, Missing, Region, TornLog
 
 __all__ = [
     "BatchIterator",
@@ -53,6 +53,7 @@ __all__ = [
     "Source",
     "Store",
     "Table",
+    "TornLog",
     "UnsupportedError",
     "ValueTypeError",
     "__version__",

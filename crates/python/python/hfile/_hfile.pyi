@@ -8,7 +8,7 @@ from typing import Literal, TypeVar, Union, final
 import pyarrow
 from typing_extensions import Self, TypeAlias, disjoint_base
 
-from ._tuples import Cell, Missing, Region
+from ._tuples import Cell, Missing, Region, TornLog
 
 __all__ = [
     "BatchIterator",
@@ -181,6 +181,8 @@ class Scan:
     @property
     def missing(self) -> list[Missing]: ...
     @property
+    def torn_logs(self) -> list[TornLog]: ...
+    @property
     def data_blocks(self) -> int | None: ...
 
 @final
@@ -194,3 +196,5 @@ class CellIterator:
     def __next__(self) -> Cell: ...
     @property
     def missing(self) -> list[Missing]: ...
+    @property
+    def torn_logs(self) -> list[TornLog]: ...

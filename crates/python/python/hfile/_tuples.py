@@ -42,6 +42,19 @@ class Missing(NamedTuple):
     last_row: Optional[bytes]
 
 
+class TornLog(NamedTuple):
+    """A write-ahead log that ends within an entry, because its server died or because it was cut off."""
+
+    #: The log.
+    path: str
+    #: The offset of the unfinished part in the file.
+    offset: int
+    #: The number of bytes from there to the end of the file, which were not read.
+    bytes: int
+    #: The unfinished part, as in ``an entry``.
+    part: str
+
+
 class Region(NamedTuple):
     """A region of a table."""
 
@@ -55,5 +68,5 @@ class Region(NamedTuple):
     files: int
 
 
-for _class in (Cell, Missing, Region):
+for _class in (Cell, Missing, Region, TornLog):
     _class.__module__ = "hfile"
