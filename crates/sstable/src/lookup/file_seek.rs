@@ -153,7 +153,7 @@ impl FileSeek {
             let is_false = match &found {
                 None => true,
                 Some(position) => {
-                    file.is_filter_over_columns && lacks_column(file, probe, position)?
+                    file.is_filter_over_columns && lacks_column(file, probe, position)
                 }
             };
             trace.filter_false_positives += u64::from(is_false);
@@ -254,27 +254,36 @@ fn find_in_next_block(
     Ok(at.map(|at| ScanPosition::decoded(block, at)))
 }
 
+/// The number of cells that are passed one by one before the column is sought.
+const STEPS_MAX: u32 = 16;
+
 /// Returns whether a row has neither the probe's column nor a family delete.
 ///
-/// `position` is the row's first cell.
+/// `position` is the row's first cell. Damage is no answer here: the get reports it if it needs the
+/// damaged block.
 #[inline(never)]
-fn lacks_column(
-    file: &Arc<OpenFile>,
-    probe: &RowProbe<'_>,
-    position: &ScanPosition,
-) -> Result<bool> {
-    let Some(wanted) = probe.qualifier() else { return Ok(false) };
-    // A separate scanner, so that its reads are not counted in the caller's trace.
+fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, position: &ScanPosition) -> bool {
+    let Some(wanted) = probe.qualifier() else { return false };
+    // A separate scanner: the caller's trace counts the blocks when the get seeks the column.
     let mut scanner = Scanner::at(Arc::clone(file), position.clone());
-    while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
+    for step in 0.. {
+        let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) else { break };
         // The filter was also asked about the row's family deletes, which have no qualifier.
         if cell.qualifier == wanted || cell.qualifier.is_empty() {
-            return Ok(false);
+            return false;
         }
         if cell.qualifier > wanted {
             break;
         }
-        scanner.advance()?;
+        let moved = if step < STEPS_MAX {
+            scanner.advance()
+        } else {
+            let family = cell.family.to_vec();
+            scanner.seek(KeyRef::before_column(probe.row(), &family, wanted))
+        };
+        if moved.is_err() {
+            return false;
+        }
     }
-    Ok(true)
+    true
 }
