@@ -121,6 +121,23 @@ fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
     assert!((0..10_081).all(|row| !store.get(&Get::row(key(row))).unwrap().is_empty()));
 }
 
+/// The budget has room for the present rows, and not for a fifth more.
+#[test]
+fn a_map_without_room_for_growth_is_made_where_a_larger_one_does_not_fit() {
+    for (mode, cache_bytes) in [(MapMode::Files, 125_000), (MapMode::Blocks, 240_000)] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path(), options().cache_bytes(cache_bytes)).unwrap();
+        let family = FamilyOptions::default().family_map(mode);
+        store.create_family("f", family.bloom_type(BloomType::None)).unwrap();
+        write(&store, 0..20_000, "value");
+        store.flush().unwrap();
+        store.build_family_maps();
+        assert_eq!(covered(&store), 1, "{mode:?}: {:?}", store.stats());
+        assert_eq!(store.stats().map_failures, 0, "{mode:?}");
+        assert!((0..20_000).all(|row| !store.get(&Get::row(key(row))).unwrap().is_empty()));
+    }
+}
+
 /// The budget has room for one map: the old one is dropped before the new one is built.
 #[test]
 fn a_map_is_replaced_where_two_do_not_fit() {

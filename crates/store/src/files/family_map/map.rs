@@ -112,6 +112,19 @@ impl FamilyMap {
         }))
     }
 
+    /// Returns whether the cache would have room for a map once `present` is dropped.
+    pub(crate) fn would_fit(
+        rows: u64,
+        form: MapForm,
+        present: Option<&Arc<Self>>,
+        cache: &BlockCache,
+    ) -> bool {
+        let stats = cache.stats();
+        let freed = present.map_or(0, |map| map.bytes());
+        let others = stats.reserved_bytes.saturating_sub(freed);
+        others.saturating_add(MapSize::of_rows(rows, form).bytes()) <= stats.capacity_bytes / 2
+    }
+
     /// Prefetches the first line of a row.
     #[inline]
     pub(super) fn prefetch(&self, hash: KeyHash) {
@@ -193,13 +206,6 @@ impl FamilyMap {
     pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
         let stats = cache.stats();
         stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
-    }
-
-    /// Returns whether a map for this number of rows would fit if this map were dropped first.
-    pub(crate) fn could_be_replaced(&self, rows: u64, form: MapForm, cache: &BlockCache) -> bool {
-        let stats = cache.stats();
-        let others = stats.reserved_bytes.saturating_sub(self.bytes());
-        others.saturating_add(MapSize::of_rows(rows, form).bytes()) <= stats.capacity_bytes / 2
     }
 
     /// Returns the memory of the map in bytes.

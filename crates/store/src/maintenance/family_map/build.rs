@@ -196,7 +196,8 @@ impl Maintenance {
         rows: u64,
     ) {
         let cache = catalog.opener.cache();
-        let would_fit = |coverage: &Coverage| coverage.map().could_be_replaced(rows, form, cache);
+        let would_fit =
+            |coverage: &Coverage| FamilyMap::would_fit(rows, form, Some(coverage.map()), cache);
         let needs = map_needs(files, cache, Instant::now());
         let is_made_again = needs.form_of_first_map(family.options.family_map).is_some();
         if is_made_again && files.coverage().is_some_and(would_fit) {

@@ -9,6 +9,7 @@ use super::missing::{mappable, rows_at_most, rows_of, uncovered, without_blocks}
 use crate::files::catalog::Catalog;
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::{MapForm, MapNeeds, rows_of_new_map};
+use crate::files::family_map::map::FamilyMap;
 use crate::files::file_list::Files;
 use crate::files::store_file::StoreFile;
 use crate::files::version::Family;
@@ -141,13 +142,18 @@ impl Situation<'_> {
 
     /// Returns the step that builds a map for the present rows, and with room for growth if it fits.
     fn build(&self, form: MapForm) -> Step {
-        let fits_with_room = match self.needs.form_of_first_map(self.mode) {
-            Some(MapForm::Blocks) => true,
-            Some(MapForm::Files) => form == MapForm::Files,
-            None => false,
+        let (rows, with_room) = (self.needs.rows, rows_of_new_map(self.needs.rows));
+        let fits_with_room = match (self.mode, self.needs.form_of_first_map(self.mode)) {
+            // These modes make a map of any size for which the budget has room.
+            (MapMode::Files | MapMode::Blocks, _) => {
+                let present = self.files.coverage().map(Coverage::map);
+                FamilyMap::would_fit(with_room, form, present, self.cache)
+            }
+            (_, Some(MapForm::Blocks)) => true,
+            (_, Some(MapForm::Files)) => form == MapForm::Files,
+            (_, None) => false,
         };
-        let rows = self.needs.rows;
-        Step::Build(form, if fits_with_room { rows_of_new_map(rows) } else { rows })
+        Step::Build(form, if fits_with_room { with_room } else { rows })
     }
 }
 
