@@ -57,6 +57,16 @@ fn unflushed(copy: &RootCopy) -> BTreeMap<String, Vec<u64>> {
     sequences
 }
 
+/// Returns the time of the newest entry of the table's logs.
+fn newest_write_time(copy: &RootCopy) -> u64 {
+    let times = table(copy).logs.into_iter().flat_map(|log| {
+        let bytes = bytes::Bytes::from(fs::read(log).expect("readable"));
+        let entries = Reader::open(Arc::new(bytes), FileName::new("log")).expect("a log");
+        entries.map(|entry| entry.expect("sound").write_time).collect::<Vec<_>>()
+    });
+    times.max().expect("entries")
+}
+
 fn write(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().expect("a file")).expect("disk takes it");
     fs::write(path, bytes).expect("disk takes it");
@@ -134,6 +144,8 @@ fn cells_before_the_opening_of_their_region_are_old() {
     let unflushed = unflushed(&copy);
     let (all, files_only) = (scan(&copy, true).0, scan(&copy, false).0);
     let server = table(&copy).logs[0].parent().expect("a directory").to_owned();
+    // Some milliseconds after the last entry: the clocks of two servers may differ by more.
+    let soon = newest_write_time(&copy) + 20_000;
     // Of the same server, the order of the entries counts; of another one, the time.
     for (directory, name, time, is_old) in [
         (server.clone(), "zzz", BEFORE, true),
@@ -142,6 +154,10 @@ fn cells_before_the_opening_of_their_region_are_old() {
         (server.with_file_name("a,1,1"), "log", AFTER, true),
         (server.with_file_name("z,1,1"), "log", BEFORE, false),
         (server.with_file_name("z,1,1"), "log", AFTER, true),
+        (server.clone(), "zzz", soon, true),
+        (server.with_file_name("z,1,1"), "log", soon, false),
+        (server.with_file_name("a,1,1"), "log", soon, false),
+        (server.with_file_name("z,1,1"), "log", soon + 20_000, true),
     ] {
         let path = directory.join(name);
         write(&path, &log_of_events(unflushed.keys(), time));

@@ -91,13 +91,17 @@ struct UnflushedStore {
     cells: Vec<(WrittenBy, Cell)>,
 }
 
-/// The server that wrote an entry, and when.
+/// The server that wrote an entry, when, and with which sequence id.
 #[derive(Clone, Copy)]
 struct WrittenBy {
     /// The number of the server's directory; `None` if it is not known.
     server: Option<usize>,
     time: u64,
+    sequence: u64,
 }
+
+/// The milliseconds by which the clocks of two servers may differ. HBase: `hbase.master.maxclockskew`.
+const CLOCK_SKEW_MAX: u64 = 30_000;
 
 impl LogCells {
     /// Reads the logs of a table for a scan of regions.
@@ -172,7 +176,7 @@ impl Unflushed {
             let entry = entry?;
             let region = self.regions.get_mut(&entry.region).filter(|_| entry.table == name);
             let Some(region) = region else { continue };
-            let written = WrittenBy { server, time: entry.write_time };
+            let written = WrittenBy { server, time: entry.write_time, sequence: entry.sequence };
             if entry.is_region_event() {
                 self.bytes = self.bytes.saturating_sub(region.drop_before(written));
                 continue;
@@ -273,9 +277,14 @@ impl UnflushedRegion {
 }
 
 impl WrittenBy {
-    fn is_after_on_another_server(self, other: Self) -> bool {
-        let is_other = self.server.is_none() || self.server != other.server;
-        is_other && other.time < self.time
+    /// Returns whether this event came after an entry that another server wrote.
+    ///
+    /// The sequence ids of a region go back only in `restore_snapshot`. So an entry with a greater
+    /// sequence id than the event is older only if the clocks of the two servers leave no doubt.
+    fn is_after_on_another_server(self, entry: Self) -> bool {
+        let is_other = self.server.is_none() || self.server != entry.server;
+        let skew = if entry.sequence > self.sequence { CLOCK_SKEW_MAX } else { 0 };
+        is_other && entry.time.saturating_add(skew) < self.time
     }
 }
 
