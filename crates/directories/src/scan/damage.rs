@@ -1,5 +1,7 @@
 //! What a scan left out because of damage.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sstable::RowsBetween;
@@ -42,7 +44,15 @@ impl MissingCells {
 ///
 /// `None` unless the scan continues after damage.
 #[derive(Clone, Debug)]
-pub(super) struct Losses(Option<Arc<Mutex<Vec<MissingCells>>>>);
+pub(super) struct Losses(Option<Arc<Mutex<LossList>>>);
+
+/// The missing cells in the order in which they were found.
+#[derive(Debug, Default)]
+struct LossList {
+    losses: Vec<MissingCells>,
+    /// The index of each loss, by file, reason and region.
+    indices: HashMap<[String; 3], usize>,
+}
 
 impl Losses {
     pub(super) fn new(skip_damaged: bool) -> Self {
@@ -67,18 +77,19 @@ impl Losses {
         Ok(())
     }
 
-    /// Adds to the list. Parts of a file that several threads found are joined.
+    /// Adds to the list. Joins losses of the same file, region and reason.
     pub(super) fn add(&self, missing: MissingCells) {
         let Some(list) = &self.0 else { return };
         let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = list.iter_mut().find(|known| {
-            known.file == missing.file
-                && known.what == missing.what
-                && known.region == missing.region
-        });
-        match known {
-            None => list.push(missing),
-            Some(known) => {
+        let LossList { losses, indices } = &mut *list;
+        let key = [missing.file.clone(), missing.what.clone(), missing.region.clone()];
+        match indices.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(losses.len());
+                losses.push(missing);
+            }
+            Entry::Occupied(entry) => {
+                let known = losses.get_mut(*entry.get()).expect("the index of a loss");
                 let RowsBetween { first, last } = missing.rows;
                 // `None` is the least first row, and the greatest last row.
                 known.rows.first = known.rows.first.take().min(first);
@@ -92,8 +103,7 @@ impl Losses {
 
     /// Returns the list.
     pub(super) fn list(&self) -> Vec<MissingCells> {
-        let list =
-            |list: &Arc<Mutex<Vec<_>>>| list.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.0.as_ref().map(list).unwrap_or_default()
+        let Some(list) = &self.0 else { return Vec::new() };
+        list.lock().unwrap_or_else(PoisonError::into_inner).losses.clone()
     }
 }

@@ -53,6 +53,20 @@ pub(crate) fn is_reference(cell: &CellRef<'_>) -> bool {
     !cell.tags.is_empty() && cell.tags().any(|(tag, _)| tag == REFERENCE_TAG)
 }
 
+/// Why the value of a reference could not be read.
+struct Unread {
+    error: Error,
+    /// The reason without the row, so that a scan that continues joins the losses of a file.
+    /// `None` if the error names no row.
+    kind: Option<&'static str>,
+}
+
+impl<E: Into<Error>> From<E> for Unread {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), kind: None }
+    }
+}
+
 impl MobFiles {
     pub(super) fn new(table: &Table, scan: &TableScan) -> Self {
         let options = scan.reader_options.clone();
@@ -79,8 +93,7 @@ impl MobFiles {
         reference: &CellRef<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Cell>> {
-        let read = self.read(&*plan.tree, reference, trace);
-        read.map(Some).or_else(|error| {
+        self.read(&*plan.tree, reference, trace).map(Some).or_else(|Unread { error, kind }| {
             let missing = |error: &Error| {
                 let row = Some(reference.row.to_vec());
                 let file = target(reference).map(|(_, file)| file.as_str().to_owned());
@@ -88,7 +101,7 @@ impl MobFiles {
                     region: String::new(),
                     family: reference.family.to_vec(),
                     file: file.unwrap_or_else(|| self.path.display().to_string()),
-                    what: error_line(error),
+                    what: kind.map_or_else(|| error_line(error), str::to_owned),
                     rows: RowsBetween { first: row.clone(), last: row },
                 }
             };
@@ -101,23 +114,23 @@ impl MobFiles {
         tree: &dyn FileTree,
         reference: &CellRef<'_>,
         trace: &mut ReadTrace,
-    ) -> Result<Cell> {
-        let damaged = |what: &str| {
+    ) -> Result<Cell, Unread> {
+        let damaged = |what: &'static str| {
             let row = sstable::escape(reference.row);
-            Error::Damaged {
-                path: self.path.clone(),
-                what: format!("row {row}: a reference to a MOB file {what}"),
-            }
+            let text = format!("row {row}: a reference to a MOB file {what}");
+            Unread { error: Error::damaged(&self.path, text), kind: Some(what) }
         };
         let (len, table, name) = mob_file(reference, &self.table).map_err(damaged)?;
         let file = self.file(tree, (table, reference.family.to_vec(), name))?;
         let mut scanner = file.scanner(Caching::Use);
         scanner.seek(reference.key())?;
         let found = scanner.cell().filter(|cell| cell.key() == reference.key());
-        let damaged = |what: String| {
+        let damaged = |kind: &'static str, what: String| {
             let damage = Damage { at: BlockOffset::default(), block: None, what: what.into() };
-            Error::File(sstable::Error::Corrupt { file: file.name().clone(), damage })
+            let error = sstable::Error::Corrupt { file: file.name().clone(), damage };
+            Unread { error: Error::File(error), kind: Some(kind) }
         };
+        let key = reference.key();
         let resolved = match found {
             Some(cell) if u64::try_from(cell.value.len()).ok() == u64::try_from(len).ok() => {
                 let tags = tags_of_value(reference);
@@ -125,12 +138,15 @@ impl MobFiles {
             }
             Some(cell) => {
                 let found = cell.value.len();
-                let key = reference.key();
-                return Err(damaged(format!(
-                    "{key:?} has {found} bytes, the reference says {len}"
-                )));
+                return Err(damaged(
+                    "has values of other lengths than the references say",
+                    format!("{key:?} has {found} bytes, the reference says {len}"),
+                ));
             }
-            None => return Err(damaged(format!("has no cell {:?}", reference.key()))),
+            None => {
+                let what = format!("has no cell {key:?}");
+                return Err(damaged("lacks cells to which references lead", what));
+            }
         };
         trace.add(&scanner.take_trace());
         Ok(resolved)
