@@ -403,7 +403,7 @@ fn verify_follows_the_references_to_mob_files() {
     }
     assert!(!list(&report["errors"]).is_empty());
     run(3, &["table", "scan", "--root", root, "t3"]);
-    // In the archive, it is found, and checked once.
+    // In the archive, it is found.
     let archive = path.join("archive/data/default/t3/2dcf4f6cf40c0e2a9160d893ff1d9f63/m");
     fs::create_dir_all(&archive).expect("ours");
     fs::write(archive.join(name), &bytes).expect("ours");

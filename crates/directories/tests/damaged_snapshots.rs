@@ -22,7 +22,8 @@ fn damages(table: &Table, file: &str) -> Vec<TableDamage> {
     let check = table.check();
     let mut damages = check.damages;
     for check in check.files.iter().filter(|check| check.path.ends_with(file)) {
-        let found = check.run(&LocalTree, Limits::default(), |_| {}).expect("readable");
+        let mut found = Vec::new();
+        check.run(&LocalTree, Limits::default(), |_| {}, &mut found).expect("readable");
         assert!(found.iter().all(|damage| damage.file.as_ref().is_some_and(|it| !it.is_empty())));
         damages.extend(found);
     }

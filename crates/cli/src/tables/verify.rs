@@ -75,28 +75,32 @@ fn check(table: &Table, checked: Checked, format: ReportFormat) -> anyhow::Resul
     let progress = Progress::bytes("checking", bytes);
     let mut outcomes = Outcomes::default();
     let mut errors: Vec<Finding> = check.damages.iter().map(Finding::new).collect();
+    let mut unchecked = Vec::new();
     in_parallel(
         &check.files,
         |file: &FileCheck| {
-            let mut shown = 0;
-            file.run(tree, limits(), |done| {
+            let (mut damages, mut shown) = (Vec::new(), 0);
+            let advance = |done: u64| {
                 // Other threads advance the same bar. A check may go back to an earlier offset.
                 progress.advance(done.saturating_sub(shown));
                 shown = shown.max(done);
-            })
+            };
+            let checked = file.run(tree, limits(), advance, &mut damages);
+            (damages, checked)
         },
-        |_, damages| {
-            let outcome = damages.map(|damages| {
-                errors.extend(damages.iter().map(Finding::new));
-                Answer::Positive
-            });
-            outcomes.record(outcome.map_err(anyhow::Error::from))
+        |file, (damages, checked)| {
+            errors.extend(damages.iter().map(Finding::new));
+            if checked.is_err() {
+                unchecked.push(file.path.clone());
+            }
+            outcomes.record(checked.map(|()| Answer::Positive).map_err(anyhow::Error::from))
         },
     )?;
     drop(progress);
     let (regions, files) = (table.regions.len(), check.files.len());
-    let ok = errors.is_empty();
-    format.print(&TableReport { schema: 1, checked, ok, regions, files, errors })?;
+    let report = TableReport::new(checked, regions, files, errors, unchecked);
+    let ok = report.ok;
+    format.print(&report)?;
     Ok(outcomes.conclude(files)?.and(Answer::from_bool(ok)))
 }
 
@@ -110,6 +114,9 @@ struct TableReport {
     /// HFiles; each is checked once, though several regions may have a half of it.
     files: usize,
     errors: Vec<Finding>,
+    /// The HFiles that could not be read to the end, of which stderr has the errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked: Vec<String>,
 }
 
 /// A damaged or missing part of the table.
@@ -139,6 +146,19 @@ impl Finding {
     }
 }
 
+impl TableReport {
+    fn new(
+        checked: Checked,
+        regions: usize,
+        files: usize,
+        errors: Vec<Finding>,
+        unchecked: Vec<String>,
+    ) -> Self {
+        let ok = errors.is_empty() && unchecked.is_empty();
+        Self { schema: 1, checked, ok, regions, files, errors, unchecked }
+    }
+}
+
 impl Report for TableReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Checked { snapshot, table } = &self.checked;
@@ -146,7 +166,11 @@ impl Report for TableReport {
             (Some(name), _) => format!("snapshot {name}"),
             (None, name) => format!("table {}", name.as_deref().unwrap_or_default()),
         };
-        let verdict = if self.ok { "sound" } else { "DAMAGED" };
+        let verdict = match (self.ok, self.errors.is_empty()) {
+            (true, _) => "sound",
+            (false, true) => "NOT CHECKED COMPLETELY",
+            (false, false) => "DAMAGED",
+        };
         let regions = show_number(self.regions as u64, "region");
         let files = show_number(self.files as u64, "HFile");
         writeln!(out, "{name}: {verdict}, {regions}, {files}")?;
@@ -157,6 +181,30 @@ impl Report for TableReport {
             }
             writeln!(out, "    {}", rows.text())?;
         }
+        for file in &self.unchecked {
+            writeln!(out, "  {file}: could not be read to its end")?;
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_with_a_file_that_could_not_be_read_is_not_called_sound() {
+        let checked = Checked { snapshot: None, table: Some("t".to_owned()) };
+        let unchecked = vec!["default/t/r/f/file".to_owned()];
+        let report = TableReport::new(checked, 1, 2, Vec::new(), unchecked);
+        assert!(!report.ok);
+        let mut text = Vec::new();
+        report.write_text(&mut text).expect("memory");
+        let text = String::from_utf8(text).expect("UTF-8");
+        assert_eq!(
+            text,
+            "table t: NOT CHECKED COMPLETELY, 1 region, 2 HFiles\n  \
+             default/t/r/f/file: could not be read to its end\n"
+        );
     }
 }

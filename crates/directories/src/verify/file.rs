@@ -32,19 +32,22 @@ pub(super) struct FileUse {
 }
 
 impl FileCheck {
-    /// Checks the file. Calls `progress` with the number of bytes checked so far.
+    /// Checks the file, and adds what is wrong to `damages`, also before an error.
+    ///
+    /// Calls `progress` with the number of bytes checked so far.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a file cannot be read. Damage, missing files, and files that need a feature
-    /// that this build does not have, are not errors, but part of the result.
+    /// [`Error::Io`] if a file cannot be read: the check is then incomplete, and the file is not known to
+    /// be sound. Damage, missing files, and files that need a feature that this build does not have,
+    /// are not errors, but among the damages.
     pub fn run(
         &self,
         tree: &dyn FileTree,
         limits: Limits,
         progress: impl FnMut(u64),
-    ) -> Result<Vec<TableDamage>> {
-        let mut damages = Vec::new();
+        damages: &mut Vec<TableDamage>,
+    ) -> Result<()> {
         let mut found = Vec::new();
         for used in &self.uses {
             match used.file.locate(tree) {
@@ -52,7 +55,7 @@ impl FileCheck {
                 Err(error) => damages.push(used.damage_of(error)?),
             }
         }
-        let Some((_, Location { path, .. })) = found.first() else { return Ok(damages) };
+        let Some((_, Location { path, .. })) = found.first() else { return Ok(()) };
         let len = match tree.find(path).map_err(Error::io(path, "find it"))? {
             Some(ItemKind::File { len }) => len,
             _ => 0,
@@ -73,23 +76,23 @@ impl FileCheck {
                 let damage =
                     |(used, _): &(&FileUse, _)| used.damage(what.clone(), used.rows.clone());
                 damages.extend(found.iter().map(damage));
-                return Ok(damages);
+                return Ok(());
             }
             verification => verification?,
         };
         for problem in &verification.problems {
-            report(problem, &verification, &found, &mut damages);
+            report(problem, &verification, &found, damages);
         }
         let options = ReaderOptions::default().limits(limits);
         if let Ok(reader) = Reader::open(source, name, options) {
             for (used, location) in &found {
                 damages.extend(used.check_rows(&reader, location)?);
                 if let Some(mob) = &self.mob {
-                    damages.extend(mob.run(tree, limits, used, location)?);
+                    mob.run(tree, limits, used, location, damages)?;
                 }
             }
         }
-        Ok(damages)
+        Ok(())
     }
 }
 

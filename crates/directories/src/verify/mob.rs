@@ -1,11 +1,12 @@
 //! Follows the references of a store file to MOB files.
 //!
 //! HBase keeps a MOB file while a store file refers to it, but deletes those of which all cells have
-//! expired. So a reference that has expired may lead to no file.
+//! expired, unless the family has `MIN_VERSIONS` (`MobFileCleanerChore`). So a reference that has
+//! expired may lead to no file.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sstable::{CellRef, Damage, FileName, Limits, ReaderOptions, RowsBetween};
 use store::Clock;
@@ -15,8 +16,8 @@ use super::file::FileUse;
 use crate::scan::{is_reference, mob_file};
 use crate::table::locate_mob;
 use crate::{
-    Error, FileTree, Location, MobFileName, RegionInfo, Result, StoreFileReader, Table, TableName,
-    TableSchema,
+    Error, FamilySchema, FileTree, Location, MobFileName, RegionInfo, Result, StoreFileReader,
+    Table, TableName, TableSchema,
 };
 
 /// The MOB files of a table, for the checks of its store files.
@@ -28,9 +29,12 @@ pub(super) struct MobCheck {
     root: PathBuf,
     /// The paths of the files that have a check of their own, as [`FileCheck::path`](super::FileCheck).
     pub(super) listed: HashSet<String>,
-    /// The paths of the other files that were checked.
-    checked: Mutex<HashSet<String>>,
+    /// The problems of the other files, by path. Several store files can refer to one of them.
+    others: Mutex<HashMap<String, Arc<OtherFile>>>,
 }
+
+/// The problems of a MOB file; `None` until a thread has checked it.
+type OtherFile = Mutex<Option<Vec<String>>>;
 
 /// The rows of the references of a store file, by MOB file.
 type References = BTreeMap<(TableName, MobFileName), RowsBetween>;
@@ -43,48 +47,61 @@ impl MobCheck {
             path: table.path.clone(),
             root: table.root.clone(),
             listed: HashSet::new(),
-            checked: Mutex::default(),
+            others: Mutex::default(),
         }
     }
 
-    /// Checks that the MOB files to which a store file refers are there, and each of them once.
+    /// Checks that the MOB files to which a store file refers are there and sound.
+    ///
+    /// Adds what is wrong to `damages`, also before an error.
     pub(super) fn run(
         &self,
         tree: &dyn FileTree,
         limits: Limits,
         used: &FileUse,
         location: &Location,
-    ) -> Result<Vec<TableDamage>> {
-        let mut damages = Vec::new();
-        let references = self.references(tree, limits, used, location, &mut damages)?;
+        damages: &mut Vec<TableDamage>,
+    ) -> Result<()> {
+        let references = self.references(tree, limits, used, location, damages)?;
         for ((table, name), rows) in references {
-            let with_rows = |damage| TableDamage { rows: rows.clone(), ..damage };
             let family = &used.family;
-            let path = match locate_mob(tree, &self.root, &self.path, &table, family, &name) {
-                Ok(path) => path,
-                Err(error) => {
-                    damages.push(with_rows(used.damage_of(error)?));
-                    continue;
+            match locate_mob(tree, &self.root, &self.path, &table, family, &name) {
+                Ok(path) => {
+                    for what in self.problems(tree, limits, &table, family, &name, &path)? {
+                        damages.push(used.damage(what, rows.clone()));
+                    }
                 }
-            };
-            if self.is_first(&table, family, &name) {
-                for Damage { at, what, .. } in check(tree, limits, &path)? {
-                    let (path, at) = (path.display(), at.get());
-                    let what = format!("the MOB file {path} is damaged at {at:#x}: {what}");
-                    damages.push(used.damage(what, rows.clone()));
-                }
+                Err(error) => damages.push(TableDamage { rows, ..used.damage_of(error)? }),
             }
         }
-        Ok(damages)
+        Ok(())
     }
 
-    /// Returns whether a MOB file has no check of its own, and was not checked yet.
-    fn is_first(&self, table: &TableName, family: &[u8], name: &MobFileName) -> bool {
+    /// Returns the problems of a MOB file; none if the file has a check of its own.
+    fn problems(
+        &self,
+        tree: &dyn FileTree,
+        limits: Limits,
+        table: &TableName,
+        family: &[u8],
+        name: &MobFileName,
+        path: &Path,
+    ) -> Result<Vec<String>> {
         let region = RegionInfo::mob_region_name(table);
         let family = String::from_utf8_lossy(family);
-        let path = format!("{}/{}/{region}/{family}/{name}", table.namespace(), table.name());
-        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
-        !self.listed.contains(&path) && checked.insert(path)
+        let key = format!("{}/{}/{region}/{family}/{name}", table.namespace(), table.name());
+        if self.listed.contains(&key) {
+            return Ok(Vec::new());
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = Arc::clone(others.entry(key).or_default());
+        drop(others);
+        // Other threads that need this file wait for its check, and no others do.
+        let mut known = file.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(problems) => Ok(problems.clone()),
+            None => Ok(known.insert(check(tree, limits, path)?).clone()),
+        }
     }
 
     /// Returns the references of a store file up to damage, which the check of the file reports.
@@ -99,6 +116,7 @@ impl MobCheck {
         let mut references = References::new();
         let name = FileName::new(location.path.display().to_string());
         let options = ReaderOptions::default().limits(limits);
+        // Damage ends the references; the check of the store file reports it.
         let is_sound = |read: sstable::Result<()>| match read {
             Err(error @ (sstable::Error::Io { .. } | sstable::Error::Internal { .. })) => {
                 Err(Error::from(error))
@@ -110,7 +128,8 @@ impl MobCheck {
             Err(Error::File(error)) => return is_sound(Err(error)).map(|_| references),
             Err(error) => return Err(error),
         };
-        let ttl = self.schema.family(&used.family).and_then(|family| family.options().ttl);
+        let family = self.schema.family(&used.family).map(FamilySchema::options);
+        let ttl = family.filter(|family| family.min_versions == 0).and_then(|family| family.ttl);
         let ttl = ttl.and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
         let now = Clock::system().now().get();
         let is_expired = |cell: &CellRef<'_>| {
@@ -139,9 +158,19 @@ impl MobCheck {
     }
 }
 
-/// Checks a MOB file.
-fn check(tree: &dyn FileTree, limits: Limits, path: &Path) -> Result<Vec<Damage>> {
+/// Checks a MOB file, and returns what is wrong.
+fn check(tree: &dyn FileTree, limits: Limits, path: &Path) -> Result<Vec<String>> {
     let source = tree.open(path).map_err(Error::io(path, "open it"))?;
-    let name = FileName::new(path.display().to_string());
-    Ok(sstable::verify(source, name, limits, |_| {})?.problems)
+    let shown = path.display();
+    match sstable::verify(source, FileName::new(shown.to_string()), limits, |_| {}) {
+        Err(sstable::Error::Unsupported { feature, found, .. }) => {
+            Ok(vec![format!("the MOB file {shown} cannot be read: unsupported {feature}: {found}")])
+        }
+        verification => {
+            let what = |Damage { at, what, .. }: &Damage| {
+                format!("the MOB file {shown} is damaged at {:#x}: {what}", at.get())
+            };
+            Ok(verification?.problems.iter().map(what).collect())
+        }
+    }
 }
