@@ -45,8 +45,8 @@ impl Batches {
         self.source.missing()
     }
 
-    /// Returns the write-ahead logs that end within an entry, of which the scan reads the entries
-    /// before it.
+    /// Returns the torn write-ahead logs, of which the scan reads the entries before the unfinished
+    /// part.
     ///
     /// Empty unless the scan of a table reads [logs](directories::TableScan::with_logs).
     pub fn torn_logs(&self) -> Vec<TornLog> {

@@ -51,7 +51,7 @@ pub trait CellSource: Send {
         Vec::new()
     }
 
-    /// Returns the write-ahead logs that end within an entry.
+    /// Returns the torn write-ahead logs.
     ///
     /// The default returns nothing: for sources without logs.
     fn torn_logs(&self) -> Vec<TornLog> {

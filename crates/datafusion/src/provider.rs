@@ -64,7 +64,7 @@ impl TableOptions {
     ///
     /// With logs, this function reads them once, unless `reading` has
     /// [the cells](TableScan::unflushed) already: the table keeps their unflushed cells in memory, and
-    /// [`torn_logs`](HFileTable::torn_logs) names those that end within an entry.
+    /// [`torn_logs`](HFileTable::torn_logs) names the torn ones.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl HFileTable {
         Ok(Self { source, options, schema })
     }
 
-    /// Returns the write-ahead logs that end within an entry: queries see the entries before it.
+    /// Returns the torn write-ahead logs: queries see the entries before the unfinished part.
     ///
     /// Empty unless the table is read with [logs](TableScan::with_logs).
     pub fn torn_logs(&self) -> &[TornLog] {

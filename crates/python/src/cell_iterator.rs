@@ -90,9 +90,9 @@ impl CellIterator {
         losses::to_python(py, &missing)
     }
 
-    /// The write-ahead logs that end within an entry: a list of :class:`hfile.TornLog`.
+    /// The torn write-ahead logs, a list of :class:`hfile.TornLog`.
     ///
-    /// Empty unless ``with_wal`` is set. The entries before that one were read.
+    /// Empty unless ``with_wal`` is set. The entries before the unfinished part are read.
     #[getter]
     fn torn_logs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let torn = self.progress.lock().torn_logs.clone();

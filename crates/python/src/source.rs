@@ -47,9 +47,9 @@ impl Source {
     /// :param now: the time by which cells expire, in milliseconds; the system's time by default.
     /// :param skip_damaged: continue after damaged and missing files; ``missing`` then lists what was left
     ///     out. Tables and snapshots only.
-    /// :param with_wal: also read cells that are only in write-ahead logs, at most 256 MiB of them. A log
-    ///     that ends within an entry is read up to it, without an error; ``torn_logs`` names it. Tables only: a
-    ///     snapshot has no logs.
+    /// :param with_wal: also read unflushed cells, which are only in write-ahead logs, at most 256 MiB of
+    ///     them. A torn log is read up to its unfinished part, without an error; ``torn_logs`` names it.
+    ///     Tables only: a snapshot has no logs.
     /// :param threads: the number of threads that read; 1 by default. Tables and snapshots only.
     /// :param batch_size: the maximum number of rows of a batch; 16,384 by default.
     #[pyo3(signature = (*, start=None, stop=None, prefix=None, families=None, columns=None, types=None,

@@ -19,7 +19,7 @@ pub(crate) struct Progress {
     pub(crate) failure: Option<Failure>,
     /// What was left out.
     pub(crate) missing: Vec<MissingCells>,
-    /// The write-ahead logs that end within an entry.
+    /// The torn write-ahead logs.
     pub(crate) torn_logs: Vec<TornLog>,
     /// The blocks that were read.
     pub(crate) trace: ReadTrace,

@@ -41,7 +41,8 @@ pub struct Stats {
     /// Attempts to build a family map, or to read a file into one, that failed since the store was
     /// opened, for lack of memory or because of damage.
     ///
-    /// Gets then ask the filters of the files. The store tries again, unless a file is damaged:
+    /// Gets then query the filters of the files, or search the index of a file whose block numbers
+    /// could not be read. The store tries again to cover a file, unless it is damaged:
     /// [`MapStats::covered_files`] counts what is covered now.
     pub map_failures: u64,
     /// Unusable filters of the current store files, as found when files were opened and read.

@@ -57,7 +57,7 @@ pub(super) struct TablePlace {
     /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
     #[arg(value_name = "TABLE")]
     name: String,
-    /// Also read cells that are only in write-ahead logs: those that HBase replays when it starts
+    /// Also read unflushed cells, which are only in write-ahead logs
     #[arg(long)]
     with_wal: bool,
 }

@@ -51,7 +51,7 @@ Which regions count is read from hbase:meta of the same root directory. Without 
 directories, newer regions replace those whose key range they cover.
 Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
     Info(TableInfo),
-    /// Check that each file of a table is there, complete and sound, and that no rows are left out
+    /// Check that each file of a table is there, complete and sound, and that the regions have all rows
     #[command(after_help = "\
 Examples:
   hfile table verify --root hbase users
@@ -61,7 +61,8 @@ Checks each HFile as hfile verify does, that its rows are in its region, and tha
 nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
 have in the region, unless single data blocks are damaged. Without a store file tracker nothing lists the
 files of a table, so a file that was removed is not missed, unless a link, a reference or a cell leads to it:
-the cells of a MOB family name the MOB files that have their values.
+the cells of a MOB family name the MOB files that have their values. Does not read write-ahead logs: see hfile
+wal verify.
 Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
     Verify(WithReadingOptions<VerifyTable>),
     /// Print the cells of a table in the order of their rows, as HBase shows them
@@ -72,11 +73,12 @@ Examples:
   hfile table scan --root hbase ns1:users --raw --skip-damaged
 
 Shows all versions that the families keep, without deleted and expired cells. Values of MOB cells are read from
-their files. --with-wal replays the logs of servers that did not stop cleanly: of each store, the entries that
-are newer than its files. Entries that a restored snapshot took back are left out with a warning: HBase returns
-them if it replays the logs. Of a log that was cut off within an entry, the
-entries before are read, as by HBase; a line on stderr names it. With --skip-damaged, deleted cells and old versions can reappear where cells
-are missing.
+their files. With --skip-damaged, deleted cells and old versions can reappear where cells are missing.
+
+--with-wal replays the logs of servers that did not stop cleanly: for each region and family, the entries whose
+sequence ids are greater than those of all its files. Entries that a restored snapshot took back are left out
+with a warning, although HBase would replay them. A log that was cut off within an entry is read up to that
+entry, as by HBase, and named on stderr.
 Exit status: 0 all printed, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing or could not be read.")]
     Scan(WithReadingOptions<Scan<TablePlace>>),
@@ -103,7 +105,8 @@ Examples:
 Writes at least one file for each region that has cells. A file appears when it is complete; manifest.json lists
 the files of each complete region, with their rows. A second run with the same options skips these regions, also
 after a crash. Parquet and Arrow need a build with --features parquet. HFiles have no sequence ids and, without
---raw, no delete markers: HBase's bulk load puts them above the cells that the table has.
+--raw, no delete markers: a bulk load gives their cells a sequence id above those of the cells that the table
+has. hfile table scan --help says which cells --with-wal adds.
 Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing, or could not be read or written.")]
     Export(Box<WithReadingOptions<Export<TablePlace>>>),

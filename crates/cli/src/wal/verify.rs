@@ -19,10 +19,11 @@ Examples:
   hfile wal verify WALs
   hfile wal verify --json oldWALs | jq -r 'select(.ok | not) | .file'
 
-A torn end of a log that was not closed is reported, but is no damage: the server died before it finished that
-entry, and HBase ignores it too. If a sound entry follows, the log is damaged. A log with dictionaries is not
-searched for one: there, damage to a length can look like a torn end with many bytes. A log has no checksums, so
-changed bytes of a value cannot be found.
+A torn end of a log that was not closed is reported, but is no damage: the server died or was still writing that
+entry, and HBase ignores it too. It can also be a copy that was cut off: compare the length with the original.
+If a sound entry follows the torn one, the log is damaged. Logs with dictionaries cannot be searched for such an
+entry: there, damage to a length can look like a torn end with many bytes. A log has no checksums, so changed
+bytes of a value cannot be found.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs

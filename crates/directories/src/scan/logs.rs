@@ -4,14 +4,15 @@
 //! whose sequence id is greater than that of all the store's files. Older cells are in the files,
 //! or a compaction has dropped them. HBase: `HRegion.replayRecoveredEditsIfAny`.
 //!
-//! After `restore_snapshot` the region has its old files again, so HBase also replays what the
-//! restore took back. This scan does not. All writes are in store files when HBase opens or closes
-//! a region, so only later writes can be missing from the files. A write is older if its sequence
-//! id is at most the number of `recovered.edits/N.seqid`, or if the logs say that the region was
-//! opened or closed later. HBase deletes `N.seqid` with the region's directory, for example after a
-//! split.
+//! After `restore_snapshot`, a region has its old files again, and HBase replays the writes that the
+//! restore took back. This scan leaves them out. All writes are in store files when HBase opens or
+//! closes a region, so the scan leaves out a write if
 //!
-//! A log that ends within an entry is read up to that entry, as HBase does, and named in the result.
+//! * its sequence id is at most `N` of `recovered.edits/N.seqid`, which HBase writes when it opens the
+//!   region, and deletes with the region's directory, for example after a split; or
+//! * a log says that the region was opened or closed after the write.
+//!
+//! A torn log is read up to its unfinished part, as HBase does, and named in the result.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -33,9 +34,9 @@ pub(super) struct LogCells {
     missing: Vec<MissingCells>,
 }
 
-/// A write-ahead log that ends within an entry, because its server died or because it was cut off.
+/// A torn write-ahead log: it ends within an entry, or within its header or trailer.
 ///
-/// A log that was closed does not end so: there it is damage.
+/// Its server died or still writes it, or a copy of it was cut off. HBase ignores the unfinished part.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TornLog {
     /// The log.
@@ -44,7 +45,7 @@ pub struct TornLog {
     pub offset: u64,
     /// The bytes from there to the end of the file, which were not read.
     pub bytes: u64,
-    /// The unfinished part, as in "an entry".
+    /// The unfinished part, such as "an entry".
     pub part: &'static str,
 }
 
@@ -237,7 +238,11 @@ impl UnflushedRegion {
         Ok(Self { last_opened: region.last_opened, event: None, stores, old })
     }
 
-    /// Adds a cell unless a file has it, or it is too old; returns the bytes that it takes.
+    /// Adds a cell, unless a file has it or it is older than the region's last opening or closing.
+    /// Returns the bytes that it takes.
+    ///
+    /// With [`drop_before`](Self::drop_before), the one rule for both orders in which a cell and an
+    /// event can be read.
     fn add(&mut self, cell: &Cell, written: WrittenBy) -> usize {
         let Some(store) = self.stores.get_mut(cell.family()) else { return 0 };
         let sequence = cell.sequence_id();

@@ -34,7 +34,7 @@ pub struct TableScan {
     pub min_ts: Timestamp,
     /// The upper bound of the timestamps, exclusive.
     pub max_ts: Timestamp,
-    /// The maximum number of versions of a column; the family's own maximum applies too.
+    /// The maximum number of versions of a column; unless raw, the family's own maximum applies too.
     pub versions: u32,
     /// Whether all stored cells are returned.
     pub raw: bool,
@@ -162,8 +162,9 @@ impl TableScan {
         self
     }
 
-    /// Sets the maximum number of versions of a column; the family's own maximum applies too.
-    /// Default: all that the family keeps.
+    /// Sets the maximum number of versions of a column. Default: all that the family keeps.
+    ///
+    /// The family's own maximum applies too, unless the scan is [raw](Self::raw).
     pub const fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
         self
@@ -171,7 +172,8 @@ impl TableScan {
 
     /// Returns all stored cells: also delete markers, deleted cells and expired cells. Default: no.
     ///
-    /// Of cells with equal keys, only the one that was written last is returned.
+    /// Of cells with equal keys, only the one that was written last is returned. Cells that have
+    /// expired by a TTL of their own are left out, as by a raw scan of HBase.
     pub const fn raw(mut self, raw: bool) -> Self {
         self.raw = raw;
         self
@@ -185,9 +187,10 @@ impl TableScan {
 
     /// Sets whether the scan continues after damaged or missing files and blocks. Default: no.
     ///
-    /// [`TableCells::missing`](crate::TableCells::missing) then lists what was left out. An error of the
-    /// operating system, such as a refused permission, ends the scan nevertheless. Around these rows the scan may return cells that a
-    /// lost cell hides: deleted cells, and old versions.
+    /// [`TableCells::missing`](crate::TableCells::missing) then lists what was left out. Near lost
+    /// cells, the scan may return deleted cells and old versions. It also skips files of a feature
+    /// that this build lacks, because damage can look like one. An error of the operating system,
+    /// such as a refused permission, ends the scan.
     pub const fn skip_damaged(mut self, skip: bool) -> Self {
         self.skip_damaged = skip;
         self
@@ -209,7 +212,7 @@ impl TableScan {
     /// that were written before. HBase would replay them too: after `restore_snapshot`, they are
     /// what the restore took back.
     ///
-    /// A log that ends within an entry is read up to that entry, without an error:
+    /// A [torn](crate::TornLog) log is read up to its unfinished part, without an error:
     /// [`TableCells::torn_logs`](crate::TableCells::torn_logs) names it.
     pub const fn with_logs(mut self, with_logs: bool) -> Self {
         self.with_logs = with_logs;
@@ -228,7 +231,8 @@ impl TableScan {
 
     /// Sets the maximum bytes of cells from logs in memory. Default: 256 MiB.
     ///
-    /// With more, the scan is [`Error::TooManyLogCells`](crate::Error::TooManyLogCells).
+    /// With more, the scan fails with [`Error::TooManyLogCells`](crate::Error::TooManyLogCells). One
+    /// entry can take more memory while it is read.
     pub const fn log_bytes_max(mut self, bytes: usize) -> Self {
         self.log_bytes_max = bytes;
         self

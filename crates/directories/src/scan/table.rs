@@ -160,7 +160,7 @@ impl TableCells {
         &self.plan.old
     }
 
-    /// Returns the logs that end within an entry, of which the scan read the entries before it.
+    /// Returns the torn logs, of which the scan read the entries before the unfinished part.
     ///
     /// Empty unless the scan reads [logs](TableScan::with_logs).
     pub fn torn_logs(&self) -> &[TornLog] {

@@ -30,7 +30,7 @@ impl UnflushedCells {
         self.0.logs.old()
     }
 
-    /// Returns the logs that end within an entry.
+    /// Returns the torn logs, of which the entries before the unfinished part were read.
     pub fn torn_logs(&self) -> &[TornLog] {
         self.0.logs.torn()
     }

@@ -3,9 +3,12 @@
 //! A server writes its log from front to back, so nothing follows an entry that it did not finish. If
 //! entries follow, the file is not torn: a length in the entry is damaged.
 //!
-//! The key of an entry begins with the region and the table, which a log without dictionaries has as
-//! they are: `0a 20`, 32 hex digits, `12`, and for `hbase:meta` `0a 0a`, `1588230740`, `12`. In a log
-//! with dictionaries, most keys have numbers in their place, so that they cannot be found.
+//! In a log without dictionaries, the key of an entry begins with the region and the table: the bytes
+//! `0a 20`, 32 hex digits, and `12`; for `hbase:meta`, `0a 0a`, `1588230740`, and `12`. In a log with
+//! dictionaries, most keys have numbers in place of both, so they cannot be searched for.
+//!
+//! A value can contain the bytes of an entry too, if a client stores logs. Then a torn log is called
+//! damaged.
 
 use std::sync::Arc;
 
@@ -19,8 +22,8 @@ use super::plain;
 
 /// The number of bytes that are searched at a time.
 const CHUNK_LEN: u64 = 256 << 10;
-/// The maximum number of places that look like a key and are parsed.
-const PLACES_MAX: usize = 64;
+/// The maximum number of parsed candidates: bytes that look like the start of a key.
+const CANDIDATES_MAX: usize = 64;
 /// The number of bytes of a key up to its table.
 const START_LEN: usize = 35;
 /// The maximum number of bytes of the length before a key that is looked for.
@@ -28,7 +31,7 @@ const VARINT_LEN_MAX: u64 = 3;
 
 /// Returns the offset of a sound entry after the one at `offset`; `None` if none is found.
 pub(super) fn find_entry(source: &Arc<dyn ReadAt>, offset: u64) -> Result<Option<u64>, Stop> {
-    let (end, mut at, mut places) = (source.len(), offset.saturating_add(1), 0_usize);
+    let (end, mut at, mut candidates) = (source.len(), offset.saturating_add(1), 0_usize);
     let overlap = u64::try_from(START_LEN).unwrap_or(u64::MAX).saturating_sub(1);
     while at < end {
         let len = end.saturating_sub(at).min(CHUNK_LEN.saturating_add(overlap));
@@ -44,8 +47,8 @@ pub(super) fn find_entry(source: &Arc<dyn ReadAt>, offset: u64) -> Result<Option
                     return Ok(Some(start));
                 }
             }
-            places = places.saturating_add(1);
-            if places == PLACES_MAX {
+            candidates = candidates.saturating_add(1);
+            if candidates == CANDIDATES_MAX {
                 return Ok(None);
             }
         }

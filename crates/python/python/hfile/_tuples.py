@@ -43,7 +43,10 @@ class Missing(NamedTuple):
 
 
 class TornLog(NamedTuple):
-    """A write-ahead log that ends within an entry, because its server died or because it was cut off."""
+    """A torn write-ahead log: it ends within an entry, its header or its trailer.
+
+    Its server died or still writes it, or a copy of it was cut off.
+    """
 
     #: The log.
     path: str
@@ -51,7 +54,7 @@ class TornLog(NamedTuple):
     offset: int
     #: The number of bytes from there to the end of the file, which were not read.
     bytes: int
-    #: The unfinished part, as in ``an entry``.
+    #: The unfinished part, such as ``an entry``.
     part: str
 
 

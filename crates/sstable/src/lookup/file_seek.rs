@@ -40,7 +40,7 @@ enum SeekState {
 struct IndexHit {
     /// The entry of the block, if the entries of data blocks are in memory.
     entry: Option<usize>,
-    /// Whether a family map named the block. The row then begins in no other block.
+    /// Whether a family map named the block. If the file has the row, it begins in this block.
     is_named: bool,
     hash: KeyHash,
 }
@@ -57,7 +57,7 @@ struct BlockSearch {
 /// Whether the row may begin in the next block.
 #[derive(Clone, Copy, Debug)]
 enum NextBlock {
-    Known(bool),
+    MayBegin(bool),
     /// Not determined yet: the key of the entry after this one decides.
     AfterEntry(usize),
 }
@@ -101,7 +101,7 @@ impl FileSeek {
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             let next_block =
-                if is_named { NextBlock::Known(false) } else { NextBlock::AfterEntry(entry) };
+                if is_named { NextBlock::MayBegin(false) } else { NextBlock::AfterEntry(entry) };
             self.0 = SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block });
             return;
         }
@@ -166,7 +166,7 @@ impl NextBlock {
     /// Returns whether the row may begin in the next block.
     fn may_begin(self, file: &OpenFile, row: &[u8]) -> bool {
         match self {
-            Self::Known(may_begin) => may_begin,
+            Self::MayBegin(may_begin) => may_begin,
             Self::AfterEntry(entry) => {
                 row_may_start_at(file.data_index().entry_in_memory(entry).next_key, row)
             }
@@ -211,7 +211,7 @@ fn load_through_index(
         match block {
             DataBlock::Decoded(block) => {
                 block.prefetch_row_start(hash);
-                let next_block = NextBlock::Known(begins_next);
+                let next_block = NextBlock::MayBegin(begins_next);
                 Ok(SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block }))
             }
             DataBlock::Encoded(block) => {

@@ -153,9 +153,9 @@ impl<'a> RowLookup<'a> {
 
     /// Advances to the next candidate file, unless the lookup already has one.
     ///
-    /// A candidate is a file that neither the family map, nor its time range, its row range or its
-    /// filter excludes. Searches the index root of the candidate, unless the map named the block,
-    /// and prefetches the block if its address is known.
+    /// A candidate is a file that may have the row by the family map, its time range, its row range
+    /// and its filter. Searches the index root of the candidate, unless the map named the block, and
+    /// prefetches the block if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
             return;

@@ -49,7 +49,9 @@ pub struct FileExplanation {
     pub fate: FileFate,
     /// Whether the family map covers the file, so that the map was asked in place of its filter.
     pub covered_by_map: bool,
-    /// The number of the data block that the family map named and the get searched.
+    /// The number of the data block that the family map named, and that the get used.
+    ///
+    /// The get does not read the block if its index entry shows that the row cannot begin in it.
     ///
     /// Data blocks of a file are numbered from 0. `None` if the map named no block, or if the get used
     /// the index of the file instead, for example because entries of the map disagreed.

@@ -14,7 +14,7 @@ use super::slots::{FileSlots, SLOT_COUNT, Slots};
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
 
-/// The stash has room for one hash for each this many rows of the map.
+/// Rows of the map for each hash that the stash has room for.
 ///
 /// At the highest load, about one row in 2,000 is in the stash.
 const ROWS_PER_STASHED: u64 = 256;
@@ -197,7 +197,7 @@ impl FamilyMap {
         Room { slots: SLOT_COUNT - writer.next_slot, entries }
     }
 
-    /// Returns the number of inserted entries.
+    /// Returns the number of inserted rows, even if rows share an entry.
     pub(crate) fn entries(&self) -> u64 {
         lock(&self.writer).entries
     }

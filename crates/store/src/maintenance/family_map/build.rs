@@ -68,7 +68,7 @@ impl Maintenance {
                 publish(catalog, family, |files| files.cover(file, &inserted));
             }
             // A flush has taken the room meanwhile, the stash is full, or the file has more rows than
-            // its filter counts. The map now has too little room, so the next step is of another kind.
+            // its filter counts. `next_step` now sees that the map has too little room for the file.
             Err(NotRead::Full | NotRead::Stopped) => {}
             // Only the block numbers of a covered file were wanted. It stays covered without them.
             Err(_) if !uncovered(files, Instant::now()).any(|other| Arc::ptr_eq(other, file)) => {
@@ -186,7 +186,8 @@ impl Maintenance {
     /// Drops the present map if a new one fits into its memory; otherwise gives up.
     ///
     /// The next step can then build the new map. Until then, reads query the filters of the files.
-    /// A map that [`MapMode::Auto`](crate::MapMode::Auto) keeps but would not make again is kept.
+    /// With [`MapMode::Auto`](crate::MapMode::Auto), the map stays if the budget would not allow a
+    /// new one.
     fn make_way(
         &self,
         catalog: &Catalog,

@@ -37,7 +37,8 @@ pub(super) fn uncovered(files: &Files, now: Instant) -> impl Iterator<Item = &Ar
 
 /// Returns the covered files whose block numbers a map of blocks lacks but can get, newest first.
 ///
-/// They are the outputs of compactions, and have the slots of their inputs.
+/// They have the slots of other files: outputs of compactions those of their inputs, and files with
+/// new filters those of the files that they replaced.
 pub(super) fn without_blocks<'f>(
     files: &'f Files,
     coverage: &'f Coverage,

@@ -31,9 +31,10 @@
 //! repeated after delays that double up to ten minutes, because memory can become free and a failed
 //! read can succeed. A damaged file is not read again.
 //!
-//! A covered file without block numbers is no failure: reads search its index. If a file has too
-//! many blocks, or if the budget has no room for its index, this is not counted. If the file cannot
-//! be read for its numbers, it is. Neither is tried again until the store is opened again.
+//! A covered file can lack block numbers; reads then search its index. A file that has too many
+//! blocks, or whose index does not fit into the budget or cannot be read, is not counted as a failure.
+//! A file whose cells could not be read for the numbers is. Its numbers are read again only when a
+//! map is built, or after the next open.
 
 mod build;
 mod cover;
