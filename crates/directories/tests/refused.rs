@@ -1,42 +1,14 @@
 //! Scans of files that the operating system refuses to read: an error, also if damage is skipped.
 
+mod refusing;
+
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use directories::{Error, FileTree, Item, ItemKind, LocalTree, RootDirectory, Table, TableScan};
-use sstable::ReadAt;
+use directories::{Error, LocalTree, RootDirectory, Table, TableScan};
 use support::root_directory::RootCopy;
 
-/// The local file system, without the permission to open a file or to list a directory.
-#[derive(Debug)]
-struct Refusing(PathBuf);
-
-impl Refusing {
-    fn check(&self, path: &Path) -> io::Result<()> {
-        if path.ends_with(&self.0) { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
-    }
-}
-
-impl FileTree for Refusing {
-    fn list(&self, directory: &Path) -> io::Result<Vec<Item>> {
-        self.check(directory)?;
-        LocalTree.list(directory)
-    }
-
-    fn find(&self, path: &Path) -> io::Result<Option<ItemKind>> {
-        LocalTree.find(path)
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        self.check(path)?;
-        LocalTree.open(path)
-    }
-
-    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
-        LocalTree.absolute(path)
-    }
-}
+use self::refusing::Refusing;
 
 fn table(copy: &RootCopy, refused: &str) -> Table {
     let root = RootDirectory::open(Arc::new(Refusing(refused.into())), &copy.path());

@@ -1,15 +1,18 @@
 //! Checks of tables whose values are in MOB files that no region of the table lists.
 
+mod refusing;
+
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use directories::verify::TableDamage;
-use directories::{FileTree, Item, ItemKind, LocalTree, RootDirectory, Table};
-use sstable::{Limits, ReadAt};
+use directories::{FileTree, LocalTree, RootDirectory, Table};
+use sstable::Limits;
 use support::root_directory::RootCopy;
+
+use self::refusing::Refusing;
 
 /// The region of the MOB files of table `t3`.
 const MOB_REGION: &str = "default/t3/2dcf4f6cf40c0e2a9160d893ff1d9f63/m";
@@ -96,31 +99,6 @@ fn each_store_file_that_refers_to_a_damaged_mob_file_is_named_with_its_rows() {
     fs::write(&mob, &unsupported).expect("ours");
     let (found, unread) = damages(&table);
     assert_eq!((lost(&found), unread), (if_missing, 0));
-}
-
-/// The local file system, without the permission to open one file.
-#[derive(Debug)]
-struct Refusing(PathBuf);
-
-impl FileTree for Refusing {
-    fn list(&self, directory: &Path) -> io::Result<Vec<Item>> {
-        LocalTree.list(directory)
-    }
-
-    fn find(&self, path: &Path) -> io::Result<Option<ItemKind>> {
-        LocalTree.find(path)
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        if path.ends_with(&self.0) {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
-        LocalTree.open(path)
-    }
-
-    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
-        LocalTree.absolute(path)
-    }
 }
 
 #[test]
