@@ -25,7 +25,7 @@ use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 /// let check = table.check();
 /// let mut damages = check.damages.clone();
 /// for file in &check.files {
-///     damages.extend(file.run(&**table.tree(), Limits::default(), |_bytes| {})?);
+///     file.run(&**table.tree(), Limits::default(), |_bytes| {}, &mut damages)?;
 /// }
 /// for damage in damages {
 ///     println!("{}: {}; {} may be lost", damage.place(), damage.what, damage.rows);
