@@ -58,7 +58,7 @@ struct Unread {
     error: Error,
     /// The reason without the row, so that a scan that continues joins the losses of a file.
     /// `None` if the error names no row.
-    kind: Option<&'static str>,
+    kind: Option<String>,
 }
 
 impl<E: Into<Error>> From<E> for Unread {
@@ -101,7 +101,7 @@ impl MobFiles {
                     region: String::new(),
                     family: reference.family.to_vec(),
                     file: file.unwrap_or_else(|| self.path.display().to_string()),
-                    what: kind.map_or_else(|| error_line(error), str::to_owned),
+                    what: kind.unwrap_or_else(|| error_line(error)),
                     rows: RowsBetween { first: row.clone(), last: row },
                 }
             };
@@ -117,18 +117,19 @@ impl MobFiles {
     ) -> Result<Cell, Unread> {
         let damaged = |what: &'static str| {
             let row = sstable::escape(reference.row);
-            let text = format!("row {row}: a reference to a MOB file {what}");
-            Unread { error: Error::damaged(&self.path, text), kind: Some(what) }
+            let kind = format!("a reference to a MOB file {what}");
+            let error = Error::damaged(&self.path, format!("row {row}: {kind}"));
+            Unread { error, kind: Some(kind) }
         };
         let (len, table, name) = mob_file(reference, &self.table).map_err(damaged)?;
         let file = self.file(tree, (table, reference.family.to_vec(), name))?;
         let mut scanner = file.scanner(Caching::Use);
         scanner.seek(reference.key())?;
         let found = scanner.cell().filter(|cell| cell.key() == reference.key());
-        let damaged = |kind: &'static str, what: String| {
+        let damaged = |kind: &str, what: String| {
             let damage = Damage { at: BlockOffset::default(), block: None, what: what.into() };
             let error = sstable::Error::Corrupt { file: file.name().clone(), damage };
-            Unread { error: Error::File(error), kind: Some(kind) }
+            Unread { error: Error::File(error), kind: Some(kind.to_owned()) }
         };
         let key = reference.key();
         let resolved = match found {
