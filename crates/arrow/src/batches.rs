@@ -4,7 +4,7 @@ use std::fmt;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use directories::{MissingCells, TornLog};
+use directories::{MissingCells, TornLog, Warning};
 use sstable::ReadTrace;
 
 use crate::batch_builder::BatchBuilder;
@@ -43,6 +43,13 @@ impl Batches {
     /// Empty unless the scan of a table [skips](directories::TableScan::skip_damaged) damage.
     pub fn missing(&self) -> Vec<MissingCells> {
         self.source.missing()
+    }
+
+    /// Returns what the directories and logs of a table leave in doubt.
+    ///
+    /// Empty for files and stores.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.source.warnings()
     }
 
     /// Returns the torn write-ahead logs, of which the scan reads the entries before the unfinished

@@ -1,6 +1,6 @@
 //! Where cells come from: one interface for files, stores and tables.
 
-use directories::{MissingCells, TornLog};
+use directories::{MissingCells, TornLog, Warning};
 use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::Result;
@@ -51,6 +51,13 @@ pub trait CellSource: Send {
         Vec::new()
     }
 
+    /// Returns what the source leaves in doubt, as [`TableCells::warnings`](directories::TableCells::warnings).
+    ///
+    /// The default returns nothing: for sources that are no tables of a root directory.
+    fn warnings(&self) -> Vec<Warning> {
+        Vec::new()
+    }
+
     /// Returns the torn write-ahead logs.
     ///
     /// The default returns nothing: for sources without logs.
@@ -70,6 +77,10 @@ impl<S: CellSource + ?Sized> CellSource for Box<S> {
 
     fn missing(&self) -> Vec<MissingCells> {
         (**self).missing()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        (**self).warnings()
     }
 
     fn torn_logs(&self) -> Vec<TornLog> {

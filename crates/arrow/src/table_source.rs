@@ -1,6 +1,6 @@
 //! The cells of a table or snapshot of a root directory, or of one of its regions.
 
-use directories::{MissingCells, Region, Table, TableCells, TableScan, TornLog};
+use directories::{MissingCells, Region, Table, TableCells, TableScan, TornLog, Warning};
 use sstable::{CellRef, ReadTrace};
 
 use crate::Result;
@@ -21,6 +21,10 @@ impl CellSource for TableSource {
 
     fn missing(&self) -> Vec<MissingCells> {
         self.0.missing()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.0.warnings().to_vec()
     }
 
     fn torn_logs(&self) -> Vec<TornLog> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use directories::{MissingCells, MobValues, OldLogCells, TableScan, TornLog};
+use directories::{MissingCells, MobValues, OldLogCells, Table, TableScan, TornLog, Warning};
 use sstable::{ReadTrace, Timestamp};
 
 use crate::counters::Counters;
@@ -186,6 +186,20 @@ pub(super) fn print_old_log_cells(old: &[OldLogCells]) {
              HBase returns them if it replays the logs after a crash"
         ));
     }
+}
+
+/// Prints to stderr what a table leaves in doubt.
+pub(super) fn print_warnings(warnings: &[Warning]) {
+    for warning in warnings {
+        print_message(format_args!("hfile: warning: {warning}"));
+    }
+}
+
+/// Prints to stderr what the logs that a scan of a table has read leave in doubt.
+///
+/// The warnings of the table itself are printed when it is opened.
+pub(super) fn print_log_warnings(table: &Table, warnings: &[Warning]) {
+    print_warnings(warnings.get(table.warnings.len()..).unwrap_or_default());
 }
 
 /// Prints to stderr which logs end within an entry.

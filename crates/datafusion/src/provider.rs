@@ -9,7 +9,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
-use directories::{Table, TableScan, TornLog, UnflushedCells};
+use directories::{Table, TableScan, TornLog, UnflushedCells, Warning};
 use hfile_arrow::{BatchScan, CellColumn, PivotColumn};
 use sstable::{Reader, Timestamp};
 use store::Store;
@@ -101,6 +101,19 @@ impl HFileTable {
     fn new(source: Source, options: TableOptions) -> Result<Self> {
         let schema = Arc::clone(options.scan().builder()?.schema());
         Ok(Self { source, options, schema })
+    }
+
+    /// Returns what the directories of the table, and the logs that it was made with, leave in doubt.
+    ///
+    /// Empty for files and stores.
+    pub fn warnings(&self) -> Vec<Warning> {
+        match &self.source {
+            Source::Table(table, reading) => {
+                let of_logs = reading.unflushed.as_ref().map_or(&[][..], UnflushedCells::warnings);
+                table.warnings.iter().chain(of_logs).cloned().collect()
+            }
+            Source::HFile(_) | Source::Store(_) => Vec::new(),
+        }
     }
 
     /// Returns the torn write-ahead logs: queries see the entries before the unfinished part.

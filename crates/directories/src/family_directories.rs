@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::table::{Family, Region};
-use crate::{Error, FileTree};
+use crate::{Error, FileTree, Warning};
 
 /// Adds the missing directories of families to `problems`, or to `warnings` if HBase may not have
 /// made them.
@@ -37,7 +37,7 @@ pub(crate) fn check_family_directories(
     is_altered: bool,
     regions: &[Region],
     problems: &mut Vec<Error>,
-    warnings: &mut Vec<Error>,
+    warnings: &mut Vec<Warning>,
 ) {
     let (mut missing, mut families_there) = (Vec::new(), BTreeSet::new());
     for region in regions {
@@ -48,7 +48,7 @@ pub(crate) fn check_family_directories(
             match tree.find(&path) {
                 _ if !family.files.is_empty() => _ = families_there.insert(&family.name[..]),
                 Ok(Some(_)) => _ = families_there.insert(&family.name[..]),
-                Ok(None) => missing_here.push((family, error_of(&directory, &path, family))),
+                Ok(None) => missing_here.push((family, path)),
                 Err(error) => problems.push(Error::io(&path, "find it")(error)),
             }
         }
@@ -59,23 +59,27 @@ pub(crate) fn check_family_directories(
     for (region, families) in missing {
         let was_opened = region.last_opened.is_some();
         let has_no_family = families.len() == region.families.len();
-        for (family, error) in families {
+        let directory = table.join(region.name().as_str());
+        for (family, looked) in families {
             let is_in_no_region = !families_there.contains(&family.name[..]);
             let is_expected = if was_opened {
                 is_altered && is_in_no_region && !has_no_family
             } else {
                 is_in_no_region || has_no_family
             };
-            if is_expected { warnings.push(error) } else { problems.push(error) }
+            if is_expected {
+                let doubt = "it is lost, or HBase has not opened the region since the region or the family was made";
+                let what = format!("{} is missing: {doubt}", what_of(family));
+                warnings.push(Warning::new(&directory, what));
+            } else {
+                let (path, what) = (directory.clone(), format!("{},", what_of(family)));
+                problems.push(Error::Missing { path, what, looked: vec![looked] });
+            }
         }
     }
 }
 
-fn error_of(region: &Path, path: &Path, family: &Family) -> Error {
+fn what_of(family: &Family) -> String {
     let name = sstable::escape(&family.name);
-    Error::Missing {
-        path: region.to_owned(),
-        what: format!("the directory of family {name}, which HBase makes when it opens a region,"),
-        looked: vec![path.to_owned()],
-    }
+    format!("the directory of family {name}, which HBase makes when it opens a region")
 }

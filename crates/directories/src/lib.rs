@@ -133,6 +133,7 @@ mod tracker;
 mod tree;
 pub mod verify;
 pub mod wal;
+mod warning;
 
 pub use entry::{Entry, EntryKind, identify};
 pub use error::{Error, Result};
@@ -157,6 +158,7 @@ pub use store_file::StoreFile;
 pub use table::{Family, LeftOut, LeftOutReason, Region, RegionsBy, Table};
 pub use tracker::{TrackedFile, TrackedFiles};
 pub use tree::{FileTree, Item, ItemKind, LocalTree};
+pub use warning::Warning;
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

@@ -231,7 +231,7 @@ impl RootDirectory {
             mob: parts.mob,
             left_out: parts.left_out,
             problems: problems.into_iter().map(Arc::new).collect(),
-            warnings: warnings.into_iter().map(Arc::new).collect(),
+            warnings,
             absent,
             regions_by,
             logs: self.logs(name)?,

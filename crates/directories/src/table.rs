@@ -9,7 +9,8 @@ use sstable::{Comparator, SequenceId};
 use crate::location::find_first;
 use crate::root_paths::in_all_data;
 use crate::{
-    Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName, TableSchema,
+    Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName,
+    TableSchema, Warning,
 };
 
 /// A table of a root directory or a snapshot.
@@ -29,9 +30,9 @@ pub struct Table {
     /// The errors of parts that cannot be read. A scan fails because of them, unless it skips
     /// damage.
     pub problems: Vec<Arc<Error>>,
-    /// What may be damage or as HBase left it: directories of families that are missing from regions
-    /// that HBase may not have opened since they, or the families, were made. A scan ignores them.
-    pub warnings: Vec<Arc<Error>>,
+    /// What each read of the table reports beside its cells: parts that disagree, and a rule of HBase
+    /// that decided between them, or that may be incomplete.
+    pub warnings: Vec<Warning>,
     /// What decided which regions count.
     pub regions_by: RegionsBy,
     /// The write-ahead logs that may have cells of the table that are in no store file.

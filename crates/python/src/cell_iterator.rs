@@ -90,6 +90,14 @@ impl CellIterator {
         losses::to_python(py, &missing)
     }
 
+    /// What the directories and logs of a table leave in doubt, a list of texts.
+    ///
+    /// Each begins with the path of a file or directory. Empty for files and stores.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        losses::warning_texts(&self.progress.lock().warnings)
+    }
+
     /// The torn write-ahead logs, a list of :class:`hfile.TornLog`.
     ///
     /// Empty unless ``with_wal`` is set. The entries before the unfinished part are read.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use directories::{RegionsBy, StoreFileReader, Table};
+use directories::{RegionsBy, StoreFileReader, Table, Warning};
 use hfile_arrow::Batches;
 use sstable::{KeyRef, ReadTrace, RowProbe};
 
@@ -53,6 +53,15 @@ impl Contents {
             Self::Table(table) => request.scan.table(table, &request.reading)?,
             Self::Store(store) => request.scan.store(&store.get()?)?,
         })
+    }
+
+    /// Returns the warnings of a scan that are new: those of the table were issued when it was opened.
+    pub(crate) fn new_warnings(&self, warnings: &[Warning]) -> Vec<Warning> {
+        let known = match self {
+            Self::Table(table) => table.warnings.len(),
+            Self::HFile(_) | Self::Store(_) => 0,
+        };
+        warnings.get(known..).unwrap_or_default().to_vec()
     }
 
     /// Checks that the source has what is asked for. A scan of a table checks families itself.

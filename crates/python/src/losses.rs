@@ -1,6 +1,6 @@
 //! What a scan left out because it is damaged, missing or not finished, as named tuples.
 
-use directories::{MissingCells, TornLog};
+use directories::{MissingCells, TornLog, Warning};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList};
@@ -23,6 +23,25 @@ pub(crate) fn to_python<'py>(
         class.call1((file, what, region, family, bytes(&rows.first), bytes(&rows.last)))
     });
     PyList::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Returns the warnings as texts.
+pub(crate) fn warning_texts(warnings: &[Warning]) -> Vec<String> {
+    warnings.iter().map(ToString::to_string).collect()
+}
+
+/// Issues the warnings with Python's `warnings.warn`, as `hfile.TableWarning`.
+///
+/// # Errors
+///
+/// The warning itself, if the program's filters make it an exception.
+pub(crate) fn warn(py: Python<'_>, warnings: &[Warning]) -> PyResult<()> {
+    static CATEGORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let category = CATEGORY.import(py, "hfile._errors", "TableWarning")?;
+    for warning in warnings {
+        py.import("warnings")?.call_method1("warn", (warning.to_string(), category))?;
+    }
+    Ok(())
 }
 
 /// Returns the logs as a list of `hfile.TornLog`.

@@ -49,6 +49,7 @@ impl Scan {
     /// Begins to read.
     fn open(&self, py: Python<'_>) -> PyResult<(Stream, SharedProgress)> {
         let batches = detached(py, || self.contents.batches(&self.request))?;
+        losses::warn(py, &self.contents.new_warnings(&batches.warnings()))?;
         let progress = SharedProgress::default();
         *self.latest() = progress.clone();
         Ok((Stream::new(batches, progress.clone()), progress))
@@ -113,6 +114,14 @@ impl Scan {
     fn missing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let missing = self.latest().lock().missing.clone();
         losses::to_python(py, &missing)
+    }
+
+    /// What the directories and logs of a table leave in doubt, a list of texts.
+    ///
+    /// Each begins with the path of a file or directory. Empty for files and stores.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        losses::warning_texts(&self.latest().lock().warnings)
     }
 
     /// The torn write-ahead logs, a list of :class:`hfile.TornLog`.

@@ -10,6 +10,7 @@ use crate::cell_iterator::{CellIterator, cells_of};
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
+use crate::losses;
 use crate::request::{Choice, Form, Request};
 use crate::scan::Scan;
 
@@ -136,7 +137,9 @@ impl Source {
         };
         let request = Request::new(choice, Form::default())?;
         let contents = &self.contents;
-        Ok(CellIterator::new(detached(py, || contents.batches(&request))?))
+        let batches = detached(py, || contents.batches(&request))?;
+        losses::warn(py, &contents.new_warnings(&batches.warnings()))?;
+        Ok(CellIterator::new(batches))
     }
 
     /// Return the cells of one row; an empty list if the row is absent.
@@ -176,14 +179,16 @@ impl Source {
         };
         let request = Request::new(choice, Form::default())?;
         let (Bytes(row), contents) = (row, &self.contents);
-        let batches = detached(py, || {
+        let (batches, warnings) = detached(py, || {
             contents.check(&request)?;
             if contents.is_absent(&row)? {
-                return Ok(Vec::new());
+                return Ok((Vec::new(), Vec::new()));
             }
             let batches = contents.batches(&request.row(row))?;
-            Ok::<_, Failure>(batches.collect::<Result<_, _>>()?)
+            let warnings = contents.new_warnings(&batches.warnings());
+            Ok::<_, Failure>((batches.collect::<Result<_, _>>()?, warnings))
         })?;
+        losses::warn(py, &warnings)?;
         cells_of(py, &batches)
     }
 

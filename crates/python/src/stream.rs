@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use directories::{MissingCells, TornLog};
+use directories::{MissingCells, TornLog, Warning};
 use hfile_arrow::Batches;
 use sstable::ReadTrace;
 
@@ -19,6 +19,8 @@ pub(crate) struct Progress {
     pub(crate) failure: Option<Failure>,
     /// What was left out.
     pub(crate) missing: Vec<MissingCells>,
+    /// What the directories and logs leave in doubt.
+    pub(crate) warnings: Vec<Warning>,
     /// The torn write-ahead logs.
     pub(crate) torn_logs: Vec<TornLog>,
     /// The blocks that were read.
@@ -45,7 +47,9 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(batches: Batches, progress: SharedProgress) -> Self {
-        progress.lock().torn_logs = batches.torn_logs();
+        let mut known = progress.lock();
+        (known.torn_logs, known.warnings) = (batches.torn_logs(), batches.warnings());
+        drop(known);
         Self { schema: batches.schema(), batches: Some(batches), progress }
     }
 

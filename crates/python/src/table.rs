@@ -14,6 +14,7 @@ use store::Clock;
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
+use crate::losses;
 use crate::root;
 use crate::source::Source;
 
@@ -43,6 +44,7 @@ pub(crate) fn open_table(py: Python<'_>, root: PathBuf, name: &str) -> PyResult<
         })?;
         Ok::<_, Failure>(root::open(root)?.table(&name)?)
     })?;
+    losses::warn(py, &table.warnings)?;
     Py::new(py, initializer(table))
 }
 
@@ -56,6 +58,7 @@ pub(crate) fn open_table(py: Python<'_>, root: PathBuf, name: &str) -> PyResult<
 pub(crate) fn open_snapshot(py: Python<'_>, root: PathBuf, name: &str) -> PyResult<Py<Snapshot>> {
     let snapshot = detached(py, || Ok::<_, Failure>(root::open(root)?.snapshot(name)?))?;
     let OpenSnapshot { description, table } = snapshot;
+    losses::warn(py, &table.warnings)?;
     Py::new(py, initializer(table).add_subclass(Snapshot { description }))
 }
 
@@ -118,6 +121,14 @@ impl Table {
     #[getter]
     fn problems(&self) -> Vec<String> {
         self.table.problems.iter().map(|problem| Failure::from(&**problem).message).collect()
+    }
+
+    /// What the table's directories leave in doubt, as texts that begin with a path.
+    ///
+    /// ``open_table`` issues each as a :class:`hfile.TableWarning`.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        losses::warning_texts(&self.table.warnings)
     }
 
     /// Return the name and the number of regions.

@@ -11,7 +11,10 @@ use sstable::{CellRef, ReadTrace, WriterOptions};
 use super::contents::file_len;
 use super::get::read_logs;
 use super::place::{OpenTable, Place};
-use crate::cell_options::{CellOptions, print_missing, print_old_log_cells, print_torn_logs};
+use crate::cell_options::{
+    CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
+    print_warnings,
+};
 use crate::export::{self, ExportOptions, ExportSource, Part, PartCells, Source};
 use crate::failure::{Answer, DamagedTable};
 use crate::output::ReportFormat;
@@ -127,6 +130,7 @@ impl TableSource<'_> {
             *logs = match read_logs(self.table, scan)? {
                 Some(cells) => {
                     print_torn_logs(cells.torn_logs());
+                    print_warnings(cells.warnings());
                     TableLogs::Read(cells)
                 }
                 None => TableLogs::TooMany,
@@ -155,6 +159,7 @@ impl ExportSource for TableSource<'_> {
         let cells = self.table.scan_region(region, &scan).map_err(DamagedTable::from_error)?;
         if !is_shared {
             print_torn_logs(cells.torn_logs());
+            print_log_warnings(self.table, cells.warnings());
         }
         Ok(Box::new(cells))
     }

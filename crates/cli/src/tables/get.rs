@@ -5,7 +5,10 @@ use directories::{Error, Table, TableScan, UnflushedCells};
 
 use super::place::{OpenTable, Place};
 use super::scan::print_cells;
-use crate::cell_options::{CellOptions, print_missing, print_old_log_cells, print_torn_logs};
+use crate::cell_options::{
+    CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
+    print_warnings,
+};
 use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::{Answer, DamagedTable};
 use crate::key_text::KeyText;
@@ -35,6 +38,7 @@ impl<P: Place> Get<P> {
         let is_shared = shared.is_some();
         if let Some(cells) = &shared {
             print_torn_logs(cells.torn_logs());
+            print_warnings(cells.warnings());
         }
         let scan = match shared {
             Some(cells) => scan.unflushed(cells),
@@ -54,6 +58,7 @@ impl<P: Place> Get<P> {
             print_old_log_cells(cells.old_log_cells());
             if !is_shared {
                 print_torn_logs(cells.torn_logs());
+                print_log_warnings(&table, cells.warnings());
             }
             self.cells.explain(cells.trace());
             if found == 0 {

@@ -8,6 +8,7 @@ use directories::{LocalTree, RootDirectory, Snapshot, Table, TableName};
 use sstable::Timestamp;
 use store::Clock;
 
+use crate::cell_options::print_warnings;
 use crate::failure::UsageError;
 use crate::size_text::show_number;
 use crate::stderr::print_message;
@@ -90,9 +91,10 @@ fn address(path: &Path) -> Option<&str> {
 }
 
 impl SnapshotPlace {
-    /// Opens the snapshot. Warns on stderr if its TTL has passed.
+    /// Opens the snapshot. Prints its warnings, and one if its TTL has passed.
     pub(super) fn open_snapshot(&self) -> anyhow::Result<Snapshot> {
         let snapshot = self.root.open()?.snapshot(&self.name)?;
+        print_warnings(&snapshot.table.warnings);
         let creation = snapshot.description.creation_time;
         if snapshot.description.expired(Clock::system().now()) {
             print_message(format_args!(
@@ -139,12 +141,7 @@ fn open_table(root: &Root, name: &str) -> anyhow::Result<Table> {
         UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
     })?;
     let table = root.open()?.table(&parsed)?;
-    for warning in &table.warnings {
-        print_message(format_args!(
-            "hfile: warning: {warning}; it is lost, or HBase has not opened the region since the region or the \
-             family was made"
-        ));
-    }
+    print_warnings(&table.warnings);
     Ok(table)
 }
 

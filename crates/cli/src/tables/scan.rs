@@ -8,7 +8,9 @@ use sstable::{BlockKind, BlockSource};
 
 use super::contents::file_len;
 use super::place::{OpenTable, Place};
-use crate::cell_options::{CellOptions, print_missing, print_old_log_cells, print_torn_logs};
+use crate::cell_options::{
+    CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
+};
 use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::{Answer, DamagedTable};
 use crate::output::{STDOUT, Stdout, stdout};
@@ -55,6 +57,7 @@ impl<P: Place> Scan<P> {
         print_missing(&missing);
         print_old_log_cells(cells.old_log_cells());
         print_torn_logs(cells.torn_logs());
+        print_log_warnings(&table, cells.warnings());
         self.cells.explain(cells.trace());
         done.map(|()| Answer::from_bool(missing.is_empty()))
     }

@@ -23,7 +23,7 @@ use sstable::{Cell, FileName, RowsBetween, SequenceId, error_line};
 use super::damage::MissingCells;
 use super::open::open_family;
 use super::plan::Plan;
-use crate::{Error, Region, Result, Table, wal};
+use crate::{Error, Region, Result, Table, Warning, wal};
 
 /// The unflushed cells of a table, by region and family, in order.
 #[derive(Debug, Default)]
@@ -32,6 +32,7 @@ pub(super) struct LogCells {
     old: Vec<OldLogCells>,
     torn: Vec<TornLog>,
     missing: Vec<MissingCells>,
+    warnings: Vec<Warning>,
 }
 
 /// A torn write-ahead log: it ends within an entry, or within its header or trailer.
@@ -74,6 +75,7 @@ struct Unflushed {
     bytes: usize,
     torn: Vec<TornLog>,
     missing: Vec<MissingCells>,
+    warnings: Vec<Warning>,
 }
 
 /// A region of the scan while the logs are read.
@@ -156,6 +158,11 @@ impl LogCells {
         &self.missing
     }
 
+    /// Returns what the logs leave in doubt.
+    pub(super) fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
     /// Returns the logs that end within an entry.
     pub(super) fn torn(&self) -> &[TornLog] {
         &self.torn
@@ -215,7 +222,8 @@ impl Unflushed {
             stores.insert(name, families.map(in_order).collect());
         }
         old.sort_by(|one, other| one.region.cmp(&other.region));
-        LogCells { stores, old, torn: self.torn, missing: self.missing }
+        let Self { torn, missing, warnings, .. } = self;
+        LogCells { stores, old, torn, missing, warnings }
     }
 }
 

@@ -10,7 +10,7 @@ use store::{Clock, FamilyOptions};
 use super::damage::{Losses, MissingCells};
 use super::logs::{LogCells, OldLogCells};
 use super::mob::MobFiles;
-use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan};
+use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan, Warning};
 
 /// The parameters of a scan, and what is derived from them.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Plan {
     pub(super) logs: Arc<LogCells>,
     /// What the logs have of the regions of the scan, and was left out.
     pub(super) old: Vec<OldLogCells>,
+    /// The warnings of the table, then those of the logs.
+    pub(super) warnings: Vec<Warning>,
     /// The path of the table.
     pub(super) path: PathBuf,
 }
@@ -71,6 +73,7 @@ impl Plan {
             losses,
             logs: Arc::default(),
             old: Vec::new(),
+            warnings: table.warnings.clone(),
             path: table.path.clone(),
         };
         if scan.with_logs {
@@ -89,6 +92,7 @@ impl Plan {
             }
             None => Arc::new(LogCells::read(table, regions, self)?),
         };
+        self.warnings.extend_from_slice(self.logs.warnings());
         let has = |old: &&OldLogCells| {
             let mut regions = regions.iter().filter(|region| self.includes_region(region));
             regions.any(|region| region.name().as_str() == old.region)

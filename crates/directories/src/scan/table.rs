@@ -10,7 +10,7 @@ use super::open::OpenRegion;
 use super::parallel::ParallelCells;
 use super::plan::Plan;
 use super::region::RegionCells;
-use crate::{Region, Result, Table, TableScan};
+use crate::{Region, Result, Table, TableScan, Warning};
 
 /// An iterator over the cells of a table that a scan returns, in HBase's order.
 ///
@@ -158,6 +158,12 @@ impl TableCells {
     /// Empty unless the scan reads [logs](TableScan::with_logs).
     pub fn old_log_cells(&self) -> &[OldLogCells] {
         &self.plan.old
+    }
+
+    /// Returns the [warnings](Table::warnings) of the table, then those of the logs, if the scan reads
+    /// [logs](TableScan::with_logs).
+    pub fn warnings(&self) -> &[Warning] {
+        &self.plan.warnings
     }
 
     /// Returns the torn logs, of which the scan read the entries before the unfinished part.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::logs::{LogCells, OldLogCells, TornLog};
 use super::plan::Plan;
-use crate::{Result, Table, TableScan};
+use crate::{Result, Table, TableScan, Warning};
 
 /// The cells of a table that are only in write-ahead logs, read once for several scans.
 ///
@@ -28,6 +28,11 @@ impl UnflushedCells {
     /// Returns what was left out of the logs, as [`TableCells`](crate::TableCells::old_log_cells) does.
     pub fn old_log_cells(&self) -> &[OldLogCells] {
         self.0.logs.old()
+    }
+
+    /// Returns what the logs leave in doubt.
+    pub fn warnings(&self) -> &[Warning] {
+        self.0.logs.warnings()
     }
 
     /// Returns the torn logs, of which the entries before the unfinished part were read.

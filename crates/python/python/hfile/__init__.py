@@ -18,7 +18,14 @@ Each returns an object with ``scan`` (Arrow record batches for pyarrow, polars a
 What cannot be read raises a subclass of :class:`Error`, with the path and the offset.
 """
 
-from ._errors import DamagedError, Error, NotFoundError, UnsupportedError, ValueTypeError
+from ._errors import (
+    DamagedError,
+    Error,
+    NotFoundError,
+    TableWarning,
+    UnsupportedError,
+    ValueTypeError,
+)
 from ._hfile import (
     BatchIterator,
     CellIterator,
@@ -53,6 +60,7 @@ __all__ = [
     "Source",
     "Store",
     "Table",
+    "TableWarning",
     "TornLog",
     "UnsupportedError",
     "ValueTypeError",

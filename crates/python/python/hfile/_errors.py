@@ -45,5 +45,14 @@ class ValueTypeError(Error, ValueError):
     """A value is not of the type that was given for its column, as eight bytes are for int64."""
 
 
-for _class in (Error, NotFoundError, DamagedError, UnsupportedError, ValueTypeError):
+
+class TableWarning(UserWarning):
+    """A part of a directory leaves a doubt: which regions count, or whether a log is whole.
+
+    The message begins with the path of the file or directory. ``warnings.simplefilter("error",
+    hfile.TableWarning)`` makes it an exception.
+    """
+
+
+for _class in (Error, NotFoundError, DamagedError, UnsupportedError, ValueTypeError, TableWarning):
     _class.__module__ = "hfile"
