@@ -1,4 +1,4 @@
-//! The root directory with snapshots of `tests/data/snapshots`, unpacked for one test.
+//! Root directories that HBase wrote, unpacked for one test.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,52 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A copy of the root directory that HBase wrote, which a test may change.
+/// A copy of a root directory that HBase wrote, which a test may change.
 #[derive(Debug)]
 pub struct RootCopy {
     directory: TempDir,
+    name: &'static str,
 }
 
 impl RootCopy {
-    /// Unpacks the root directory.
+    /// Unpacks the root directory of `tests/data/snapshots`.
     ///
     /// # Panics
     ///
     /// If the disk does not take it.
     pub fn new() -> Self {
+        Self::unpack(&data().join("rootdir.tar.gz"), "rootdir")
+    }
+
+    /// Unpacks `tests/data/reports/walt-root.tar.gz`: one small table `walt` with logs.
+    ///
+    /// # Panics
+    ///
+    /// If the disk does not take it.
+    pub fn walt() -> Self {
+        Self::unpack(&reports().join("walt-root.tar.gz"), "root")
+    }
+
+    /// Unpacks `tests/data/reports/recovered-hfiles-root.tar.gz`: table `walt` after its log was
+    /// split to HFiles.
+    ///
+    /// # Panics
+    ///
+    /// If the disk does not take it.
+    pub fn recovered_hfiles() -> Self {
+        Self::unpack(&reports().join("recovered-hfiles-root.tar.gz"), "root")
+    }
+
+    fn unpack(archive: &Path, name: &'static str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let file = File::open(data().join("rootdir.tar.gz")).expect("the archive is there");
+        let file = File::open(archive).expect("the archive is there");
         tar::Archive::new(GzDecoder::new(file)).unpack(directory.path()).expect("disk takes it");
-        Self { directory }
+        Self { directory, name }
     }
 
     /// Returns the path of the root directory.
     pub fn path(&self) -> PathBuf {
-        self.directory.path().join("rootdir")
+        self.directory.path().join(self.name)
     }
 }
 
@@ -51,4 +75,9 @@ pub fn manifest() -> Value {
 /// Returns the path of the directory with the archive, the manifest and the cells.
 pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/snapshots")
+}
+
+/// Returns the path of the inputs that were made after bug reports.
+pub fn reports() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/reports")
 }
