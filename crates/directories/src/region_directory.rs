@@ -94,6 +94,14 @@ impl RegionDirectories<'_> {
         Ok(regions)
     }
 
+    /// Returns where a description is from that is not in the directory of the region.
+    fn known_by(&self) -> &'static str {
+        match self.meta {
+            Some(_) => "the one in hbase:meta was read",
+            None => "the region of hbase:meta always has the same",
+        }
+    }
+
     /// Returns whether `hbase:meta` decides which regions count, and does not have this one.
     fn is_left_over(&self, name: &RegionName) -> bool {
         self.meta.is_some_and(|meta| meta.decides_alone() && !meta.has(name))
@@ -118,31 +126,41 @@ impl RegionDirectories<'_> {
         name: &RegionName,
         found: &mut Found,
     ) -> Result<Region> {
-        let described = self.read_description(directory, name);
-        let info = match self.meta.and_then(|meta| meta.description(name)) {
-            None => described?,
-            Some(known) => {
-                let doubt = match described {
-                    Err(error) => Some(as_warning(error, "the one in hbase:meta was read")?),
-                    Ok(info) if info.rows() == known.rows() => None,
-                    Ok(info) => {
-                        let (of_file, of_meta) = (info.rows(), known.rows());
-                        let what = format!(
-                            "the region has {of_file} by its description, and {of_meta} by hbase:meta, which decides"
-                        );
-                        Some(Warning::new(directory.join(region_info::FILE), what))
-                    }
-                };
-                found.warnings.extend(doubt);
-                // Only the rules of `hbase:meta` see its marks: the files have none.
-                RegionInfo { offline: false, split: false, ..known.clone() }
-            }
-        };
+        let info = self.description(directory, name, found)?;
         let edits = directory.join(RECOVERED_EDITS);
         let edits = self.list_if_there(&edits)?;
         let (last_opened, recovered_edits) = (last_opened(&edits), recovered_edits(edits));
         let region = self.read_families(directory, info, found);
         Ok(Region { recovered_edits, last_opened, ..region })
+    }
+
+    /// Returns the description of a region: that of `hbase:meta`, or else that in its directory.
+    fn description(
+        &self,
+        directory: &Path,
+        name: &RegionName,
+        found: &mut Found,
+    ) -> Result<RegionInfo> {
+        let described = self.read_description(directory, name);
+        let known = match self.meta {
+            Some(meta) => meta.description(name).cloned(),
+            None => RegionInfo::of_meta(&self.schema.table, name),
+        };
+        let Some(known) = known else { return described };
+        match described {
+            Err(error) => found.warnings.push(as_warning(error, self.known_by())?),
+            Ok(info) if info.rows() == known.rows() => {}
+            Ok(info) => {
+                let what = format!(
+                    "the region has {} by its description, and {} by hbase:meta, which decides",
+                    info.rows(),
+                    known.rows()
+                );
+                found.warnings.push(Warning::new(directory.join(region_info::FILE), what));
+            }
+        }
+        // Only the rules of `hbase:meta` see its marks: the files have none.
+        Ok(RegionInfo { offline: false, split: false, ..known })
     }
 
     /// Reads the description in the directory of a region.

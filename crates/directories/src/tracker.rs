@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 use sstable::{FileName, Reference};
 
-use crate::{Error, FileTree, Item, ItemKind, Result, Warning};
+use crate::{Error, FileTree, ItemKind, Result, Warning};
 
 /// The name of the directory of tracker files.
 pub(crate) const DIRECTORY: &str = ".filelist";
@@ -202,12 +202,18 @@ impl TrackerFile {
             return Ok(Vec::new());
         }
         let items = tree.list(&directory).map_err(Error::io(&directory, "list it"))?;
-        let file = |item: Item| {
-            let time = item.name().and_then(name_time)?;
-            let ItemKind::File { len } = item.kind else { return None };
-            Some(Self { time, path: item.path, len })
-        };
-        let mut files: Vec<Self> = items.into_iter().filter_map(file).collect();
+        let mut files = Vec::new();
+        for item in items {
+            let Some(time) = item.name().and_then(name_time) else { continue };
+            match item.kind {
+                ItemKind::File { len } => files.push(Self { time, path: item.path, len }),
+                ItemKind::Other => {
+                    let what = "damaged tracker file: it is not a regular file";
+                    return Err(Error::damaged(&item.path, what));
+                }
+                ItemKind::Directory | ItemKind::DirectoryLink => {}
+            }
+        }
         files.sort_by(|one, other| {
             (Reverse(one.time), &one.path).cmp(&(Reverse(other.time), &other.path))
         });

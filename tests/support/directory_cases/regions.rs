@@ -159,6 +159,10 @@ pub(super) fn log_of_meta_without_entries(root: &Path) {
     write(meta_log(root), &log[..5 + usize::from(log[4])]);
 }
 
+pub(super) fn no_description_file_of_meta(root: &Path) {
+    fs::remove_file(root.join("data/hbase/meta/1588230740/.regioninfo")).expect("there");
+}
+
 pub(super) fn damaged_schema_of_meta(root: &Path) {
     write(root.join("data/hbase/meta/.tabledesc/.tableinfo.0000000001.1039"), b"PBUF");
 }

@@ -202,6 +202,17 @@ pub const CASES: &[DirectoryCase] = &[
         verify: None,
     },
     DirectoryCase {
+        name: "the region of hbase:meta has no description file, and daughters are left",
+        base: Walt,
+        change: |root| {
+            regions::no_description_file_of_meta(root);
+            regions::leave_daughters(root);
+        },
+        place: WALT,
+        outcome: Outcome::CellsAndWarning("the region of hbase:meta always has the same"),
+        verify: None,
+    },
+    DirectoryCase {
         name: "a newer description of the table is cut off",
         base: Walt,
         change: descriptions::cut_newer_description,
