@@ -178,3 +178,37 @@ fn the_cells_of_logs_are_those_of_the_range() {
         assert_eq!(made.cells(&scan.clone().prefix(row)), expected, "{row:?}");
     }
 }
+
+#[test]
+fn a_half_must_fit_its_region() {
+    // The half, its split row, and whether it fits the region from `e` to `m`. The file has `f` to `h`.
+    for (half, split, fits) in [
+        (Half::Top, "e", true),
+        (Half::Top, "f", true),
+        (Half::Top, "f\0", false),
+        (Half::Top, "d", false),
+        (Half::Top, "l", false),
+        (Half::Top, "m", false),
+        (Half::Bottom, "m", true),
+        (Half::Bottom, "l", false),
+        (Half::Bottom, "m\0", false),
+        (Half::Bottom, "e", false),
+    ] {
+        let made = Made::new(&[]);
+        let parent = made.gone_region(1, "");
+        made.region(2, "", "e");
+        let region = made.region(2, "e", "m");
+        made.region(2, "m", "");
+        let rows = cells(&["f", "h"], 3);
+        made.archived(&parent, &hfile(1), flushed(3), &rows);
+        region.half(&hfile(1), &parent, split, half);
+        let found: Result<Vec<_>, _> = made.scan(&TableScan::default()).collect();
+        match found {
+            Ok(found) => assert!(fits && found == rows, "{half:?} {split:?}"),
+            Err(error) => {
+                assert!(!fits, "{half:?} {split:?}: {error}");
+                assert!(error.to_string().contains("does not fit the region"), "{error}");
+            }
+        }
+    }
+}
