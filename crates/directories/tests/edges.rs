@@ -11,6 +11,7 @@ mod edges {
     mod logs;
     mod regions;
     mod rows;
+    mod states;
     mod torn;
     mod tracker;
 }

@@ -125,3 +125,20 @@ fn a_logged_cell_replaces_that_of_a_file_and_is_in_the_order_of_its_key() {
     let few = made.table().scan(&TableScan::default().with_logs(true).log_bytes_max(10));
     assert!(few.is_err(), "too many bytes");
 }
+
+#[test]
+fn only_the_opening_and_closing_of_a_region_are_events() {
+    let (made, region) = made();
+    let name = &region.name;
+    let named = |family: &[u8], qualifier: &[u8]| {
+        sstable::CellRef { family, qualifier, ..cell(9).as_ref() }.to_cell()
+    };
+    let log = Log::new()
+        .entry(name, 5, 50, &[cell(5)])
+        .entry(name, 6, 50, &[named(b"METAFAMILY", b"HBASE::FLUSH")])
+        .entry(name, 9, 50, &[named(b"f", b"HBASE::REGION_EVENT::REGION_OPEN")]);
+    made.log("host,1,1", &log.0);
+    assert_eq!(found(&made), (vec![9, 5], None));
+    made.log("host,1,1", &log.opening(name, 9, 50).0);
+    assert_eq!(found(&made), (vec![], Some((2, 5, 9))));
+}

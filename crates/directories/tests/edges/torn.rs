@@ -117,3 +117,35 @@ fn as_many_candidates_are_tried_as_the_limit_allows() {
         assert_eq!(end.ends_with(&expected), is_found, "{candidates}: {end}");
     }
 }
+
+#[test]
+fn a_trailer_with_a_message_of_up_to_a_mebibyte_ends_the_entries() {
+    let header = Log::new().0.len();
+    let log = Log::new().entry(REGION, 2, 9, &[put("r", "q", 1, 2, "v")]).0;
+    for (len, is_trailer) in [(0, true), (1, true), (1 << 20, true), ((1 << 20) + 1, false)] {
+        let trailer = [&vec![b'x'; len][..], &(len as u32).to_be_bytes(), b"LAWP"].concat();
+        let read = |log: &[u8]| {
+            let bytes = Bytes::from([log, &trailer].concat());
+            let mut reader = Reader::open(Arc::new(bytes), FileName::new("log")).expect("sound");
+            let entries = reader.by_ref().filter(Result::is_ok).count();
+            (entries, reader.is_closed() && reader.end() == Some(&End::Closed))
+        };
+        assert_eq!(read(&log), (1, is_trailer), "{len}");
+        assert_eq!(read(&log[..header]), (0, is_trailer), "{len}");
+    }
+    // Its length reaches into the header.
+    let trailer = [&100_000_u32.to_be_bytes()[..], b"LAWP"].concat();
+    let bytes = Bytes::from([&log[..], &trailer].concat());
+    assert!(!Reader::open(Arc::new(bytes), FileName::new("log")).expect("sound").is_closed());
+}
+
+#[test]
+fn a_sequence_id_is_at_most_the_greatest_number_of_hbase() {
+    for (sequence, is_sound) in [(i64::MAX as u64, true), (i64::MAX as u64 + 1, false)] {
+        let log = Log::new().entry(REGION, sequence, 9, &[put("r", "q", 1, 1, "v")]).0;
+        let mut reader =
+            Reader::open(Arc::new(Bytes::from(log)), FileName::new("log")).expect("sound");
+        let entry = reader.next().expect("an entry");
+        assert_eq!(entry.is_ok_and(|entry| entry.sequence == sequence), is_sound);
+    }
+}
