@@ -77,12 +77,12 @@ fn a_loaded_file_without_a_sequence_id_is_older_than_all_writes() {
 
 /// Returns the value that counts of equal keys in two files of a region, in both orders of their names.
 #[track_caller]
-fn check_newer(what: &str, newer: (&str, WriterOptions), older: (&str, WriterOptions)) {
+fn check_newer(what: &str, newer: &(&str, WriterOptions), older: &(&str, WriterOptions)) {
     for names in [[1, 2], [2, 1]] {
         let made = Made::new(&[]);
         let region = made.region(1, "", "");
         for (number, (suffix, options), value) in
-            [(names[0], &newer, "newer"), (names[1], &older, "older")]
+            [(names[0], newer, "newer"), (names[1], older, "older")]
         {
             let name = format!("{}{suffix}", hfile(number));
             region.file(&name, options.clone(), &[put("r", "q", 1, 5, value)]);
@@ -97,14 +97,14 @@ fn check_newer(what: &str, newer: (&str, WriterOptions), older: (&str, WriterOpt
 fn of_equal_keys_the_newer_file_counts() {
     // Without sequence ids of cells, the ages of the files decide.
     let plain = |sequence| flushed(sequence).includes_mvcc(false);
-    check_newer("the greater id", ("", plain(8)), ("", plain(7)));
-    check_newer("a loaded one", ("_SeqId_8_", loaded(None)), ("", plain(7)));
-    check_newer("one flushed after the load", ("", flushed(9)), ("_SeqId_4_", loaded(None)));
+    check_newer("the greater id", &("", plain(8)), &("", plain(7)));
+    check_newer("a loaded one", &("_SeqId_8_", loaded(None)), &("", plain(7)));
+    check_newer("one flushed after the load", &("", flushed(9)), &("_SeqId_4_", loaded(None)));
     // Equal ids: the longer file is older, then that of the earlier load, then the lesser name.
     let longer = plain(7).file_info("padding", vec![7; 999]);
-    check_newer("the shorter", ("", plain(7)), ("", longer));
+    check_newer("the shorter", &("", plain(7)), &("", longer));
     let loaded_at = |time: u8| loaded(None).bulk_load(Timestamp::new(time.into()));
-    check_newer("the later load", ("_SeqId_8_", loaded_at(200)), ("_SeqId_8_", loaded_at(100)));
+    check_newer("the later load", &("_SeqId_8_", loaded_at(200)), &("_SeqId_8_", loaded_at(100)));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn cells(rows: &[&str], sequence: u64) -> Vec<Cell> {
 
 fn between(scan: &TableScan, start: &str, stop: Option<&str>) -> TableScan {
     let scan = scan.clone().start(start);
-    stop.iter().fold(scan, |scan, stop| scan.stop(stop))
+    stop.iter().fold(scan, TableScan::stop)
 }
 
 /// One cell a block, so that parts of a scan can begin at each row.
@@ -49,8 +49,11 @@ fn made() -> (Made, Vec<Cell>) {
     (made, all)
 }
 
-/// The first and the last rows of the files of each region, of the whole file for a half.
-const FILES: [(&str, &str, &[(&str, &str)]); 2] = [
+/// A region: its start and end keys, and the first and the last rows of its files.
+type RegionFiles = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// The regions with their files, of which a half has the rows of the whole file.
+const FILES: [RegionFiles; 2] = [
     ("", "e", &[("b", "h"), ("c", "c"), ("b\0", "d\0")]),
     ("e", "~", &[("b", "h"), ("f", "g"), ("f\0", "h\0")]),
 ];

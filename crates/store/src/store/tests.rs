@@ -264,8 +264,8 @@ fn a_scan_in_either_direction_has_the_rows_of_its_range() {
                 expected.reverse();
             }
             let scan = Scan::family("f").reverse(reverse);
-            let scan = start.into_iter().fold(scan, |scan, row| scan.start(row));
-            let scan = stop.into_iter().fold(scan, |scan, row| scan.stop(row));
+            let scan = start.into_iter().fold(scan, Scan::start);
+            let scan = stop.into_iter().fold(scan, Scan::stop);
             let found = shown_rows(store.scan(scan).unwrap());
             assert_eq!(found, expected, "{start:?} {stop:?} {reverse}");
         }
