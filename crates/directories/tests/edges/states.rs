@@ -1,6 +1,6 @@
 //! What a scan tells beside its cells: its counters while it runs, where it ends, what it took over.
 
-use directories::TableScan;
+use directories::{TableScan, Warning};
 use sstable::{BloomType, FileInfo, Half, Limits, ReaderOptions};
 
 use super::made::{Log, Made, flushed, hfile, put, text};
@@ -160,4 +160,19 @@ fn torn_logs_and_old_cells_are_listed() {
     let rows = made.scan(&TableScan::default());
     assert!(rows.torn_logs().is_empty() && rows.old_log_cells().is_empty());
     assert_eq!((rows.missing(), rows.warnings().len()), (vec![], read.warnings().len()));
+}
+
+#[test]
+fn a_scan_has_the_warnings_of_its_table() {
+    let made = logged();
+    let mut table = made.table();
+    let warning = Warning { path: "somewhere".into(), what: "in doubt".to_owned() };
+    table.warnings.push(warning.clone());
+    for scan in [TableScan::default(), TableScan::default().threads(2).with_logs(true)] {
+        let cells = table.scan(&scan).expect("sound");
+        assert_eq!(cells.warnings().iter().filter(|it| **it == warning).count(), 1);
+    }
+    // Those of the logs alone are fewer.
+    let read = table.read_logs(&TableScan::default()).expect("sound");
+    assert!(!read.warnings().contains(&warning));
 }
