@@ -282,6 +282,10 @@ fn reaches_row(covered: &[u8], row: &[u8]) -> bool {
 }
 
 #[cfg(test)]
+#[path = "region_rules_tests.rs"]
+mod cases;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filter::Seed;
 use sstable::{
-    Caching, Cell, FileInfo, FileInfoValue, FileName, FilterAnswer, Half, ReadTrace, RowProbe,
+    Caching, Cell, FileInfo, FileInfoValue, FileName, FilterAnswer, ReadTrace, RowProbe,
     RowsBetween, Timestamp, error_line,
 };
 use store::rules::Rules;
@@ -186,25 +186,16 @@ impl OpenFile {
         answer != FilterAnswer::No
     }
 
-    /// Returns whether the file has rows in a range, by its first and last row and its half.
+    /// Returns whether the file has rows in a range, by its first and last row.
+    ///
+    /// Those of the whole file do for a half too: a scan reads only regions that have rows of its range,
+    /// and a half ends where its region does.
     pub(super) fn has_rows_of(&self, plan: &Plan, range: &RowRange) -> bool {
         let file = self.reader.whole();
-        let (Some(mut first), Some(last)) = (file.first_row(), file.last_row()) else {
+        let (Some(first), Some(last)) = (file.first_row(), file.last_row()) else {
             return false;
         };
-        let order = plan.order;
-        if let StoreFileReader::Half(half) = &self.reader {
-            let split = half.reference().split_row();
-            match half.reference().half() {
-                Half::Top => {
-                    first = if order.compare_rows(first, split).is_lt() { split } else { first }
-                }
-                // The split key can be within a row, so that the bottom half has a part of it.
-                Half::Bottom if order.compare_rows(&range.start, split).is_gt() => return false,
-                Half::Bottom => {}
-            }
-        }
-        range.ends_after(first, order) && order.compare_rows(last, &range.start).is_ge()
+        range.ends_after(first, plan.order) && plan.order.compare_rows(last, &range.start).is_ge()
     }
 
     /// Returns a cursor without a position over the cells of the file.
