@@ -124,6 +124,7 @@ mod region_info;
 mod region_rules;
 mod root;
 mod root_paths;
+mod root_tree;
 mod scan;
 mod schema;
 mod snapshot;
