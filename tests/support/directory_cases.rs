@@ -13,6 +13,7 @@ use flate2::read::GzDecoder;
 
 use crate::root_directory::{RootCopy, data, reports};
 
+mod files;
 mod table;
 
 pub use table::CASES;

@@ -111,6 +111,7 @@ mod contents;
 mod entry;
 mod error;
 mod family_directories;
+mod fit;
 mod listing;
 mod location;
 mod message;
