@@ -2,11 +2,12 @@
 //!
 //! Links within the root are followed. A path that is not below the root is not checked.
 
+use std::collections::HashSet;
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sstable::ReadAt;
 
@@ -18,6 +19,9 @@ pub(crate) struct RootTree {
     tree: Arc<dyn FileTree>,
     /// The directory, without symbolic links.
     root: PathBuf,
+    /// Directories that were found to be in the root: to resolve each path again takes longer than to open a
+    /// small file.
+    inside: Mutex<HashSet<PathBuf>>,
 }
 
 /// A symbolic link below a root directory that leads out of it.
@@ -29,12 +33,26 @@ pub(crate) struct LinkOutOfRoot {
 }
 
 impl RootTree {
-    pub(crate) const fn new(tree: Arc<dyn FileTree>, root: PathBuf) -> Self {
-        Self { tree, root }
+    pub(crate) fn new(tree: Arc<dyn FileTree>, root: PathBuf) -> Self {
+        Self { tree, root, inside: Mutex::default() }
     }
 
-    fn check(&self, path: &Path) -> io::Result<()> {
-        check_inside(&*self.tree, &self.root, path)
+    fn check_directory(&self, directory: &Path) -> io::Result<()> {
+        let inside = || self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        if !directory.starts_with(&self.root) || inside().contains(directory) {
+            return Ok(());
+        }
+        check_inside(&*self.tree, &self.root, directory)?;
+        inside().insert(directory.to_owned());
+        Ok(())
+    }
+
+    fn check_file(&self, path: &Path) -> io::Result<()> {
+        self.check_directory(path.parent().unwrap_or(path))?;
+        if path.starts_with(&self.root) && self.tree.is_link(path)? {
+            check_inside(&*self.tree, &self.root, path)?;
+        }
+        Ok(())
     }
 }
 
@@ -77,7 +95,7 @@ impl StdError for LinkOutOfRoot {}
 
 impl FileTree for RootTree {
     fn list(&self, directory: &Path) -> io::Result<Vec<Item>> {
-        self.check(directory)?;
+        self.check_directory(directory)?;
         self.tree.list(directory)
     }
 
@@ -86,11 +104,15 @@ impl FileTree for RootTree {
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        self.check(path)?;
+        self.check_file(path)?;
         self.tree.open(path)
     }
 
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
         self.tree.absolute(path)
+    }
+
+    fn is_link(&self, path: &Path) -> io::Result<bool> {
+        self.tree.is_link(path)
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use directories::{LocalTree, RootDirectory, StoreFileName, Table};
+use directories::{LocalTree, Region, RootDirectory, StoreFile, StoreFileName, Table};
 use support::root_directory::RootCopy;
 
 fn table(root: &Path, name: &str) -> Table {
@@ -21,9 +21,9 @@ fn found(root: &Path, name: &str) -> Vec<String> {
 /// Returns the HFiles in the directory of a table, as `REGION/FAMILY/NAME`.
 fn hfiles(root: &Path, name: &str) -> Vec<String> {
     let table = table(root, name);
-    let files = table.regions.iter().flat_map(|region| region.files());
+    let files = table.regions.iter().flat_map(Region::files);
     let files = files.filter(|file| matches!(file.name, StoreFileName::HFile(_)));
-    files.map(|file| file.short_path()).collect()
+    files.map(StoreFile::short_path).collect()
 }
 
 #[test]
@@ -121,7 +121,9 @@ fn the_inputs_of_a_compaction_are_not_missed_when_the_archive_is_cleaned() {
     let marker = b"HBASE::COMPACTION";
     let at: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(marker)).collect();
     assert!(!at.is_empty());
-    at.iter().for_each(|at| bytes[at + 7] = b'X');
+    for at in at {
+        bytes[at + 7] = b'X';
+    }
     fs::write(&log, bytes).expect("ours");
     assert_eq!(found(&copy.path(), "t5"), Vec::<String>::new());
 }

@@ -9,17 +9,19 @@
 //! |-------------------------------------------------------------|------------------------------------------|
 //! | a compaction replaced it, by a log or the file it wrote     | HBase archives and deletes its inputs    |
 //! | a compacted file with unknown inputs may have its cells     | the log that named the inputs is deleted |
-//! | HBase has since opened the region without it                | restore_snapshot, or an altered family   |
+//! | HBase has since opened the region without it                | `restore_snapshot`, an altered family    |
 //! | its region or family does not count any more                | a split, a merge, a truncated table      |
 //! | the TTL of the family has passed since                      | HBase deletes files that have expired    |
 //!
 //! One state of HBase's normal operation is reported nevertheless: after `restore_snapshot`, until the table is
 //! enabled, files that the restore took back and that are deleted from the archive already.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use sstable::{FileInfo, FileInfoValue, FileName, ReaderOptions, RowsBetween, error_line};
+use sstable::{
+    FileInfo, FileInfoValue, FileName, ReaderOptions, RowsBetween, SequenceId, error_line,
+};
 use store::Clock;
 
 use super::damage::TableDamage;
@@ -27,8 +29,8 @@ use super::file_history::{FileHistory, Moment, Present, Written};
 use crate::root_paths::{in_all_data, table_in};
 use crate::wal::marker::{FilesByFamily, Marker};
 use crate::{
-    Error, Family, FileTree, Item, ItemKind, Region, RegionsBy, Result, StoreFile, StoreFileName,
-    StoreFileReader, Table, wal,
+    Error, Family, FamilySchema, FileTree, Item, ItemKind, Region, RegionsBy, Result, StoreFile,
+    StoreFileName, StoreFileReader, Table, wal,
 };
 
 /// The directory of logs whose cells have all been flushed.
@@ -45,6 +47,8 @@ struct Search<'t> {
     tree: &'t dyn FileTree,
     /// By encoded name of the region.
     regions: HashMap<&'t str, RegionHistory>,
+    /// The files and directories that problems of the table name as missing or damaged.
+    reported: HashSet<&'t Path>,
     damages: Vec<TableDamage>,
 }
 
@@ -53,8 +57,13 @@ pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
     if table.regions_by == RegionsBy::Snapshot {
         return Vec::new();
     }
-    let mut search =
-        Search { table, tree: &**table.tree(), regions: HashMap::new(), damages: Vec::new() };
+    let mut search = Search {
+        table,
+        tree: &**table.tree(),
+        regions: HashMap::new(),
+        reported: reported(table),
+        damages: Vec::new(),
+    };
     for region in &table.regions {
         let families = region.families.iter();
         let histories = families.map(|family| (family.name.clone(), FileHistory::default()));
@@ -170,20 +179,27 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Returns whether a file is in the list of its family, or in a place where HBase looks for it.
+    /// Returns whether a file is in the list of its family, or in a place where HBase looks for it, or is
+    /// reported as a problem of the table.
     fn is_there(&self, region: &Region, family: &Family, name: &str) -> bool {
         let Ok(StoreFileName::HFile(parsed)) = name.parse() else { return true };
         let Table { root, name: table, .. } = self.table;
         let directory = String::from_utf8_lossy(&family.name);
         let places = in_all_data(root, table, region.name(), &directory, parsed.as_str());
         let is_listed = family.files.iter().any(|file| file.name.to_string() == name);
+        let reported = |path: &Path| self.reported.contains(path);
+        let is_reported = places
+            .first()
+            .is_some_and(|path| reported(path) || path.parent().is_some_and(reported));
         // A place that cannot be read may have it.
-        is_listed || places.iter().any(|path| !matches!(self.tree.find(path), Ok(None)))
+        is_listed
+            || is_reported
+            || places.iter().any(|path| !matches!(self.tree.find(path), Ok(None)))
     }
 
     /// Returns whether all cells of a file can have expired, so that HBase deletes it without a trace.
     fn has_expired(&self, family: &Family, written: &Written) -> bool {
-        let options = self.table.schema.family(&family.name).map(|schema| schema.options());
+        let options = self.table.schema.family(&family.name).map(FamilySchema::options);
         let ttl = options.filter(|it| it.min_versions == 0).and_then(|options| options.ttl);
         let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
         let now = u64::try_from(Clock::system().now().get()).unwrap_or_default();
@@ -204,9 +220,24 @@ impl Search<'_> {
             }
             _ => None,
         };
-        let newest = info.sequence_id_max().map(|sequence| sequence.get());
+        let newest = info.sequence_id_max().map(SequenceId::get);
         Some(Present { name: file.name.to_string(), inputs, newest })
     }
+}
+
+/// Returns the files and directories that problems of a table name.
+fn reported(table: &Table) -> HashSet<&Path> {
+    let mut paths = HashSet::new();
+    for problem in &table.problems {
+        match &**problem {
+            Error::Missing { looked, .. } => paths.extend(looked.iter().map(PathBuf::as_path)),
+            Error::Damaged { path, .. } | Error::Io { path, .. } => {
+                _ = paths.insert(path.as_path())
+            }
+            _ => {}
+        }
+    }
+    paths
 }
 
 fn add_marker(history: &mut RegionHistory, marker: Marker, at: Moment, path: &Path) {
