@@ -14,10 +14,14 @@ use flate2::read::GzDecoder;
 use crate::root_directory::{RootCopy, data, reports};
 
 mod descriptions;
+mod files;
 mod regions;
-mod table;
+mod unchanged;
 
-pub use table::CASES;
+/// Returns all cases.
+pub fn cases() -> impl Iterator<Item = &'static DirectoryCase> {
+    [unchanged::CASES, descriptions::CASES, regions::CASES, files::CASES].into_iter().flatten()
+}
 
 /// A changed root directory, and what a read of a table of it must return.
 #[derive(Clone, Copy, Debug)]

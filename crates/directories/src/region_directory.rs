@@ -263,9 +263,10 @@ impl RegionDirectories<'_> {
                         found.problems.push(Error::damaged(&tracked.path, what));
                         continue;
                     };
+                    let is_hfile = matches!(parsed, StoreFileName::HFile(_));
                     files.push(StoreFile {
                         name: parsed,
-                        len: Some(file.size).filter(|size| *size > 0),
+                        len: Some(file.size).filter(|size| is_hfile && *size > 0),
                         half: file.reference,
                         path: Some(directory.join(&file.name)),
                         place: place.clone(),

@@ -213,9 +213,15 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
         let name = schema.name.clone();
         families.insert(name.clone(), Family { name, files: Vec::new() });
     }
-    for family in std::mem::take(&mut region.families) {
+    let mut seen = BTreeSet::new();
+    for mut family in std::mem::take(&mut region.families) {
+        if !seen.insert(family.name.clone()) {
+            let name = sstable::escape(&family.name);
+            let what = format!("region {} lists the family {name} twice", region.info.encoded_name);
+            problems.push(Error::damaged(path, what));
+        }
         if let Some(known) = families.get_mut(&family.name) {
-            known.files.extend(family.files);
+            known.files.append(&mut family.files);
             continue;
         }
         let name = sstable::escape(&family.name);
@@ -226,6 +232,20 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
         problems.push(Error::damaged(path, what));
     }
     region.families = families.into_values().collect();
+    region.families.iter_mut().for_each(|family| keep_one_of_each(path, family, problems));
+}
+
+/// Removes the store files that a list names a second time, and reports them.
+fn keep_one_of_each(path: &Path, family: &mut Family, problems: &mut Vec<Error>) {
+    let mut seen = BTreeSet::new();
+    family.files.retain(|file| {
+        let is_first = seen.insert(file.name.clone());
+        if !is_first {
+            let what = format!("the store file {} is listed twice", file.short_path());
+            problems.push(Error::damaged(path, what));
+        }
+        is_first
+    });
 }
 
 /// Key ranges that are covered, as disjoint ranges that do not touch: start → end. An empty end is

@@ -23,6 +23,7 @@ use crate::meta::MetaRegions;
 use crate::region_directory::{DirectoryKind, RegionDirectories};
 use crate::region_rules::{Parts, split_up};
 use crate::root_paths::table_in;
+use crate::root_tree::RootTree;
 use crate::schema::{FamilySchema, TableSchema};
 use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::{Region, RegionsBy, Table};
@@ -83,7 +84,9 @@ pub struct SnapshotList {
 }
 
 impl RootDirectory {
-    /// Opens a root directory.
+    /// Opens a root directory, which may be a symbolic link.
+    ///
+    /// Symbolic links below it that lead out of it are errors for who opens or lists them.
     ///
     /// # Errors
     ///
@@ -97,10 +100,10 @@ impl RootDirectory {
             return Err(Error::NotFound { path: path.to_owned(), what });
         }
         let path = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
-        Ok(Self { tree, path })
+        Ok(Self { tree: Arc::new(RootTree::new(tree, path.clone())), path })
     }
 
-    /// Returns the tree of files.
+    /// Returns the tree of files, which refuses symbolic links out of the root.
     pub fn tree(&self) -> &Arc<dyn FileTree> {
         &self.tree
     }

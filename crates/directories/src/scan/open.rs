@@ -15,7 +15,8 @@ use super::family::Source;
 use super::file_cells::FileCells;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use super::sequence::FileSequence;
-use crate::{Family, Region, Result, StoreFile, StoreFileReader};
+use crate::fit::FamilyCells;
+use crate::{Error, Family, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
 #[derive(Debug)]
@@ -81,8 +82,9 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
     let region_name: Arc<str> = region.info.encoded_name.as_str().into();
     let family_name: Arc<[u8]> = family.name[..].into();
     let mut files = Vec::with_capacity(family.files.len());
+    let mut cells = FamilyCells::default();
     for file in &family.files {
-        match open_file(plan, region, file) {
+        match open_file(plan, region, file, &mut cells) {
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
                 let name = file.name.to_string();
@@ -128,14 +130,14 @@ fn open_file(
     plan: &Plan,
     region: &Region,
     file: &StoreFile,
+    cells: &mut FamilyCells,
 ) -> Result<(StoreFileReader, FileSequence)> {
     let location = file.locate(&*plan.tree)?;
     let name = FileName::new(location.path.display().to_string());
     let options = plan.scan.reader_options.clone();
     let reader = StoreFileReader::open(&*plan.tree, &location, name, options)?;
-    if let Some(half) = &location.half {
-        file.check_half(half, &region.info, reader.whole().first_row())?;
-    }
+    file.check_fits(&region.info, &location, reader.whole())?;
+    cells.add(&location).map_err(|misfit| Error::damaged(&location.path, misfit.what))?;
     let sequence = FileSequence::of(file, &reader);
     Ok((reader, sequence))
 }

@@ -1,0 +1,44 @@
+//! Root directories as HBase wrote them.
+
+use std::path::Path;
+
+use super::Base::{Snapshots, Walt};
+use super::{DirectoryCase, Outcome, T1, T5, WALT, snapshot};
+
+/// The cases.
+pub(super) const CASES: &[DirectoryCase] = &[
+    DirectoryCase {
+        name: "nothing is changed",
+        base: Walt,
+        change: nothing,
+        place: WALT,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "nothing is changed in a table with splits, bulk loads and logs",
+        base: Snapshots,
+        change: nothing,
+        place: T1,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "nothing is changed in a snapshot with references to links",
+        base: Snapshots,
+        change: nothing,
+        place: snapshot("s10", "s10.cells.ndjson.gz"),
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "nothing is changed in a table that lists its files",
+        base: Snapshots,
+        change: nothing,
+        place: T5,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+];
+
+fn nothing(_root: &Path) {}
