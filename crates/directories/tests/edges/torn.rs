@@ -149,3 +149,16 @@ fn a_sequence_id_is_at_most_the_greatest_number_of_hbase() {
         assert_eq!(entry.is_ok_and(|entry| entry.sequence == sequence), is_sound);
     }
 }
+
+#[test]
+fn only_the_first_bytes_of_a_trailer_are_an_unfinished_one() {
+    let header = Log::new().0;
+    for len in 1..8 {
+        let begun = [&header[..], &b"\0\0\0\0LAWP"[..len]].concat();
+        assert_eq!(end_of(begun), "torn in the trailer", "{len}");
+    }
+    for other in [&b"\0\x01"[..], b"\0\0\0\0X", b"\0\0\0\0LAWX", b"\0\0\0\0LAW\0"] {
+        let end = end_of([&header[..], other].concat());
+        assert!(end.ends_with("the key of an entry has no bytes"), "{other:?}: {end}");
+    }
+}
