@@ -133,6 +133,23 @@ fn a_table_without_a_readable_region_is_not_complete() {
 }
 
 #[test]
+fn a_row_of_a_lost_region_is_not_absent() {
+    let walt = Walt::new();
+    fs::remove_dir_all(&walt.regions()[0]).expect("ours");
+    for row in ["a", "k", "zz"] {
+        let got = walt.run("get", &[row]);
+        let told = text(&got.stderr);
+        assert!(got.status.code() == Some(1) && got.stdout.is_empty(), "{row}: {told}");
+        assert!(told.contains("a part of the table cannot be read"), "{row}: {told}");
+        assert!(!told.contains("row not found"), "{row}: {told}");
+        let got = walt.run("get", &[row, "--skip-damaged"]);
+        let told = text(&got.stderr);
+        assert!(got.status.code() == Some(1) && told.contains("hfile: missing: "), "{told}");
+        assert!(!told.contains(&format!("row not found: {row}\n")), "{row}: {told}");
+    }
+}
+
+#[test]
 fn a_lost_region_is_missing_of_the_table_once() {
     let walt = Walt::new();
     fs::remove_dir_all(&walt.regions()[0]).expect("ours");
