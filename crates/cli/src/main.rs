@@ -33,6 +33,7 @@ mod inputs;
 mod key_text;
 mod keys;
 mod layout;
+mod limited_lines;
 mod lost_rows;
 mod man;
 mod names;
