@@ -5,6 +5,7 @@
 //! own escapes.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Returns a text as one line: control characters are escaped, line feeds too.
@@ -26,7 +27,7 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, str>
         if is_escaped(letter) {
             let mut bytes = [0; 4];
             for byte in letter.encode_utf8(&mut bytes).bytes() {
-                line.push_str(&format!("\\x{byte:02X}"));
+                let _ = write!(line, "\\x{byte:02X}");
             }
         } else {
             line.push(letter);

@@ -38,7 +38,7 @@ impl StoreSource {
         families.sort_unstable();
         let bytes: u64 = stats.families.iter().map(|family| family.file_bytes).sum();
         let count = splits.len() as u64 + 1;
-        let state = SourceState::new(files, &format!("{} {splits:?}", stats.sequence_id));
+        let rest = format!("{} {splits:?}", stats.sequence_id);
         let start_rows = [Vec::new()].into_iter().chain(splits.clone());
         let end_rows = splits.into_iter().chain([Vec::new()]);
         let parts = start_rows
@@ -56,7 +56,7 @@ impl StoreSource {
             families,
             parts,
             sequence_id: stats.sequence_id,
-            state,
+            state: SourceState::new(files, &rest),
         })
     }
 
