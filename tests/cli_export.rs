@@ -180,7 +180,9 @@ fn a_second_run_goes_on_where_the_first_stopped() {
     // there, and another one is half-written under its temporary name.
     let mut manifest = exports.manifest("out");
     manifest["complete"] = json!(false);
-    manifest["regions"].as_array_mut().expect("regions").pop();
+    let last = manifest["regions"].as_array_mut().expect("regions").pop().expect("a region");
+    let name = last["files"][0]["file"].as_str().expect("a name");
+    manifest["unfinished"] = json!([name.strip_suffix("000000.ndjson").expect("a number")]);
     let manifest_path = exports.out("out").join("manifest.json");
     fs::write(&manifest_path, manifest.to_string()).expect("disk takes it");
     fs::write(exports.out("out").join(".hfile-abc123"), b"half").expect("disk takes it");
@@ -249,6 +251,13 @@ fn an_export_that_completed_nothing_can_be_replaced() {
     let exports = Exports::new();
     exports.run(0, "s6", "out", &CELLS);
     let mut manifest = exports.manifest("out");
+    let files: Vec<_> = manifest["regions"].as_array().expect("regions").iter().collect();
+    let prefix = |region: &&Value| {
+        let name = region["files"][0]["file"].as_str().expect("a name");
+        name.strip_suffix("000000.ndjson").expect("a number").to_owned()
+    };
+    let unfinished: Vec<String> = files.iter().map(prefix).collect();
+    manifest["unfinished"] = json!(unfinished);
     manifest["complete"] = json!(false);
     manifest["regions"] = json!([]);
     let path = exports.out("out").join("manifest.json");

@@ -166,6 +166,7 @@ fn a_second_run_goes_on_unless_a_file_has_changed() {
     let mut stopped = manifest(&directory, "out");
     stopped["complete"] = json!(false);
     stopped["regions"].as_array_mut().expect("parts").pop();
+    stopped["unfinished"] = json!(["00001-b.hfile-"]);
     fs::write(&manifest_path, stopped.to_string()).expect("the directory is ours");
     let again = export(&directory, "out", &whole);
     assert_eq!((&again["resumed"], &again["regions"]), (&json!(1), &json!(2)));
@@ -176,11 +177,11 @@ fn a_second_run_goes_on_unless_a_file_has_changed() {
         let (status, told) = failure(&[&["export", "--output", &out], arguments].concat());
         assert!(status == 2 && told.contains(what), "{status}: {told}");
     };
-    refused(&["--to", "csv", one], "an export of another source");
+    refused(&["--to", "csv", one], "the source has changed since: it no longer has ");
     refused(&["--to", "cells", one, other], "an export with other options");
     refused(&["--to", "csv", one, one], "is given twice");
     fs::copy(data.join(FILES[2]), one).expect("the directory is ours");
-    refused(&whole, "files have changed since");
+    refused(&whole, "a.hfile had ");
     refused(&["--to", "csv", "--pivot", one], "--pivot and --row-type are for");
 }
 
@@ -288,7 +289,7 @@ fn a_store_that_has_changed_is_not_exported_further() {
     assert!(stdout(&export).contains("had been exported before"));
     stdout(&["store", "put", &store, "row99", "f:a=1"]);
     let (status, told) = failure(&export);
-    assert!(status == 2 && told.contains("files have changed since"), "{told}");
+    assert!(status == 2 && told.contains("the source has changed since"), "{told}");
     let new = path(&directory, "new");
     for (more, what) in [
         (&["--prefix", "row1"][..], "HFiles get all cells of the store"),

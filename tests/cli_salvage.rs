@@ -345,3 +345,91 @@ fn many_files_are_verified_and_reported_in_the_given_order() {
     }
     assert!(reports[17]["errors"][0]["last_row"].is_string());
 }
+
+/// A file of 300 rows whose cells have tags, sequence ids and two blocks or more.
+///
+/// Without checksums, so that a test can change the file info.
+fn tagged(directory: &TempDir, options: &[&str]) -> String {
+    let (input, file) = (path(directory, "in.ndjson"), path(directory, "a.hfile"));
+    let cell = |row: usize| {
+        let row: String = format!("row{row:05}").bytes().map(|it| format!("{it:02x}")).collect();
+        let cell = serde_json::json!({
+            "row": row, "family": "66", "qualifier": "71", "ts": 5, "type": "Put",
+            "value": "76616c7565", "tags": [{"type": 65, "value": "746167"}], "seq": 7,
+        });
+        format!("{cell}\n")
+    };
+    fs::write(&input, (0..300).map(cell).collect::<String>()).expect("disk takes it");
+    let build =
+        ["build", "--from", "cells", &input, "--output", &file, "--checksum", "NULL", "--force"];
+    let more = ["--block-size", "2KiB", "--includes-tags", "true"];
+    stdout(&[&build[..], &more, options].concat());
+    file
+}
+
+/// What the file info says of the cells is wrong, and each block shows how they are stored.
+#[test]
+fn cells_are_saved_though_the_file_info_is_wrong() {
+    let mis = path_of_report("mis-diff.hfile");
+    let directory = directory();
+    let output = path(&directory, "saved.hfile");
+    assert_eq!(failure(&["cat", &mis]).0, 1, "reads refuse it, as HBase does");
+    let report = json(&["salvage", "--json", &mis, "--output", &output]);
+    assert_eq!((&report["cells"], &report["lost"]), (&100.into(), &Value::Array(Vec::new())));
+    stdout(&["verify", &output]);
+    assert_eq!(json(&["info", "--json", &output])["encoding"], "NONE");
+
+    let encoded = |encoding: &'static str| ["--data-block-encoding", encoding];
+    let no_tags = (&b"MAX_TAGS_LEN"[..], &b"MAX_TAGS_LEM"[..]);
+    let no_mvcc = (&b"KEY_VALUE_VERSION"[..], &b"KEY_VALUE_VERSIOM"[..]);
+    let is_prefix = (&b"FAST_DIFF"[..], &b"PREFIX\0\0\0"[..]);
+    let more = ["--compress-tags", "true"];
+    for (options, change, is_saved) in [
+        (&[][..], no_tags, true),
+        (&[], no_mvcc, true),
+        (&encoded("PREFIX"), no_tags, true),
+        (&encoded("DIFF"), no_mvcc, true),
+        (&encoded("FAST_DIFF"), no_tags, true),
+        (&encoded("ROW_INDEX_V1"), no_mvcc, true),
+        (&[&encoded("DIFF")[..], &more].concat(), no_tags, true),
+        (&[&encoded("DIFF")[..], &more].concat(), (b"TAGS_COMPRESSED", b"TAGS_COMPRESSEE"), true),
+        (&encoded("DIFF"), (b"DATA_BLOCK_ENCODING", b"DATA_BLOCK_ENCODINH"), true),
+        // Such a file cannot be opened.
+        (&encoded("FAST_DIFF"), (b"AVG_KEY_LEN", b"AVG_KEY_LEM"), false),
+        (&encoded("FAST_DIFF"), is_prefix, false),
+        (&[], (b"LASTKEY", b"LASTKEZ"), false),
+        (&[], (b"FILEINF2", b"FILEINF3"), false),
+        (&[], (b"Comparator", b"Comparatos"), false),
+        (&[], (b"TRABLK\"$", b"TRABLK\"%"), false),
+    ] {
+        let file = tagged(&directory, options);
+        let expected = stdout(&["cat", "--format", "cells", &file]);
+        replace(&file, change);
+        let shown = String::from_utf8_lossy(change.1);
+        let salvaged = hfile(&["salvage", "--json", "--force", &file, "--output", &output]);
+        let told = text(&salvaged.stderr);
+        if is_saved {
+            assert_eq!(salvaged.status.code(), Some(0), "{options:?} {shown}: {told}");
+            let saved = stdout(&["cat", "--format", "cells", &output]);
+            assert!(saved == expected, "{options:?} {shown}: the tags and sequence ids, too");
+            stdout(&["verify", &output]);
+        } else {
+            assert!(matches!(salvaged.status.code(), Some(1 | 3)), "{options:?} {shown}: {told}");
+            assert!(told.contains("next: "), "{told}");
+        }
+    }
+}
+
+fn path_of_report(name: &str) -> String {
+    let file = support::root_directory::reports().join(name);
+    file.to_str().expect("UTF-8").to_owned()
+}
+
+/// Replaces the last occurrence of some bytes with as many others.
+fn replace(file: &str, (old, new): (&[u8], &[u8])) {
+    let mut bytes = fs::read(file).expect("there");
+    let at = bytes.windows(old.len()).rposition(|found| found == old);
+    let at = at.unwrap_or_else(|| panic!("{file} has {}", String::from_utf8_lossy(old)));
+    bytes[at..at + new.len()].copy_from_slice(new);
+    fs::write(file, bytes).expect("writable");
+}

@@ -6,13 +6,14 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use support::root_directory::{self, RootCopy};
 use tempfile::TempDir;
 
-use crate::command_line::{hfile, text};
+use crate::command_line::{command, hfile, text};
 
 /// A root directory, and a place for exports.
 pub(crate) struct Exports {
@@ -60,6 +61,14 @@ impl Exports {
         let (out, told) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(status), "hfile {arguments:?}: {told}");
         (out, told)
+    }
+
+    /// Starts to export a snapshot as cells.
+    pub(crate) fn spawn(&self, snapshot: &str, out: &str) -> Child {
+        let arguments = self.arguments(snapshot, out, &["--to", "cells"]);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut command = command(&arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs")
     }
 
     /// Returns the manifest of an export.

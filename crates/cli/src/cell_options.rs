@@ -13,7 +13,7 @@ use crate::help::ADVANCED;
 use crate::key_text::{InvalidKey, KeyText};
 use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
-use crate::stderr::print_message;
+use crate::stderr::{print_message, print_message_lines};
 use crate::times::time_range;
 
 /// The options that choose columns.
@@ -150,7 +150,7 @@ impl CellOptions {
             let mut text = Vec::new();
             // A `Vec` takes all bytes.
             let _ = Counters::from(trace).write_text(&mut text);
-            print_message(String::from_utf8_lossy(&text).trim_end());
+            print_message_lines(&String::from_utf8_lossy(&text));
         }
     }
 }

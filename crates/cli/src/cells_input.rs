@@ -10,11 +10,18 @@ use crate::csv_input::{ColumnFamily, CsvCells, CsvContext, CsvOptions, Problem};
 use crate::failure::UsageError;
 use crate::family_name::check_family;
 use crate::input_file::open_counted;
-pub(crate) use crate::input_file::{display_name, open};
+pub(crate) use crate::input_file::{display_name, open_keys};
+use crate::limited_lines::LimitedLines;
 use crate::progress::Progress;
 use crate::read_bytes::ReadBytes;
 use crate::size_text::show_number;
 use crate::stderr::print_message;
+
+/// The maximum length of a line of cells, in sizes of a CSV field: hex doubles a value, and a cell has
+/// other parts.
+const LINE_SIZE_FACTOR: u64 = 8;
+const LINE_HINT: &str =
+    "raise --field-size-max for longer lines: a line of cells has at most 8 times as much";
 
 /// A format of input cells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
@@ -97,7 +104,10 @@ impl InputOptions {
                 if let Some(given) = self.csv.first_csv_option().or(family) {
                     return Err(UsageError(format!("{given} needs --from csv")).into());
                 }
-                let mut cells = ndjson::Reader::new(open_counted(&self.input, &bytes)?, name);
+                let input = open_counted(&self.input, &bytes)?;
+                let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
+                let input = LimitedLines::new(input, len_max, LINE_HINT);
+                let mut cells = ndjson::Reader::new(input, name);
                 cells.skip_to_line(from_line)?;
                 Source::Cells(cells)
             }
@@ -159,7 +169,7 @@ impl LineNumber {
 }
 
 enum Source {
-    Cells(ndjson::Reader<Box<dyn BufRead>>),
+    Cells(ndjson::Reader<LimitedLines<Box<dyn BufRead>>>),
     Csv(Box<CsvCells<Box<dyn BufRead>>>),
 }
 

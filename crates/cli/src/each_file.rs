@@ -4,7 +4,7 @@ use anyhow::bail;
 
 use crate::failure::{Answer, failure_message, is_of_output_or_usage, status};
 use crate::size_text::show_number;
-use crate::stderr::print_message;
+use crate::stderr::print_message_lines;
 
 /// The combined outcome of the files so far.
 #[derive(Default)]
@@ -42,13 +42,13 @@ impl Outcomes {
     fn print_failure(&mut self, message: &str) {
         match message.split_once("\nnext: ") {
             Some((what, next)) if self.last_next_step.as_deref() == Some(next) => {
-                print_message(what);
+                print_message_lines(what);
             }
             Some((_, next)) => {
-                print_message(message);
+                print_message_lines(message);
                 self.last_next_step = Some(next.to_owned());
             }
-            None => print_message(message),
+            None => print_message_lines(message),
         }
     }
 

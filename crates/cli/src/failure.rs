@@ -20,7 +20,8 @@ use directories::SkipReason;
 use sstable::{BlockType, Damage, error_line};
 
 use crate::output::STDOUT;
-use crate::stderr::print_message;
+use crate::printable::as_line;
+use crate::stderr::print_message_lines;
 
 /// The answer of a verb (an `hfile` subcommand) that ran to its end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -139,7 +140,7 @@ pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
         Ok(Answer::Negative) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            print_message(failure_message(&error));
+            print_message_lines(&failure_message(&error));
             ExitCode::from(status(&error))
         }
     }
@@ -158,7 +159,7 @@ pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
 
 /// Returns the message of a failure: what failed, and the next step.
 pub(crate) fn failure_message(error: &anyhow::Error) -> String {
-    let mut message = format!("hfile: {}", error_line(&**error));
+    let mut message = format!("hfile: {}", as_line(&error_line(&**error)));
     if let Some(next) = classify(error).next {
         let _ = write!(message, "\nnext: {next}");
     }

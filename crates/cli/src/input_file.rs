@@ -9,6 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 
+use crate::limited_lines::LimitedLines;
 use crate::read_bytes::ReadBytes;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -45,6 +46,13 @@ pub(crate) fn open_counted(path: &Path, bytes: &ReadBytes) -> anyhow::Result<Box
     } else {
         input
     })
+}
+
+/// Opens a list of row keys as [`open`] does.
+pub(crate) fn open_keys(path: &Path) -> anyhow::Result<impl BufRead> {
+    /// More than the longest row has, also if each byte is written as `\xNN`.
+    const LINE_LEN_MAX: u64 = 1 << 20;
+    Ok(LimitedLines::new(open(path)?, LINE_LEN_MAX, "a list of keys has one key per line"))
 }
 
 /// Returns the name of an input as messages show it: its path, or `stdin`.

@@ -130,8 +130,9 @@ impl KeySet {
         seed: u64,
     ) -> anyhow::Result<Self> {
         let mut keys = HashSet::new();
-        for line in input.split(b'\n') {
-            let mut line = line.context("cannot read the keys")?;
+        for (line, number) in input.split(b'\n').zip(1_u64..) {
+            let mut line =
+                line.with_context(|| format!("cannot read line {number} of the keys"))?;
             if line.last() == Some(&b'\r') {
                 line.pop();
             }

@@ -12,6 +12,7 @@ use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, e
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
+use crate::printable::as_line;
 use crate::size_text::{show_count, show_number};
 
 /// List every block of HFiles: offset, type, sizes, checksums, and on request its keys.
@@ -131,7 +132,7 @@ fn show_key(key: &BlockKey) -> String {
 
 impl Report for FileReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}, {} bytes", self.file, show_count(self.size))?;
+        writeln!(out, "{}, {} bytes", as_line(&self.file), show_count(self.size))?;
         if let Some(target) = self.target.text() {
             writeln!(out, "{target}; these are the blocks of the whole file")?;
         }

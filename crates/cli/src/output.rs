@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::stderr::print_message;
+use crate::printable::{Printable, as_line};
+use crate::stderr::print_message_lines;
 
 /// The result of a verb. Its JSON form comes from [`Serialize`], its text form from `write_text`.
 pub(crate) trait Report: Serialize {
@@ -35,7 +36,7 @@ impl ReportFormat {
         } else {
             report.write_text(&mut text)?;
         }
-        print_message(String::from_utf8_lossy(&text).trim_end());
+        print_message_lines(&String::from_utf8_lossy(&text));
         Ok(())
     }
 
@@ -47,7 +48,7 @@ impl ReportFormat {
                 .map_err(io::Error::from)
                 .and_then(|()| writeln!(out))
         } else {
-            report.write_text(&mut out)
+            report.write_text(&mut Printable(&mut out))
         }
         .and_then(|()| out.flush())
         .context(STDOUT)
@@ -70,12 +71,14 @@ pub(crate) fn stdout() -> Stdout {
 /// Writes a table whose columns are as wide as their longest entry.
 ///
 /// Columns that contain only numbers, with or without a unit, (or `-` for no number) are aligned
-/// right, all others left.
+/// right, all others left. Escapes control characters.
 pub(crate) fn write_table(
     out: &mut dyn Write,
     heading: &[&str],
     rows: &[Vec<String>],
 ) -> io::Result<()> {
+    let line = |row: &Vec<String>| row.iter().map(|cell| as_line(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(line).collect();
     let columns: Vec<(usize, bool)> = heading
         .iter()
         .enumerate()
@@ -86,7 +89,7 @@ pub(crate) fn write_table(
         })
         .collect();
     let titles: Vec<String> = heading.iter().map(|&title| title.to_owned()).collect();
-    for row in std::iter::once(&titles).chain(rows) {
+    for row in std::iter::once(&titles).chain(&rows) {
         let mut line = String::new();
         for (cell, &(width, right)) in row.iter().zip(&columns) {
             let padding = " ".repeat(width - cell.chars().count().min(width));

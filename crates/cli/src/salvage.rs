@@ -14,6 +14,7 @@ use crate::failure::{Answer, Unsalvageable, UsageError};
 use crate::inputs::single_hfile;
 use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat};
+use crate::printable::as_line;
 use crate::progress::Progress;
 use crate::reading_options::reader_options;
 use crate::recompress::check_sound;
@@ -221,7 +222,7 @@ impl Report for SalvageReport {
             _ if self.cells == self.cells_stated => "all".to_owned(),
             kept => format!("{kept} of the"),
         };
-        writeln!(out, "{}: {kept} {stated} of {}", self.output, self.file)?;
+        writeln!(out, "{}: {kept} {stated} of {}", as_line(&self.output), as_line(&self.file))?;
         for LostReport { offset, bytes, block, what, rows } in &self.lost {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             let bytes = show_number(*bytes, "byte");

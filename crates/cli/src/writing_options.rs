@@ -6,6 +6,8 @@
 //! from the one requested.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context;
@@ -169,8 +171,16 @@ const SPEC_CREATE_TIME: i64 = 1_700_000_000_000;
 impl WritingOptions {
     /// Reads a JSON file of settings.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        const LEN_MAX: u64 = 1 << 20;
         let name = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot read"))?;
+        let mut text = String::new();
+        File::open(path)
+            .and_then(|file| file.take(LEN_MAX + 1).read_to_string(&mut text))
+            .with_context(|| format!("{name}: cannot read"))?;
+        if text.len() as u64 > LEN_MAX {
+            let what = format!("{name}: more than {LEN_MAX} bytes are no settings of an HFile");
+            return Err(UsageError(what).into());
+        }
         Self::parse(&text).map_err(|what| UsageError(format!("{name}: {what}")).into())
     }
 

@@ -65,6 +65,7 @@ impl PartitionScan {
     /// Reads the ranges of rows of each region, or of the source.
     fn read(&mut self, send: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
         let parts = Arc::clone(&self.parts);
+        parts.source.check().map_err(external)?;
         let regions = parts.source.regions().get(self.regions.clone()).unwrap_or_default();
         if regions.is_empty() {
             for range in parts.rows.ranges() {

@@ -109,6 +109,15 @@ impl SourceState {
         }
     }
 
+    /// Checks that no part of the source is missing: rows of a lost region are in no region.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Self::Table(table, reading) = self {
+            // Opens no file.
+            table.scan(&TableScan::clone(reading).with_logs(false).threads(1))?;
+        }
+        Ok(())
+    }
+
     /// Scans the source, or one of its [`regions`](Self::regions).
     pub(crate) fn open(&self, scan: &BatchScan, region: Option<&Region>) -> Result<Batches> {
         match (self, region) {

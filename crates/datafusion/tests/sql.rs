@@ -272,6 +272,24 @@ async fn damage_is_named_with_its_file_and_place() {
     assert!(error.expect_err("silent").to_string().contains("skip damaged"));
 }
 
+/// A query of rows that only a lost region has reads no other region, and must not find none.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_of_a_lost_region_are_an_error() {
+    let copy = RootCopy::walt();
+    let whole = root(&copy).table(&"walt".parse().expect("a name")).expect("sound");
+    let lost = &whole.regions[0].info;
+    std::fs::remove_dir_all(whole.path.join(lost.encoded_name.as_str())).expect("ours");
+    let rest = root(&copy).table(&"walt".parse().expect("a name")).expect("most of it");
+    assert_eq!(rest.regions.len() + 1, whole.regions.len());
+    let context = context_of(TableOptions::cells().table(&rest, &TableScan::default()).unwrap());
+    for rows in ["\"row\" < 'a'", "\"row\" = 'a'", "\"row\" = 'zz'", "true LIMIT 1"] {
+        let sql = format!("SELECT count(*) FROM (SELECT * FROM t WHERE {rows})");
+        let frame = context.sql(&sql).await.expect("a query");
+        let error = frame.collect().await.expect_err(rows).to_string();
+        assert!(error.contains("a part of the table cannot be read"), "{rows}: {error}");
+    }
+}
+
 /// Returns the cells of a case by a query, and the warnings; or the text of the error.
 async fn read_case(case: &DirectoryCase, copy: &RootCopy) -> Result<(Vec<String>, String), String> {
     let opened = if case.place.is_snapshot {

@@ -145,7 +145,8 @@ impl Source {
     /// Return the cells of one row; an empty list if the row is absent.
     ///
     /// Reads data blocks only of files whose key range and filters allow the row. The parameters
-    /// are those of :meth:`scan`.
+    /// are those of :meth:`scan`. With ``skip_damaged``, a :class:`hfile.TableWarning` names each damaged or
+    /// missing file or region that may have had the row.
     #[pyo3(signature = (row, *, families=None, columns=None, versions=None, min_timestamp=None,
         max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false))]
     fn get<'py>(
@@ -184,9 +185,11 @@ impl Source {
             if contents.is_absent(&row)? {
                 return Ok((Vec::new(), Vec::new()));
             }
-            let batches = contents.batches(&request.row(row))?;
-            let warnings = contents.new_warnings(&batches.warnings());
-            Ok::<_, Failure>((batches.collect::<Result<_, _>>()?, warnings))
+            let mut batches = contents.batches(&request.row(row))?;
+            let found = batches.by_ref().collect::<Result<_, _>>()?;
+            let mut warnings = contents.new_warnings(&batches.warnings());
+            warnings.extend(batches.missing().into_iter().map(losses::warning_of));
+            Ok::<_, Failure>((found, warnings))
         })?;
         losses::warn(py, &warnings)?;
         cells_of(py, &batches)

@@ -132,6 +132,19 @@ def test_a_scan_goes_on_after_damage(own_root):
     assert 0 < sum(1 for _ in snapshot.cells(raw=True, skip_damaged=True)) < len(whole)
 
 
+def test_a_row_of_a_lost_region_is_not_absent(own_root):
+    table = hfile.open_table(own_root, "t1")
+    lost = table.regions[0]
+    (directory,) = own_root.glob(f"data/default/t1/{lost.name}")
+    row = next(iter(table.cells(families=["f1"]))).row
+    shutil.rmtree(directory)
+    table = hfile.open_table(own_root, "t1")
+    with pytest.raises(hfile.Error):
+        table.get(row)
+    with pytest.warns(hfile.TableWarning, match="may be missing or incomplete"):
+        table.get(row, skip_damaged=True)
+
+
 def test_a_torn_log_is_read_up_to_its_end_and_named(own_root):
     table = hfile.open_table(own_root, "t1")
     whole = of_cells(table.cells(with_wal=True, raw=True))

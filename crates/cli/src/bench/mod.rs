@@ -189,7 +189,7 @@ impl Bench {
             }
             Some(path) => {
                 let rows_max = self.rows.unwrap_or(usize::MAX);
-                let input = cells_input::open(path)?;
+                let input = cells_input::open_keys(path)?;
                 KeySet::read(input, rows_max, weights, plan.gets, plan.seed)
                     .with_context(|| cells_input::display_name(path))
             }

@@ -15,6 +15,7 @@ use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError, WithNextStep};
 use crate::output::{Report, ReportFormat};
+use crate::printable::as_line;
 use crate::size_text::{show_number, show_size};
 use crate::sorted::{SortOptions, Sorted};
 use crate::temporary::{Output, OutputDirectory};
@@ -288,6 +289,6 @@ impl BuildReport {
 impl Report for BuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
-        writeln!(out, "{}: {cells}, {size}", self.file)
+        writeln!(out, "{}: {cells}, {size}", as_line(&self.file))
     }
 }

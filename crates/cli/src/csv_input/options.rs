@@ -69,7 +69,7 @@ pub(crate) struct CsvOptions {
     #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub(super) bad_lines: Option<BadLinesText>,
-    /// Treat a record with a larger field as bad
+    /// Treat a record with a larger field as bad; of --from cells, refuse a line of more than 8 times SIZE
     #[arg(
         help_heading = "CSV",
         hide_short_help = true,
@@ -133,7 +133,7 @@ impl CsvOptions {
     }
 
     /// Returns the maximum size of a field, in bytes.
-    pub(super) fn field_size_max(&self) -> Result<usize, UsageError> {
+    pub(crate) fn field_size_max(&self) -> Result<usize, UsageError> {
         match usize::try_from(self.field_size_max.bytes()) {
             Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
             _ => Err(UsageError(format!(

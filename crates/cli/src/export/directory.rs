@@ -1,4 +1,4 @@
-//! The directory of an export: its lock, what an earlier run left in it, and its manifest.
+//! The directory of an export: what an earlier run left in it, and its manifest.
 //!
 //! | in the directory                | what                                                            |
 //! |---------------------------------|-----------------------------------------------------------------|
@@ -7,34 +7,39 @@
 //! | `FAMILY/REGIONPART`             | a complete HFile, named by 32 hex digits as in HBase            |
 //! | `.hfile-…`                      | a file that is being written; the next run removes it           |
 //! | `.export.lock`                  | locked while an export runs                                     |
+//!
+//! Only files that the manifest names are ever removed, and unfinished ones.
 
-use std::fs::{self, File, TryLockError};
+use std::collections::HashSet;
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::form;
+use super::form::{self, ExportFormat};
+use super::lock::{DirectoryLock, LOCK};
 use super::manifest::Manifest;
+use super::names;
 use crate::failure::{NotADirectory, UsageError};
 use crate::temporary::OutputFile;
-
-const LOCK: &str = ".export.lock";
-
-/// What the names of unfinished files begin with; see `temporary`.
-const TEMPORARY: &str = ".hfile-";
 
 /// The directory of an export, locked.
 pub(super) struct ExportDirectory {
     path: PathBuf,
-    _lock: File,
+    format: ExportFormat,
+    _lock: DirectoryLock,
 }
 
 impl ExportDirectory {
     /// Creates the directory or goes on with an earlier export, and returns the manifest.
     ///
     /// `new` is the manifest of an export that begins.
-    pub(super) fn open(path: &Path, new: Manifest) -> anyhow::Result<(Self, Manifest)> {
+    pub(super) fn open(
+        path: &Path,
+        new: Manifest,
+        format: ExportFormat,
+    ) -> anyhow::Result<(Self, Manifest)> {
         let shown = path.display();
         if let Err(error) = fs::create_dir_all(path) {
             if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) {
@@ -42,40 +47,21 @@ impl ExportDirectory {
             }
             return Err(error).with_context(|| format!("{shown}: cannot create"));
         }
+        // Another export may complete files until the directory is locked.
+        let lock = DirectoryLock::take(path)?;
+        let directory = Self { path: path.to_owned(), format, _lock: lock };
         let manifest_path = path.join(Manifest::NAME);
-        let known = match fs::read(&manifest_path) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
+        let manifest = match fs::read(&manifest_path) {
+            Ok(bytes) => directory.known(&manifest_path, &bytes, new)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                directory.check_is_empty()?;
+                new
+            }
             Err(error) => {
                 return Err(error)
                     .with_context(|| format!("{}: cannot read", manifest_path.display()));
             }
         };
-        if known.is_none() && has_entries(path)? {
-            return Err(UsageError(format!(
-                "{shown} is not empty and has no {} of an export; give a new directory",
-                Manifest::NAME
-            ))
-            .into());
-        }
-        let lock = File::create(path.join(LOCK))
-            .with_context(|| format!("{shown}: cannot create {LOCK}"))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                anyhow::bail!("{shown}: another export is writing to it")
-            }
-            Err(TryLockError::Error(error)) => {
-                return Err(error).with_context(|| format!("{shown}: cannot lock {LOCK}"));
-            }
-        }
-        let directory = Self { path: path.to_owned(), _lock: lock };
-        let mut manifest = match known {
-            None => new,
-            Some(bytes) => directory.known(&manifest_path, &bytes, new)?,
-        };
-        directory.keep_complete(&mut manifest)?;
-        directory.write(&manifest)?;
         Ok((directory, manifest))
     }
 
@@ -94,28 +80,26 @@ impl ExportDirectory {
         file.finish()
     }
 
-    /// Removes the lock file.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
-        let path = self.path.join(LOCK);
-        fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))
-    }
-
     /// Returns the manifest to continue from: of an earlier run, or `new` if that run completed
     /// nothing.
     fn known(&self, path: &Path, bytes: &[u8], new: Manifest) -> anyhow::Result<Manifest> {
         let mut known = parsed(path, bytes, &new)?;
-        if known.regions.is_empty() && !known.complete {
-            // That run ended before its first region, perhaps by a wrong option.
-            self.keep_complete(&mut known)?;
-            return Ok(new);
+        // Otherwise that run ended before its first region, perhaps by a wrong option.
+        let has_begun = known.complete || !known.regions.is_empty();
+        if has_begun {
+            check_is_same(path, &known, &new)?;
         }
-        check_is_same(path, &known, &new)?;
-        Ok(known)
+        self.keep_complete(&mut known)?;
+        Ok(if has_begun { known } else { new })
     }
 
-    /// Forgets regions whose files are not there as they were written, and removes all files that
-    /// belong to no region of the manifest.
+    /// Forgets regions whose files are not there as they were written, and removes the files that
+    /// the manifest names and that belong to no other region.
     fn keep_complete(&self, manifest: &mut Manifest) -> anyhow::Result<()> {
+        let paths = |manifest: &Manifest| -> HashSet<PathBuf> {
+            manifest.files().map(|file| self.path.join(&file.file)).collect()
+        };
+        let named = paths(manifest);
         manifest.regions.retain(|region| {
             region.files.iter().all(|file| {
                 fs::metadata(self.path.join(&file.file))
@@ -123,23 +107,52 @@ impl ExportDirectory {
             })
         });
         manifest.count();
-        let known: Vec<_> = manifest.files().map(|file| self.path.join(&file.file)).collect();
-        for path in files_below(&self.path)? {
-            let name = path.file_name().unwrap_or_default();
-            let is_kept = name == LOCK || path == self.path.join(Manifest::NAME);
-            if is_kept || known.contains(&path) {
-                continue;
-            }
-            if !is_ours(&path, manifest) {
-                return Err(UsageError(format!(
-                    "{}: not a file of this export; give another directory, or move the file away",
-                    path.display()
-                ))
-                .into());
-            }
+        let kept = paths(manifest);
+        let format = ExportFormat::from_name(&manifest.format).unwrap_or(self.format);
+        let is_unfinished = |path: &Path| {
+            let mut prefixes = manifest.unfinished.iter();
+            prefixes.any(|prefix| names::has_prefix(format, path, prefix))
+        };
+        let mut left = files_below(&self.path)?;
+        left.retain(|path| !self.is_own(path) && !kept.contains(path));
+        let is_ours =
+            |path: &Path| names::is_temporary(path) || named.contains(path) || is_unfinished(path);
+        if let Some(theirs) = left.iter().find(|path| !is_ours(path)) {
+            return Err(UsageError(format!(
+                "{}: not a file of this export; give another directory, or move the file away",
+                theirs.display()
+            ))
+            .into());
+        }
+        for path in left {
             fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))?;
         }
         Ok(())
+    }
+
+    /// Checks that there are no files but those of a run that ended before it wrote the manifest,
+    /// and removes these.
+    fn check_is_empty(&self) -> anyhow::Result<()> {
+        let mut left = files_below(&self.path)?;
+        left.retain(|path| !self.is_own(path));
+        if !left.iter().all(|path| names::is_temporary(path)) {
+            return Err(UsageError(format!(
+                "{} is not empty and has no {} of an export; give a new directory",
+                self.path.display(),
+                Manifest::NAME
+            ))
+            .into());
+        }
+        for path in left {
+            fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a path is that of the manifest or the lock.
+    fn is_own(&self, path: &Path) -> bool {
+        let name = path.strip_prefix(&self.path).unwrap_or(path);
+        name == Path::new(LOCK) || name == Path::new(Manifest::NAME)
     }
 }
 
@@ -157,46 +170,25 @@ fn parsed(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manifest>
 /// Checks that the manifest of an earlier run is of the same export.
 fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<(), UsageError> {
     if !known.source.is_same(&new.source) {
-        return Err(other_export(
-            path,
-            "an export of another source, or the source's files have changed since",
-        ));
+        return Err(other_export(path, "an export of another source"));
     }
     let mut other = Vec::new();
     if known.format != new.format {
         other.push(format!("--to {}", known.format));
     }
     other.extend(form::differing_options(&known.options, &new.options));
-    if other.is_empty() {
-        return Ok(());
+    if !other.is_empty() {
+        let what = format!("an export with other options: {}", other.join(", "));
+        return Err(other_export(path, &what));
     }
-    let what = format!("an export with other options: {}", other.join(", "));
-    Err(other_export(path, &what))
+    match known.source.state().change(new.source.state()) {
+        Some(change) => Err(other_export(path, &format!("the source has changed since: {change}"))),
+        None => Ok(()),
+    }
 }
 
 fn other_export(path: &Path, what: &str) -> UsageError {
     UsageError(format!("{}: {what}; give another directory", path.display()))
-}
-
-/// Whether a path is one that an export makes: temporary, or with the name of an exported file.
-fn is_ours(path: &Path, manifest: &Manifest) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if name.starts_with(TEMPORARY) {
-        return true;
-    }
-    if manifest.format == "hfiles" {
-        return name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    }
-    let (index, rest) = name.split_at_checked(5).unwrap_or_default();
-    index.bytes().all(|byte| byte.is_ascii_digit()) && rest.starts_with('-')
-}
-
-/// Whether there are files that a run did not leave that ended before it wrote the manifest.
-fn has_entries(directory: &Path) -> anyhow::Result<bool> {
-    Ok(files_below(directory)?.iter().any(|path| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_none_or(|name| name != LOCK && !name.starts_with(TEMPORARY))
-    }))
 }
 
 /// Returns the files of a directory and of its subdirectories.

@@ -1,5 +1,6 @@
 //! The form of an export: its format, and for Parquet and Arrow its columns.
 
+use clap::ValueEnum;
 use directories::TableScan;
 use serde_json::{Value, json};
 use sstable::ValueType;
@@ -9,7 +10,7 @@ use crate::failure::UsageError;
 use crate::size_text::SizeText;
 
 /// The format of the files.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
     Parquet,
@@ -33,6 +34,11 @@ impl ExportFormat {
             Self::Cells => "cells",
             Self::Hfiles => "hfiles",
         }
+    }
+
+    /// Returns the format of a name.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::value_variants().iter().copied().find(|format| format.name() == name)
     }
 
     /// Returns the extension of the files; HFiles have none.

@@ -6,11 +6,13 @@ use directories::MissingCells;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::state::SourceState;
+
 /// The manifest of an export.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Manifest {
     pub(super) schema: u32,
-    /// Whether all regions are exported.
+    /// Whether all regions are exported, save the cells that are missing.
     pub(super) complete: bool,
     pub(super) source: Source,
     pub(super) format: String,
@@ -22,10 +24,17 @@ pub(super) struct Manifest {
     pub(super) bytes: u64,
     /// The regions, row ranges or HFiles that are exported, in their order.
     pub(super) regions: Vec<ExportedRegion>,
+    /// What was left out of the source as a whole because it is damaged; omitted without damage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) missing: Vec<Missing>,
+    /// What the names of files begin with that may belong to no region, because a run was stopped;
+    /// omitted when all regions are exported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unfinished: Vec<String>,
 }
 
 /// What is exported.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Source {
     /// A table or a snapshot.
@@ -36,22 +45,25 @@ pub(crate) enum Source {
         table: String,
         /// The number of regions.
         regions: u64,
-        /// A hash of the names of all store files and logs, by which a changed table is recognised.
-        files_hash: String,
+        /// The store files, the logs that are read, and the schema.
+        #[serde(flatten)]
+        state: SourceState,
     },
     /// A store.
     Store {
         store: String,
         families: Vec<String>,
-        /// A hash of the families and the newest sequence id, by which a changed store is recognised.
-        files_hash: String,
+        /// The files of the store, the newest sequence id and the row ranges.
+        #[serde(flatten)]
+        state: SourceState,
     },
     /// HFiles.
     Files {
         /// The number of files.
         files: u64,
-        /// A hash of the names, lengths and times of all files.
-        files_hash: String,
+        /// The files and their halves.
+        #[serde(flatten)]
+        state: SourceState,
     },
 }
 
@@ -88,7 +100,7 @@ pub(super) struct ExportedFile {
 }
 
 /// Cells that were left out because a file is damaged or missing.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Missing {
     pub(super) file: String,
     pub(super) what: String,
@@ -103,17 +115,28 @@ impl From<&MissingCells> for Missing {
 }
 
 impl Source {
-    /// Whether another description is of the same files, perhaps at another path.
+    /// Returns whether another description is of the same table, store or files, perhaps changed or
+    /// at another path.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let mut known = self.clone();
-        match (&mut known, other) {
-            (Self::Table { root, .. }, Self::Table { root: moved, .. }) => root.clone_from(moved),
-            (Self::Store { store, .. }, Self::Store { store: moved, .. }) => {
-                store.clone_from(moved);
+        match (self, other) {
+            (
+                Self::Table { snapshot, table, .. },
+                Self::Table { snapshot: other_snapshot, table: other_table, .. },
+            ) => (snapshot, table) == (other_snapshot, other_table),
+            (Self::Store { .. }, Self::Store { .. }) | (Self::Files { .. }, Self::Files { .. }) => {
+                true
             }
-            _ => {}
+            _ => false,
         }
-        known == *other
+    }
+
+    /// Returns the state of its files.
+    pub(super) const fn state(&self) -> &SourceState {
+        match self {
+            Self::Table { state, .. } | Self::Store { state, .. } | Self::Files { state, .. } => {
+                state
+            }
+        }
     }
 
     /// Returns the name of the table, if the source is one.
@@ -148,10 +171,16 @@ impl Manifest {
         self.regions.iter().flat_map(|region| &region.files)
     }
 
-    /// Adds a region.
-    pub(super) fn add(&mut self, region: ExportedRegion) {
+    /// Adds a region, whose files begin with a prefix.
+    pub(super) fn add(&mut self, region: ExportedRegion, prefix: &str) {
         self.regions.push(region);
+        self.unfinished.retain(|unfinished| unfinished != prefix);
         self.count();
+    }
+
+    /// Whether no cells are missing.
+    pub(super) fn is_whole(&self) -> bool {
+        self.missing.is_empty() && self.regions.iter().all(|region| region.missing.is_empty())
     }
 
     /// Counts the contents again.

@@ -11,8 +11,9 @@ use sstable::{BlockKind, BlockSource, CellRef, ReadTrace, Timestamp, WriterOptio
 
 use super::form::{ExportFormat, Form};
 use super::manifest::{ExportedFile, ExportedRegion};
+use super::names;
 use super::sink::{ByteCount, Sink};
-use super::source::{ExportSource, Part, files_hash};
+use super::source::{ExportSource, Part};
 use crate::cells_output::Format;
 use crate::failure::UsageError;
 use crate::progress::Progress;
@@ -29,6 +30,8 @@ pub(super) struct Job<'e> {
     pub(super) scan: TableScan,
     pub(super) form: Form,
     pub(super) out: &'e Path,
+    /// What is missing of the source as a whole, and is not repeated for each part.
+    pub(super) missing: Vec<MissingCells>,
     /// Set when the export fails elsewhere.
     pub(super) is_stopped: AtomicBool,
     /// Bytes of the source's files.
@@ -38,6 +41,8 @@ pub(super) struct Job<'e> {
 /// An exported part.
 pub(super) struct ExportedPart {
     pub(super) part: ExportedRegion,
+    /// What the names of its files begin with.
+    pub(super) prefix: String,
     pub(super) missing: Vec<MissingCells>,
     pub(super) old_log_cells: Vec<OldLogCells>,
     pub(super) trace: ReadTrace,
@@ -70,12 +75,14 @@ impl Job<'_> {
             }
         }
         self.progress.advance(part.bytes - shown);
-        let (missing, old_log_cells) = (cells.missing(), cells.old_log_cells());
+        let (mut missing, old_log_cells) = (cells.missing(), cells.old_log_cells());
+        missing.retain(|missing| !self.missing.contains(missing));
         let trace = cells.trace();
         drop(cells);
+        let prefix = files.prefix.clone();
         let mut exported = files.finish()?;
         exported.missing = missing.iter().map(Into::into).collect();
-        Ok(ExportedPart { part: exported, missing, old_log_cells, trace })
+        Ok(ExportedPart { part: exported, prefix, missing, old_log_cells, trace })
     }
 }
 
@@ -84,6 +91,8 @@ struct PartFiles<'j> {
     job: &'j Job<'j>,
     index: usize,
     part: &'j Part,
+    /// What the names of the files begin with.
+    prefix: String,
     /// The current files: for HFiles by family, otherwise one under an empty name.
     open: BTreeMap<Vec<u8>, OpenFile>,
     /// The number of files that were begun, by the same names.
@@ -113,6 +122,7 @@ impl<'j> PartFiles<'j> {
             job,
             index,
             part,
+            prefix: names::prefix(job.form.format, index, part),
             open: BTreeMap::new(),
             begun: BTreeMap::new(),
             complete: Vec::new(),
@@ -152,17 +162,15 @@ impl<'j> PartFiles<'j> {
         let begun = self.begun.entry(family.to_vec()).or_default();
         let number = *begun;
         *begun += 1;
-        let (job, stem) = (self.job, &self.part.file_stem);
+        let job = self.job;
         let format = job.form.format;
-        let name = if format == ExportFormat::Hfiles {
-            // Named as HBase names its files: by 32 hex digits.
-            let directory = String::from_utf8_lossy(family);
-            let directory = check_directory(&directory)?;
-            format!("{directory}/{}{number:08x}", self.hfile_prefix())
+        let directory = String::from_utf8_lossy(family);
+        if format == ExportFormat::Hfiles {
+            check_directory(&directory)?;
         } else {
             check_number(number)?;
-            format!("{:05}-{stem}-{number:06}.{}", self.index, format.extension())
-        };
+        }
+        let name = names::path(format, &directory, &self.prefix, number);
         let path = job.out.join(&name);
         let (sink, written) = match format {
             ExportFormat::Csv => Sink::text(&path, Format::Csv)?,
@@ -182,15 +190,6 @@ impl<'j> PartFiles<'j> {
         };
         let (first_row, last_row) = (Vec::new(), Vec::new());
         Ok(OpenFile { sink, written, name, path, first_row, last_row, rows: 0, cells: 0 })
-    }
-
-    /// Returns the first 24 hex digits of the names of the part's HFiles.
-    fn hfile_prefix(&self) -> String {
-        let Part { name, .. } = self.part;
-        match name.get(..24) {
-            Some(prefix) if name.len() == 32 && is_hex(name) => prefix.to_owned(),
-            _ => format!("{}{:08x}", files_hash(name), self.index),
-        }
     }
 
     /// Returns the options of a file for a bulk load.
@@ -265,15 +264,11 @@ fn check_number(number: u32) -> Result<(), UsageError> {
 }
 
 /// Refuses a family whose name is no name of a directory.
-fn check_directory(family: &str) -> anyhow::Result<&str> {
+fn check_directory(family: &str) -> anyhow::Result<()> {
     let is_directory =
         !family.is_empty() && !family.starts_with('.') && !family.contains(['/', '\\', '\u{fffd}']);
     anyhow::ensure!(is_directory, "family {family:?} cannot be the name of a directory");
-    Ok(family)
-}
-
-fn is_hex(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    Ok(())
 }
 
 fn copy(from: &[u8], to: &mut Vec<u8>) {

@@ -12,11 +12,12 @@ use store::Clock;
 use super::directory::ExportDirectory;
 use super::form::Form;
 use super::manifest::{ExportedRegion, Manifest, Missing, Source};
+use super::names;
 use super::part::{ExportedPart, Job, Stopped};
 use super::report::ExportReport;
 use super::sink::Sink;
 use super::source::{ExportSource, Part};
-use crate::cell_options::print_missing_line;
+use crate::cell_options::{print_missing, print_missing_line};
 use crate::failure::UsageError;
 use crate::progress::Progress;
 
@@ -34,7 +35,7 @@ pub(crate) struct Export<'e> {
 /// What an export did.
 pub(crate) struct Exported {
     pub(crate) report: ExportReport,
-    /// What this run left out because it is damaged or missing.
+    /// What this run left out of parts because it is damaged or missing.
     pub(crate) missing: Vec<MissingCells>,
     /// What this run left out because it is in logs older than the files.
     pub(crate) old_log_cells: Vec<OldLogCells>,
@@ -50,16 +51,22 @@ impl Export<'_> {
         let Self { source, described, mut scan, form, output } = self;
         let threads = std::mem::replace(&mut scan.threads, 1);
         // Before the directory is created: a wrong option leaves nothing behind.
-        source.check(&scan)?;
+        let missing_of_all = source.check(&scan)?;
         Sink::check(&form)?;
         let (directory, mut manifest) =
-            ExportDirectory::open(output, new_manifest(described, &form, &scan))?;
+            ExportDirectory::open(output, new_manifest(described, &form, &scan), form.format)?;
         check_now(scan.now, &manifest, output)?;
         scan.now = Some(Timestamp::new(manifest.now));
+        manifest.missing = missing_of_all.iter().map(Into::into).collect();
         let parts = source.parts();
         let pending: Vec<usize> =
             (0..parts.len()).filter(|part| !manifest.has(&parts[*part].name)).collect();
         let resumed = parts.len() - pending.len();
+        let prefix = |part: &usize| names::prefix(form.format, *part, &parts[*part]);
+        manifest.unfinished = pending.iter().map(prefix).collect();
+        manifest.complete &= pending.is_empty();
+        directory.write(&manifest)?;
+        print_missing(&missing_of_all);
         print_missing_before(&manifest);
         if pending.len() == 1 {
             scan.threads = threads;
@@ -69,14 +76,15 @@ impl Export<'_> {
         let left: u64 = bytes(&mut pending.iter().map(|part| &parts[*part]));
         progress.skip(bytes(&mut parts.iter()) - left);
         let is_stopped = AtomicBool::new(false);
-        let job = Job { source, scan, form, out: directory.path(), is_stopped, progress };
+        let (out, missing) = (directory.path(), missing_of_all);
+        let job = Job { source, scan, form, out, missing, is_stopped, progress };
         let (mut missing, mut old_log_cells) = (Vec::new(), Vec::new());
         let mut trace = ReadTrace::default();
         export_all(&job, &pending, threads, |exported| {
             missing.extend(exported.missing);
             old_log_cells.extend(exported.old_log_cells);
             trace.add(&exported.trace);
-            manifest.add(exported.part);
+            manifest.add(exported.part, &exported.prefix);
             directory.write(&manifest)
         })?;
         drop(job);
@@ -84,9 +92,8 @@ impl Export<'_> {
         manifest.regions.sort_by_key(|part| place(&part.region));
         manifest.complete = true;
         directory.write(&manifest)?;
-        directory.finish()?;
         let report = ExportReport::new(output, &manifest, resumed);
-        let is_whole = manifest.regions.iter().all(|part| part.missing.is_empty());
+        let is_whole = manifest.is_whole();
         Ok(Exported { report, missing, old_log_cells, trace, is_whole })
     }
 }
@@ -114,6 +121,8 @@ fn new_manifest(source: Source, form: &Form, scan: &TableScan) -> Manifest {
         cells: 0,
         bytes: 0,
         regions: Vec::new(),
+        missing: Vec::new(),
+        unfinished: Vec::new(),
     }
 }
 

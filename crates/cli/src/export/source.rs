@@ -11,13 +11,8 @@ pub(crate) trait ExportSource: Sync {
 
     /// Checks that the source has what a scan selects, before the export writes anything.
     ///
-    /// The default opens the first part, without logs: the export reads those.
-    fn check(&self, scan: &TableScan) -> anyhow::Result<()> {
-        if self.parts().is_empty() {
-            return Ok(());
-        }
-        self.open(0, &scan.clone().with_logs(false)).map(drop)
-    }
+    /// Returns what is missing of the source as a whole, perhaps in no part of it.
+    fn check(&self, scan: &TableScan) -> anyhow::Result<Vec<MissingCells>>;
 
     /// Opens the cells of a part that a scan selects.
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>>;
@@ -60,8 +55,8 @@ pub(crate) struct Part {
     pub(crate) bytes: u64,
 }
 
-/// Returns a hash of a description of all files, by which a changed source is recognised.
-pub(crate) fn files_hash(description: &str) -> String {
+/// Returns a hash of a description, in 16 hex digits.
+pub(super) fn files_hash(description: &str) -> String {
     let hash = KeyHash::new(Seed::new(0), description.as_bytes());
     format!("{:016x}", hash.get())
 }

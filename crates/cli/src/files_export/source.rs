@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
-use std::time::UNIX_EPOCH;
 
 use anyhow::Context;
-use directories::TableScan;
+use directories::{MissingCells, TableScan};
 use sstable::{Comparator, KeyRef, Reader, WriterOptions, escape};
 
 use super::cells::FileCells;
-use crate::export::{ExportFormat, ExportSource, Form, Part, PartCells, Source, files_hash};
+use crate::export::{
+    ExportFormat, ExportSource, Form, Part, PartCells, Source, SourceFile, SourceState,
+};
 use crate::failure::UsageError;
 use crate::inputs::Input;
 
@@ -23,7 +23,7 @@ pub(super) struct FilesSource<'i> {
     parts: Vec<Part>,
     /// Of each file, for HFiles.
     options: Vec<WriterOptions>,
-    files_hash: String,
+    state: SourceState,
     /// The families of the files that have cells, ascending.
     families: BTreeSet<Vec<u8>>,
     /// The order of rows, which is META if it is that of any file.
@@ -34,7 +34,8 @@ impl<'i> FilesSource<'i> {
     /// Opens each file once, for its length and settings.
     pub(super) fn open(files: &'i [Input], form: &Form) -> anyhow::Result<Self> {
         let (mut parts, mut options, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let (mut description, mut families) = (String::new(), BTreeSet::new());
+        let (mut sources, mut halves) = (Vec::new(), String::new());
+        let mut families = BTreeSet::new();
         let mut row_order = Comparator::Bytes;
         for file in files {
             let name = file.name();
@@ -42,12 +43,11 @@ impl<'i> FilesSource<'i> {
                 return Err(UsageError(format!("{name} is given twice")).into());
             }
             let location = file.locate()?;
-            let found = fs::metadata(&location.path)
+            let source = SourceFile::at(&location.path, name.clone())
                 .with_context(|| format!("{}: cannot read", location.path.display()))?;
-            let written =
-                found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            let stem = stem(file);
-            let _ = writeln!(description, "{stem} {} {written:?} {:?}", found.len(), location.half);
+            let (stem, len) = (stem(file), source.bytes.unwrap_or_default());
+            let _ = writeln!(halves, "{:?}", location.half);
+            sources.push(source);
             let reader = file.open()?.reader;
             let whole = reader.whole();
             let is_meta = whole.trailer().comparator == Comparator::Meta;
@@ -65,12 +65,12 @@ impl<'i> FilesSource<'i> {
             families.extend(first_key.map(|key| key.family.to_vec()));
             options.push(settings(whole));
             // Of a half, about that much is read.
-            let bytes = if location.half.is_some() { found.len() / 2 } else { found.len() };
+            let bytes = if location.half.is_some() { len / 2 } else { len };
             let (start_row, end_row) = (Vec::new(), Vec::new());
             parts.push(Part { name, file_stem: stem, start_row, end_row, bytes });
         }
-        let files_hash = files_hash(&description);
-        Ok(Self { files, parts, options, files_hash, families, row_order })
+        let state = SourceState::new(sources, &halves);
+        Ok(Self { files, parts, options, state, families, row_order })
     }
 
     /// Returns the order of the files' rows.
@@ -80,7 +80,7 @@ impl<'i> FilesSource<'i> {
 
     /// Describes the files.
     pub(super) fn describe(&self) -> Source {
-        Source::Files { files: self.parts.len() as u64, files_hash: self.files_hash.clone() }
+        Source::Files { files: self.parts.len() as u64, state: self.state.clone() }
     }
 }
 
@@ -89,10 +89,12 @@ impl ExportSource for FilesSource<'_> {
         &self.parts
     }
 
-    fn check(&self, scan: &TableScan) -> anyhow::Result<()> {
+    fn check(&self, scan: &TableScan) -> anyhow::Result<Vec<MissingCells>> {
         let unknown = scan.families.iter().find(|wanted| !self.families.contains(&wanted.family));
         // Files without cells do not say which family they are of.
-        let (Some(unknown), false) = (unknown, self.families.is_empty()) else { return Ok(()) };
+        let (Some(unknown), false) = (unknown, self.families.is_empty()) else {
+            return Ok(Vec::new());
+        };
         let known: Vec<_> = self.families.iter().map(|name| escape(name).to_string()).collect();
         let (unknown, known) = (escape(&unknown.family), known.join(", "));
         Err(UsageError(match self.files {

@@ -134,7 +134,7 @@ impl Measure {
             return Ok(KeySet::generate(keys, 1, self.probes, self.seed));
         };
         let keys_max = self.keys.unwrap_or(usize::MAX);
-        KeySet::read(cells_input::open(path)?, keys_max, 1, self.probes, self.seed)
+        KeySet::read(cells_input::open_keys(path)?, keys_max, 1, self.probes, self.seed)
             .with_context(|| cells_input::display_name(path))
     }
 }

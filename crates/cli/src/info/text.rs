@@ -8,6 +8,7 @@ use super::blooms::{BloomReport, FilterReport};
 use super::file_info;
 use super::report::FileReport;
 use crate::output::Report;
+use crate::printable::as_line;
 use crate::size_text::{show_count, show_number, show_size};
 use crate::times::{date, millis_and_date};
 
@@ -36,7 +37,7 @@ impl Report for TextReport {
 }
 
 fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "{name:<14}{text}")
+    writeln!(out, "{name:<14}{}", as_line(text))
 }
 
 impl FileReport {

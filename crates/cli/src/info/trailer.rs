@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sstable::{BlockOffset, Trailer};
 
+use crate::printable::as_line;
+
 /// All fields of the trailer.
 #[derive(Serialize)]
 pub(super) struct TrailerReport {
@@ -53,7 +55,7 @@ impl From<&Trailer> for TrailerReport {
 impl TrailerReport {
     /// Writes a line for each field.
     pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut line = |name: &str, value: String| writeln!(out, "  {name:<30}{value}");
+        let mut line = |name: &str, value: String| writeln!(out, "  {name:<30}{}", as_line(&value));
         let or_none = |offset: Option<u64>| offset.map_or("none".to_owned(), |it| it.to_string());
         line("major_version", self.major_version.to_string())?;
         line("minor_version", self.minor_version.to_string())?;

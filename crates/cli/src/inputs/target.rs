@@ -6,6 +6,8 @@ use directories::Location;
 use serde::Serialize;
 use sstable::{Half, escape};
 
+use crate::printable::as_line;
+
 /// The HFile that has the cells of a link or a reference; without fields for an HFile itself.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub(crate) struct Target {
@@ -44,7 +46,11 @@ impl Target {
 
     /// Returns the name of a file in text for people: the path, and the target in parentheses.
     pub(crate) fn label(&self, path: &str) -> String {
-        self.text().map_or_else(|| path.to_owned(), |text| format!("{path} ({text})"))
+        let path = as_line(path);
+        match self.text() {
+            Some(text) => format!("{path} ({text})"),
+            None => path.into_owned(),
+        }
     }
 
     /// Returns the target as text for people; `None` for an HFile itself.

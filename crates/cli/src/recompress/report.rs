@@ -9,6 +9,7 @@ use sstable::{Compression, DataBlockEncoding, FileSummary, Reader};
 
 use super::measure::Measured;
 use crate::output::{Report, write_table};
+use crate::printable::as_line;
 use crate::rounded::{show_nanos, show_rate};
 use crate::size_text::{show_number, show_size};
 
@@ -86,6 +87,7 @@ impl Report for FileReport {
         let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
         let Self { file, encoding, compression, .. } = self;
         let bytes = show_size(self.cell_bytes);
+        let file = as_line(file);
         writeln!(out, "{file}: {cells} of {bytes}, {size} as {encoding}, {compression}")?;
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let rows: Vec<_> = self

@@ -6,6 +6,7 @@ use super::columns::COLUMNS_MAX;
 use super::histogram::Histogram;
 use super::report::StatsReport;
 use crate::output::{Report, write_table};
+use crate::printable::as_line;
 use crate::size_text::{show_count, show_number, show_size};
 use crate::times::date;
 
@@ -25,7 +26,7 @@ impl Report for StatsReport {
 }
 
 fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "{name:<18}{text}")
+    writeln!(out, "{name:<18}{}", as_line(text))
 }
 
 impl StatsReport {

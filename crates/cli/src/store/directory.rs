@@ -1,6 +1,5 @@
 //! The arguments that all verbs share: the store directory and the clock.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use sstable::Timestamp;
@@ -8,6 +7,8 @@ use store::{Clock, Store, StoreOptions};
 
 use crate::failure::UsageError;
 use crate::help::ADVANCED;
+use crate::printable::as_line;
+use crate::stderr::print_message_lines;
 
 /// The arguments that all verbs share: the store directory and the clock.
 #[derive(clap::Args)]
@@ -67,10 +68,10 @@ pub(super) fn unknown_family(store: &Store, wanted: &str) -> UsageError {
 /// The results are correct without them: the read searched more files.
 pub(super) fn warn_about_filters(store: &Store) {
     for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
-        let _ = writeln!(
-            io::stderr(),
-            "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: \
-             {what}\nnext: hfile store compact DIR {family} --major rewrites the family"
-        );
+        let what = as_line(&what).into_owned();
+        print_message_lines(&format!(
+            "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: {what}\n\
+             next: hfile store compact DIR {family} --major rewrites the family"
+        ));
     }
 }

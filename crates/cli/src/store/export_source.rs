@@ -1,13 +1,15 @@
 //! A store as the source of an export: its families merged by row, in ranges of rows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use directories::TableScan;
+use anyhow::Context;
+use directories::{MissingCells, TableScan};
 use sstable::{Cell, CellRef, ReadTrace, WriterOptions};
 use store::{Cells, Clock, Scan, Snapshot, Store, StoreOptions};
 
 use super::directory::{Directory, unknown_family};
-use crate::export::{ExportSource, Part, PartCells, Source, files_hash};
+use crate::export::{ExportSource, Part, PartCells, Source, SourceFile, SourceState};
 
 /// A store, in a part for each region of a table.
 pub(super) struct StoreSource {
@@ -16,19 +18,27 @@ pub(super) struct StoreSource {
     /// Ascending.
     families: Vec<String>,
     parts: Vec<Part>,
-    /// The newest sequence id, by which a change of the store is recognised.
+    /// The newest sequence id, by which a write during the export is recognised.
     sequence_id: u64,
+    state: SourceState,
 }
 
 impl StoreSource {
     /// Opens the store; a part begins at each of `splits`.
     pub(super) fn open(directory: &Directory, splits: Vec<Vec<u8>>) -> anyhow::Result<Self> {
+        let path = &directory.directory;
+        let mut files = Vec::new();
+        let listed = add_files(path, "", &mut files);
         let store = directory.open_read_only()?;
+        // Opening the store tells better what is wrong with the directory.
+        listed.with_context(|| format!("{}: cannot list", path.display()))?;
+        files.sort_by(|one, other| one.file.cmp(&other.file));
         let stats = store.stats();
         let mut families: Vec<String> = store.families().into_iter().map(|it| it.0).collect();
         families.sort_unstable();
         let bytes: u64 = stats.families.iter().map(|family| family.file_bytes).sum();
         let count = splits.len() as u64 + 1;
+        let rest = format!("{} {splits:?}", stats.sequence_id);
         let start_rows = [Vec::new()].into_iter().chain(splits.clone());
         let end_rows = splits.into_iter().chain([Vec::new()]);
         let parts = start_rows
@@ -46,17 +56,16 @@ impl StoreSource {
             families,
             parts,
             sequence_id: stats.sequence_id,
+            state: SourceState::new(files, &rest),
         })
     }
 
     /// Describes the store.
     pub(super) fn describe(&self) -> Source {
-        let starts: Vec<_> = self.parts.iter().map(|part| &part.start_row).collect();
-        let Self { families, sequence_id, .. } = self;
         Source::Store {
             store: self.directory.display().to_string(),
-            families: families.clone(),
-            files_hash: files_hash(&format!("{families:?} {sequence_id} {starts:?}")),
+            families: self.families.clone(),
+            state: self.state.clone(),
         }
     }
 
@@ -89,8 +98,8 @@ impl ExportSource for StoreSource {
         &self.parts
     }
 
-    fn check(&self, scan: &TableScan) -> anyhow::Result<()> {
-        self.snapshot(scan).map(drop)
+    fn check(&self, scan: &TableScan) -> anyhow::Result<Vec<MissingCells>> {
+        self.snapshot(scan).map(|_| Vec::new())
     }
 
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
@@ -110,6 +119,24 @@ impl ExportSource for StoreSource {
     fn writer_options(&self, _part: usize, _family: &[u8]) -> WriterOptions {
         WriterOptions::default()
     }
+}
+
+/// Adds the files of a directory of the store and of its subdirectories.
+///
+/// The newest sequence id is not enough: a store that was created again can have the same, and so
+/// does one whose families were altered.
+fn add_files(directory: &Path, below: &str, files: &mut Vec<SourceFile>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{below}{name}");
+        if path.is_dir() {
+            add_files(&path, &format!("{name}/"), files)?;
+        } else if name != "LOCK" {
+            files.push(SourceFile::at(&path, name)?);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the scan of a family in a part; `None` if the family is not wanted.

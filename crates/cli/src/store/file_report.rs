@@ -10,6 +10,7 @@ use store::{Part, PartKind, Step};
 
 use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat, STDOUT};
+use crate::printable::as_line;
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
@@ -128,7 +129,7 @@ impl Report for PartReport {
             (true, "left-over") => "left over",
             (true, _) => "sound",
         };
-        write!(out, "{}: {verdict}", self.file)?;
+        write!(out, "{}: {verdict}", as_line(&self.file))?;
         for (count, what) in [(self.blocks, "block"), (self.records, "record")] {
             if let Some(count) = count {
                 write!(out, ", {}, {}", show_number(count, what), show_number(self.cells, "cell"))?;

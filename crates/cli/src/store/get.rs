@@ -71,9 +71,9 @@ impl Get {
 /// Reads row keys from a file, one per line; skips empty lines.
 fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
     let mut rows = Vec::new();
-    for line in cells_input::open(path)?.lines() {
-        let line =
-            line.with_context(|| format!("{}: cannot read", cells_input::display_name(path)))?;
+    for (line, number) in cells_input::open_keys(path)?.lines().zip(1_u64..) {
+        let name = || cells_input::display_name(path);
+        let line = line.with_context(|| format!("{}: cannot read line {number}", name()))?;
         if !line.is_empty() {
             rows.push(line.parse()?);
         }

@@ -16,7 +16,7 @@ use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError};
 use crate::output::{Report, ReportFormat, STDOUT, stdout};
 use crate::size_text::show_number;
-use crate::stderr::print_message;
+use crate::stderr::{print_message, print_message_lines};
 
 /// A put of the cells of a file.
 pub(super) struct PutFile {
@@ -61,7 +61,7 @@ impl PutFile {
             // Stdout has the acknowledgements only.
             let mut text = Vec::new();
             report.write_text(&mut text)?;
-            print_message(format_args!("hfile: {}", String::from_utf8_lossy(&text).trim_end()));
+            print_message_lines(&format!("hfile: {}", String::from_utf8_lossy(&text)));
         } else {
             self.report_format.print(&report)?;
         }

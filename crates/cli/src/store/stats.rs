@@ -9,6 +9,7 @@ use super::directory::Directory;
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat, write_table};
+use crate::printable::as_line;
 use crate::size_text::{show_count, show_number, show_size};
 
 /// Show files, bytes and cells of each family.
@@ -214,6 +215,7 @@ impl Report for StatsReport {
         }
         writeln!(out, "\nsequence id {}", show_count(self.sequence_id))?;
         for ProblemReport { family, file, what } in &self.filter_problems {
+            let what = as_line(what);
             writeln!(out, "unusable filter in {family}/{file}: {what}")?;
         }
         Ok(())

@@ -1,10 +1,11 @@
 //! `hfile snapshot export` and `hfile table export`: write the cells of a table to files, by region.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use directories::{
-    Family, MissingCells, OldLogCells, Region, Table, TableCells, TableScan, UnflushedCells,
+    ItemKind, MissingCells, OldLogCells, Region, Table, TableCells, TableScan, UnflushedCells,
 };
 use sstable::{CellRef, ReadTrace, WriterOptions};
 
@@ -15,7 +16,9 @@ use crate::cell_options::{
     CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
     print_warnings,
 };
-use crate::export::{self, ExportOptions, ExportSource, Part, PartCells, Source};
+use crate::export::{
+    self, ExportOptions, ExportSource, Part, PartCells, Source, SourceFile, SourceState,
+};
 use crate::failure::{Answer, DamagedTable};
 use crate::output::ReportFormat;
 use crate::row_options::RowOptions;
@@ -45,7 +48,7 @@ impl<P: Place> Export<P> {
         let form = self.export.form.form(&mut scan)?;
         let exported = export::Export {
             source: &TableSource::new(&table),
-            described: describe(&table, snapshot),
+            described: describe(&table, snapshot, with_logs),
             scan,
             form,
             output: &self.export.output,
@@ -59,30 +62,39 @@ impl<P: Place> Export<P> {
     }
 }
 
-/// Describes a table by the names of all store files and logs.
-fn describe(table: &Table, snapshot: Option<String>) -> Source {
-    let mut files = String::new();
+/// Describes a table by its schema, its regions, and the lengths of all files that are read.
+fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source {
+    let mut rest = format!("{:?}", table.schema);
+    let mut sources = Vec::new();
+    let log = |path: &Path| SourceFile {
+        file: path.strip_prefix(table.root()).unwrap_or(path).display().to_string(),
+        bytes: match table.tree().find(path) {
+            Ok(Some(ItemKind::File { len })) => Some(len),
+            _ => None,
+        },
+        modified: None,
+    };
     for region in &table.regions {
-        let _ = writeln!(files, "{}", region.name());
-        for Family { name, files: of_family } in &region.families {
-            for file in of_family {
-                let family = sstable::escape(name);
-                let _ = writeln!(files, "{family} {} {:?}", file.name, file.len);
-            }
-        }
-        for log in &region.recovered_edits {
-            let _ = writeln!(files, "{}", log.display());
+        let _ = writeln!(rest, "{:?}", region.info);
+        sources.extend(region.files().map(|file| SourceFile {
+            file: file.short_path(),
+            bytes: file_len(table, file),
+            modified: None,
+        }));
+        if with_logs {
+            let _ = writeln!(rest, "{:?}", region.last_opened);
+            sources.extend(region.recovered_edits.iter().map(|path| log(path)));
         }
     }
-    for log in &table.logs {
-        let _ = writeln!(files, "{}", log.display());
+    if with_logs {
+        sources.extend(table.logs.iter().map(|path| log(path)));
     }
     Source::Table {
         root: table.root().display().to_string(),
         snapshot,
         table: table.name.to_string(),
         regions: table.regions.len() as u64,
-        files_hash: export::files_hash(&files),
+        state: SourceState::new(sources, &rest),
     }
 }
 
@@ -146,6 +158,12 @@ impl TableSource<'_> {
 impl ExportSource for TableSource<'_> {
     fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    fn check(&self, scan: &TableScan) -> anyhow::Result<Vec<MissingCells>> {
+        // Opens no file. The export reads the logs when it reads the first region.
+        let cells = self.table.scan(&scan.clone().with_logs(false));
+        Ok(cells.map_err(DamagedTable::from_error)?.missing())
     }
 
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {

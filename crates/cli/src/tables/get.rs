@@ -62,7 +62,8 @@ impl<P: Place> Get<P> {
             }
             self.cells.explain(cells.trace());
             if found == 0 {
-                print_message(format_args!("hfile: row not found: {row}"));
+                let place = if missing.is_empty() { "" } else { " in what can be read" };
+                print_message(format_args!("hfile: row not found{place}: {row}"));
             }
             answer = answer.and(Answer::from_bool(found > 0 && missing.is_empty()));
         }

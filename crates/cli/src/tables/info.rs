@@ -12,6 +12,7 @@ use super::list::DescriptionReport;
 use super::place::{SnapshotPlace, TableNamePlace};
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat, write_table};
+use crate::printable::as_line;
 use crate::size_text::{show_count, show_number, show_size};
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
@@ -145,7 +146,7 @@ impl TableReport {
 impl Report for TableReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for (name, text) in self.lines() {
-            writeln!(out, "{name:<14}{text}")?;
+            writeln!(out, "{name:<14}{}", as_line(&text))?;
         }
         writeln!(out)?;
         let row = |line: &RegionLine, note: &str| {

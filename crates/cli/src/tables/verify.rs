@@ -13,6 +13,7 @@ use crate::failure::Answer;
 use crate::lost_rows::LostRowsReport;
 use crate::output::{Report, ReportFormat};
 use crate::parallel::in_parallel;
+use crate::printable::as_line;
 use crate::progress::Progress;
 use crate::reading_options::limits;
 use crate::size_text::show_number;
@@ -173,16 +174,17 @@ impl Report for TableReport {
         };
         let regions = show_number(self.regions as u64, "region");
         let files = show_number(self.files as u64, "HFile");
-        writeln!(out, "{name}: {verdict}, {regions}, {files}")?;
+        writeln!(out, "{}: {verdict}, {regions}, {files}", as_line(&name))?;
         for Finding { place, what, rows, .. } in &self.errors {
-            match &**place {
+            let what = as_line(what);
+            match &*as_line(place) {
                 "" => writeln!(out, "  {what}")?,
                 place => writeln!(out, "  {place}: {what}")?,
             }
             writeln!(out, "    {}", rows.text())?;
         }
         for file in &self.unchecked {
-            writeln!(out, "  {file}: could not be read to its end")?;
+            writeln!(out, "  {}: could not be read to its end", as_line(file))?;
         }
         Ok(())
     }

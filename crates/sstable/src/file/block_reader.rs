@@ -289,9 +289,20 @@ impl BlockReader {
         origin: BlockOrigin,
         body: Body,
     ) -> Result<EncodedBlock, DamageReason> {
+        self.encoded_block_as(self.encoding, self.layout, origin, body)
+    }
+
+    /// Makes an encoded block of a body that may contradict the file info.
+    pub(crate) fn encoded_block_as(
+        &self,
+        encoding: DataBlockEncoding,
+        layout: CellLayout,
+        origin: BlockOrigin,
+        body: Body,
+    ) -> Result<EncodedBlock, DamageReason> {
         let size_max = self.limits.plain_len_max(body.len(), self.source.len());
-        let cells = Cells::open(self.encoding, body, size_max)?;
-        let block = EncodedBlock::new(origin, cells, self.layout);
+        let cells = Cells::open(encoding, body, size_max)?;
+        let block = EncodedBlock::new(origin, cells, layout);
         // On a 32-bit target no block can exceed `usize::MAX`.
         let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
         if block.longest_cell_len(cell_len_max)? > cell_len_max {

@@ -10,9 +10,12 @@ mod cells;
 mod index;
 mod lost_rows;
 mod salvage;
+mod stored_form;
 mod unreadable;
 mod verification;
 
 pub use lost_rows::LostRows;
+pub(crate) use salvage::stored_form;
 pub use salvage::{LostRange, salvage};
+pub(crate) use stored_form::StoredForm;
 pub use verification::{PROBLEMS_MAX, Verification, verify};

@@ -7,14 +7,12 @@
 //! ```
 //!
 //! Salvage does not use the index, so a damaged index loses no cells. The load-on-open section and
-//! the trailer must be sound, because they give compression, encoding and comparator.
+//! the trailer must be sound, because they give compression and comparator. If the file info and a
+//! block disagree about the form of the cells, the block is right; see `stored_form`.
 
 use std::borrow::Cow;
 
-use crate::block::index::BlockHandle;
-use crate::block::origin::BlockOrigin;
-use crate::block::row_index::RowIndexKind;
-use crate::buffers::{Body, Buffers};
+use super::stored_form::{FoundBlock, StoredForm};
 use crate::encoding::DamageReason;
 use crate::file::block_reader::BlockReader;
 use crate::file::raw_blocks::RawBlock;
@@ -106,9 +104,7 @@ pub fn salvage<E: From<Error>>(
             _ => find_next_block(blocks, at, end)?,
         };
         if let Some(damage) = damage {
-            let is_without_cells = header.is_some_and(|header| {
-                !matches!(header.block_type, BlockType::Data | BlockType::EncodedData)
-            });
+            let is_without_cells = header.is_some_and(|header| !holds_cells(header.block_type));
             let first = before.as_ref().map(|cell| cell.row().to_vec());
             let rows = (!is_without_cells).then_some(RowsBetween { first, last: None });
             lost.push(LostRange { damage, len: next.get().saturating_sub(at.get()), rows });
@@ -197,7 +193,7 @@ fn emit_cells<E: From<Error>>(
     each: &mut impl FnMut(CellRef<'_>) -> Result<(), E>,
 ) -> Result<Result<Option<Vec<u8>>, Damage>, E> {
     let block_type = raw.header.block_type;
-    if !matches!(block_type, BlockType::Data | BlockType::EncodedData) {
+    if !holds_cells(block_type) {
         return Ok(Ok(None));
     }
     let damaged = |what: DamageReason| Ok(Err(Damage { at, block: Some(block_type), what }));
@@ -223,14 +219,36 @@ fn emit_cells<E: From<Error>>(
     Ok(Ok(first_row))
 }
 
+/// Returns the form of the first sound data block; `None` if there is none.
+pub(crate) fn stored_form(reader: &Reader) -> Result<Option<StoredForm>> {
+    let blocks = &reader.file().blocks;
+    let end = reader.file().trailer.load_on_open_data_offset.get();
+    let mut at = BlockOffset::default();
+    while at.get() < end {
+        at = match read_block(blocks, at, end)? {
+            Ok(raw) if !is_of_data(raw.header.block_type) => return Ok(None),
+            Ok(raw) => {
+                if holds_cells(raw.header.block_type)
+                    && let Ok(found) = FoundBlock::decode(blocks, at, &raw)
+                {
+                    return Ok(Some(found.form));
+                }
+                at.plus(raw.header.len())
+            }
+            Err(_) => find_next_block(blocks, at, end)?,
+        };
+    }
+    Ok(None)
+}
+
+/// Returns whether blocks of this type contain cells.
+pub(super) const fn holds_cells(block_type: BlockType) -> bool {
+    matches!(block_type, BlockType::Data | BlockType::EncodedData)
+}
+
 /// Decodes and checks all cells of a data block.
 fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell>, DamageReason> {
-    let blocks = &reader.file().blocks;
-    let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
-    let place = BlockHandle { offset: at, len };
-    let origin = BlockOrigin::new(place, &raw.header);
-    let block = blocks.encoded_block(origin, Body::from(raw.body.to_vec()))?;
-    let block = block.decode(RowIndexKind::ByOrder, &mut Buffers::default())?;
+    let FoundBlock { block, .. } = FoundBlock::decode(&reader.file().blocks, at, raw)?;
     let (mut cursor, mut cells) = (block.cursor(), Vec::new());
     loop {
         cells.push(block.cell(&cursor).to_cell());

@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 
 use super::index::CheckedBlock;
-use super::salvage::find_next_block;
+use super::salvage::{find_next_block, holds_cells};
 use super::verification::Verifier;
 use crate::block::branch::IndexBlock;
 use crate::block::index::BlockHandle;
@@ -184,9 +184,4 @@ impl Verifier<'_> {
         let before = self.unreadable.partition_point(|unreadable| unreadable.at <= at);
         self.unreadable[..before].last().is_some_and(|unreadable| unreadable.contains(at))
     }
-}
-
-/// Returns whether blocks of this type contain cells.
-const fn holds_cells(block_type: BlockType) -> bool {
-    matches!(block_type, BlockType::Data | BlockType::EncodedData)
 }

@@ -8,6 +8,7 @@ use filter::ErrorRate;
 use super::rules::is_reserved_key;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
+use crate::verify::{StoredForm, stored_form};
 use crate::{BloomSummary, BloomType, Error, Header, Result, WriterOptions, compression};
 use crate::{Caching, Reader};
 
@@ -36,15 +37,24 @@ impl Reader {
 
     /// Returns the [`writer_options`](Self::writer_options) of a file with unreadable blocks.
     ///
-    /// Reads no cells, so the size of data blocks is HBase's default, as is the error rate of an
-    /// unreadable Bloom filter.
+    /// The size of data blocks is HBase's default, as is the error rate of an unreadable Bloom
+    /// filter. The encoding and the fields of cells are those of the first sound data block, if the
+    /// file info contradicts it.
     ///
     /// # Errors
     ///
     /// If the root of the index cannot be read, or the file has a Bloom filter type that cannot be
     /// written.
     pub fn writer_options_of_damaged(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
-        self.with_bloom_options(self.basic_options(left_out)?)
+        let mut options = self.basic_options(left_out)?;
+        if let Some(StoredForm { encoding, layout }) = stored_form(self)? {
+            options = options
+                .data_block_encoding(encoding)
+                .includes_mvcc(layout.mvcc)
+                .includes_tags(layout.tags)
+                .compress_tags(layout.compressed_tags);
+        }
+        self.with_bloom_options(options)
     }
 
     /// Returns the options that follow from the trailer, the file info and the root of the index.

@@ -196,7 +196,7 @@ fn for_each_key(
     mut visit: impl FnMut(&[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let name = cells_input::display_name(path);
-    for (line, number) in io::BufRead::split(cells_input::open(path)?, b'\n').zip(1_u64..) {
+    for (line, number) in io::BufRead::split(cells_input::open_keys(path)?, b'\n').zip(1_u64..) {
         let mut line = line.with_context(|| format!("{name}: cannot read line {number}"))?;
         if line.last() == Some(&b'\r') {
             line.pop();
