@@ -139,6 +139,10 @@ impl Search<'_> {
             let Some(name) = item.name().and_then(|name| name.strip_prefix(LINKS)) else {
                 continue;
             };
+            // Most are listed, so that their back references need not be read.
+            if family.files.iter().any(|file| file.name.to_string() == name) {
+                continue;
+            }
             if self.tree.list(&item.path).map_err(Error::io(&item.path, "list it"))?.is_empty() {
                 continue;
             }
