@@ -236,7 +236,7 @@ fn reported(table: &Table) -> HashSet<&Path> {
         match &**problem {
             Error::Missing { looked, .. } => paths.extend(looked.iter().map(PathBuf::as_path)),
             Error::Damaged { path, .. } | Error::Io { path, .. } => {
-                _ = paths.insert(path.as_path())
+                paths.insert(path.as_path());
             }
             _ => {}
         }
