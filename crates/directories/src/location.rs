@@ -94,8 +94,6 @@ impl FamilyPlace {
     }
 
     /// Finds the first file there is, which must not be behind a symbolic link out of the root.
-    ///
-    /// Without a root, the file must be below the directory of its table.
     fn find(
         &self,
         tree: &dyn FileTree,
@@ -104,9 +102,8 @@ impl FamilyPlace {
         candidates: Vec<PathBuf>,
     ) -> Result<PathBuf> {
         let found = find_first(tree, path, what, candidates)?;
-        let table = self.family.parent().and_then(Path::parent);
-        if let Some(top) = self.root.as_deref().or(table) {
-            check_inside(tree, top, &found).map_err(Error::io(&found, "resolve it"))?;
+        if let Some(root) = &self.root {
+            check_inside(tree, root, &found).map_err(Error::io(&found, "resolve it"))?;
         }
         Ok(found)
     }

@@ -20,7 +20,7 @@ pub(crate) struct RootTree {
     /// The directory, without symbolic links.
     root: PathBuf,
     /// Directories that were found to be in the root: to resolve each path again takes longer than to open a
-    /// small file.
+    /// small file. At most those of the root.
     inside: Mutex<HashSet<PathBuf>>,
 }
 
@@ -42,12 +42,15 @@ impl RootTree {
         if !directory.starts_with(&self.root) || inside().contains(directory) {
             return Ok(());
         }
-        check_inside(&*self.tree, &self.root, directory)?;
+        if directory != self.root {
+            self.check_entry(directory)?;
+        }
         inside().insert(directory.to_owned());
         Ok(())
     }
 
-    fn check_file(&self, path: &Path) -> io::Result<()> {
+    /// Checks an entry of a directory, after the directory itself.
+    fn check_entry(&self, path: &Path) -> io::Result<()> {
         self.check_directory(path.parent().unwrap_or(path))?;
         if path.starts_with(&self.root) && self.tree.is_link(path)? {
             check_inside(&*self.tree, &self.root, path)?;
@@ -104,7 +107,7 @@ impl FileTree for RootTree {
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        self.check_file(path)?;
+        self.check_entry(path)?;
         self.tree.open(path)
     }
 

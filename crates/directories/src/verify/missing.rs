@@ -139,6 +139,10 @@ impl Search<'_> {
             let Some(name) = item.name().and_then(|name| name.strip_prefix(LINKS)) else {
                 continue;
             };
+            // Most are listed, so that their back references need not be read.
+            if family.files.iter().any(|file| file.name.to_string() == name) {
+                continue;
+            }
             if self.tree.list(&item.path).map_err(Error::io(&item.path, "list it"))?.is_empty() {
                 continue;
             }
@@ -232,7 +236,7 @@ fn reported(table: &Table) -> HashSet<&Path> {
         match &**problem {
             Error::Missing { looked, .. } => paths.extend(looked.iter().map(PathBuf::as_path)),
             Error::Damaged { path, .. } | Error::Io { path, .. } => {
-                _ = paths.insert(path.as_path())
+                paths.insert(path.as_path());
             }
             _ => {}
         }
