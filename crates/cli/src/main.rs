@@ -38,6 +38,7 @@ mod man;
 mod names;
 mod output;
 mod parallel;
+mod printable;
 mod progress;
 mod read_bytes;
 mod reading_options;

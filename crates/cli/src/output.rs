@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use anyhow::Context;
 use serde::Serialize;
 
+use crate::printable::printable;
 use crate::stderr::print_message;
 
 /// The result of a verb. Its JSON form comes from [`Serialize`], its text form from `write_text`.
@@ -39,7 +40,7 @@ impl ReportFormat {
         Ok(())
     }
 
-    /// Prints a report to stdout.
+    /// Prints a report to stdout. Escapes control characters, as JSON does.
     pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<()> {
         let mut out = stdout();
         if self.json {
@@ -47,7 +48,10 @@ impl ReportFormat {
                 .map_err(io::Error::from)
                 .and_then(|()| writeln!(out))
         } else {
-            report.write_text(&mut out)
+            let mut text = Vec::new();
+            report
+                .write_text(&mut text)
+                .and_then(|()| out.write_all(printable(&String::from_utf8_lossy(&text)).as_bytes()))
         }
         .and_then(|()| out.flush())
         .context(STDOUT)
