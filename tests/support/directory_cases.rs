@@ -14,6 +14,7 @@ use flate2::read::GzDecoder;
 use crate::root_directory::{RootCopy, data, reports};
 
 mod table;
+mod unflushed;
 
 pub use table::CASES;
 
