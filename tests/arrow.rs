@@ -21,7 +21,7 @@ use sstable::{
     Reader, ReaderOptions, SequenceId, Timestamp, ValueType, Writer, WriterOptions, ndjson,
 };
 use store::{FamilyOptions, Put, Store, StoreOptions};
-use support::directory_cases::{CASES, DirectoryCase, Outcome};
+use support::directory_cases::{DirectoryCase, Outcome, cases};
 use support::root_directory::{self, RootCopy};
 
 /// Returns the cells of batches that have all parts.
@@ -424,7 +424,7 @@ fn read_case(case: &DirectoryCase, root: &Path) -> hfile_arrow::Result<(String, 
 
 #[test]
 fn a_directory_whose_files_disagree_gives_the_cells_of_hbase_or_an_error() {
-    for case in CASES {
+    for case in cases() {
         let (copy, name) = (case.copy(), case.name);
         let read = read_case(case, &copy.path());
         let read = read.map_err(|error| sstable::error_line(&error));

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
-use support::directory_cases::{CASES, DirectoryCase, Outcome, without_sequence};
+use support::directory_cases::{DirectoryCase, Outcome, cases, without_sequence};
 
 use command_line::{hfile, text};
 
@@ -110,7 +110,7 @@ fn row_of(line: &str) -> String {
 
 #[test]
 fn every_verb_returns_the_cells_of_hbase_or_says_what_is_wrong() {
-    for case in CASES {
+    for case in cases() {
         let copy = case.copy();
         let (path, cells) = (copy.path(), case.cells());
         let run = Run { case, root: path.to_str().expect("UTF-8"), cells: &cells };

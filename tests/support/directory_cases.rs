@@ -13,10 +13,18 @@ use flate2::read::GzDecoder;
 
 use crate::root_directory::{RootCopy, data, reports};
 
-mod table;
+mod descriptions;
+mod files;
+mod regions;
+mod unchanged;
 mod unflushed;
 
-pub use table::CASES;
+/// Returns all cases.
+pub fn cases() -> impl Iterator<Item = &'static DirectoryCase> {
+    [unchanged::CASES, descriptions::CASES, regions::CASES, files::CASES, unflushed::CASES]
+        .into_iter()
+        .flatten()
+}
 
 /// A changed root directory, and what a read of a table of it must return.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +86,10 @@ pub const RECOVERED: CasePlace = CasePlace { cells: "recovered-hfiles.cells.ndjs
 /// Table `t1` of the large root, with its logs.
 pub const T1: CasePlace =
     CasePlace { name: "t1", is_snapshot: false, with_logs: true, cells: "t1.live.ndjson.gz" };
+
+/// Table `t5` of the large root, which keeps lists of its files.
+pub const T5: CasePlace =
+    CasePlace { name: "t5", is_snapshot: false, with_logs: true, cells: "s8.cells.ndjson.gz" };
 
 /// Returns a snapshot of the large root and the file of its cells.
 pub const fn snapshot(name: &'static str, cells: &'static str) -> CasePlace {

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use support::directory_cases::{CASES, Outcome};
+use support::directory_cases::{Outcome, cases};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::args_os().nth(1).ok_or("usage: directory_cases DIR")?;
-    for (number, case) in CASES.iter().enumerate() {
+    for (number, case) in cases().enumerate() {
         let directory = Path::new(&out).join(number.to_string());
         fs::create_dir_all(&directory)?;
         let copy = case.copy();

@@ -15,7 +15,7 @@ use flate2::read::GzDecoder;
 use hfile_datafusion::{HFileScanExec, TableOptions};
 use serde_json::Value;
 use sstable::{CellRef, CellType, SequenceId, Timestamp, ValueType, ndjson};
-use support::directory_cases::{CASES, DirectoryCase, Outcome};
+use support::directory_cases::{DirectoryCase, Outcome, cases};
 use support::root_directory::{RootCopy, data, manifest};
 
 mod made;
@@ -291,7 +291,7 @@ async fn read_case(case: &DirectoryCase, copy: &RootCopy) -> Result<(Vec<String>
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_directory_whose_files_disagree_gives_the_cells_of_hbase_or_an_error() {
-    for case in CASES {
+    for case in cases() {
         let (copy, name) = (case.copy(), case.name);
         match (case.outcome, read_case(case, &copy).await) {
             (Outcome::Error(wanted), Err(error)) => {

@@ -8,6 +8,7 @@ use sstable::{RowsBetween, escape};
 
 use crate::TableName;
 use crate::names::other::SkipReason;
+use crate::root_tree::LinkOutOfRoot;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -188,9 +189,13 @@ impl Error {
         }
     }
 
-    /// Creates the error of a failed action on a file or directory.
+    /// Creates the error of a failed action on a file or directory: [`Damaged`](Self::Damaged) for a
+    /// symbolic link out of the root.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { path: path.to_owned(), action, source }
+        move |source| match LinkOutOfRoot::cause(source) {
+            Ok(out) => Self::damaged(&out.link, out.to_string()),
+            Err(source) => Self::Io { path: path.to_owned(), action, source },
+        }
     }
 }
 

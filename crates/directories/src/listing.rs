@@ -7,7 +7,7 @@ use crate::entry::classify;
 use crate::names::other::{SkipReason, directory_reason};
 use crate::place::Place;
 use crate::tracker::{TrackedFile, TrackedFiles};
-use crate::{Entry, EntryKind, Error, FileTree, Item, ItemKind, Result, StoreFileName};
+use crate::{Entry, EntryKind, Error, FileTree, Item, ItemKind, Result, StoreFileName, Warning};
 
 /// The store files below a directory, and what was skipped.
 ///
@@ -32,6 +32,8 @@ pub struct Listing {
     pub skipped: Vec<Skipped>,
     /// The families and files below the directory that cannot be listed.
     pub problems: Vec<Error>,
+    /// What the lists of store file trackers leave in doubt.
+    pub warnings: Vec<Warning>,
 }
 
 /// A file that is not a store file, or a directory that is not searched.
@@ -67,8 +69,13 @@ impl Listing {
     pub fn read(tree: &dyn FileTree, directory: &Path) -> Result<Self> {
         let items = tree.list(directory).map_err(Error::io(directory, "list it"))?;
         let place = Place::of(tree, directory, &items);
-        let listing =
-            Self { place, entries: Vec::new(), skipped: Vec::new(), problems: Vec::new() };
+        let listing = Self {
+            place,
+            entries: Vec::new(),
+            skipped: Vec::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        };
         let mut visitor = Visitor { tree, listing, items_seen: 0 };
         let mut pending = Vec::new();
         visitor.visit(directory, items, 0, &mut pending)?;
@@ -115,6 +122,7 @@ impl Visitor<'_> {
                 return Ok(());
             }
         };
+        self.listing.warnings.extend(tracked.iter().flat_map(TrackedFiles::warnings));
         let mut live = tracked.map(LiveFiles::new);
         // Below the directory that was asked for, there is no root and no store.
         let place = if depth == 0 { self.listing.place } else { Place::Plain };

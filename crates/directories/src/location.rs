@@ -16,6 +16,7 @@ use sstable::{FileName, Reference};
 
 use crate::entry::REFERENCE_LEN_MAX;
 use crate::root_paths::DATA;
+use crate::root_tree::check_inside;
 use crate::{
     Entry, EntryKind, Error, FileTree, HFileLink, ItemKind, ReferenceName, ReferredName, Result,
 };
@@ -92,6 +93,24 @@ impl FamilyPlace {
         Some(table.join(region).join(self.family.file_name()?).join(file))
     }
 
+    /// Finds the first file there is, which must not be behind a symbolic link out of the root.
+    ///
+    /// Without a root, the file must be below the directory of its table.
+    fn find(
+        &self,
+        tree: &dyn FileTree,
+        path: &Path,
+        what: String,
+        candidates: Vec<PathBuf>,
+    ) -> Result<PathBuf> {
+        let found = find_first(tree, path, what, candidates)?;
+        let table = self.family.parent().and_then(Path::parent);
+        if let Some(top) = self.root.as_deref().or(table) {
+            check_inside(tree, top, &found).map_err(Error::io(&found, "resolve it"))?;
+        }
+        Ok(found)
+    }
+
     /// Finds the file to which a link leads.
     fn find_link(&self, tree: &dyn FileTree, path: &Path, link: &HFileLink) -> Result<PathBuf> {
         let family = self.family.file_name().unwrap_or_default().display();
@@ -106,7 +125,7 @@ impl FamilyPlace {
             let table = root.join(data).join(table.namespace()).join(table.name());
             self.in_region(&table, region.as_str(), file.as_str())
         });
-        find_first(tree, path, what, candidates.collect())
+        self.find(tree, path, what, candidates.collect())
     }
 
     /// Finds the file to which a reference leads: beside its own region, or elsewhere in the root.
@@ -136,7 +155,7 @@ impl FamilyPlace {
                 candidates.extend(path.filter(|path| !candidates.contains(path)));
             }
         }
-        find_first(tree, path, what, candidates)
+        self.find(tree, path, what, candidates)
     }
 }
 

@@ -1,39 +1,180 @@
 //! The regions of a table by `hbase:meta`, read from its files and logs in the same root directory.
 //!
-//! A row of `hbase:meta` is a region: `TABLE,START_KEY,ID.ENCODED.`; its column `info:regioninfo` has
-//! the region's description, `PBUF` and the message `RegionInfo`. The parent of a split is marked
-//! there; after a merge, the rows of the parents are deleted. HBase flushes `hbase:meta` rarely, so
-//! its newest cells are often in its log only. HBase: `MetaTableAccessor`.
+//! A row of `hbase:meta` is a region: `TABLE,START_KEY,ID.ENCODED.`
+//!
+//! | column                      | value                                                              |
+//! |-----------------------------|--------------------------------------------------------------------|
+//! | `info:regioninfo`           | the description: `PBUF` and the message `RegionInfo`               |
+//! | `info:splitA`, `splitB`     | of the parent of a split: the descriptions of its daughters        |
+//! | `info:mergeNNNN`            | of a merged region: the descriptions of the regions it was made of |
+//!
+//! The parent of a split is marked in its description; after a merge, the rows of the parents are
+//! deleted. The other columns say where a region is served and in which state; they do not change
+//! which cells count. HBase passes over a row without a readable description, as if there were no
+//! such row. Here its name still counts, because the directory has a description too.
+//!
+//! HBase flushes `hbase:meta` rarely, so its newest cells are often in its log only: without a log of
+//! it, `hbase:meta` may be old. HBase: `MetaTableAccessor`, `RegionStateStore`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Error, RegionInfo, RegionName, Result, Table, TableName, TableScan};
+use sstable::escape;
 
-/// Reads the regions that `hbase:meta` has of a table, split parents included, by encoded name.
-///
-/// # Errors
-///
-/// If a file or a log of `hbase:meta` cannot be read.
-pub(crate) fn regions_of(
-    meta: &Table,
-    table: &TableName,
-) -> Result<BTreeMap<RegionName, RegionInfo>> {
-    // In the order of hbase:meta, the rows of a table are neighbours, and no table is between NAME
-    // and NAME with a zero byte.
-    let scan = TableScan::default()
-        .start(format!("{table},,"))
-        .stop(format!("{table}\0,,"))
-        .column("info", "regioninfo")
-        .versions(1)
-        .with_logs(true);
-    let mut cells = meta.scan(&scan)?;
-    let mut regions = BTreeMap::new();
-    while let Some(cell) = cells.next_ref()? {
-        let info = RegionInfo::parse_meta_value(cell.value).map_err(|what| {
-            let row = sstable::escape(cell.row);
-            Error::damaged(&meta.path, format!("the row {row} of hbase:meta is damaged: {what}"))
-        })?;
-        regions.insert(info.encoded_name.clone(), info);
+use crate::{RegionInfo, RegionName, Result, Table, TableName, TableScan, Warning};
+
+/// What `hbase:meta` has of a table.
+#[derive(Debug, Default)]
+pub(crate) struct MetaRegions {
+    rows: BTreeMap<RegionName, MetaRow>,
+    /// The regions from which a region of `hbase:meta` was merged.
+    merged: BTreeSet<RegionName>,
+    /// Whether a log of `hbase:meta` was read, so that its last changes are known.
+    pub(crate) has_log: bool,
+    /// What the rows, the files and the logs of `hbase:meta` leave in doubt.
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// A region of `hbase:meta`.
+#[derive(Debug, Default)]
+struct MetaRow {
+    /// The description; `None` if it is missing or unreadable.
+    info: Option<RegionInfo>,
+    /// Whether the row names the daughters of a split.
+    has_daughters: bool,
+}
+
+impl MetaRegions {
+    /// Reads the regions of a table, split parents included.
+    ///
+    /// # Errors
+    ///
+    /// If a file or a log of `hbase:meta` cannot be read.
+    pub(crate) fn read(meta: &Table, table: &TableName) -> Result<Self> {
+        // In the order of hbase:meta, the rows of a table are neighbours, and no table is between NAME
+        // and NAME with a zero byte.
+        let scan = TableScan::default()
+            .start(format!("{table},,"))
+            .stop(format!("{table}\0,,"))
+            .family("info")
+            .versions(1)
+            .with_logs(true);
+        let mut cells = meta.scan(&scan)?;
+        let recovered = meta.regions.iter().map(|region| region.recovered_edits.len());
+        let logs = recovered.fold(meta.logs.len(), usize::saturating_add);
+        // A log without a whole header has nothing to read.
+        let unreadable = cells.torn_logs().iter().filter(|log| log.offset == 0).count();
+        let mut regions = Self { has_log: logs > unreadable, ..Self::default() };
+        regions.warnings.extend_from_slice(cells.warnings());
+        regions.warnings.extend(cells.torn_logs().iter().map(|log| {
+            let part = log.part;
+            let what = format!("ends within {part}: the last changes of hbase:meta may be missing");
+            Warning::new(&log.path, what)
+        }));
+        while let Some(cell) = cells.next_ref()? {
+            regions.add(meta, cell.row, cell.qualifier, cell.value);
+        }
+        regions.name_rows_without_description(meta);
+        Ok(regions)
     }
-    Ok(regions)
+
+    /// Adds a cell of the family `info`.
+    fn add(&mut self, meta: &Table, row: &[u8], qualifier: &[u8], value: &[u8]) {
+        let Some(name) = region_of_row(row) else {
+            if qualifier == b"regioninfo" {
+                let what = format!("the row {} of hbase:meta is no region", escape(row));
+                self.warnings.push(Warning::new(&meta.path, what));
+            }
+            return;
+        };
+        let entry = self.rows.entry(name.clone()).or_default();
+        match qualifier {
+            b"regioninfo" => {
+                let info = RegionInfo::parse_meta_value(value).ok();
+                entry.info = info.filter(|info| info.encoded_name == name && info.replica_id == 0);
+            }
+            b"splitA" | b"splitB" => entry.has_daughters = true,
+            _ if qualifier.starts_with(b"merge") => {
+                let parent = RegionInfo::parse_meta_value(value).ok();
+                self.merged.extend(parent.map(|parent| parent.encoded_name));
+            }
+            _ => {}
+        }
+    }
+
+    fn name_rows_without_description(&mut self, meta: &Table) {
+        let rows = self.rows.iter().filter(|(_, row)| row.info.is_none());
+        self.warnings.extend(rows.map(|(name, _)| {
+            let what = format!("the row of region {name} has no readable info:regioninfo, so HBase does not serve the region: its directory counts if no other region has its rows");
+            Warning::new(&meta.path, what)
+        }));
+    }
+
+    /// Returns whether `hbase:meta` has no region of the table.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns whether `hbase:meta` alone decides which regions count.
+    pub(crate) fn decides_alone(&self) -> bool {
+        self.has_log && !self.is_empty()
+    }
+
+    /// Returns whether `hbase:meta` has a row of the region, described or not.
+    pub(crate) fn has(&self, region: &RegionName) -> bool {
+        self.rows.contains_key(region)
+    }
+
+    /// Returns the description of a region.
+    pub(crate) fn description(&self, region: &RegionName) -> Option<&RegionInfo> {
+        self.rows.get(region)?.info.as_ref()
+    }
+
+    /// Returns whether `hbase:meta` describes the region, and does not mark it as split.
+    pub(crate) fn is_live(&self, region: &RegionName) -> bool {
+        self.description(region).is_some_and(|info| !info.is_split_parent())
+    }
+
+    /// Returns whether a row says that the region was split or merged.
+    pub(crate) fn is_parent(&self, region: &RegionName) -> bool {
+        let row = self.rows.get(region);
+        let is_split = row.is_some_and(|MetaRow { info, has_daughters }| match info {
+            Some(info) => info.is_split_parent(),
+            None => *has_daughters,
+        });
+        is_split || self.merged.contains(region)
+    }
+
+    /// Returns the descriptions of the regions that are not marked as split, by encoded name.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &RegionInfo> {
+        let infos = self.rows.values().filter_map(|row| row.info.as_ref());
+        infos.filter(|info| !info.is_split_parent())
+    }
+}
+
+/// Returns the encoded name of the region of a row; `None` if the row is not named as one.
+fn region_of_row(row: &[u8]) -> Option<RegionName> {
+    let row = row.strip_suffix(b".")?;
+    let dot = row.iter().rposition(|byte| *byte == b'.')?;
+    std::str::from_utf8(row.get(dot..)?.get(1..)?).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_ends_with_the_encoded_name_of_its_region() {
+        let name = "83a2af9efa70f232938815b9cf317a11";
+        for (row, is_region) in [
+            (format!("walt,,1795621490883.{name}."), true),
+            (format!("walt,a.b,c.,1795621490883.{name}."), true),
+            (format!("walt,,1795621490883.{name}"), false),
+            ("walt,,1795621490883..".to_owned(), false),
+            ("walt".to_owned(), false),
+            (".".to_owned(), false),
+        ] {
+            let found = region_of_row(row.as_bytes());
+            assert_eq!(found.map(|found| found.to_string()), is_region.then(|| name.to_owned()));
+        }
+    }
 }

@@ -21,16 +21,20 @@ impl StoreFileReader {
     ///
     /// # Errors
     ///
-    /// [`Error::File`] if the file cannot be opened, or as [`Reader::open`].
+    /// [`Error::File`] if the file cannot be opened, or as [`Reader::open`]; [`Error::Damaged`] for a
+    /// symbolic link out of the root.
     pub fn open(
         tree: &dyn FileTree,
         location: &Location,
         name: FileName,
         options: ReaderOptions,
     ) -> Result<Self> {
-        let failed = |source| {
-            let (file, action) = (name.clone(), "open it".into());
-            Error::File(sstable::Error::Io { file, action, source })
+        let failed = |source| match Error::io(&location.path, "open it")(source) {
+            Error::Io { source, action, .. } => {
+                let (file, action) = (name.clone(), action.into());
+                Error::File(sstable::Error::Io { file, action, source })
+            }
+            error => error,
         };
         let source = tree.open(&location.path).map_err(failed)?;
         let reader = Reader::open(source, name, options)?;

@@ -17,21 +17,22 @@ use std::sync::Arc;
 
 use sstable::SequenceId;
 
+use crate::found::Found;
+use crate::meta::MetaRegions;
 use crate::region_info::{self, RegionInfo};
 use crate::schema::{TableSchema, is_family_name};
 use crate::store_file::StorePlace;
 use crate::table::{Family, Region};
 use crate::tracker::TrackedFiles;
-use crate::{Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName};
+use crate::tracker_setting::Tracker;
+use crate::{
+    Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, Warning,
+};
 
 /// The name of the directory of recovered edits.
 const RECOVERED_EDITS: &str = "recovered.edits";
 /// The ends of the names of files whose names are sequence ids; older versions wrote the second.
 const SEQUENCE_SUFFIXES: [&str; 2] = [".seqid", "_seqid"];
-/// The setting that names the store file tracker of a table or a family.
-const TRACKER: &str = "hbase.store.file-tracker.impl";
-/// The setting that names the tracker that counts while a table migrates to another one.
-const TRACKER_SOURCE: &str = "hbase.store.file-tracker.migration.src.impl";
 /// The maximum number of directories and files of a table.
 const ITEMS_MAX: usize = 1 << 22;
 
@@ -42,6 +43,8 @@ pub(crate) struct RegionDirectories<'t> {
     pub(crate) root: &'t Path,
     pub(crate) schema: &'t TableSchema,
     pub(crate) kind: DirectoryKind,
+    /// What `hbase:meta` has of the table, if it can be read.
+    pub(crate) meta: Option<&'t MetaRegions>,
 }
 
 /// What the directories of regions have.
@@ -56,8 +59,8 @@ pub(crate) enum DirectoryKind {
 }
 
 impl RegionDirectories<'_> {
-    /// Reads all regions of a table's directory. Adds what cannot be read to `problems`.
-    pub(crate) fn read(&self, table: &Path, problems: &mut Vec<Error>) -> Result<Vec<Region>> {
+    /// Reads all regions of a table's directory. Adds what cannot be read to `found`.
+    pub(crate) fn read(&self, table: &Path, found: &mut Found) -> Result<Vec<Region>> {
         let items = self.tree.list(table).map_err(Error::io(table, "list it"))?;
         let (mut regions, mut seen) = (Vec::new(), items.len());
         for item in items {
@@ -68,16 +71,20 @@ impl RegionDirectories<'_> {
                 // Not HBase's, and not what a copy leaves of a directory.
                 ItemKind::File { .. } => continue,
                 ItemKind::Other => {
-                    problems.push(self.not_a_region(table, item.path));
+                    self.add_unread(&name, self.not_a_region(table, item.path), found);
                     continue;
                 }
             }
-            match self.read_region(&item.path, &name, problems) {
+            let problems = found.problems.len();
+            match self.read_region(&item.path, &name, found) {
                 Ok(region) => {
+                    if self.is_left_over(&name) {
+                        found.problems.truncate(problems);
+                    }
                     seen = seen.saturating_add(1).saturating_add(region.files().count());
                     regions.push(region);
                 }
-                Err(error) => problems.push(error),
+                Err(error) => self.add_unread(&name, error, found),
             }
             if seen > ITEMS_MAX {
                 let what = format!("has more than {ITEMS_MAX} files and directories");
@@ -87,12 +94,77 @@ impl RegionDirectories<'_> {
         Ok(regions)
     }
 
+    /// Returns where a description is from that is not in the directory of the region.
+    fn known_by(&self) -> &'static str {
+        match self.meta {
+            Some(_) => "the one in hbase:meta was read",
+            None => "the region of hbase:meta always has the same",
+        }
+    }
+
+    /// Returns whether `hbase:meta` decides which regions count, and does not have this one.
+    fn is_left_over(&self, name: &RegionName) -> bool {
+        self.meta.is_some_and(|meta| meta.decides_alone() && !meta.has(name))
+    }
+
+    /// Adds the error of a region that cannot be read: as a warning if the region does not count.
+    fn add_unread(&self, name: &RegionName, error: Error, found: &mut Found) {
+        let unread = if self.is_left_over(name) {
+            as_warning(error, "hbase:meta does not have the region, which was left out")
+        } else {
+            Err(error)
+        };
+        match unread {
+            Ok(warning) => found.warnings.push(warning),
+            Err(error) => found.problems.push(error),
+        }
+    }
+
     fn read_region(
         &self,
         directory: &Path,
         name: &RegionName,
-        problems: &mut Vec<Error>,
+        found: &mut Found,
     ) -> Result<Region> {
+        let info = self.description(directory, name, found)?;
+        let edits = directory.join(RECOVERED_EDITS);
+        let edits = self.list_if_there(&edits)?;
+        let (last_opened, recovered_edits) = (last_opened(&edits), recovered_edits(edits));
+        let region = self.read_families(directory, info, found);
+        Ok(Region { recovered_edits, last_opened, ..region })
+    }
+
+    /// Returns the description of a region: that of `hbase:meta`, or else that in its directory.
+    fn description(
+        &self,
+        directory: &Path,
+        name: &RegionName,
+        found: &mut Found,
+    ) -> Result<RegionInfo> {
+        let described = self.read_description(directory, name);
+        let known = match self.meta {
+            Some(meta) => meta.description(name).cloned(),
+            None => RegionInfo::of_meta(&self.schema.table, name),
+        };
+        let Some(known) = known else { return described };
+        match described {
+            Err(error) => found.warnings.push(as_warning(error, self.known_by())?),
+            Ok(info) if info.rows() == known.rows() => {}
+            Ok(info) => {
+                let what = format!(
+                    "the region has {} by its description, and {} by hbase:meta, which decides",
+                    info.rows(),
+                    known.rows()
+                );
+                found.warnings.push(Warning::new(directory.join(region_info::FILE), what));
+            }
+        }
+        // Only the rules of `hbase:meta` see its marks: the files have none.
+        Ok(RegionInfo { offline: false, split: false, ..known })
+    }
+
+    /// Reads the description in the directory of a region.
+    fn read_description(&self, directory: &Path, name: &RegionName) -> Result<RegionInfo> {
         let path = directory.join(region_info::FILE);
         if self.tree.find(&path).map_err(Error::io(&path, "find it"))?.is_none() {
             let what = "the description of the region".to_owned();
@@ -120,29 +192,25 @@ impl RegionDirectories<'_> {
             );
             return Err(Error::damaged(&path, what));
         }
-        let edits = directory.join(RECOVERED_EDITS);
-        let edits = self.list_if_there(&edits)?;
-        let (last_opened, recovered_edits) = (last_opened(&edits), recovered_edits(edits));
-        let region = self.read_families(directory, info, problems);
-        Ok(Region { recovered_edits, last_opened, ..region })
+        Ok(info)
     }
 
-    /// Reads the families of a region. Adds those that cannot be read to `problems`.
+    /// Reads the families of a region. Adds those that cannot be read to `found`.
     pub(crate) fn read_families(
         &self,
         directory: &Path,
         info: RegionInfo,
-        problems: &mut Vec<Error>,
+        found: &mut Found,
     ) -> Region {
         let mut families = Vec::new();
         for family in &self.schema.families {
-            match self.read_family(directory, &info, &family.name, problems) {
+            match self.read_family(directory, &info, &family.name, found) {
                 Ok(family) => families.push(family),
-                Err(error) => problems.push(error),
+                Err(error) => found.problems.push(error),
             }
         }
-        if let Err(error) = self.check_other_families(directory, problems) {
-            problems.push(error);
+        if let Err(error) = self.check_other_families(directory, &mut found.problems) {
+            found.problems.push(error);
         }
         Region { info, families, recovered_edits: Vec::new(), last_opened: None }
     }
@@ -171,7 +239,7 @@ impl RegionDirectories<'_> {
         region: &Path,
         info: &RegionInfo,
         name: &[u8],
-        problems: &mut Vec<Error>,
+        found: &mut Found,
     ) -> Result<Family> {
         // A schema's names of families are UTF-8.
         let family = String::from_utf8_lossy(name).into_owned();
@@ -186,25 +254,26 @@ impl RegionDirectories<'_> {
         });
         let items = self.list_if_there(&directory)?;
         let mut files = Vec::new();
-        match self.tracked(name, &directory, &items)? {
+        match self.tracked(name, &directory, &items, found)? {
             Some(tracked) => {
                 for file in tracked.files {
                     let Ok(parsed) = file.name.parse::<StoreFileName>() else {
                         let what =
                             format!("damaged tracker file: {:?} is no store file", file.name);
-                        problems.push(Error::damaged(&tracked.path, what));
+                        found.problems.push(Error::damaged(&tracked.path, what));
                         continue;
                     };
+                    let is_hfile = matches!(parsed, StoreFileName::HFile(_));
                     files.push(StoreFile {
                         name: parsed,
-                        len: Some(file.size).filter(|size| *size > 0),
+                        len: Some(file.size).filter(|size| is_hfile && *size > 0),
                         half: file.reference,
                         path: Some(directory.join(&file.name)),
                         place: place.clone(),
                     });
                 }
             }
-            None => self.add_items(&place, items, &mut files, problems),
+            None => self.add_items(&place, items, &mut files, &mut found.problems),
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Family { name: name.to_owned(), files })
@@ -267,28 +336,32 @@ impl RegionDirectories<'_> {
         family: &[u8],
         directory: &Path,
         items: &[Item],
+        found: &mut Found,
     ) -> Result<Option<TrackedFiles>> {
-        let setting = |name: &str| {
-            let of_family = self.schema.family(family).and_then(|it| it.configuration.get(name));
-            of_family
-                .or_else(|| self.schema.configuration.get(name))
-                .map(|it| it.to_ascii_uppercase())
-        };
-        let kind = match setting(TRACKER).as_deref() {
-            Some("MIGRATION") => setting(TRACKER_SOURCE),
-            kind => kind.map(str::to_owned),
-        };
-        if self.kind != DirectoryKind::Table || kind.as_deref() == Some("DEFAULT") {
+        if self.kind != DirectoryKind::Table {
+            return Ok(None);
+        }
+        let setting = Tracker::of(self.schema, family);
+        let unsupported = |what| Error::Unsupported { path: directory.to_owned(), what };
+        let setting = setting.map_err(unsupported)?;
+        if setting == Some(Tracker::Directory) {
             return Ok(None);
         }
         let tracked = TrackedFiles::read(self.tree, directory)?;
         let has_files = items
             .iter()
             .any(|item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok()));
-        if tracked.is_none() && kind.as_deref() == Some("FILE") && has_files {
+        if tracked.is_none() && setting == Some(Tracker::List) && has_files {
             let looked = vec![directory.join(crate::tracker::DIRECTORY)];
             let what = "the list of the family's store file tracker".to_owned();
             return Err(Error::Missing { path: directory.to_owned(), what, looked });
+        }
+        if let Some(tracked) = &tracked {
+            if setting.is_none() {
+                let what = "lists the files of the family, but the table does not set its store file tracker, so the configuration of HBase decides whether the list counts: it was read";
+                found.warnings.push(Warning::new(&tracked.path, what));
+            }
+            found.warnings.extend(tracked.warnings());
         }
         Ok(tracked)
     }
@@ -303,6 +376,17 @@ impl RegionDirectories<'_> {
             }
             None => Ok(Vec::new()),
         }
+    }
+}
+
+/// Turns the error of a missing or damaged description into a warning, with what was done about it.
+fn as_warning(error: Error, done: &str) -> Result<Warning> {
+    match error {
+        Error::Damaged { path, what } => Ok(Warning::new(path, format!("{what}; {done}"))),
+        Error::Missing { path, what, .. } => {
+            Ok(Warning::new(path, format!("{what} is missing; {done}")))
+        }
+        error => Err(error),
     }
 }
 

@@ -22,7 +22,7 @@ const LEN_MAX: u64 = 1 << 20;
 /// The start key of the region that holds a table's MOB files. HBase: `MobConstants`.
 const MOB_START_KEY: &[u8] = b".mob";
 /// The encoded name of the region of `hbase:meta`.
-pub(crate) const META_REGION: &str = "1588230740";
+const META_REGION: &str = "1588230740";
 
 /// A region's description, as `.regioninfo`, a snapshot or `hbase:meta` has it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -73,6 +73,19 @@ impl RegionInfo {
             replica_id: 0,
             encoded_name: Self::mob_region_name(table),
         }
+    }
+
+    /// Returns the only region of `hbase:meta`, which is the same in each root directory, if the table
+    /// and the name are those.
+    pub(crate) fn of_meta(table: &TableName, name: &RegionName) -> Option<Self> {
+        let is_it = table.is_meta() && name.as_str() == META_REGION;
+        let encoded_name = name.clone();
+        is_it.then(|| Self {
+            id: 1,
+            start_key: Vec::new(),
+            encoded_name,
+            ..Self::of_mob_files(table)
+        })
     }
 
     /// Returns the encoded name of the region that stands for the MOB files of a table.

@@ -13,9 +13,10 @@ use std::path::Path;
 
 use sstable::RowsBetween;
 
+use crate::meta::MetaRegions;
 use crate::schema::TableSchema;
 use crate::table::{Family, LeftOut, LeftOutReason, Region};
-use crate::{Error, RegionInfo, RegionName};
+use crate::{Error, RegionInfo, RegionName, StoreFileName};
 
 /// The regions of a table: those that count, the one of MOB files, and those that do not count.
 #[derive(Debug, Default)]
@@ -63,45 +64,71 @@ pub(crate) fn split_up(
 impl Parts {
     /// Leaves out the regions that `hbase:meta` marks as split parents, and those that it does not have.
     ///
-    /// Returns whether `hbase:meta` decided. It does not if it is older than the directories, for
-    /// example because its log is lost. The sign is a region that `hbase:meta` lacks, and that is
-    /// newer than a region of `hbase:meta` with some of its rows, or has rows that no region of
-    /// `hbase:meta` has.
-    pub(crate) fn apply_meta(&mut self, meta: &BTreeMap<RegionName, RegionInfo>) -> bool {
-        let counts = |region: &Region| {
-            let info = meta.get(&region.info.encoded_name);
-            info.is_some_and(|info| !info.is_split_parent())
-        };
-        let live: Vec<&RegionInfo> = self
-            .regions
-            .iter()
-            .filter(|region| counts(region))
-            .map(|region| &region.info)
-            .collect();
+    /// Returns whether `hbase:meta` decided. With a log of it, it does, unless it has no region of the
+    /// table. Without, it does not if it is older than the directories. The sign is a region that
+    /// `hbase:meta` lacks, and that is newer than a region of `hbase:meta` with some of its rows, or has
+    /// rows that no region of `hbase:meta` has.
+    ///
+    /// A region whose row has no readable description counts if no other region has its rows.
+    pub(crate) fn apply_meta(&mut self, meta: &MetaRegions) -> bool {
+        let is_live = |region: &&Region| meta.is_live(region.name());
+        let mut live: Vec<&RegionInfo> =
+            self.regions.iter().filter(is_live).map(|region| &region.info).collect();
         let mut covered = Covered::default();
         for info in &live {
             covered.insert(&info.start_key, &info.end_key);
         }
+        let is_undescribed = |region: &&Region| {
+            meta.has(region.name())
+                && meta.description(region.name()).is_none()
+                && !meta.is_parent(region.name())
+                && !covered.covers(&region.info.start_key, &region.info.end_key)
+        };
+        let undescribed: Vec<&RegionInfo> =
+            self.regions.iter().filter(is_undescribed).map(|region| &region.info).collect();
+        for info in &undescribed {
+            covered.insert(&info.start_key, &info.end_key);
+        }
+        live.extend(undescribed);
+        live.sort_by(|one, other| one.start_key.cmp(&other.start_key));
         let is_explained = |Region { info, .. }: &Region| {
-            meta.contains_key(&info.encoded_name)
+            meta.has(&info.encoded_name)
                 || (covered.covers(&info.start_key, &info.end_key)
                     && overlapping(&live, info).all(|live| live.id >= info.id))
         };
-        if meta.is_empty() || !self.regions.iter().all(is_explained) {
+        if meta.is_empty() || !(meta.has_log || self.regions.iter().all(is_explained)) {
             return false;
         }
+        let counts: BTreeSet<RegionName> =
+            live.into_iter().map(|info| info.encoded_name.clone()).collect();
         for region in std::mem::take(&mut self.regions) {
-            if counts(&region) {
+            if counts.contains(region.name()) {
                 self.regions.push(region);
                 continue;
             }
-            let is_known = meta.contains_key(&region.info.encoded_name);
-            let reason =
-                if is_known { LeftOutReason::SplitParent } else { LeftOutReason::NotInMeta };
+            let reason = match meta.has(region.name()) {
+                true if meta.is_parent(region.name()) => LeftOutReason::SplitParent,
+                true => LeftOutReason::Replaced,
+                false => LeftOutReason::NotInMeta,
+            };
             self.left_out.push(LeftOut { region, reason });
         }
         self.sort();
         true
+    }
+
+    /// Returns the regions that `hbase:meta` lacks, and that are not the parents of a region that it has.
+    pub(crate) fn leftovers(&self, meta: &MetaRegions) -> impl Iterator<Item = &Region> {
+        let referred =
+            self.regions.iter().flat_map(Region::files).filter_map(|file| match &file.name {
+                StoreFileName::Reference(name) => Some(&name.region),
+                _ => None,
+            });
+        let parents: BTreeSet<&RegionName> = referred.collect();
+        let left_out = self.left_out.iter().filter(|it| it.reason == LeftOutReason::NotInMeta);
+        left_out
+            .map(|left_out| &left_out.region)
+            .filter(move |it| !meta.is_parent(it.name()) && !parents.contains(it.name()))
     }
 
     /// Leaves out the regions that newer regions cover.
@@ -186,9 +213,15 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
         let name = schema.name.clone();
         families.insert(name.clone(), Family { name, files: Vec::new() });
     }
-    for family in std::mem::take(&mut region.families) {
+    let mut seen = BTreeSet::new();
+    for mut family in std::mem::take(&mut region.families) {
+        if !seen.insert(family.name.clone()) {
+            let name = sstable::escape(&family.name);
+            let what = format!("region {} lists the family {name} twice", region.info.encoded_name);
+            problems.push(Error::damaged(path, what));
+        }
         if let Some(known) = families.get_mut(&family.name) {
-            known.files.extend(family.files);
+            known.files.append(&mut family.files);
             continue;
         }
         let name = sstable::escape(&family.name);
@@ -199,6 +232,20 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
         problems.push(Error::damaged(path, what));
     }
     region.families = families.into_values().collect();
+    region.families.iter_mut().for_each(|family| keep_one_of_each(path, family, problems));
+}
+
+/// Removes the store files that a list names a second time, and reports them.
+fn keep_one_of_each(path: &Path, family: &mut Family, problems: &mut Vec<Error>) {
+    let mut seen = BTreeSet::new();
+    family.files.retain(|file| {
+        let is_first = seen.insert(file.name.clone());
+        if !is_first {
+            let what = format!("the store file {} is listed twice", file.short_path());
+            problems.push(Error::damaged(path, what));
+        }
+        is_first
+    });
 }
 
 /// Key ranges that are covered, as disjoint ranges that do not touch: start → end. An empty end is
@@ -253,6 +300,10 @@ fn reaches(covered: &[u8], end: &[u8]) -> bool {
 fn reaches_row(covered: &[u8], row: &[u8]) -> bool {
     covered.is_empty() || covered > row
 }
+
+#[cfg(test)]
+#[path = "region_rules_tests.rs"]
+mod cases;
 
 #[cfg(test)]
 mod tests {

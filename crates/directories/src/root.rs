@@ -15,16 +15,21 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sstable::error_line;
+
 use crate::family_directories::check_family_directories;
+use crate::found::Found;
+use crate::meta::MetaRegions;
 use crate::region_directory::{DirectoryKind, RegionDirectories};
 use crate::region_rules::{Parts, split_up};
 use crate::root_paths::table_in;
+use crate::root_tree::RootTree;
 use crate::schema::{FamilySchema, TableSchema};
 use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::{Region, RegionsBy, Table};
 use crate::{
     Error, FileTree, Item, ItemKind, RegionInfo, RegionName, Result, Snapshot, SnapshotDescription,
-    TableName, meta,
+    TableName, Warning,
 };
 
 /// The directory of snapshots.
@@ -36,6 +41,9 @@ const LOGS: &str = "WALs";
 /// Directories and files of which a root directory has at least one, if it has no `data/default` or
 /// `data/hbase`.
 const PARTS: [&str; 4] = [SNAPSHOTS, "archive", "hbase.version", "hbase.id"];
+
+/// The end of warnings about `hbase:meta`.
+const BY_KEY_RANGES: &str = "the key ranges of the directories decide which regions count";
 
 /// The directories of a root directory that have tables, snapshots and logs.
 const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, "oldWALs", UNFINISHED];
@@ -76,7 +84,9 @@ pub struct SnapshotList {
 }
 
 impl RootDirectory {
-    /// Opens a root directory.
+    /// Opens a root directory, which may be a symbolic link.
+    ///
+    /// Symbolic links below it that lead out of it are errors for who opens or lists them.
     ///
     /// # Errors
     ///
@@ -90,10 +100,10 @@ impl RootDirectory {
             return Err(Error::NotFound { path: path.to_owned(), what });
         }
         let path = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
-        Ok(Self { tree, path })
+        Ok(Self { tree: Arc::new(RootTree::new(tree, path.clone())), path })
     }
 
-    /// Returns the tree of files.
+    /// Returns the tree of files, which refuses symbolic links out of the root.
     pub fn tree(&self) -> &Arc<dyn FileTree> {
         &self.tree
     }
@@ -198,40 +208,41 @@ impl RootDirectory {
             let what = format!("has no table {name}; {}", list_text("tables", &names));
             return Err(Error::NotFound { path: self.path.join("data"), what });
         }
-        let mut problems = Vec::new();
-        let (schema, number) = TableSchema::read_newest(tree, &directory, &mut problems)?;
+        let mut found = Found::default();
+        let (schema, number) = TableSchema::read_newest(tree, &directory, &mut found.warnings)?;
         if schema.table != *name {
             let what = format!("damaged description of a table: it is of table {}", schema.table);
             return Err(Error::damaged(&directory.join(crate::schema::DIRECTORY), what));
         }
+        let meta = self.meta_regions(name, &mut found);
         let regions = RegionDirectories {
             tree,
             root: &self.path,
             schema: &schema,
             kind: DirectoryKind::Table,
+            meta: meta.as_ref(),
         }
-        .read(&directory, &mut problems)?;
-        let mut parts = split_up(&directory, &schema, regions, &mut problems);
-        let (regions_by, absent) = self.decide(name, &directory, &mut parts, &mut problems);
-        let mut warnings = Vec::new();
+        .read(&directory, &mut found)?;
+        let mut parts = split_up(&directory, &schema, regions, &mut found.problems);
+        let (regions_by, absent) = self.decide(&directory, meta.as_ref(), &mut parts, &mut found);
         check_family_directories(
             tree,
             &directory,
             number > 1,
             &parts.regions,
-            &mut problems,
-            &mut warnings,
+            &mut found.problems,
+            &mut found.warnings,
         );
-        parts.check_key_ranges(&directory, &mut problems);
-        parts.mob = self.mob_region(&schema, &mut problems);
+        parts.check_key_ranges(&directory, &mut found.problems);
+        parts.mob = self.mob_region(&schema, &mut found);
         Ok(Table {
             name: name.clone(),
             schema,
             regions: parts.regions,
             mob: parts.mob,
             left_out: parts.left_out,
-            problems: problems.into_iter().map(Arc::new).collect(),
-            warnings,
+            problems: found.problems.into_iter().map(Arc::new).collect(),
+            warnings: found.warnings,
             absent,
             regions_by,
             logs: self.logs(name)?,
@@ -242,7 +253,7 @@ impl RootDirectory {
     }
 
     /// Returns the region that stands for the MOB files of a table, if it has any.
-    fn mob_region(&self, schema: &TableSchema, problems: &mut Vec<Error>) -> Option<Region> {
+    fn mob_region(&self, schema: &TableSchema, found: &mut Found) -> Option<Region> {
         if !schema.families.iter().any(FamilySchema::is_mob) {
             return None;
         }
@@ -250,8 +261,30 @@ impl RootDirectory {
         let directory = table_in(&self.path, "mobdir/data", &schema.table);
         let directory = directory.join(info.encoded_name.as_str());
         let kind = DirectoryKind::MobFiles;
-        let directories = RegionDirectories { tree: &*self.tree, root: &self.path, schema, kind };
-        Some(directories.read_families(&directory, info, problems))
+        let (tree, root) = (&*self.tree, &*self.path);
+        let directories = RegionDirectories { tree, root, schema, kind, meta: None };
+        Some(directories.read_families(&directory, info, found))
+    }
+
+    /// Reads what `hbase:meta` has of a table; `None` if it cannot be read.
+    fn meta_regions(&self, table: &TableName, found: &mut Found) -> Option<MetaRegions> {
+        if table.is_meta() {
+            return None;
+        }
+        let meta = TableName::new(Some("hbase"), "meta").expect("a valid name");
+        let directory = table_in(&self.path, "data", &meta);
+        let doubt = match self.tree.find(&directory) {
+            Ok(None) => "is missing".to_owned(),
+            _ => match self.table(&meta).and_then(|meta| MetaRegions::read(&meta, table)) {
+                Ok(mut regions) => {
+                    found.warnings.append(&mut regions.warnings);
+                    return Some(regions);
+                }
+                Err(error) => format!("cannot be read: {}", error_line(&error)),
+            },
+        };
+        found.warnings.push(Warning::new(directory, format!("{doubt}; {BY_KEY_RANGES}")));
+        None
     }
 
     /// Decides which regions of a table count: by `hbase:meta`, or by their key ranges.
@@ -259,28 +292,36 @@ impl RootDirectory {
     /// Also returns the regions that count by `hbase:meta` and could not be read.
     fn decide(
         &self,
-        table: &TableName,
         directory: &Path,
+        meta: Option<&MetaRegions>,
         parts: &mut Parts,
-        problems: &mut Vec<Error>,
+        found: &mut Found,
     ) -> (RegionsBy, Vec<RegionInfo>) {
-        let meta = TableName::new(Some("hbase"), "meta").expect("a valid name");
-        let by_meta = if table.is_meta() {
-            None
-        } else {
-            self.table(&meta).and_then(|meta| meta::regions_of(&meta, table)).ok()
-        };
-        let Some(by_meta) = by_meta.filter(|by_meta| parts.apply_meta(by_meta)) else {
+        let decides = meta.filter(|meta| parts.apply_meta(meta));
+        if let Some(meta) = meta {
+            let doubt = match (meta.has_log, decides.is_some()) {
+                (true, true) => None,
+                (true, false) => Some(format!("has no region of the table; {BY_KEY_RANGES}")),
+                (false, true) => Some("may be old, because the root directory has no log of it; it fits the directories of the regions, and decides which of them count".to_owned()),
+                (false, false) => Some(format!("is old, and the root directory has no log of it; {BY_KEY_RANGES}")),
+            };
+            let path = self.path.join("data/hbase/meta");
+            found.warnings.extend(doubt.map(|what| Warning::new(path, what)));
+        }
+        let Some(meta) = decides else {
             parts.leave_out_covered();
             return (RegionsBy::KeyRanges, Vec::new());
         };
+        found.warnings.extend(parts.leftovers(meta).map(|region| {
+            let what = "hbase:meta does not have the region, which was left out";
+            Warning::new(directory.join(region.name().as_str()), what)
+        }));
         let there: BTreeSet<&RegionName> = parts.regions.iter().map(Region::name).collect();
-        let absent = by_meta.into_values().filter(|info| !info.is_split_parent());
-        let absent: Vec<RegionInfo> =
-            absent.filter(|info| !there.contains(&info.encoded_name)).collect();
+        let absent = meta.live().filter(|info| !there.contains(&info.encoded_name));
+        let absent: Vec<RegionInfo> = absent.cloned().collect();
         for info in &absent {
             let region = &info.encoded_name;
-            problems.push(Error::Missing {
+            found.problems.push(Error::Missing {
                 path: directory.to_owned(),
                 what: format!("the region {region} of hbase:meta, {},", info.rows()),
                 looked: vec![directory.join(region.as_str())],

@@ -6,11 +6,12 @@
 //! TABLE/.tabledesc/.tableinfo.N.LEN     PBUF, the message; the file with the greatest N counts
 //! ```
 //!
-//! N has ten digits; LEN is the length of the file. Old versions write no LEN. Attributes are texts,
-//! such as VERSIONS = 3. HBase: `FSTableDescriptors`, `ColumnFamilyDescriptorBuilder`.
+//! N has ten digits; LEN is the length of the file, because a message that is cut between two fields
+//! is a message too. A crash can leave a file that is shorter, beside the one before: HBase takes that.
+//! Versions before 2.5 write no LEN. Attributes are texts, such as VERSIONS = 3. HBase: `FSTableDescriptors`, `ColumnFamilyDescriptorBuilder`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prost::Message;
@@ -20,7 +21,7 @@ use store::{FamilyOptions, KeepDeletedCells};
 use crate::message::file::{after_magic, read_file};
 use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair, TableSchemaMessage};
 use crate::region_info::table_name;
-use crate::{Error, FileTree, ItemKind, Result, TableName};
+use crate::{Error, FileTree, Item, ItemKind, Result, TableName, Warning};
 
 /// The name of the directory with the schemas of a table.
 pub(crate) const DIRECTORY: &str = ".tabledesc";
@@ -69,52 +70,76 @@ impl TableSchema {
     ///
     /// The number is 1 unless the table was altered.
     ///
-    /// Damaged files are skipped if an older file is sound, and added to `problems`.
+    /// Of several files, the last one by name counts, as for HBase. Damaged ones are passed over if
+    /// an older one is sound, with a warning.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there is none, [`Error::Damaged`] if all are damaged.
+    /// [`Error::Missing`] if there is none, [`Error::Damaged`] if all are damaged, [`Error::Io`] if one
+    /// cannot be read.
     pub(crate) fn read_newest(
         tree: &dyn FileTree,
         directory: &Path,
-        problems: &mut Vec<Error>,
+        warnings: &mut Vec<Warning>,
     ) -> Result<(Self, u64)> {
         let directory = directory.join(DIRECTORY);
-        let kind = tree.find(&directory).map_err(Error::io(&directory, "find it"))?;
-        let items = match kind {
-            Some(ItemKind::Directory) => {
-                tree.list(&directory).map_err(Error::io(&directory, "list it"))?
-            }
-            _ => Vec::new(),
-        };
-        let mut files: Vec<_> = items
-            .into_iter()
-            .filter(|item| matches!(item.kind, ItemKind::File { .. } | ItemKind::Other))
-            .filter_map(|item| Some((sequence(item.name()?)?, item.path)))
-            .collect();
-        files.sort_by(|one, other| other.cmp(one));
-        let mut first_error = None;
-        for (number, path) in files {
-            match Self::read(tree, &path) {
+        let mut damaged: Vec<(PathBuf, String)> = Vec::new();
+        for item in description_files(tree, &directory)? {
+            let Some(name) = item.name().and_then(DescriptionName::parse) else {
+                let what = "is not named as a description of a table, .tableinfo.N.LEN: HBase refuses the table, and this read passes it over";
+                warnings.push(Warning::new(item.path, what));
+                continue;
+            };
+            match Self::read(tree, &item.path, name.len, warnings) {
                 Ok(schema) => {
-                    problems.extend(first_error);
-                    return Ok((schema, number));
+                    let older = item.path.file_name().unwrap_or_default().display();
+                    warnings.extend(damaged.into_iter().map(|(path, what)| {
+                        Warning::new(
+                            path,
+                            format!(
+                                "{what}; HBase takes the one before, {older}, and so does this read"
+                            ),
+                        )
+                    }));
+                    return Ok((schema, name.number));
                 }
-                Err(error) => first_error = first_error.or(Some(error)),
+                Err(Error::Damaged { path, what }) => damaged.push((path, what)),
+                Err(error) => return Err(error),
             }
         }
-        Err(first_error.unwrap_or_else(|| Error::Missing {
-            path: directory.clone(),
-            what: "the description of the table, .tableinfo.N,".to_owned(),
-            looked: vec![directory],
-        }))
+        Err(match damaged.into_iter().next() {
+            Some((path, what)) => Error::Damaged { path, what },
+            None => Error::Missing {
+                path: directory.clone(),
+                what: "the description of the table, .tableinfo.N,".to_owned(),
+                looked: vec![directory],
+            },
+        })
     }
 
-    fn read(tree: &dyn FileTree, path: &Path) -> Result<Self> {
+    /// Reads a file of `len` bytes, if its name has the length.
+    fn read(
+        tree: &dyn FileTree,
+        path: &Path,
+        len: Option<usize>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self> {
         let bytes = read_file(tree, path, LEN_MAX)?;
-        after_magic(&bytes)
-            .and_then(Self::parse)
-            .map_err(|what| Error::damaged(path, format!("damaged description of a table: {what}")))
+        let damaged =
+            |what| Error::damaged(path, format!("damaged description of a table: {what}"));
+        let len = len.unwrap_or(bytes.len());
+        let there = bytes.len();
+        let whole = bytes.get(..len).ok_or_else(|| {
+            damaged(format!("has {there} bytes, and {len} by its name: it was cut off"))
+        })?;
+        let schema = after_magic(whole).and_then(Self::parse).map_err(damaged)?;
+        if there > len {
+            let what = format!(
+                "has {there} bytes, and {len} by its name: HBase reads those, and so does this read"
+            );
+            warnings.push(Warning::new(path, what));
+        }
+        Ok(schema)
     }
 
     /// Parses a message.
@@ -308,14 +333,60 @@ fn configuration(pairs: Vec<NameStringPair>) -> BTreeMap<String, String> {
     pairs.into_iter().map(pair).collect()
 }
 
-/// Returns the number in the name of a schema's file; 0 if it has none.
-fn sequence(name: &str) -> Option<u64> {
-    let rest = name.strip_prefix(".tableinfo")?;
-    if rest.is_empty() {
-        return Some(0);
+/// Returns the files with a table's description, the newest first.
+fn description_files(tree: &dyn FileTree, directory: &Path) -> Result<Vec<Item>> {
+    let kind = tree.find(directory).map_err(Error::io(directory, "find it"))?;
+    if kind != Some(ItemKind::Directory) {
+        return Ok(Vec::new());
     }
-    let mut parts = rest.strip_prefix('.')?.split('.');
-    let (number, len) = (parts.next()?.parse().ok()?, parts.next());
-    let is_sound = len.is_none_or(|len| len.parse::<u64>().is_ok()) && parts.next().is_none();
-    is_sound.then_some(number)
+    let mut items = tree.list(directory).map_err(Error::io(directory, "list it"))?;
+    items.retain(|item| {
+        matches!(item.kind, ItemKind::File { .. } | ItemKind::Other)
+            && item.name().is_some_and(|name| name.starts_with(FILE_PREFIX))
+    });
+    items.sort_by(|one, other| other.path.cmp(&one.path));
+    Ok(items)
+}
+
+/// The start of the names of descriptions.
+const FILE_PREFIX: &str = ".tableinfo";
+
+/// What the name of a description says of it.
+struct DescriptionName {
+    /// The number; 0 if it has none.
+    number: u64,
+    /// The length of the file in bytes, if the name has it.
+    len: Option<usize>,
+}
+
+impl DescriptionName {
+    fn parse(name: &str) -> Option<Self> {
+        let rest = name.strip_prefix(FILE_PREFIX)?;
+        if rest.is_empty() {
+            return Some(Self { number: 0, len: None });
+        }
+        let mut parts = rest.strip_prefix('.')?.split('.');
+        let number = parts.next()?.parse().ok()?;
+        let len = parts.next().map(str::parse).transpose().ok()?;
+        parts.next().is_none().then_some(Self { number, len: len.filter(|len| *len > 0) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_description_has_a_number_and_mostly_a_length() {
+        let parts = |name| {
+            DescriptionName::parse(name).map(|DescriptionName { number, len }| (number, len))
+        };
+        assert_eq!(parts(".tableinfo"), Some((0, None)));
+        assert_eq!(parts(".tableinfo.0000000007"), Some((7, None)));
+        assert_eq!(parts(".tableinfo.0000000007.651"), Some((7, Some(651))));
+        assert_eq!(parts(".tableinfo.0000000007.0"), Some((7, None)));
+        for name in [".tableinfo.x", ".tableinfo.7.x", ".tableinfo.7.651.crc", ".tableinfo7"] {
+            assert!(parts(name).is_none(), "{name}");
+        }
+    }
 }

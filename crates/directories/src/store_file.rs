@@ -19,7 +19,8 @@ pub struct StoreFile {
     pub name: StoreFileName,
     /// The recorded length of the HFile that has the cells, of the whole file for a reference.
     ///
-    /// A snapshot's manifest records it, and a store file tracker except for links and references.
+    /// A snapshot's manifest records it, and a store file tracker except for links and references. Zero
+    /// means that it is not known.
     pub len: Option<u64>,
     /// The half that a reference stands for, if a manifest or a tracker records it.
     pub half: Option<Reference>,
@@ -80,6 +81,11 @@ impl StoreFile {
         let (table, region, name) = self.target();
         let family = &self.place.family;
         format!("{}/{}/{region}/{family}/{name}", table.namespace(), table.name())
+    }
+
+    /// Returns the name of the family whose directory or list has the file.
+    pub(crate) fn family_name(&self) -> &str {
+        &self.place.family
     }
 
     /// Checks that a half fits the region of the reference and the first row of the whole HFile.

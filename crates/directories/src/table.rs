@@ -107,7 +107,7 @@ pub enum RegionsBy {
 }
 
 impl Table {
-    /// Returns the tree of files.
+    /// Returns the tree of files, which refuses symbolic links out of the root.
     pub fn tree(&self) -> &Arc<dyn FileTree> {
         &self.tree
     }

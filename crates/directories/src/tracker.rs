@@ -11,14 +11,19 @@
 //! |     4 | checksum   | i32 BE, CRC-32 of the message                                        |
 //!
 //! A file in the message is a `StoreFileEntry`: name (1), size (2) and, in newer versions, the half
-//! of a reference that has no file of its own (3). HBase: `StoreFileListFile`.
+//! of a reference that has no file of its own (3).
+//!
+//! A crash can leave a file that ends before its checksum, beside the older one: HBase passes it
+//! over. All other damage is an error, also beside a sound file: an older list is no answer. HBase:
+//! `StoreFileListFile`.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
 use sstable::{FileName, Reference};
 
-use crate::{Error, FileTree, ItemKind, Result};
+use crate::{Error, FileTree, ItemKind, Result, Warning};
 
 /// The name of the directory of tracker files.
 pub(crate) const DIRECTORY: &str = ".filelist";
@@ -32,6 +37,8 @@ pub struct TrackedFiles {
     pub timestamp: u64,
     /// The live files.
     pub files: Vec<TrackedFile>,
+    /// The tracker files that are at least as new, and end before their checksum.
+    pub cut_off: Vec<PathBuf>,
 }
 
 /// A live file of a family.
@@ -52,6 +59,8 @@ struct ListMessage {
     timestamp: Option<u64>,
     #[prost(message, repeated, tag = "2")]
     files: Vec<FileMessage>,
+    #[prost(uint64, optional, tag = "3")]
+    version: Option<u64>,
 }
 
 /// The message `StoreFileEntry`.
@@ -70,78 +79,145 @@ impl TrackedFiles {
     /// The limit of HBase for a tracker file.
     const LEN_MAX: u64 = 16 << 20;
 
+    /// The version of the lists that HBase writes. A list of a higher version means more.
+    const VERSION: u64 = 1;
+
     /// Reads the list of a family; `None` if the family has no tracker files.
     ///
-    /// Of several tracker files, the newest sound one counts: by the time in their names, then by
-    /// the time in the list. A write that was interrupted leaves a damaged file beside a sound one.
+    /// Of several tracker files, the newest one counts: by the time in their names, then by the time
+    /// in the list. Those that end before their checksum are passed over, as long as there is another
+    /// one.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if all tracker files are damaged, [`Error::Io`] if one cannot be read.
+    /// [`Error::Damaged`] if the newest tracker file is damaged, or all are cut off;
+    /// [`Error::Unsupported`] for a list of a higher version; [`Error::Io`] if one cannot be read.
     pub fn read(tree: &dyn FileTree, family: &Path) -> Result<Option<Self>> {
-        let directory = family.join(DIRECTORY);
-        let kind = tree.find(&directory).map_err(Error::io(&directory, "find it"))?;
-        if kind != Some(ItemKind::Directory) {
-            return Ok(None);
-        }
-        let items = tree.list(&directory).map_err(Error::io(&directory, "list it"))?;
         let mut newest: Option<(u64, Self)> = None;
-        let mut damage = None;
-        for item in items {
-            let (Some(time), ItemKind::File { len }) = (item.name().and_then(name_time), item.kind)
-            else {
-                continue;
-            };
-            match Self::read_file(tree, &item.path, len) {
+        let (mut cut_off, mut first_error) = (Vec::new(), None);
+        for TrackerFile { time, path, len } in TrackerFile::list(tree, family)? {
+            if newest.as_ref().is_some_and(|(newest, _)| *newest > time) {
+                break;
+            }
+            match Self::read_file(tree, &path, len) {
                 Ok(list) => {
-                    let is_newer = newest.as_ref().is_none_or(|(other_time, other)| {
-                        (time, list.timestamp) > (*other_time, other.timestamp)
-                    });
-                    if is_newer {
+                    if newest.as_ref().is_none_or(|(_, other)| list.timestamp > other.timestamp) {
                         newest = Some((time, list));
                     }
                 }
-                Err(error @ Error::Damaged { .. }) => damage = Some(error),
-                Err(error) => return Err(error),
+                Err(Stop::Ends) => {
+                    let error = || Error::damaged(&path, "damaged tracker file: it is cut off");
+                    first_error = first_error.or_else(|| Some(error()));
+                    cut_off.push(path);
+                }
+                Err(Stop::Error(error)) => return Err(error),
             }
         }
-        match (newest, damage) {
-            (Some((_, list)), _) => Ok(Some(list)),
+        match (newest, first_error) {
+            (Some((_, list)), _) => Ok(Some(Self { cut_off, ..list })),
             (None, Some(error)) => Err(error),
             (None, None) => Ok(None),
         }
     }
 
-    fn read_file(tree: &dyn FileTree, path: &Path, len: u64) -> Result<Self> {
+    /// Returns a warning for each tracker file that was passed over.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let read = self.path.file_name().unwrap_or_default().display();
+        let what =
+            format!("is cut off: HBase passes it over and reads {read}, and so does this read");
+        self.cut_off.iter().map(move |path| Warning::new(path, what.clone()))
+    }
+
+    fn read_file(tree: &dyn FileTree, path: &Path, len: u64) -> Result<Self, Stop> {
         let damaged = |what: &str| Error::Damaged { path: path.to_owned(), what: what.to_owned() };
         let len = usize::try_from(len).ok().filter(|_| len <= Self::LEN_MAX);
         let len = len.ok_or_else(|| damaged("exceeds 16 MiB, HBase's limit for a tracker file"))?;
         let source = tree.open(path).map_err(Error::io(path, "open it"))?;
         let mut bytes = vec![0; len];
         source.read_exact_at(&mut bytes, 0).map_err(Error::io(path, "read it"))?;
-        Self::parse(&bytes, path).map_err(damaged)
-    }
-
-    /// Parses a tracker file.
-    fn parse(bytes: &[u8], path: &Path) -> Result<Self, &'static str> {
-        let too_short = "damaged tracker file: too short";
-        let (len, rest) = bytes.split_first_chunk().ok_or(too_short)?;
-        let len = usize::try_from(i32::from_be_bytes(*len));
-        let len = len.map_err(|_| "damaged tracker file: negative length")?;
-        let message = rest.get(..len).ok_or(too_short)?;
-        let checksum: Option<[u8; 4]> = rest.get(len..).and_then(|rest| rest.try_into().ok());
-        let checksum = checksum.ok_or("damaged tracker file: the length is wrong")?;
-        if crc_fast::crc32_iso_hdlc(message) != u32::from_be_bytes(checksum) {
-            return Err("damaged tracker file: checksum mismatch");
-        }
+        let message =
+            message(&bytes).map_err(|what| what.map_or(Stop::Ends, |what| damaged(what).into()))?;
         let list = ListMessage::decode(message)
-            .map_err(|_| "damaged tracker file: the message cannot be parsed")?;
+            .map_err(|_| damaged("damaged tracker file: the message cannot be parsed"))?;
+        let version = list.version.unwrap_or(Self::VERSION);
+        if version > Self::VERSION {
+            let what = format!("a tracker file of version {version}, which a newer HBase wrote");
+            return Err(Error::Unsupported { path: path.to_owned(), what }.into());
+        }
         let files = list.files.into_iter().map(|file| TrackedFile::new(file, path));
         Ok(Self {
             path: path.to_owned(),
             timestamp: list.timestamp.unwrap_or_default(),
-            files: files.collect::<Result<_, _>>()?,
+            files: files.collect::<Result<_, _>>().map_err(damaged)?,
+            cut_off: Vec::new(),
         })
+    }
+}
+
+/// Why a tracker file has no list.
+enum Stop {
+    /// The file ends before its checksum.
+    Ends,
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Returns the message of a tracker file. The error is `None` if the file is cut off.
+fn message(bytes: &[u8]) -> Result<&[u8], Option<&'static str>> {
+    let (len, rest) = bytes.split_first_chunk().ok_or(None)?;
+    let len = u32::from_be_bytes(*len);
+    let is_allowed = len > 0 && u64::from(len) <= TrackedFiles::LEN_MAX;
+    let len = usize::try_from(len).ok().filter(|_| is_allowed);
+    let len = len.ok_or("damaged tracker file: the length is not between 1 and 16 MiB")?;
+    let (message, rest) = rest.split_at_checked(len).ok_or(None)?;
+    let (checksum, rest) = rest.split_first_chunk().ok_or(None)?;
+    if crc_fast::crc32_iso_hdlc(message) != u32::from_be_bytes(*checksum) {
+        return Err(Some("damaged tracker file: checksum mismatch"));
+    }
+    if !rest.is_empty() {
+        return Err(Some("damaged tracker file: bytes follow the checksum"));
+    }
+    Ok(message)
+}
+
+/// A tracker file that was not read yet.
+struct TrackerFile {
+    /// The time in its name.
+    time: u64,
+    path: PathBuf,
+    len: u64,
+}
+
+impl TrackerFile {
+    /// Lists the tracker files of a family, the newest first.
+    fn list(tree: &dyn FileTree, family: &Path) -> Result<Vec<Self>> {
+        let directory = family.join(DIRECTORY);
+        let kind = tree.find(&directory).map_err(Error::io(&directory, "find it"))?;
+        if kind != Some(ItemKind::Directory) {
+            return Ok(Vec::new());
+        }
+        let items = tree.list(&directory).map_err(Error::io(&directory, "list it"))?;
+        let mut files = Vec::new();
+        for item in items {
+            let Some(time) = item.name().and_then(name_time) else { continue };
+            match item.kind {
+                ItemKind::File { len } => files.push(Self { time, path: item.path, len }),
+                ItemKind::Other => {
+                    let what = "damaged tracker file: it is not a regular file";
+                    return Err(Error::damaged(&item.path, what));
+                }
+                ItemKind::Directory | ItemKind::DirectoryLink => {}
+            }
+        }
+        files.sort_by(|one, other| {
+            (Reverse(one.time), &one.path).cmp(&(Reverse(other.time), &other.path))
+        });
+        Ok(files)
     }
 }
 

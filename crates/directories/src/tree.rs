@@ -39,6 +39,18 @@ pub trait FileTree: fmt::Debug + Send + Sync {
     ///
     /// I/O errors.
     fn absolute(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Returns whether a path is a symbolic link itself, if no directory above it is one.
+    ///
+    /// The default compares the path with [`absolute`](Self::absolute), and so also calls a path below a
+    /// link a link.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors, also if nothing is at the path.
+    fn is_link(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.absolute(path)? != path)
+    }
 }
 
 /// An entry of a directory.
@@ -115,6 +127,10 @@ impl FileTree for LocalTree {
 
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
+    }
+
+    fn is_link(&self, path: &Path) -> io::Result<bool> {
+        Ok(fs::symlink_metadata(path)?.is_symlink())
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use directories::{LocalTree, RootDirectory, Table, TableScan};
-use sstable::{Cell, Timestamp};
+use sstable::{Cell, Limits, Timestamp};
 use support::root_directory::RootCopy;
 
 const REGION: &str = "77a347dcd3a699aadaaa702b08393620";
@@ -184,4 +184,76 @@ fn recovered_edits_are_the_files_whose_names_are_numbers() {
     let names = region.expect("there").recovered_edits.iter();
     let names: Vec<_> = names.map(|path| path.file_name().expect("a name")).collect();
     assert_eq!(names, ["-7", "0000000000000000031", "33"]);
+}
+
+/// Returns the error that ends a scan.
+fn scan_error(copy: &RootCopy) -> String {
+    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
+    let scanned = root
+        .table(&"t1".parse().expect("a name"))
+        .and_then(|table| table.scan(&scan())?.collect::<directories::Result<Vec<_>>>());
+    sstable::error_line(&scanned.expect_err("the link is not followed"))
+}
+
+#[test]
+fn links_out_of_the_root_are_errors_that_name_them() {
+    let copy = RootCopy::new();
+    let outside = tempfile::tempdir().expect("a temporary directory");
+    let away = fs::canonicalize(outside.path()).expect("ours").join("away");
+    let table = copy.path().join("data/default/t1");
+    let region = table.join(REGION);
+    let root = fs::canonicalize(copy.path()).expect("there");
+    for path in [
+        hfile(&copy),
+        region.join(".regioninfo"),
+        region.join("recovered.edits"),
+        region.join("f1"),
+        region.clone(),
+        table.join(".tabledesc"),
+        table.clone(),
+        copy.path().join("data/default"),
+        copy.path().join("WALs"),
+    ] {
+        fs::rename(&path, &away).expect("renamed");
+        symlink(&away, &path).expect("linked");
+        let error = scan_error(&copy);
+        let link = root.join(path.strip_prefix(copy.path()).expect("below"));
+        let target = format!("leads to {}", away.display());
+        assert!(error.contains(&format!("{}: ", link.display())), "{}: {error}", link.display());
+        assert!(error.contains(&target), "{}: {error}", link.display());
+        fs::remove_file(&path).expect("ours");
+        fs::rename(&away, &path).expect("renamed");
+    }
+    // The root itself may be a link.
+    let linked = outside.path().join("root");
+    symlink(copy.path(), &linked).expect("linked");
+    let opened = RootDirectory::open(Arc::new(LocalTree), &linked).expect("a root directory");
+    assert!(
+        !cells(&opened.table(&"t1".parse().expect("a name")).expect("sound"))
+            .expect("sound")
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_scan_that_skips_damage_names_a_link_out_of_the_root() {
+    let copy = RootCopy::new();
+    let all = cells(&table(&copy)).expect("sound");
+    let outside = tempfile::tempdir().expect("a temporary directory");
+    let file = hfile(&copy);
+    let away = outside.path().join("away");
+    fs::copy(&file, &away).expect("copied");
+    fs::remove_file(&file).expect("ours");
+    symlink(&away, &file).expect("linked");
+    let table = table(&copy);
+    let mut scanned = table.scan(&scan().skip_damaged(true)).expect("it goes on");
+    assert!(scanned.by_ref().count() < all.len());
+    let missing = scanned.missing();
+    assert!(matches!(&missing[..], [lost] if lost.what.contains("out of the root")), "{missing:?}");
+    let mut damages = Vec::new();
+    for file in table.check().files {
+        file.run(&**table.tree(), Limits::default(), |_| {}, &mut damages).expect("checked");
+    }
+    let what: Vec<_> = damages.iter().map(|damage| &damage.what).collect();
+    assert!(matches!(&what[..], [what] if what.contains("out of the root")), "{damages:?}");
 }

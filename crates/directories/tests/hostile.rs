@@ -26,7 +26,7 @@ fn mutants(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_damaged_tracker_file_is_refused_and_an_older_sound_one_counts() {
+fn a_damaged_tracker_file_is_refused_and_one_that_is_cut_off_is_passed_over() {
     let bytes = fs::read(root().join(TRACKER)).expect("committed");
     let directory = tempfile::tempdir().expect("a temporary directory");
     let family = directory.path();
@@ -45,10 +45,46 @@ fn every_damaged_tracker_file_is_refused_and_an_older_sound_one_counts() {
         assert_eq!(listing.problems.len(), 1);
     }
     fs::write(family.join(".filelist/f2"), &bytes).expect("ours");
-    for mutant in mutants.iter().step_by(97) {
+    for mutant in &mutants {
         fs::write(&newer, mutant).expect("ours");
-        let list = TrackedFiles::read(&LocalTree, family).expect("f2 is sound").expect("there");
-        assert_eq!(list.files, sound.files);
+        let listing = Listing::read(&LocalTree, family).expect("the directory is readable");
+        if is_cut_off(mutant) {
+            let list = TrackedFiles::read(&LocalTree, family).expect("f2 is sound").expect("there");
+            assert_eq!((list.files, &list.cut_off), (sound.files.clone(), &vec![newer.clone()]));
+            let warning = listing.warnings[0].to_string();
+            assert!(
+                warning.contains("f1: is cut off: HBase passes it over and reads f2"),
+                "{warning}"
+            );
+        } else {
+            TrackedFiles::read(&LocalTree, family).expect_err("damage, also beside a sound file");
+            assert_eq!(listing.problems.len(), 1);
+        }
+    }
+}
+
+/// Returns whether a tracker file ends before the checksum, by the length at its start.
+fn is_cut_off(file: &[u8]) -> bool {
+    let Some((len, rest)) = file.split_first_chunk() else { return true };
+    let len = u32::from_be_bytes(*len) as usize;
+    (1..=16 << 20).contains(&len) && rest.len() < len + 4
+}
+
+#[test]
+fn a_list_of_a_newer_version_is_refused() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let family = directory.path();
+    fs::create_dir(family.join(".filelist")).expect("ours");
+    fs::write(family.join(".filelist/f1"), tracker(1, "aa")).expect("ours");
+    for (version, is_known) in [(1, true), (2, false)] {
+        let file =
+            with_checksum(&[&message_of(2, &field(1, b"bb"))[..], &[0x18, version]].concat());
+        fs::write(family.join(".filelist/f2"), file).expect("ours");
+        match TrackedFiles::read(&LocalTree, family) {
+            Ok(Some(list)) => assert!(is_known && list.files[0].name == "bb"),
+            Err(Error::Unsupported { .. }) => assert!(!is_known),
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -63,9 +99,16 @@ fn tracker_with_reference(time: u8, name: &str, reference: &[u8]) -> Vec<u8> {
 }
 
 fn tracker_of(time: u8, entry: &[u8]) -> Vec<u8> {
-    let message = [&[0x08, time][..], &field(2, entry)].concat();
+    with_checksum(&message_of(time, entry))
+}
+
+fn message_of(time: u8, entry: &[u8]) -> Vec<u8> {
+    [&[0x08, time][..], &field(2, entry)].concat()
+}
+
+fn with_checksum(message: &[u8]) -> Vec<u8> {
     let len = i32::try_from(message.len()).expect("short");
-    [&len.to_be_bytes()[..], &message, &crc_fast::crc32_iso_hdlc(&message).to_be_bytes()].concat()
+    [&len.to_be_bytes()[..], message, &crc_fast::crc32_iso_hdlc(message).to_be_bytes()].concat()
 }
 
 /// Returns a field of a protobuf message, of less than 128 bytes.
@@ -93,9 +136,13 @@ fn the_newest_tracker_file_counts_and_paths_in_it_are_refused() {
     // A listed file that is not there is a problem, and not an empty family.
     let listing = Listing::read(&LocalTree, family).expect("readable");
     assert!(matches!(&listing.problems[..], [Error::Missing { .. }]), "{:?}", listing.problems);
+    // At equal times f1 counts.
+    fs::write(list.join("f1.10"), tracker(1, "ee")).expect("ours");
+    assert_eq!(newest().files[0].name, "ee");
     for name in ["../aa", "..", "/etc/passwd", "a\\b", ""] {
         fs::write(list.join("f1.11"), tracker(1, name)).expect("ours");
-        assert_eq!(newest().files[0].name, "dd", "{name:?}");
+        let error = TrackedFiles::read(&LocalTree, family).expect_err("no name of a file");
+        assert!(matches!(error, Error::Damaged { .. }), "{name:?}: {error}");
     }
 }
 

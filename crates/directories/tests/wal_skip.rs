@@ -1,5 +1,6 @@
 //! Reading on after damage inside a log, and the search for the next sound entries.
 
+#[expect(dead_code, reason = "tests/wal.rs uses the rest")]
 #[path = "wal/files.rs"]
 mod files;
 #[path = "wal/plain_log.rs"]

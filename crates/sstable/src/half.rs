@@ -375,12 +375,89 @@ mod tests {
     }
 
     #[test]
+    fn every_seek_finds_the_next_cell_of_the_half() {
+        let (reader, cells) = whole();
+        let at = [0, 1, cells.len() / 2, cells.len() - 1];
+        let splits = at.map(|index| cells[index].row().to_vec());
+        for split in splits.into_iter().chain([b"".to_vec(), b"zzz".to_vec()]) {
+            for half in [Half::Top, Half::Bottom] {
+                let is_in_half = |cell: &&Cell| (cell.row() >= &split[..]) == (half == Half::Top);
+                let of_half: Vec<&Cell> = cells.iter().filter(is_in_half).collect();
+                let reader = HalfReader::new(reader.clone(), Reference::new(&split, half));
+                let mut scanner = reader.scanner(Caching::Use);
+                let near = cells.iter().filter(|cell| cell.row() == split).chain(&cells[..2]);
+                let near = near.chain(cells.iter().rev().take(2)).chain(cells.iter().step_by(97));
+                let own = near.map(|cell| cell.as_ref().key());
+                for key in own
+                    .flat_map(|key| [key, KeyRef::before_row(key.row), KeyRef::after_row(key.row)])
+                {
+                    let next = of_half.partition_point(|cell| cell.as_ref().key() < key);
+                    let cell = |index: Option<usize>| {
+                        of_half.get(index.unwrap_or(usize::MAX)).map(|cell| cell.as_ref())
+                    };
+                    scanner.seek(key).unwrap();
+                    assert_eq!(scanner.cell(), cell(Some(next)), "{split:?} {half:?} {key}");
+                    scanner.seek_before(key).unwrap();
+                    assert_eq!(
+                        scanner.cell(),
+                        cell(next.checked_sub(1)),
+                        "{split:?} {half:?} {key}"
+                    );
+                }
+                // Beyond its ends, a half has no cells in either direction.
+                scanner.seek_to_last().unwrap();
+                scanner.advance().unwrap();
+                assert_eq!(scanner.cell(), None);
+                scanner.advance().unwrap();
+                assert_eq!(scanner.cell(), None);
+                scanner.seek_to_first().unwrap();
+                scanner.retreat().unwrap();
+                assert_eq!(scanner.cell(), None);
+                scanner.retreat().unwrap();
+                assert_eq!(scanner.cell(), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bulk_scanner_has_the_cells_of_the_half_and_counts_its_reads() {
+        let (reader, cells) = whole();
+        let split = cells[cells.len() / 2].row();
+        let reader = HalfReader::new(reader, Reference::new(split, Half::Top));
+        let mut scanner = reader.bulk_scanner();
+        scanner.seek_to_first().unwrap();
+        let mut count = 0;
+        while let Some(cell) = scanner.cell() {
+            assert!(cell.row >= split);
+            count += 1;
+            scanner.advance().unwrap();
+        }
+        assert_eq!(count, cells.iter().filter(|cell| cell.row() >= split).count());
+        let blocks = scanner.trace().data_blocks();
+        assert!(blocks > 0);
+        assert_eq!(scanner.take_trace().data_blocks(), blocks);
+        assert_eq!(scanner.trace().data_blocks(), 0);
+        let (mut trace, other) = (ReadTrace::default(), cells[0].row());
+        let found = reader.get_row(&RowProbe::new(other, Seed::default()), &mut trace).unwrap();
+        assert!(found.is_none());
+        assert_eq!((trace.files_considered, trace.files_skipped_by_range), (1, 1));
+    }
+
+    #[test]
     fn both_layouts_of_references_are_parsed_and_other_bytes_are_rejected() {
         let name = FileName::new("reference");
         let reference = Reference::new(b"row", Half::Bottom);
         let mut old = vec![0, reference.split_key.len() as u8];
         old.extend_from_slice(&reference.split_key);
         assert_eq!(Reference::parse(&old, &name).unwrap(), reference);
+        old[0] = 1;
+        assert_eq!(Reference::parse(&old, &name).unwrap(), Reference::new(b"row", Half::Top));
+        old.push(0);
+        assert!(Reference::parse(&old, &name).is_err());
+        let top = Reference::new(b"row", Half::Top);
+        assert_eq!(Reference::parse(&top.to_bytes(), &name).unwrap(), top);
+        let unknown = [&top.to_bytes()[..top.to_bytes().len() - 1], &[2]].concat();
+        assert!(Reference::parse(&unknown, &name).is_err());
         let bytes = reference.to_bytes();
         assert_eq!(&bytes[..6], b"PBUF\x0a\x0f");
         assert_eq!(&bytes[bytes.len() - 2..], b"\x10\x01");

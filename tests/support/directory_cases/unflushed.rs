@@ -1,7 +1,38 @@
-//! Changes of the log of table `walt`.
+//! Cases of the log of table `walt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use super::Base::Walt;
+use super::{DirectoryCase, Outcome, WALT};
+
+/// The cases.
+pub(super) const CASES: &[DirectoryCase] = &[
+    DirectoryCase {
+        name: "an entry of a log writes a cell twice",
+        base: Walt,
+        change: write_twice,
+        place: WALT,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "a log is of the codec of Phoenix",
+        base: Walt,
+        change: name_phoenix,
+        place: WALT,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "an entry of a log is damaged",
+        base: Walt,
+        change: damage,
+        place: WALT,
+        outcome: Outcome::Error("damaged at offset"),
+        verify: None,
+    },
+];
 
 /// The class of the cell codec in the headers of HBase's logs.
 const CODEC: &[u8] = b"org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
@@ -9,7 +40,7 @@ const CODEC: &[u8] = b"org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
 const PHOENIX_CODEC: &[u8] = b"org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec";
 
 /// Writes a cell that the table has twice in one entry: first with another value.
-pub(super) fn write_twice(root: &Path) {
+fn write_twice(root: &Path) {
     change_log(root, |bytes| {
         let (first, second) = (cell(b"wrong"), cell(b"onetwo"));
         let key = [
@@ -24,7 +55,7 @@ pub(super) fn write_twice(root: &Path) {
 }
 
 /// Names Phoenix's codec in the header; without dictionaries, both write the same.
-pub(super) fn name_phoenix(root: &Path) {
+fn name_phoenix(root: &Path) {
     change_log(root, |bytes| {
         let at = bytes.windows(CODEC.len()).position(|bytes| bytes == CODEC);
         let at = at.expect("the header names the codec");
@@ -39,7 +70,7 @@ pub(super) fn name_phoenix(root: &Path) {
 }
 
 /// Damages the length of an entry's key.
-pub(super) fn damage(root: &Path) {
+fn damage(root: &Path) {
     change_log(root, |bytes| {
         let region = b"\x0a\x2083a2af9efa70f232938815b9cf317a11";
         let at = bytes.windows(region.len()).position(|bytes| bytes == region).expect("an entry");

@@ -6,6 +6,7 @@ use directories::{Listing, LocalTree, Place};
 
 use super::input::Input;
 use super::skipped::summary;
+use crate::cell_options::print_warnings;
 use crate::each_file::Outcomes;
 use crate::failure::{Answer, NoStoreFiles};
 use crate::stderr::print_message;
@@ -108,6 +109,7 @@ impl Inputs {
                  hfile store reads the store"
             ));
         }
+        print_warnings(&listing.warnings);
         for problem in listing.problems {
             self.add_problem(directory, problem.into());
         }

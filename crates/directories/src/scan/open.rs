@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use filter::Seed;
 use sstable::{
-    Caching, FileInfo, FileInfoValue, FileName, FilterAnswer, Half, ReadTrace, RowProbe,
-    RowsBetween, Timestamp, error_line,
+    Caching, FileInfo, FileInfoValue, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween,
+    Timestamp, error_line,
 };
 use store::rules::Rules;
 
@@ -16,7 +16,8 @@ use super::file_cells::FileCells;
 use super::log_cells::StoreLog;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use super::sequence::FileSequence;
-use crate::{Family, Region, Result, StoreFile, StoreFileReader};
+use crate::fit::FamilyCells;
+use crate::{Error, Family, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
 #[derive(Debug)]
@@ -82,8 +83,9 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
     let region_name: Arc<str> = region.info.encoded_name.as_str().into();
     let family_name: Arc<[u8]> = family.name[..].into();
     let mut files = Vec::with_capacity(family.files.len());
+    let mut cells = FamilyCells::default();
     for file in &family.files {
-        match open_file(plan, region, file) {
+        match open_file(plan, region, file, &mut cells) {
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
                 let name = file.name.to_string();
@@ -129,14 +131,14 @@ fn open_file(
     plan: &Plan,
     region: &Region,
     file: &StoreFile,
+    cells: &mut FamilyCells,
 ) -> Result<(StoreFileReader, FileSequence)> {
     let location = file.locate(&*plan.tree)?;
     let name = FileName::new(location.path.display().to_string());
     let options = plan.scan.reader_options.clone();
     let reader = StoreFileReader::open(&*plan.tree, &location, name, options)?;
-    if let Some(half) = &location.half {
-        file.check_half(half, &region.info, reader.whole().first_row())?;
-    }
+    file.check_fits(&region.info, &location, reader.whole())?;
+    cells.add(&location).map_err(|misfit| Error::damaged(&location.path, misfit.what))?;
     let sequence = FileSequence::of(file, &reader);
     Ok((reader, sequence))
 }
@@ -187,25 +189,16 @@ impl OpenFile {
         answer != FilterAnswer::No
     }
 
-    /// Returns whether the file has rows in a range, by its first and last row and its half.
+    /// Returns whether the file has rows in a range, by its first and last row.
+    ///
+    /// Those of the whole file do for a half too: a scan reads only regions that have rows of its range,
+    /// and a half ends where its region does.
     pub(super) fn has_rows_of(&self, plan: &Plan, range: &RowRange) -> bool {
         let file = self.reader.whole();
-        let (Some(mut first), Some(last)) = (file.first_row(), file.last_row()) else {
+        let (Some(first), Some(last)) = (file.first_row(), file.last_row()) else {
             return false;
         };
-        let order = plan.order;
-        if let StoreFileReader::Half(half) = &self.reader {
-            let split = half.reference().split_row();
-            match half.reference().half() {
-                Half::Top => {
-                    first = if order.compare_rows(first, split).is_lt() { split } else { first }
-                }
-                // The split key can be within a row, so that the bottom half has a part of it.
-                Half::Bottom if order.compare_rows(&range.start, split).is_gt() => return false,
-                Half::Bottom => {}
-            }
-        }
-        range.ends_after(first, order) && order.compare_rows(last, &range.start).is_ge()
+        range.ends_after(first, plan.order) && plan.order.compare_rows(last, &range.start).is_ge()
     }
 
     /// Returns a cursor without a position over the cells of the file.

@@ -394,3 +394,56 @@ impl Room {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Takes room in another thread; returns whether it has it at once, and once `then` was called.
+    #[track_caller]
+    fn check_waits(room: &Arc<Room>, unit: u64, then: impl FnOnce(&Room)) {
+        let (sender, taken) = mpsc::channel();
+        let other = Arc::clone(room);
+        let taking = thread::spawn(move || sender.send(other.take(unit, 1)));
+        let at_once = taken.recv_timeout(Duration::from_millis(50));
+        assert!(at_once.is_err(), "unit {unit} did not wait");
+        then(room);
+        let waited = taken.recv_timeout(Duration::from_secs(30));
+        assert_eq!(waited, Ok(!lock(&room.state).is_closed), "unit {unit}");
+        taking.join().expect("no panic").expect("received");
+    }
+
+    #[test]
+    fn units_ahead_wait_for_room_and_the_current_one_has_more() {
+        let room = Arc::new(Room::default());
+        // What exceeds the room is taken nevertheless, if there is any.
+        assert!(room.take(1, AHEAD_MAX) && room.take(1, 1));
+        check_waits(&room, 1, |room| room.give_back(2));
+        assert_eq!(lock(&room.state).used, AHEAD_MAX);
+        assert!(room.take(0, CURRENT_MAX));
+        assert!(room.take(0, 1), "unit 0 is the current one");
+        check_waits(&room, 0, |room| room.give_back(CURRENT_MAX));
+        check_waits(&room, 1, |room| room.set_current(1));
+        check_waits(&room, 2, Room::close);
+        assert!(!room.take(2, 1));
+    }
+
+    #[test]
+    fn batches_are_full_at_their_length_and_empty_without_cells() {
+        let mut batch = CellBatch::default();
+        assert!(batch.is_empty() && !batch.is_full() && batch.cell(0).is_none());
+        let value = vec![7; 64 << 10];
+        let cell = CellRef::put(b"r", b"f", b"q", sstable::Timestamp::new(5), &value);
+        for count in 1..=4 {
+            assert!(!batch.is_full());
+            batch.push(&cell);
+            assert_eq!(batch.cell(count - 1), Some(cell));
+            assert!(batch.memory() > count * value.len() && !batch.is_empty());
+        }
+        assert!(batch.is_full());
+        batch.clear();
+        assert!(batch.is_empty() && batch.cell(0).is_none() && batch.memory() == 0);
+    }
+}

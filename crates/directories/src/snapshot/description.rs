@@ -83,6 +83,7 @@ impl SnapshotDescription {
             .map_err(|_| "the message cannot be parsed".to_owned())?;
         let name = message.name.filter(|name| !name.is_empty()).ok_or("it has no name")?;
         let table = message.table.ok_or("it does not name the table")?;
+        let creation_time = message.creation_time.ok_or("it has no creation time")?;
         let positive = |number: Option<i64>| number.and_then(|it| u64::try_from(it).ok());
         let kind = match message.kind {
             Some(0) => SnapshotKind::Disabled,
@@ -93,7 +94,7 @@ impl SnapshotDescription {
         Ok(Self {
             name,
             table: table.parse().map_err(|_| format!("{table:?} is not the name of a table"))?,
-            creation_time: Timestamp::new(message.creation_time.unwrap_or_default()),
+            creation_time: Timestamp::new(creation_time),
             kind,
             version: message.version.unwrap_or_default(),
             owner: message.owner.filter(|owner| !owner.is_empty()),

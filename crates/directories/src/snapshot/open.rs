@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::description::SnapshotDescription;
 use super::manifest::{FILE, LEN_MAX, ManifestParser, REGION_PREFIX};
+use crate::found::Found;
 use crate::message::file::read_file;
 use crate::region_directory::{DirectoryKind, RegionDirectories};
 use crate::region_rules::split_up;
 use crate::schema::TableSchema;
 use crate::table::{Region, RegionsBy, Table};
-use crate::{Error, FileTree, ItemKind, Result};
+use crate::{Error, FileTree, ItemKind, Result, Warning};
 
 /// A snapshot: its description, and its table as it was.
 #[derive(Clone, Debug)]
@@ -25,10 +26,10 @@ impl Snapshot {
     /// Reads the snapshot in a directory of a root directory.
     pub(crate) fn read(tree: &Arc<dyn FileTree>, root: &Path, directory: &Path) -> Result<Self> {
         let description = SnapshotDescription::read(&**tree, directory)?;
-        let mut problems = Vec::new();
+        let mut found = Found::default();
         let (path, schema, regions) = match description.version {
-            2 => Self::read_manifest(&**tree, root, directory, &mut problems)?,
-            0 => Self::read_directories(&**tree, root, directory, &mut problems)?,
+            2 => Self::read_manifest(&**tree, root, directory, &mut found)?,
+            0 => Self::read_directories(&**tree, root, directory, &mut found)?,
             version => {
                 let path = directory.join(super::DESCRIPTION_FILE);
                 let what = format!("version {version} of the layout of snapshots");
@@ -43,16 +44,16 @@ impl Snapshot {
             );
             return Err(Error::damaged(&path, what));
         }
-        let parts = split_up(&path, &schema, regions, &mut problems);
-        parts.check_key_ranges(&path, &mut problems);
+        let parts = split_up(&path, &schema, regions, &mut found.problems);
+        parts.check_key_ranges(&path, &mut found.problems);
         let table = Table {
             name: description.table.clone(),
             schema,
             regions: parts.regions,
             mob: parts.mob,
             left_out: parts.left_out,
-            problems: problems.into_iter().map(Arc::new).collect(),
-            warnings: Vec::new(),
+            problems: found.problems.into_iter().map(Arc::new).collect(),
+            warnings: found.warnings,
             absent: Vec::new(),
             regions_by: RegionsBy::Snapshot,
             logs: Vec::new(),
@@ -69,11 +70,11 @@ impl Snapshot {
         tree: &dyn FileTree,
         root: &Path,
         directory: &Path,
-        problems: &mut Vec<Error>,
+        found: &mut Found,
     ) -> Result<(std::path::PathBuf, TableSchema, Vec<Region>)> {
         let path = directory.join(FILE);
         if tree.find(&path).map_err(Error::io(&path, "find it"))?.is_none() {
-            let read = Self::read_directories(tree, root, directory, problems);
+            let read = Self::read_directories(tree, root, directory, found);
             return read.map_err(|error| match error {
                 Error::Missing { .. } => Error::Missing {
                     path: directory.to_owned(),
@@ -95,12 +96,12 @@ impl Snapshot {
         tree: &dyn FileTree,
         root: &Path,
         directory: &Path,
-        problems: &mut Vec<Error>,
+        found: &mut Found,
     ) -> Result<(std::path::PathBuf, TableSchema, Vec<Region>)> {
-        let (schema, _) = TableSchema::read_newest(tree, directory, problems)?;
-        let mut regions =
-            RegionDirectories { tree, root, schema: &schema, kind: DirectoryKind::Snapshot }
-                .read(directory, problems)?;
+        let (schema, _) = TableSchema::read_newest(tree, directory, &mut found.warnings)?;
+        let kind = DirectoryKind::Snapshot;
+        let directories = RegionDirectories { tree, root, schema: &schema, kind, meta: None };
+        let mut regions = directories.read(directory, found)?;
         for item in tree.list(directory).map_err(Error::io(directory, "list it"))? {
             let is_file = matches!(item.kind, ItemKind::File { .. });
             if !is_file || !item.name().is_some_and(|name| name.starts_with(REGION_PREFIX)) {
@@ -108,6 +109,8 @@ impl Snapshot {
             }
             let bytes = read_file(tree, &item.path, LEN_MAX)?;
             let region = ManifestParser::new(root, item.path.clone()).parse_region(&bytes);
+            let what = "is the manifest of a region of an unfinished snapshot, which has no length: if it was cut off between two families, the cells of the others are missing";
+            found.warnings.push(Warning::new(&item.path, what));
             regions.push(region.map_err(|what| {
                 Error::damaged(&item.path, format!("damaged manifest of a region: {what}"))
             })?);

@@ -7,6 +7,7 @@ use sstable::RowsBetween;
 
 use super::damage::TableDamage;
 use super::file::{FileCheck, FileUse};
+use super::missing::missing_files;
 use super::mob::MobCheck;
 use crate::problem_place::ProblemPlace;
 use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
@@ -34,7 +35,8 @@ use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 /// ```
 #[derive(Debug)]
 pub struct TableCheck {
-    /// What is wrong with the table itself: regions that cannot be read, gaps and overlaps.
+    /// What is wrong with the table itself: regions that cannot be read, gaps and overlaps,
+    /// store files that are gone.
     pub damages: Vec<TableDamage>,
     /// The HFiles to check, in the order of the regions.
     pub files: Vec<FileCheck>,
@@ -42,8 +44,13 @@ pub struct TableCheck {
 
 impl Table {
     /// Returns the checks of the table: of its regions, and of each HFile.
+    ///
+    /// Of a table that is no snapshot, reads its logs, those in `oldWALs` as well, and the back references of
+    /// cloned tables for the names of store files, and reports those that are gone. Does not report a file that
+    /// HBase may have deleted, for example after a compaction.
     pub fn check(&self) -> TableCheck {
-        let damages = self.problems.iter().map(|problem| self.damage_of(problem)).collect();
+        let problems = self.problems.iter().map(|problem| self.damage_of(problem));
+        let damages = problems.chain(missing_files(self)).collect();
         let (mut files, mut known): (Vec<FileCheck>, BTreeMap<String, usize>) = Default::default();
         for region in self.regions.iter().chain(&self.mob) {
             for family in &region.families {

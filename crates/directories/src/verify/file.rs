@@ -1,14 +1,16 @@
 //! Checks one HFile of a table, and the store files that use it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sstable::{
-    Damage, FileName, Half, Limits, Reader, ReaderOptions, RowsBetween, Verification, escape,
+    Damage, FileName, Half, Limits, Reader, ReaderOptions, RowsBetween, Verification, error_line,
 };
 
 use super::damage::{TableDamage, rows_in};
 use super::mob::MobCheck;
-use crate::{Error, FileTree, ItemKind, Location, RegionInfo, Result, StoreFile};
+use crate::fit::{FamilyCells, Misfit};
+use crate::{Error, FileTree, ItemKind, Location, RegionInfo, RegionName, Result, StoreFile};
 
 /// The check of an HFile: the file, and the store files that stand for it or for a half of it.
 #[derive(Debug)]
@@ -60,16 +62,23 @@ impl FileCheck {
             Some(ItemKind::File { len }) => len,
             _ => 0,
         };
-        for (used, _) in &found {
-            // Of a link in a MOB region, HBase records the length of the empty link: 0.
-            let differs = |recorded: &u64| ![0, len].contains(recorded);
-            if let Some(recorded) = used.file.len.filter(differs) {
-                let what = format!("has {len} bytes; {recorded} are recorded");
-                damages.push(used.damage(what, used.rows.clone()));
-            }
+        let mut families: BTreeMap<(&RegionName, &[u8]), FamilyCells> = BTreeMap::new();
+        for (used, location) in &found {
+            let family = families.entry((&used.region.encoded_name, &used.family)).or_default();
+            let misfits = [used.file.check_len(len), family.add(location)];
+            damages.extend(misfits.into_iter().filter_map(Result::err).map(|it| used.misfit(it)));
         }
         let name = FileName::new(path.display().to_string());
-        let source = tree.open(path).map_err(Error::io(path, "open it"))?;
+        let source = match tree.open(path).map_err(Error::io(path, "open it")) {
+            Err(error @ Error::Damaged { .. }) => {
+                let what = error_line(&error);
+                damages.extend(
+                    found.iter().map(|(used, _)| used.damage(what.clone(), used.rows.clone())),
+                );
+                return Ok(());
+            }
+            source => source?,
+        };
         let verification = match sstable::verify(source.clone(), name.clone(), limits, progress) {
             Err(sstable::Error::Unsupported { feature, found: value, .. }) => {
                 let what = format!("cannot be read: unsupported {feature}: {value}");
@@ -86,7 +95,7 @@ impl FileCheck {
         let options = ReaderOptions::default().limits(limits);
         if let Ok(reader) = Reader::open(source, name, options) {
             for (used, location) in &found {
-                damages.extend(used.check_rows(&reader, location)?);
+                damages.extend(used.check_cells(&reader, location)?);
                 if let Some(mob) = &self.mob {
                     mob.run(tree, limits, used, location, damages)?;
                 }
@@ -165,28 +174,19 @@ impl FileUse {
         (!is_other_half).then_some(rows)
     }
 
-    /// Checks that the rows of the file are in its region, and that its half fits.
-    fn check_rows(&self, reader: &Reader, location: &Location) -> Result<Option<TableDamage>> {
-        if self.region.is_mob() {
-            return Ok(None);
-        }
+    fn misfit(&self, misfit: Misfit) -> TableDamage {
+        self.damage(misfit.what, misfit.rows.unwrap_or_else(|| self.rows.clone()))
+    }
+
+    /// Checks that the cells of the file are those of its family and region, and that its half fits.
+    fn check_cells(&self, reader: &Reader, location: &Location) -> Result<Option<TableDamage>> {
         if let Some(half) = &location.half {
             let checked = self.file.check_half(half, &self.region, reader.first_row());
-            return checked.err().map(|error| self.damage_of(error)).transpose();
+            if let Err(error) = checked {
+                return self.damage_of(error).map(Some);
+            }
         }
-        let (Some(first), Some(last)) = (reader.first_row(), reader.last_row()) else {
-            return Ok(None);
-        };
-        if self.region.contains_row(first) && self.region.contains_row(last) {
-            return Ok(None);
-        }
-        let what = format!(
-            "has rows outside of its region, which has {}: from {} to {}",
-            self.region.rows(),
-            escape(first),
-            escape(last)
-        );
-        let rows = RowsBetween { first: Some(first.to_vec()), last: Some(last.to_vec()) };
-        Ok(Some(self.damage(what, rows)))
+        let misfit = self.file.check_keys(&self.region, location, reader).err();
+        Ok(misfit.map(|misfit| self.misfit(misfit)))
     }
 }

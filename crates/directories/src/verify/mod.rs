@@ -2,12 +2,15 @@
 //!
 //! `check.rs` lists the HFiles to check, each once, with the store files that use it. `file.rs` checks
 //! one of them: presence, recorded length, every block and filter, and whether its rows are in the
-//! region. `mob.rs` follows the references of its cells to MOB files. `damage.rs` has the report: the
-//! file, and the rows that may be lost with it.
+//! region. `mob.rs` follows the references of its cells to MOB files. `missing.rs` looks for store files
+//! that are gone, with the evidence of `file_history.rs`. `damage.rs` has the report: the file, and the
+//! rows that may be lost with it.
 
 mod check;
 mod damage;
 mod file;
+mod file_history;
+mod missing;
 mod mob;
 
 pub use self::check::TableCheck;

@@ -48,6 +48,7 @@ mod error;
 mod header;
 mod input;
 mod limits;
+pub(crate) mod marker;
 mod plain;
 mod reader;
 mod resync;

@@ -474,6 +474,10 @@ impl DeleteTracker {
 }
 
 #[cfg(test)]
+#[path = "rules_tests.rs"]
+mod cases;
+
+#[cfg(test)]
 mod tests {
     use std::time::Duration;
 

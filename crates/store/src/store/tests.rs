@@ -232,6 +232,46 @@ fn a_reverse_scan_of_a_snapshot_skips_newer_rows() {
     }
 }
 
+/// The ends of ranges are the rows at which files begin and end, and those beside them.
+#[test]
+fn a_scan_in_either_direction_has_the_rows_of_its_range() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = without_compaction(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let files: [&[&str]; 4] = [&["b", "d"], &["d\0", "f"], &["f"], &["c", "e", "g"]];
+    for (number, file) in files.iter().enumerate() {
+        for row in *file {
+            store.put(Put::new(*row).column("f", number.to_string(), "1")).unwrap();
+        }
+        store.flush().unwrap();
+    }
+    let mut rows: Vec<&str> = files.concat();
+    rows.sort_unstable();
+    let ends = ["", "a", "b", "b\0", "c", "d", "d\0", "e", "f", "f\0", "g", "h"];
+    let ends: Vec<_> = ends.map(Some).into_iter().chain([None]).collect();
+    for (start, stop) in ends.iter().flat_map(|start| ends.iter().map(move |stop| (*start, *stop)))
+    {
+        for reverse in [false, true] {
+            let is_within = |row: &&&str| {
+                let [low, high] = if reverse { [stop, start] } else { [start, stop] };
+                let is_low = low.is_none_or(|low| if reverse { low < **row } else { low <= **row });
+                let is_high =
+                    high.is_none_or(|high| if reverse { **row <= high } else { **row < high });
+                is_low && is_high
+            };
+            let mut expected: Vec<&str> = rows.iter().filter(is_within).copied().collect();
+            if reverse {
+                expected.reverse();
+            }
+            let scan = Scan::family("f").reverse(reverse);
+            let scan = start.into_iter().fold(scan, Scan::start);
+            let scan = stop.into_iter().fold(scan, Scan::stop);
+            let found = shown_rows(store.scan(scan).unwrap());
+            assert_eq!(found, expected, "{start:?} {stop:?} {reverse}");
+        }
+    }
+}
+
 /// The Bloom filter has prefixes of four bytes, and cannot answer for shorter ones.
 #[test]
 fn a_prefix_scan_shows_all_rows_with_a_prefix_of_any_length() {

@@ -1,12 +1,12 @@
-//! The cases.
+//! Root directories as HBase wrote them.
 
 use std::path::Path;
 
 use super::Base::{Snapshots, Walt};
-use super::{DirectoryCase, Outcome, T1, WALT, snapshot, unflushed};
+use super::{DirectoryCase, Outcome, T1, T5, WALT, snapshot};
 
-/// All cases.
-pub const CASES: &[DirectoryCase] = &[
+/// The cases.
+pub(super) const CASES: &[DirectoryCase] = &[
     DirectoryCase {
         name: "nothing is changed",
         base: Walt,
@@ -32,27 +32,11 @@ pub const CASES: &[DirectoryCase] = &[
         verify: None,
     },
     DirectoryCase {
-        name: "an entry of a log writes a cell twice",
-        base: Walt,
-        change: unflushed::write_twice,
-        place: WALT,
+        name: "nothing is changed in a table that lists its files",
+        base: Snapshots,
+        change: nothing,
+        place: T5,
         outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a log is of the codec of Phoenix",
-        base: Walt,
-        change: unflushed::name_phoenix,
-        place: WALT,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "an entry of a log is damaged",
-        base: Walt,
-        change: unflushed::damage,
-        place: WALT,
-        outcome: Outcome::Error("damaged at offset"),
         verify: None,
     },
 ];

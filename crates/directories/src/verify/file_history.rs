@@ -1,0 +1,176 @@
+//! What logs and store files say about the files of a family: which were written, and which replaced.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// What is known about the files of a family of a region.
+#[derive(Debug, Default)]
+pub(super) struct FileHistory {
+    /// The files that the family got, by name.
+    pub(super) written: BTreeMap<String, Written>,
+    compactions: Vec<Compaction>,
+    openings: Vec<Opening>,
+}
+
+/// How a family got a file.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// As in "a flush wrote it".
+    pub(super) how: &'static str,
+    /// The log or the back reference that says so.
+    pub(super) source: PathBuf,
+    /// When; `None` if that is not known.
+    pub(super) at: Option<Moment>,
+}
+
+/// The time and the sequence id of an entry of a log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) time: u64,
+    pub(super) sequence: u64,
+}
+
+#[derive(Debug)]
+struct Compaction {
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Opening {
+    at: Moment,
+    files: BTreeSet<String>,
+}
+
+/// A file that a family has now.
+#[derive(Debug)]
+pub(super) struct Present {
+    pub(super) name: String,
+    /// The files that it replaced; empty for a flush, `None` if it does not say.
+    pub(super) inputs: Option<Vec<String>>,
+    /// The sequence id up to which it has writes; `None` if that is not known.
+    pub(super) newest: Option<u64>,
+}
+
+impl FileHistory {
+    pub(super) fn add_compaction(&mut self, inputs: Vec<String>, outputs: Vec<String>) {
+        self.compactions.push(Compaction { inputs, outputs });
+    }
+
+    /// Adds that the region was opened with these files.
+    pub(super) fn add_opening(&mut self, at: Moment, files: Vec<String>) {
+        self.openings.push(Opening { at, files: files.into_iter().collect() });
+    }
+
+    /// Returns whether the logs explain that a file is gone: a compaction replaced it, or HBase has since
+    /// opened the region without it.
+    pub(super) fn explains(&self, name: &str, written: &Written) -> bool {
+        let mut inputs = self.compactions.iter().flat_map(|compaction| &compaction.inputs);
+        let is_later = |opening: &Opening| {
+            // Sequence ids go back in restore_snapshot, and the clocks of servers differ.
+            written.at.is_some_and(|written| {
+                opening.at.time > written.time || opening.at.sequence > written.sequence
+            })
+        };
+        let mut openings = self.openings.iter().filter(|opening| is_later(opening));
+        inputs.any(|input| input == name) || openings.any(|opening| !opening.files.contains(name))
+    }
+
+    /// Returns whether a file that is there may have the cells of one that is gone.
+    ///
+    /// The logs that named its inputs may be gone, so it may, unless it is older, or all that went into it
+    /// is known.
+    pub(super) fn may_replace(&self, present: &Present, name: &str, written: &Written) -> bool {
+        let Some(inputs) = &present.inputs else { return self.is_new_enough(present, written) };
+        if inputs.iter().any(|input| input == name) {
+            return true;
+        }
+        let known = self.known_files();
+        let is_known =
+            known.contains(&*present.name) || inputs.iter().all(|input| known.contains(&**input));
+        !inputs.is_empty() && !is_known && self.is_new_enough(present, written)
+    }
+
+    fn is_new_enough(&self, present: &Present, written: &Written) -> bool {
+        let was_there = self.written.get(&present.name).is_some_and(|it| it.at.is_some());
+        let newest = present.newest.zip(written.at);
+        !was_there && newest.is_none_or(|(newest, written)| newest >= written.sequence)
+    }
+
+    /// Returns the files of which the logs say all that went into them.
+    fn known_files(&self) -> BTreeSet<&str> {
+        let mut known: BTreeSet<&str> = self.written.keys().map(|name| &**name).collect();
+        let mut rest: Vec<&Compaction> = self.compactions.iter().collect();
+        loop {
+            let (complete, unknown): (Vec<_>, Vec<_>) = rest
+                .into_iter()
+                .partition(|it| it.inputs.iter().all(|input| known.contains(&**input)));
+            if complete.is_empty() {
+                return known;
+            }
+            known.extend(complete.iter().flat_map(|it| &it.outputs).map(|name| &**name));
+            rest = unknown;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EARLY: Moment = Moment { time: 1000, sequence: 10 };
+    const LATE: Moment = Moment { time: 2000, sequence: 20 };
+
+    fn flushed(at: Moment) -> Written {
+        Written { how: "a flush wrote it", source: PathBuf::new(), at: Some(at) }
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// Returns a history in which flushes wrote `a` and `b`.
+    fn history() -> FileHistory {
+        let mut history = FileHistory::default();
+        for name in ["a", "b"] {
+            history.written.insert(name.to_owned(), flushed(EARLY));
+        }
+        history
+    }
+
+    #[test]
+    fn a_compaction_and_a_later_opening_explain_that_a_file_is_gone() {
+        let mut history = history();
+        assert!(!history.explains("a", &flushed(EARLY)));
+        history.add_compaction(names(&["a"]), names(&["c"]));
+        assert!(history.explains("a", &flushed(EARLY)));
+        assert!(!history.explains("b", &flushed(EARLY)));
+        history.add_opening(LATE, names(&["b"]));
+        assert!(!history.explains("b", &flushed(EARLY)), "it was there at the opening");
+        history.add_opening(LATE, names(&["c"]));
+        assert!(history.explains("b", &flushed(EARLY)));
+        assert!(!history.explains("b", &flushed(Moment { time: 3000, sequence: 30 })));
+        let restored = Moment { time: 1500, sequence: 30 };
+        assert!(history.explains("b", &flushed(restored)), "sequence ids went back");
+    }
+
+    #[test]
+    fn a_compacted_file_may_have_the_cells_of_a_file_unless_all_its_inputs_are_known() {
+        let mut history = history();
+        let may = |history: &FileHistory, inputs: Option<&[&str]>, newest| {
+            let present = Present { name: "c".to_owned(), inputs: inputs.map(names), newest };
+            history.may_replace(&present, "a", &flushed(EARLY))
+        };
+        assert!(may(&history, Some(&["a", "b"]), Some(5)), "it is an input");
+        assert!(!may(&history, Some(&[]), Some(30)), "a flush wrote it");
+        assert!(!may(&history, Some(&["b"]), Some(30)), "only a flushed file went into it");
+        assert!(may(&history, Some(&["b", "x"]), Some(30)), "the inputs of x are not known");
+        assert!(may(&history, Some(&["x"]), None));
+        assert!(!may(&history, Some(&["x"]), Some(9)), "it is older");
+        assert!(may(&history, None, Some(10)), "it does not say what went into it");
+        assert!(!may(&history, None, Some(9)));
+        history.add_compaction(names(&["x"]), names(&["c"]));
+        history.add_compaction(names(&["b"]), names(&["x"]));
+        assert!(!may(&history, Some(&["x"]), Some(30)), "all that went into it is known");
+    }
+}

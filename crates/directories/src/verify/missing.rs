@@ -1,0 +1,293 @@
+//! Looks for store files of a table that are gone, though nothing lists them.
+//!
+//! Without a store file tracker, nothing lists the files of a table. Other parts of the root directory name
+//! some of them: markers of flushes and bulk loads in the logs, and the back references of cloned tables. A
+//! file that they name, and that is neither in the family nor in the archive, is lost, unless HBase's normal
+//! operation removes such a file:
+//!
+//! | a file is not reported if                                   | because                                  |
+//! |-------------------------------------------------------------|------------------------------------------|
+//! | a compaction replaced it, by a log or the file it wrote     | HBase archives and deletes its inputs    |
+//! | a compacted file with unknown inputs may have its cells     | the log that named the inputs is deleted |
+//! | HBase has since opened the region without it                | `restore_snapshot`, an altered family    |
+//! | its region or family does not count any more                | a split, a merge, a truncated table      |
+//! | the TTL of the family has passed since                      | HBase deletes files that have expired    |
+//!
+//! One state of HBase's normal operation is reported nevertheless: after `restore_snapshot`, until the table is
+//! enabled, files that the restore took back and that are deleted from the archive already.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use sstable::{
+    FileInfo, FileInfoValue, FileName, ReaderOptions, RowsBetween, SequenceId, error_line,
+};
+use store::Clock;
+
+use super::damage::TableDamage;
+use super::file_history::{FileHistory, Moment, Present, Written};
+use crate::root_paths::{in_all_data, table_in};
+use crate::wal::marker::{FilesByFamily, Marker};
+use crate::{
+    Error, Family, FamilySchema, FileTree, Item, ItemKind, Region, RegionsBy, Result, StoreFile,
+    StoreFileName, StoreFileReader, Table, wal,
+};
+
+/// The directory of logs whose cells have all been flushed.
+const OLD_LOGS: &str = "oldWALs";
+/// The start of the name of a directory with the back references of a file.
+const LINKS: &str = ".links-";
+
+/// The histories of the families of a region, by name.
+type RegionHistory = BTreeMap<Vec<u8>, FileHistory>;
+
+/// The evidence about the files of a table.
+struct Search<'t> {
+    table: &'t Table,
+    tree: &'t dyn FileTree,
+    /// By encoded name of the region.
+    regions: HashMap<&'t str, RegionHistory>,
+    /// The files and directories that problems of the table name as missing or damaged.
+    reported: HashSet<&'t Path>,
+    damages: Vec<TableDamage>,
+}
+
+/// Returns the store files of a table that are gone, and the logs that could not be read.
+pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
+    if table.regions_by == RegionsBy::Snapshot {
+        return Vec::new();
+    }
+    let mut search = Search {
+        table,
+        tree: &**table.tree(),
+        regions: HashMap::new(),
+        reported: reported(table),
+        damages: Vec::new(),
+    };
+    for region in &table.regions {
+        let families = region.families.iter();
+        let histories = families.map(|family| (family.name.clone(), FileHistory::default()));
+        search.regions.insert(region.name().as_str(), histories.collect());
+    }
+    let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).cloned();
+    let old = search.or_report(&table.root.join(OLD_LOGS), |search| search.old_logs());
+    for path in table.logs.iter().cloned().chain(recovered).chain(old) {
+        search.or_report(&path, |search| search.read_log(&path));
+    }
+    for region in &table.regions {
+        for family in &region.families {
+            let links = links_of(table, region, family);
+            search.or_report(&links, |search| search.read_links(&links, region, family));
+            let lost = search.lost_files(region, family);
+            search.damages.extend(lost);
+        }
+    }
+    search.damages
+}
+
+impl Search<'_> {
+    /// Reads a part, and reports an I/O error. Damage of logs is not looked for here.
+    fn or_report<T: Default>(
+        &mut self,
+        path: &Path,
+        read: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> T {
+        read(self).unwrap_or_else(|error| {
+            if !error.is_loss() {
+                self.damages.push(TableDamage {
+                    region: None,
+                    family: None,
+                    file: Some(path.display().to_string()),
+                    what: format!("store files may be lost unnoticed: {}", error_line(&error)),
+                    rows: RowsBetween::default(),
+                });
+            }
+            T::default()
+        })
+    }
+
+    fn old_logs(&self) -> Result<Vec<PathBuf>> {
+        let items = list_if_there(self.tree, &self.table.root.join(OLD_LOGS))?;
+        let is_meta = |path: &Path| path.extension().is_some_and(|it| it == "meta");
+        let is_log = |item: &Item| {
+            matches!(item.kind, ItemKind::File { len: 1.. })
+                && is_meta(&item.path) == self.table.name.is_meta()
+        };
+        Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())
+    }
+
+    /// Reads the markers of a log up to its end or to damage.
+    fn read_log(&mut self, path: &Path) -> Result<()> {
+        let source = self.tree.open(path).map_err(Error::io(path, "open it"))?;
+        let reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
+        let name = self.table.name.to_string();
+        for entry in reader {
+            let entry = entry?;
+            let history = self.regions.get_mut(&*entry.region).filter(|_| entry.table == name);
+            let Some(history) = history else { continue };
+            let at = Moment { time: entry.write_time, sequence: entry.sequence };
+            for marker in entry.cells.iter().filter_map(Marker::parse) {
+                add_marker(history, marker, at, path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the back references of a family, which cloned tables have made.
+    fn read_links(&mut self, links: &Path, region: &Region, family: &Family) -> Result<()> {
+        for item in list_if_there(self.tree, links)? {
+            let Some(name) = item.name().and_then(|name| name.strip_prefix(LINKS)) else {
+                continue;
+            };
+            if self.tree.list(&item.path).map_err(Error::io(&item.path, "list it"))?.is_empty() {
+                continue;
+            }
+            let how = "a cloned table has a link to it";
+            let written = Written { how, source: item.path.clone(), at: None };
+            let history = self.regions.get_mut(region.name().as_str());
+            let history = history.and_then(|histories| histories.get_mut(&family.name));
+            if let Some(history) = history {
+                history.written.entry(name.to_owned()).or_insert(written);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the files of a family that are gone.
+    fn lost_files(&self, region: &Region, family: &Family) -> Vec<TableDamage> {
+        let history = self.regions.get(region.name().as_str());
+        let Some(history) = history.and_then(|histories| histories.get(&family.name)) else {
+            return Vec::new();
+        };
+        let is_gone = |(name, written): &(&String, &Written)| {
+            !history.explains(name, written)
+                && !self.has_expired(family, written)
+                && !self.is_there(region, family, name)
+        };
+        let gone: Vec<_> = history.written.iter().filter(is_gone).collect();
+        if gone.is_empty() {
+            return Vec::new();
+        }
+        let present: Vec<Present> =
+            family.files.iter().filter_map(|file| self.present(file)).collect();
+        let is_lost = |(name, written): &(&String, &Written)| {
+            !present.iter().any(|present| history.may_replace(present, name, written))
+        };
+        gone.into_iter()
+            .filter(is_lost)
+            .map(|(name, written)| lost(region, family, name, written))
+            .collect()
+    }
+
+    /// Returns whether a file is in the list of its family, or in a place where HBase looks for it, or is
+    /// reported as a problem of the table.
+    fn is_there(&self, region: &Region, family: &Family, name: &str) -> bool {
+        let Ok(StoreFileName::HFile(parsed)) = name.parse() else { return true };
+        let Table { root, name: table, .. } = self.table;
+        let directory = String::from_utf8_lossy(&family.name);
+        let places = in_all_data(root, table, region.name(), &directory, parsed.as_str());
+        let is_listed = family.files.iter().any(|file| file.name.to_string() == name);
+        let reported = |path: &Path| self.reported.contains(path);
+        let is_reported = places
+            .first()
+            .is_some_and(|path| reported(path) || path.parent().is_some_and(reported));
+        // A place that cannot be read may have it.
+        is_listed
+            || is_reported
+            || places.iter().any(|path| !matches!(self.tree.find(path), Ok(None)))
+    }
+
+    /// Returns whether all cells of a file can have expired, so that HBase deletes it without a trace.
+    fn has_expired(&self, family: &Family, written: &Written) -> bool {
+        let options = self.table.schema.family(&family.name).map(FamilySchema::options);
+        let ttl = options.filter(|it| it.min_versions == 0).and_then(|options| options.ttl);
+        let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
+        let now = u64::try_from(Clock::system().now().get()).unwrap_or_default();
+        ttl.zip(written.at).is_some_and(|(ttl, at)| at.time.saturating_add(ttl) < now)
+    }
+
+    /// Returns what a file says about its origin; `None` for the half of a file, and if it cannot be read.
+    fn present(&self, file: &StoreFile) -> Option<Present> {
+        let location = file.locate(self.tree).ok().filter(|location| location.half.is_none())?;
+        let name = FileName::new(location.path.display().to_string());
+        let options = ReaderOptions::default();
+        let reader = StoreFileReader::open(self.tree, &location, name, options).ok()?;
+        let info = reader.whole().file_info();
+        let inputs = match info.decoded(FileInfo::COMPACTION_EVENT) {
+            Some(FileInfoValue::Files(names)) => {
+                let names = names.iter().map(|name| String::from_utf8_lossy(name).into_owned());
+                Some(names.collect())
+            }
+            _ => None,
+        };
+        let newest = info.sequence_id_max().map(SequenceId::get);
+        Some(Present { name: file.name.to_string(), inputs, newest })
+    }
+}
+
+/// Returns the files and directories that problems of a table name.
+fn reported(table: &Table) -> HashSet<&Path> {
+    let mut paths = HashSet::new();
+    for problem in &table.problems {
+        match &**problem {
+            Error::Missing { looked, .. } => paths.extend(looked.iter().map(PathBuf::as_path)),
+            Error::Damaged { path, .. } | Error::Io { path, .. } => {
+                _ = paths.insert(path.as_path())
+            }
+            _ => {}
+        }
+    }
+    paths
+}
+
+fn add_marker(history: &mut RegionHistory, marker: Marker, at: Moment, path: &Path) {
+    let mut add_written = |files: FilesByFamily, how| {
+        for (family, names) in files {
+            let Some(history) = history.get_mut(&family) else { continue };
+            let written = Written { how, source: path.to_owned(), at: Some(at) };
+            history.written.extend(names.into_iter().map(|name| (name, written.clone())));
+        }
+    };
+    match marker {
+        Marker::Flush(files) => add_written(files, "a flush wrote it"),
+        Marker::BulkLoad(files) => add_written(files, "a bulk load added it"),
+        Marker::Compaction { family, inputs, outputs } => {
+            if let Some(history) = history.get_mut(&family) {
+                history.add_compaction(inputs, outputs);
+            }
+        }
+        Marker::Open(mut files) => {
+            for (family, history) in history {
+                history.add_opening(at, files.remove(family).unwrap_or_default());
+            }
+        }
+    }
+}
+
+fn lost(region: &Region, family: &Family, name: &str, written: &Written) -> TableDamage {
+    let directory = String::from_utf8_lossy(&family.name);
+    TableDamage {
+        region: Some(region.name().clone()),
+        family: Some(family.name.clone()),
+        file: Some(format!("{}/{directory}/{name}", region.name())),
+        what: format!(
+            "the store file is missing: {}, as {} says; it is neither in the family nor in the archive, and no compaction replaced it",
+            written.how,
+            written.source.display()
+        ),
+        rows: region.info.rows(),
+    }
+}
+
+/// Returns the directory that has the back references of a family.
+fn links_of(table: &Table, region: &Region, family: &Family) -> PathBuf {
+    let archive = table_in(&table.root, "archive/data", &table.name);
+    archive.join(region.name().as_str()).join(&*String::from_utf8_lossy(&family.name))
+}
+
+fn list_if_there(tree: &dyn FileTree, directory: &Path) -> Result<Vec<Item>> {
+    match tree.find(directory).map_err(Error::io(directory, "find it"))? {
+        Some(_) => tree.list(directory).map_err(Error::io(directory, "list it")),
+        None => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,17 @@
+//! Scans at the edges of what they compare: rows, times, sequence ids, ages of files, lengths.
+//!
+//! The tables are written by the tests, because the edges must meet exactly: a file ends with the row
+//! at which a scan begins, a log has the sequence id of the last flush.
+
+mod edges {
+    pub(crate) mod made;
+
+    mod ages;
+    mod columns;
+    mod logs;
+    mod regions;
+    mod rows;
+    mod states;
+    mod torn;
+    mod tracker;
+}
