@@ -267,3 +267,46 @@ fn directories_are_searched_for_logs() {
     let (_, told) = run(3, &["wal", "cat", path(&root.join("none"))]);
     assert!(told.contains("no write-ahead logs in this directory"), "{told}");
 }
+
+/// A log with control characters in the names of its codec, a table and a region.
+fn log_of_names(codec: &str) -> Vec<u8> {
+    let field = |number: u8, text: &str| {
+        [&[number << 3 | 2, text.len() as u8][..], text.as_bytes()].concat()
+    };
+    let header = field(5, codec);
+    let key =
+        [field(1, "r\x1b]0;title\x07\n"), field(2, "t\x1b[2J\n"), vec![0x18, 1, 0x20, 1, 0x38, 1]]
+            .concat();
+    let cell = b"\0\0\0\x1a\0\0\0\x12\0\0\0\0\0\x04\x1b[2J\x01fq\0\0\0\0\0\0\0\x01\x04";
+    [b"PWAL", &[header.len() as u8][..], &header, &[key.len() as u8], &key, cell].concat()
+}
+
+#[test]
+fn control_characters_of_names_do_not_reach_the_terminal() {
+    let directory = tempdir().expect("a temporary directory");
+    let sound = "org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
+    let file = write(directory.path(), "log\x1b[2J", &log_of_names(sound));
+    let other = write(directory.path(), "other\x1b[2J", &log_of_names("Codec\x1b[2J"));
+    let torn = write(directory.path(), "torn\x1b[2J", b"PWAL");
+    let obeyed = |text: &str| text.contains(|letter: char| letter.is_control() && letter != '\n');
+    for verb in ["info", "cat", "verify"] {
+        for (file, status) in [(&file, 0), (&other, 3), (&torn, 0)] {
+            let (out, told) = run(status, &["wal", verb, path(file)]);
+            assert!(!obeyed(&out), "{verb}: {out:?}");
+            assert!(!obeyed(&told), "{verb}: {told:?}");
+            assert!(
+                out.contains("\\x1B[2J") || told.contains("\\x1B[2J") || verb == "cat",
+                "{verb}: {out:?}"
+            );
+        }
+    }
+    let (out, _) = run(0, &["wal", "cat", path(&file)]);
+    let first = out.lines().next().expect("a line");
+    assert!(
+        first.starts_with("t\\x1B[2J\\x0A r\\x1B]0;title\\x07\\x0A sequence 1 written"),
+        "{first}"
+    );
+    // In JSON, names are as they are.
+    let (out, _) = run(0, &["wal", "info", "--json", path(&file)]);
+    assert_eq!(objects(&out)[0]["regions"][0]["table"], "t\x1b[2J\n");
+}

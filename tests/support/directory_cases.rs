@@ -17,10 +17,13 @@ mod descriptions;
 mod files;
 mod regions;
 mod unchanged;
+mod unflushed;
 
 /// Returns all cases.
 pub fn cases() -> impl Iterator<Item = &'static DirectoryCase> {
-    [unchanged::CASES, descriptions::CASES, regions::CASES, files::CASES].into_iter().flatten()
+    [unchanged::CASES, descriptions::CASES, regions::CASES, files::CASES, unflushed::CASES]
+        .into_iter()
+        .flatten()
 }
 
 /// A changed root directory, and what a read of a table of it must return.

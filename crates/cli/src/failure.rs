@@ -351,9 +351,9 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
         {
             None
         }
-        directories::Error::TooManyLogCells { .. } => class(
+        directories::Error::Temporary { .. } => class(
             3,
-            "read fewer rows or families at a time, with --start and --stop, --prefix or --family",
+            "choose a directory with more room by --wal-directory, or keep more cells in memory by --wal-memory",
         ),
         directories::Error::Incomplete { .. } => class(
             1,

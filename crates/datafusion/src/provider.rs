@@ -79,7 +79,8 @@ impl TableOptions {
         let options = Self { now: self.now.or(reading.now), ..self };
         let mut reading = reading.clone();
         if reading.with_logs && reading.unflushed.is_none() {
-            let all_rows = TableScan::default().log_bytes_max(reading.log_bytes_max);
+            let mut all_rows = TableScan::default().log_bytes_max(reading.log_bytes_max);
+            all_rows.log_directory.clone_from(&reading.log_directory);
             reading.unflushed = Some(table.read_logs(&all_rows)?);
         }
         HFileTable::new(Source::Table(table.clone().into(), reading.into()), options)

@@ -122,17 +122,15 @@ pub enum Error {
         what: String,
     },
 
-    /// The cells from logs exceed [`TableScan::log_bytes_max`](crate::TableScan::log_bytes_max).
-    #[error(
-        "{}: the logs up to this one have more than {} MiB of cells that are in no store file",
-        path.display(),
-        bytes_max >> 20
-    )]
-    TooManyLogCells {
-        /// The log at which the limit was exceeded.
-        path: PathBuf,
-        /// The limit in bytes.
-        bytes_max: usize,
+    /// Unflushed cells that exceed [`TableScan::log_bytes_max`](crate::TableScan::log_bytes_max) could
+    /// not be written to a temporary file.
+    #[error("{}: cannot keep cells of logs in a temporary file", directory.display())]
+    Temporary {
+        /// The directory of the temporary file.
+        directory: PathBuf,
+        /// Why not.
+        #[source]
+        source: Box<sstable::Error>,
     },
 
     /// A part of a table could not be read, so that a scan would miss cells.
@@ -160,6 +158,11 @@ impl Error {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 
+    /// Creates the error of a temporary file.
+    pub(crate) fn temporary(directory: &Path, source: sstable::Error) -> Self {
+        Self::Temporary { directory: directory.to_owned(), source: Box::new(source) }
+    }
+
     /// Returns whether a part is damaged or missing, so that a scan may go on without it.
     ///
     /// An I/O error such as a refused permission, an exceeded limit and a defect of this program are
@@ -182,7 +185,7 @@ impl Error {
             Self::NotFound { .. }
             | Self::NoFamily { .. }
             | Self::TooMany { .. }
-            | Self::TooManyLogCells { .. } => false,
+            | Self::Temporary { .. } => false,
         }
     }
 

@@ -4,9 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use directories::{
-    Error, LocalTree, MobValues, RootDirectory, Table, TableCells, TableName, TableScan,
-};
+use directories::{LocalTree, MobValues, RootDirectory, Table, TableCells, TableName, TableScan};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use sstable::{Cell, Timestamp, ndjson};
@@ -99,8 +97,6 @@ fn without_the_logs_a_table_has_the_cells_of_its_files() {
     // Taken at the same moment, without a flush.
     let expected = &manifest["snapshots"]["s13"];
     check("t1", table.scan(&scan()).expect("sound"), &truth(&expected["cellsFile"]));
-    let few = scan().with_logs(true).log_bytes_max(1000);
-    assert!(matches!(table.scan(&few), Err(Error::TooManyLogCells { .. })));
 }
 
 /// The fields of a line of cells by which scans choose.

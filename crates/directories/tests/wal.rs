@@ -5,9 +5,13 @@
 #[path = "wal/files.rs"]
 mod files;
 
+use std::collections::BTreeSet;
+use std::io::Read;
+
 use directories::wal::{End, Entry, ValueCompression};
+use flate2::read::GzDecoder;
 use serde_json::{Value, json};
-use sstable::ndjson;
+use sstable::{Cell, ndjson};
 
 use files::{CLOSED, EMPTY, OPEN, bytes, open, read, truth};
 
@@ -73,6 +77,34 @@ fn markers_are_told_from_data() {
         let data: usize = entries.iter().map(|entry| entry.data_cells().count()).sum();
         assert_eq!((all, all - data), (cells, markers), "{name}");
     }
+}
+
+#[test]
+fn the_entries_of_a_log_of_phoenix_are_those_of_hbase() {
+    let reports = support::root_directory::reports();
+    let unpacked = |name: &str| {
+        let bytes = std::fs::read(reports.join(name)).expect("committed");
+        let mut unpacked = Vec::new();
+        GzDecoder::new(&bytes[..]).read_to_end(&mut unpacked).expect("gzip");
+        unpacked
+    };
+    let (entries, end) = read(unpacked("phoenix-codec.wal.gz")).expect("a log");
+    assert!(matches!(end, Ok(End::Closed | End::Open)), "{end:?}");
+    // A tag of type 8 is a TTL. HBase's answer is without the cells that have expired.
+    let has_ttl = |cell: &Cell| cell.as_ref().tags().any(|(tag, _)| tag == 8);
+    let of_table = entries.iter().filter(|entry| entry.table == "d").map(|entry| {
+        let cells = entry.data_cells().filter(|cell| !has_ttl(cell)).cloned().collect();
+        Entry { cells, ..entry.clone() }
+    });
+    let cells = of_table.flat_map(|entry| as_json(&entry)["cells"].as_array().cloned());
+    let found: BTreeSet<String> = cells.flatten().map(|cell| cell.to_string()).collect();
+    let text = String::from_utf8(unpacked("phoenix-codec.cells.ndjson.gz")).expect("UTF-8");
+    let expected: BTreeSet<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON").to_string())
+        .collect();
+    assert_eq!(expected.len(), 133);
+    assert_eq!(found, expected);
 }
 
 /// Checks a log cut to `len` bytes: the entries that are whole, and how it ends.

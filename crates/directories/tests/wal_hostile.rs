@@ -40,9 +40,10 @@ fn encrypted_logs_and_unknown_codecs_are_refused_by_name() {
             "an encrypted log (written by \"SecureProtobufLogWriter\")",
         ),
         (field(4, b"OtherWriter"), "the writer \"OtherWriter\""),
+        (field(5, b"OtherCodec"), "the cell codec \"OtherCodec\""),
         (
-            field(5, phoenix.as_bytes()),
-            "the cell codec \"org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec\"",
+            [&[0x08, 1][..], &field(5, phoenix.as_bytes())].concat(),
+            "the cell codec \"org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec\" with dictionaries",
         ),
         (vec![0x08, 1, 0x30, 1, 0x38, 6], "values compressed by ZSTD"),
         (vec![0x08, 1, 0x30, 1, 0x38, 99], "values compressed by the unknown codec 99"),

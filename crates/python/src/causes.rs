@@ -60,10 +60,14 @@ impl From<&directories::Error> for Failure {
             }
             Error::NotFound { path, .. } => at(FailureKind::NotFound, path),
             Error::NoFamily { .. } => Self::new(FailureKind::NotFound, message),
-            // The second is a limit of the reader: hostile directories exceed it, and large logs.
-            Error::Unsupported { path, .. }
-            | Error::TooMany { path, .. }
-            | Error::TooManyLogCells { path, .. } => at(FailureKind::Unsupported, path),
+            // The second is a limit of the reader, which hostile directories exceed.
+            Error::Unsupported { path, .. } | Error::TooMany { path, .. } => {
+                at(FailureKind::Unsupported, path)
+            }
+            Error::Temporary { source, directory } => {
+                let cause = Self::from(&**source);
+                Self { message, path: Some(directory.display().to_string()), ..cause }
+            }
             Error::NotAStoreFile { path, .. }
             | Error::Missing { path, .. }
             | Error::NoRoot { path, .. }

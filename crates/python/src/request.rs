@@ -1,5 +1,7 @@
 //! What to read: the keyword arguments of `scan`, `cells` and `get`.
 
+use std::path::PathBuf;
+
 use directories::TableScan;
 use hfile_arrow::BatchScan;
 use pyo3::prelude::*;
@@ -22,6 +24,8 @@ pub(crate) struct Choice {
     pub(crate) now: Option<i64>,
     pub(crate) skip_damaged: bool,
     pub(crate) with_wal: bool,
+    pub(crate) wal_memory: Option<usize>,
+    pub(crate) wal_directory: Option<PathBuf>,
     pub(crate) threads: usize,
 }
 
@@ -126,12 +130,20 @@ impl Request {
         let of_tables = [
             (choice.skip_damaged, "skip_damaged"),
             (choice.with_wal, "with_wal"),
+            (choice.wal_memory.is_some(), "wal_memory"),
+            (choice.wal_directory.is_some(), "wal_directory"),
             (choice.threads > 1, "threads"),
         ];
-        let reading = TableScan::default()
+        let mut reading = TableScan::default()
             .skip_damaged(choice.skip_damaged)
             .with_logs(choice.with_wal)
             .threads(choice.threads);
+        if let Some(memory) = choice.wal_memory {
+            reading = reading.log_bytes_max(memory);
+        }
+        if let Some(directory) = &choice.wal_directory {
+            reading = reading.log_directory(directory);
+        }
         let has_now = choice.now.is_some();
         let mut families = Vec::new();
         let scan = form.scan(&mut families)?;

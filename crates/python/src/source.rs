@@ -1,5 +1,6 @@
 //! The base class of everything that can be scanned.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -48,14 +49,17 @@ impl Source {
     /// :param now: the time by which cells expire, in milliseconds; the system's time by default.
     /// :param skip_damaged: continue after damaged and missing files; ``missing`` then lists what was left
     ///     out. Tables and snapshots only.
-    /// :param with_wal: also read unflushed cells, which are only in write-ahead logs, at most 256 MiB of
-    ///     them. A torn log is read up to its unfinished part, without an error; ``torn_logs`` names it.
-    ///     Tables only: a snapshot has no logs.
+    /// :param with_wal: also read unflushed cells, which are only in write-ahead logs. A torn log is read up
+    ///     to its unfinished part, without an error; ``torn_logs`` names it. Tables only: a snapshot has no
+    ///     logs.
+    /// :param wal_memory: the maximum bytes of unflushed cells in memory; 256 MiB by default. A temporary
+    ///     file takes the rest.
+    /// :param wal_directory: the directory of the temporary file; that of the system by default.
     /// :param threads: the number of threads that read; 1 by default. Tables and snapshots only.
     /// :param batch_size: the maximum number of rows of a batch; 16,384 by default.
     #[pyo3(signature = (*, start=None, stop=None, prefix=None, families=None, columns=None, types=None,
         row_type=None, timestamps=false, all_rows=false, versions=None, min_timestamp=None,
-        max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false, threads=1,
+        max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false, wal_memory=None, wal_directory=None, threads=1,
         batch_size=None))]
     fn scan(
         &self,
@@ -75,6 +79,8 @@ impl Source {
         now: Option<i64>,
         skip_damaged: bool,
         with_wal: bool,
+        wal_memory: Option<usize>,
+        wal_directory: Option<PathBuf>,
         threads: usize,
         batch_size: Option<usize>,
     ) -> PyResult<Scan> {
@@ -91,6 +97,8 @@ impl Source {
             now,
             skip_damaged,
             with_wal,
+            wal_memory,
+            wal_directory,
             threads,
         };
         let form = Form { types, row_type, timestamps, all_rows, batch_size };
@@ -102,7 +110,7 @@ impl Source {
     /// The parameters are those of :meth:`scan`.
     #[pyo3(signature = (*, start=None, stop=None, prefix=None, families=None, columns=None,
         versions=None, min_timestamp=None, max_timestamp=None, raw=false, now=None,
-        skip_damaged=false, with_wal=false, threads=1))]
+        skip_damaged=false, with_wal=false, wal_memory=None, wal_directory=None, threads=1))]
     fn cells(
         &self,
         py: Python<'_>,
@@ -118,6 +126,8 @@ impl Source {
         now: Option<i64>,
         skip_damaged: bool,
         with_wal: bool,
+        wal_memory: Option<usize>,
+        wal_directory: Option<PathBuf>,
         threads: usize,
     ) -> PyResult<CellIterator> {
         let choice = Choice {
@@ -133,6 +143,8 @@ impl Source {
             now,
             skip_damaged,
             with_wal,
+            wal_memory,
+            wal_directory,
             threads,
         };
         let request = Request::new(choice, Form::default())?;
@@ -148,7 +160,8 @@ impl Source {
     /// are those of :meth:`scan`. With ``skip_damaged``, a :class:`hfile.TableWarning` names each damaged or
     /// missing file or region that may have had the row.
     #[pyo3(signature = (row, *, families=None, columns=None, versions=None, min_timestamp=None,
-        max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false))]
+        max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false,
+        wal_memory=None, wal_directory=None))]
     fn get<'py>(
         &self,
         py: Python<'py>,
@@ -162,6 +175,8 @@ impl Source {
         now: Option<i64>,
         skip_damaged: bool,
         with_wal: bool,
+        wal_memory: Option<usize>,
+        wal_directory: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyList>> {
         let choice = Choice {
             start: None,
@@ -176,6 +191,8 @@ impl Source {
             now,
             skip_damaged,
             with_wal,
+            wal_memory,
+            wal_directory,
             threads: 1,
         };
         let request = Request::new(choice, Form::default())?;

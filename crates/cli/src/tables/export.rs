@@ -10,11 +10,9 @@ use directories::{
 use sstable::{CellRef, ReadTrace, WriterOptions};
 
 use super::contents::file_len;
-use super::get::read_logs;
 use super::place::{OpenTable, Place};
 use crate::cell_options::{
-    CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
-    print_warnings,
+    CellOptions, print_missing, print_old_log_cells, print_torn_logs, print_warnings,
 };
 use crate::export::{
     self, ExportOptions, ExportSource, Part, PartCells, Source, SourceFile, SourceState,
@@ -41,9 +39,10 @@ pub(super) struct Export<P: Place> {
 impl<P: Place> Export<P> {
     /// Writes the files. The answer is negative if cells are missing.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let OpenTable { table, snapshot, creation, with_logs } = self.place.open()?;
-        self.rows.check(table.row_order())?;
-        let mut scan = self.cells.scan(creation)?.with_logs(with_logs);
+        let open = self.place.open()?;
+        self.rows.check(open.table.row_order())?;
+        let mut scan = open.scan(&self.cells)?;
+        let OpenTable { table, snapshot, .. } = open;
         self.rows.limit(&mut scan);
         let form = self.export.form.form(&mut scan)?;
         let exported = export::Export {
@@ -98,20 +97,11 @@ fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source 
     }
 }
 
-/// The cells of the logs of all regions.
-#[derive(Default)]
-enum TableLogs {
-    #[default]
-    NotRead,
-    Read(UnflushedCells),
-    /// Too many for memory: the scan of each region reads its own.
-    TooMany,
-}
-
 /// The regions of a table.
 struct TableSource<'t> {
     table: &'t Table,
-    logs: Mutex<TableLogs>,
+    /// The unflushed cells of all regions, once they are read.
+    logs: Mutex<Option<UnflushedCells>>,
     parts: Vec<Part>,
 }
 
@@ -132,26 +122,20 @@ impl<'t> TableSource<'t> {
 }
 
 impl TableSource<'_> {
-    /// Reads the logs for all regions, if the scan needs them and they were not read yet.
-    fn read_logs(&self, scan: &TableScan) -> anyhow::Result<Option<UnflushedCells>> {
+    /// Adds the unflushed cells of all regions to a scan, if it needs them. Reads them once.
+    fn with_logs(&self, scan: &TableScan) -> anyhow::Result<TableScan> {
         if !scan.with_logs {
-            return Ok(None);
+            return Ok(scan.clone());
         }
         let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*logs, TableLogs::NotRead) {
-            *logs = match read_logs(self.table, scan)? {
-                Some(cells) => {
-                    print_torn_logs(cells.torn_logs());
-                    print_warnings(cells.warnings());
-                    TableLogs::Read(cells)
-                }
-                None => TableLogs::TooMany,
-            };
+        if logs.is_none() {
+            let cells = self.table.read_logs(scan).map_err(DamagedTable::from_error)?;
+            print_torn_logs(cells.torn_logs());
+            print_warnings(cells.warnings());
+            *logs = Some(cells);
         }
-        Ok(match &*logs {
-            TableLogs::Read(cells) => Some(cells.clone()),
-            TableLogs::NotRead | TableLogs::TooMany => None,
-        })
+        let cells = logs.clone().expect("read above");
+        Ok(scan.clone().unflushed(cells))
     }
 }
 
@@ -168,17 +152,8 @@ impl ExportSource for TableSource<'_> {
 
     fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
         let region = &self.table.regions[part];
-        let shared = self.read_logs(scan)?;
-        let is_shared = shared.is_some();
-        let scan = match shared {
-            Some(cells) => scan.clone().unflushed(cells),
-            None => scan.clone(),
-        };
+        let scan = self.with_logs(scan)?;
         let cells = self.table.scan_region(region, &scan).map_err(DamagedTable::from_error)?;
-        if !is_shared {
-            print_torn_logs(cells.torn_logs());
-            print_log_warnings(self.table, cells.warnings());
-        }
         Ok(Box::new(cells))
     }
 

@@ -1,13 +1,12 @@
 //! `hfile snapshot get` and `hfile table get`: print the cells of rows.
 
 use anyhow::Context;
-use directories::{Error, Table, TableScan, UnflushedCells};
+use directories::{Table, TableScan, UnflushedCells};
 
-use super::place::{OpenTable, Place};
+use super::place::Place;
 use super::scan::print_cells;
 use crate::cell_options::{
-    CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
-    print_warnings,
+    CellOptions, print_missing, print_old_log_cells, print_torn_logs, print_warnings,
 };
 use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::{Answer, DamagedTable};
@@ -32,18 +31,15 @@ pub(super) struct Get<P: Place> {
 impl<P: Place> Get<P> {
     /// Prints the cells. The answer is negative if a row was not found, or if cells are missing.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let OpenTable { table, creation, with_logs, .. } = self.place.open()?;
-        let scan = self.cells.scan(creation)?.with_logs(with_logs);
-        let shared = self.read_logs(&table, &scan)?;
-        let is_shared = shared.is_some();
-        if let Some(cells) = &shared {
+        let open = self.place.open()?;
+        let mut scan = open.scan(&self.cells)?;
+        let table = open.table;
+        if scan.with_logs {
+            let cells = self.read_logs(&table, &scan)?;
             print_torn_logs(cells.torn_logs());
             print_warnings(cells.warnings());
+            scan = scan.unflushed(cells);
         }
-        let scan = match shared {
-            Some(cells) => scan.unflushed(cells),
-            None => scan,
-        };
         let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         let mut answer = Answer::Positive;
         for row in &self.rows {
@@ -56,10 +52,6 @@ impl<P: Place> Get<P> {
             let missing = cells.missing();
             print_missing(&missing);
             print_old_log_cells(cells.old_log_cells());
-            if !is_shared {
-                print_torn_logs(cells.torn_logs());
-                print_log_warnings(&table, cells.warnings());
-            }
             self.cells.explain(cells.trace());
             if found == 0 {
                 let place = if missing.is_empty() { "" } else { " in what can be read" };
@@ -70,11 +62,9 @@ impl<P: Place> Get<P> {
         output.finish().context(STDOUT)?;
         Ok(answer)
     }
-    /// Reads the logs once, if several rows need them and the cells between the rows are not too many.
-    fn read_logs(&self, table: &Table, scan: &TableScan) -> anyhow::Result<Option<UnflushedCells>> {
-        if !scan.with_logs || self.rows.len() < 2 {
-            return Ok(None);
-        }
+
+    /// Reads the logs once for all rows.
+    fn read_logs(&self, table: &Table, scan: &TableScan) -> anyhow::Result<UnflushedCells> {
         let mut scan = scan.clone();
         // In the order of hbase:meta, the least and the greatest row are others.
         if !table.name.is_meta() {
@@ -82,15 +72,6 @@ impl<P: Place> Get<P> {
             let last = rows().max().unwrap_or_default();
             scan = scan.start(rows().min().unwrap_or_default()).stop([last, b"\0"].concat());
         }
-        read_logs(table, &scan)
-    }
-}
-
-/// Reads the logs of a table; `None` if they have too many cells.
-pub(super) fn read_logs(table: &Table, scan: &TableScan) -> anyhow::Result<Option<UnflushedCells>> {
-    match table.read_logs(scan) {
-        Ok(cells) => Ok(Some(cells)),
-        Err(Error::TooManyLogCells { .. }) => Ok(None),
-        Err(error) => Err(DamagedTable::from_error(error)),
+        table.read_logs(&scan).map_err(DamagedTable::from_error)
     }
 }

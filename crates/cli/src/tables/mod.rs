@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! snapshot, table      the two nouns and their help; they have the same verbs
-//! place                the arguments that name a table
+//! place, log_options   the arguments that name a table, and the options of its logs
 //! list, info, verify, scan, get, export    one module per verb
 //! contents             regions, families and files as `info` reports them
 //! ```
@@ -12,6 +12,7 @@ mod export;
 mod get;
 mod info;
 mod list;
+mod log_options;
 mod place;
 mod scan;
 mod snapshot;

@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use directories::{LocalTree, RootDirectory, Snapshot, Table, TableName};
+use directories::{LocalTree, RootDirectory, Snapshot, Table, TableName, TableScan};
 use sstable::Timestamp;
 use store::Clock;
 
-use crate::cell_options::print_warnings;
+use super::log_options::LogOptions;
+use crate::cell_options::{CellOptions, print_warnings};
 use crate::failure::UsageError;
 use crate::size_text::show_number;
 use crate::stderr::print_message;
@@ -27,8 +28,19 @@ pub(super) struct OpenTable {
     pub(super) snapshot: Option<String>,
     /// When the snapshot was made; `None` for a table.
     pub(super) creation: Option<Timestamp>,
-    /// Whether to read cells that are only in write-ahead logs.
-    pub(super) with_logs: bool,
+    /// How write-ahead logs are read; `None` for a snapshot, which has none.
+    pub(super) logs: Option<LogOptions>,
+}
+
+impl OpenTable {
+    /// Returns a scan with the options of the command line.
+    pub(super) fn scan(&self, cells: &CellOptions) -> Result<TableScan, UsageError> {
+        let scan = cells.scan(self.creation)?;
+        Ok(match &self.logs {
+            Some(logs) => logs.add_to(scan),
+            None => scan,
+        })
+    }
 }
 
 /// The root directory.
@@ -58,9 +70,8 @@ pub(super) struct TablePlace {
     /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
     #[arg(value_name = "TABLE")]
     name: String,
-    /// Also read unflushed cells, which are only in write-ahead logs
-    #[arg(long)]
-    with_wal: bool,
+    #[command(flatten)]
+    logs: LogOptions,
 }
 
 impl fmt::Display for Root {
@@ -114,7 +125,7 @@ impl Place for SnapshotPlace {
             table,
             snapshot: Some(description.name),
             creation: Some(description.creation_time),
-            with_logs: false,
+            logs: None,
         })
     }
 }
@@ -150,12 +161,12 @@ impl Place for TablePlace {
         let table = open_table(&self.root, &self.name)?;
         let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
         let logs = table.logs.len() + recovered.count();
-        if logs > 0 && !self.with_wal {
+        if logs > 0 && !self.logs.with_wal() {
             let logs = show_number(logs as u64, "write-ahead log");
             print_message(format_args!(
                 "hfile: {logs} may have cells that are in no store file; --with-wal reads them too"
             ));
         }
-        Ok(OpenTable { table, snapshot: None, creation: None, with_logs: self.with_wal })
+        Ok(OpenTable { table, snapshot: None, creation: None, logs: Some(self.logs.clone()) })
     }
 }

@@ -7,7 +7,7 @@ use directories::{Region, Table, TableCells};
 use sstable::{BlockKind, BlockSource};
 
 use super::contents::file_len;
-use super::place::{OpenTable, Place};
+use super::place::Place;
 use crate::cell_options::{
     CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
 };
@@ -40,9 +40,10 @@ pub(super) struct Scan<P: Place> {
 impl<P: Place> Scan<P> {
     /// Prints the cells. The answer is negative if cells are missing.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let OpenTable { table, creation, with_logs, .. } = self.place.open()?;
-        self.rows.check(table.row_order())?;
-        let mut scan = self.cells.scan(creation)?.with_logs(with_logs);
+        let open = self.place.open()?;
+        self.rows.check(open.table.row_order())?;
+        let mut scan = open.scan(&self.cells)?;
+        let table = open.table;
         self.rows.limit(&mut scan);
         let mut cells = table.scan(&scan).map_err(DamagedTable::from_error)?;
         // Printed cells and a bar on the same terminal would be mixed.

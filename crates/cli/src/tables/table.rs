@@ -78,7 +78,8 @@ their files. With --skip-damaged, deleted cells and old versions can reappear wh
 --with-wal replays the logs of servers that did not stop cleanly: for each region and family, the entries whose
 sequence ids are greater than those of all its files. Entries that a restored snapshot took back are left out
 with a warning, although HBase would replay them. A log that was cut off within an entry is read up to that
-entry, as by HBase, and named on stderr.
+entry, as by HBase, and named on stderr. With --skip-damaged, a log without dictionaries is also read after
+damage, from the next sound entries on.
 Exit status: 0 all printed, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing or could not be read.")]
     Scan(WithReadingOptions<Scan<TablePlace>>),

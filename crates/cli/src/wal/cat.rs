@@ -7,7 +7,7 @@ use anyhow::Context;
 use directories::wal::{End, Entry, is_marker};
 use directories::{RegionName, TableName};
 use serde::Serialize;
-use sstable::ndjson;
+use sstable::{escape, ndjson};
 
 use super::files::{for_each_log, open};
 use crate::cell_options::print_torn;
@@ -174,8 +174,8 @@ fn write_text(out: &mut Stdout, entry: &Entry) -> io::Result<()> {
     writeln!(
         out,
         "{} {} sequence {} written {time}: {}",
-        entry.table,
-        entry.region,
+        escape(entry.table.as_bytes()),
+        escape(entry.region.as_bytes()),
         entry.sequence,
         show_number(entry.cells.len() as u64, "cell")
     )?;

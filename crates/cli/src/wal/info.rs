@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use directories::wal::{End, ValueCompression};
 use serde::Serialize;
+use sstable::escape;
 
 use super::files::for_each_log;
 use super::survey::{Counts, Damage, Survey, Torn, compression_text};
@@ -160,8 +161,8 @@ impl RegionReport {
         let (first, last) = (counts.first_sequence, counts.last_sequence);
         let time = counts.last_write_time.and_then(|time| i64::try_from(time).ok());
         vec![
-            self.table.clone(),
-            self.region.clone(),
+            escape(self.table.as_bytes()).to_string(),
+            escape(self.region.as_bytes()).to_string(),
             show_count(counts.entries),
             show_count(counts.cells),
             show_count(counts.markers),

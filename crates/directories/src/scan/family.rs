@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use sstable::{Cell, CellRef, Comparator, KeyRef, ReadTrace};
+use sstable::{Cell, CellRef, KeyRef, ReadTrace};
 use store::merge::{CellCursor, MergeCursor};
 use store::rules::{Rules, Verdict};
 
 use super::file_cells::FileCells;
+use super::log_cells::{LogMerge, MemoryCursor};
 use super::open::OpenFamily;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use crate::{Error, Result};
@@ -16,16 +17,10 @@ use crate::{Error, Result};
 pub(super) enum Source {
     /// A store file.
     File(Box<FileCells>),
-    /// The cells that are only in logs.
-    Log(LogCursor),
-}
-
-/// A cursor over the cells of a family that are only in logs.
-#[derive(Debug)]
-pub(super) struct LogCursor {
-    cells: Arc<Vec<Cell>>,
-    at: usize,
-    order: Comparator,
+    /// The cells that are only in logs, in memory.
+    Log(MemoryCursor),
+    /// The cells that are only in logs, with those in sorted runs on disk.
+    LogRuns(Box<LogMerge>),
 }
 
 /// A cursor over the cells of a family that a scan returns.
@@ -50,13 +45,15 @@ impl FamilyCells {
         range: &RowRange,
     ) -> Result<Self> {
         let order = plan.order;
-        let log = open
-            .log
-            .as_ref()
-            .map(|cells| Source::Log(LogCursor { cells: Arc::clone(cells), at: 0, order }));
+        let start = KeyRef::before_row(&range.start);
+        let log = open.log.as_ref().map(|log| match log.in_memory(order) {
+            Some(cells) => Ok(Source::Log(cells)),
+            None => log.merge(start, order).map(|cells| Source::LogRuns(Box::new(cells))),
+        });
         let files = open.files.iter().filter(|file| file.has_rows_of(plan, range));
-        let sources = log.into_iter().chain(files.map(|file| file.cells(plan))).collect();
-        let merge = MergeCursor::with_order(sources, KeyRef::before_row(&range.start), order)?;
+        let files = files.map(|file| file.cells(plan));
+        let sources = log.transpose()?.into_iter().chain(files).collect();
+        let merge = MergeCursor::with_order(sources, start, order)?;
         let (plan, range, rules) = (Arc::clone(plan), range.clone(), family.rules());
         let mut cells = Self { plan, range, merge, rules, is_done: false };
         cells.find_shown()?;
@@ -153,7 +150,8 @@ impl CellCursor for Source {
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
             Self::File(file) => file.cell(),
-            Self::Log(log) => log.cells.get(log.at).map(Cell::as_ref),
+            Self::Log(log) => log.cell().map(Cell::as_ref),
+            Self::LogRuns(log) => log.cell(),
         }
     }
 
@@ -161,7 +159,8 @@ impl CellCursor for Source {
     fn row(&self) -> Option<&[u8]> {
         match self {
             Self::File(file) => file.row(),
-            Self::Log(log) => log.cells.get(log.at).map(Cell::row),
+            Self::Log(log) => log.cell().map(Cell::row),
+            Self::LogRuns(log) => log.row(),
         }
     }
 
@@ -170,20 +169,21 @@ impl CellCursor for Source {
         match self {
             Self::File(file) => file.advance(),
             Self::Log(log) => {
-                log.at = log.at.saturating_add(1);
+                log.advance();
                 Ok(())
             }
+            Self::LogRuns(log) => Ok(log.advance()?),
         }
     }
 
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         match self {
             Self::File(file) => file.seek(key),
-            Self::Log(LogCursor { cells, at, order }) => {
-                *at =
-                    cells.partition_point(|cell| order.compare(&cell.as_ref().key(), &key).is_lt());
+            Self::Log(log) => {
+                log.seek(key);
                 Ok(())
             }
+            Self::LogRuns(log) => Ok(log.seek(key)?),
         }
     }
 }

@@ -12,12 +12,17 @@
 //! their age, and `file_cells.rs` iterates over one of them. `family.rs`, `region.rs` and
 //! `table.rs` combine them. `parallel.rs` runs parts of the table on several threads, and
 //! `batch.rs` carries their cells. `mob.rs` reads values from MOB files, `logs.rs` the cells that
-//! were not flushed. `damage.rs` collects what a scan leaves out because of damage.
+//! were not flushed: `log_regions.rs` has them while they are read, `log_runs.rs` those that do not fit
+//! into memory, `log_cells.rs` iterates over both. `log_events.rs` has what makes them old. `damage.rs` collects what a scan leaves out because of damage.
 
 mod batch;
 mod damage;
 mod family;
 mod file_cells;
+mod log_cells;
+mod log_events;
+mod log_regions;
+mod log_runs;
 mod logs;
 mod mob;
 mod open;
@@ -30,7 +35,8 @@ mod table;
 mod unflushed;
 
 pub use damage::MissingCells;
-pub use logs::{OldLogCells, TornLog};
+pub use log_events::OldLogCells;
+pub use logs::TornLog;
 pub(crate) use mob::{is_reference, mob_file};
 pub use options::{FamilyColumns, MobValues, TableScan};
 pub use table::TableCells;

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use filter::Seed;
 use sstable::{
-    Caching, Cell, FileInfo, FileInfoValue, FileName, FilterAnswer, ReadTrace, RowProbe,
-    RowsBetween, Timestamp, error_line,
+    Caching, FileInfo, FileInfoValue, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween,
+    Timestamp, error_line,
 };
 use store::rules::Rules;
 
 use super::damage::MissingCells;
 use super::family::Source;
 use super::file_cells::FileCells;
+use super::log_cells::StoreLog;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use super::sequence::FileSequence;
 use crate::fit::FamilyCells;
@@ -30,8 +31,8 @@ pub(super) struct OpenRegion {
 pub(super) struct OpenFamily {
     /// Newest first.
     pub(super) files: Vec<OpenFile>,
-    /// The cells that are only in logs, in order.
-    pub(super) log: Option<Arc<Vec<Cell>>>,
+    /// The cells that are only in logs.
+    pub(super) log: Option<StoreLog>,
 }
 
 /// An open store file.
@@ -52,7 +53,7 @@ impl OpenRegion {
     pub(super) fn open(plan: &Plan, region: &Region, trace: &mut ReadTrace) -> Result<Self> {
         let mut families = Vec::new();
         for wanted in &plan.families {
-            let log = plan.logs.of_store(region.info.encoded_name.as_str(), &wanted.name);
+            let log = plan.logs.open_store(region.info.encoded_name.as_str(), &wanted.name)?;
             let mut files = match region.family(&wanted.name) {
                 Some(family) => open_family(plan, region, family)?,
                 None => Vec::new(),

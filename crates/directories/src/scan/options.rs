@@ -1,5 +1,7 @@
 //! The parameters of a scan.
 
+use std::path::PathBuf;
+
 use sstable::{ReaderOptions, Timestamp};
 
 use super::unflushed::UnflushedCells;
@@ -50,6 +52,8 @@ pub struct TableScan {
     pub unflushed: Option<UnflushedCells>,
     /// The maximum bytes of cells from logs in memory.
     pub log_bytes_max: usize,
+    /// The directory of the temporary file for cells from logs; `None` for that of the system.
+    pub log_directory: Option<PathBuf>,
     /// The number of threads that read.
     pub threads: usize,
     /// About how many bytes of store files a thread reads at a time.
@@ -95,6 +99,7 @@ impl Default for TableScan {
             with_logs: false,
             unflushed: None,
             log_bytes_max: 256 << 20,
+            log_directory: None,
             threads: 1,
             part_len: 8 << 20,
             reader_options: ReaderOptions::default(),
@@ -231,10 +236,22 @@ impl TableScan {
 
     /// Sets the maximum bytes of cells from logs in memory. Default: 256 MiB.
     ///
-    /// With more, the scan fails with [`Error::TooManyLogCells`](crate::Error::TooManyLogCells). One
-    /// entry can take more memory while it is read.
+    /// It is the bound for all regions of the scan together, and with several threads. Of more cells,
+    /// those of the region with the most go to sorted runs in a temporary file, which the scan merges: see
+    /// [`log_directory`](Self::log_directory). One entry more is in memory while the logs are read, and
+    /// for each run of the regions that are being scanned a block of 64 KiB.
     pub const fn log_bytes_max(mut self, bytes: usize) -> Self {
         self.log_bytes_max = bytes;
+        self
+    }
+
+    /// Sets the directory of the temporary file for cells from logs that exceed
+    /// [`log_bytes_max`](Self::log_bytes_max). Default: that of the system, `$TMPDIR` or `/tmp`.
+    ///
+    /// The file needs about the bytes of the cells, compressed with LZ4; twice as many with more than 16
+    /// runs of a store. It has no name on Unix, so nothing of it stays when the program ends.
+    pub fn log_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.log_directory = Some(directory.into());
         self
     }
 

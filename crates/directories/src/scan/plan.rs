@@ -8,7 +8,8 @@ use store::rules::{Rules, View};
 use store::{Clock, FamilyOptions};
 
 use super::damage::{Losses, MissingCells};
-use super::logs::{LogCells, OldLogCells};
+use super::log_events::OldLogCells;
+use super::logs::LogCells;
 use super::mob::MobFiles;
 use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan, Warning};
 

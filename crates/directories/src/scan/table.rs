@@ -5,7 +5,8 @@ use std::sync::Arc;
 use sstable::{Cell, CellRef, ReadTrace};
 
 use super::damage::MissingCells;
-use super::logs::{OldLogCells, TornLog};
+use super::log_events::OldLogCells;
+use super::logs::TornLog;
 use super::open::OpenRegion;
 use super::parallel::ParallelCells;
 use super::plan::Plan;

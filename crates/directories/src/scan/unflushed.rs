@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::logs::{LogCells, OldLogCells, TornLog};
+use super::log_events::OldLogCells;
+use super::logs::{LogCells, TornLog};
 use super::plan::Plan;
 use crate::{Result, Table, TableScan, Warning};
 

@@ -17,8 +17,11 @@ use super::limits::HEADER_LEN_MAX;
 /// The first bytes of a write-ahead log.
 pub(super) const MAGIC: &[u8; 4] = b"PWAL";
 
-/// The only cell codec that this module reads; a log uses it with or without dictionaries.
+/// HBase's cell codec; a log uses it with or without dictionaries.
 const CODEC: &str = "org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
+
+/// Phoenix's cell codec, which is read without dictionaries only: with them it encodes other bytes.
+const PHOENIX_CODEC: &str = "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec";
 
 /// The writers that HBase names in headers of logs that are not encrypted.
 const WRITERS: [&str; 2] = ["ProtobufLogWriter", "AsyncProtobufLogWriter"];
@@ -132,9 +135,19 @@ impl Header {
         if let Some(writer) = message.writer.as_ref().filter(|name| !WRITERS.contains(&&***name)) {
             return Err(Stop::Unsupported(format!("the writer {writer:?}")));
         }
-        if let Some(codec) = message.cell_codec.as_ref().filter(|name| **name != CODEC) {
-            return Err(Stop::Unsupported(format!("the cell codec {codec:?}")));
+        let has_dictionaries = message.has_compression.unwrap_or_default();
+        match message.cell_codec.as_deref() {
+            None | Some(CODEC) => Ok(()),
+            Some(PHOENIX_CODEC) if !has_dictionaries => Ok(()),
+            Some(codec) => {
+                let with = if has_dictionaries { " with dictionaries" } else { "" };
+                Err(Stop::Unsupported(format!("the cell codec {codec:?}{with}")))
+            }
         }
-        Ok(())
+    }
+
+    /// Returns whether Phoenix's codec has written the cells.
+    pub(super) fn is_phoenix(&self) -> bool {
+        self.cell_codec.as_deref() == Some(PHOENIX_CODEC)
     }
 }

@@ -1,12 +1,14 @@
 //! Reads a file from front to back, through a buffer.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use sstable::ReadAt;
 
 use super::error::Stop;
 
-/// The number of bytes that a read fills the buffer to; more for a larger part.
+/// The number of bytes that a read fills the buffer to, unless another number is given; more for a
+/// larger part.
 const CHUNK_LEN: usize = 256 << 10;
 
 /// A cursor over the bytes of a file up to `end`.
@@ -19,18 +21,30 @@ pub(super) struct Input {
     /// The position of the cursor in the file.
     offset: u64,
     end: u64,
+    chunk_len: usize,
 }
 
 impl Input {
     /// Creates a cursor at the first byte of a source.
     pub(super) fn new(source: Arc<dyn ReadAt>) -> Self {
         let end = source.len();
-        Self { source, buffer: Vec::new(), start: 0, offset: 0, end }
+        Self { source, buffer: Vec::new(), start: 0, offset: 0, end, chunk_len: CHUNK_LEN }
     }
 
-    /// Creates a cursor at an offset of a source.
-    pub(super) fn at(source: Arc<dyn ReadAt>, offset: u64) -> Self {
-        Self { offset, ..Self::new(source) }
+    /// Creates a cursor over a part of a source that reads few bytes ahead.
+    pub(super) fn of_part(source: Arc<dyn ReadAt>, part: Range<u64>, chunk_len: usize) -> Self {
+        Self { offset: part.start, end: part.end, chunk_len, ..Self::new(source) }
+    }
+
+    /// Moves the cursor to an offset.
+    pub(super) fn seek(&mut self, offset: u64) {
+        self.buffer.clear();
+        (self.start, self.offset) = (0, offset);
+    }
+
+    /// Returns the end.
+    pub(super) const fn end(&self) -> u64 {
+        self.end
     }
 
     /// Makes the bytes from `end` on unreadable: the trailer begins there.
@@ -89,9 +103,9 @@ impl Input {
         self.buffer.drain(..self.start.min(self.buffer.len()));
         self.start = 0;
         // Frees the memory of a large cell.
-        self.buffer.shrink_to(CHUNK_LEN);
+        self.buffer.shrink_to(self.chunk_len);
         let left = usize::try_from(self.left()).unwrap_or(usize::MAX);
-        let target = len.max(CHUNK_LEN).min(left);
+        let target = len.max(self.chunk_len).min(left);
         let have = self.buffer.len();
         self.buffer.resize(target.max(have), 0);
         let at = self.offset.saturating_add(u64::try_from(have).unwrap_or(u64::MAX));

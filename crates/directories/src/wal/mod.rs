@@ -7,14 +7,15 @@
 //! ```
 //!
 //! `header.rs` and `trailer.rs` have the two ends of a file, `entry.rs` has the key of an entry,
-//! `plain.rs` and `compressed.rs` have the two cell codecs. The compressed codec uses the
-//! dictionaries of `dictionary.rs`. `input.rs` reads the bytes, and `reader.rs` iterates over the
-//! entries.
+//! `plain.rs` and `compressed.rs` have the two cell codecs, `decode.rs` reads an entry by either. The
+//! compressed codec uses the dictionaries of `dictionary.rs`. `input.rs` reads the bytes, and `reader.rs`
+//! iterates over the entries.
 //!
 //! A file without a trailer was not closed: the server still writes it, or died. Its last entry may be
 //! torn, that is, cut off by the end of the file. The reader returns the whole entries before it;
 //! [`Reader::end`] then tells where the torn entry begins. If a sound entry follows the cut one, the
-//! file is not torn but damaged; `resync.rs` looks for it, in logs without dictionaries.
+//! file is not torn but damaged; `resync.rs` looks for it, in logs without dictionaries. There
+//! [`Reader::skip_damage`] also finds where to go on after damage.
 //!
 //! A log has no checksums; HBase relies on those of HDFS. The reader cannot detect changed bytes
 //! that still form a valid entry.
@@ -40,6 +41,7 @@
 //! ```
 
 mod compressed;
+mod decode;
 mod dictionary;
 mod entry;
 mod error;
@@ -50,9 +52,11 @@ pub(crate) mod marker;
 mod plain;
 mod reader;
 mod resync;
+mod skipped;
 mod trailer;
 
 pub use entry::{Entry, is_marker};
 pub use error::{Error, Result};
 pub use header::{Header, ValueCompression};
 pub use reader::{End, Reader};
+pub use skipped::{SkipEnd, SkippedBytes};

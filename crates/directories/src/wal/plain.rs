@@ -9,6 +9,9 @@
 //! |       | value        |                                                                |
 //! |     2 | tags length  | u16 BE; a cell without tags may end before this field          |
 //! |       | tags         |                                                                |
+//!
+//! Phoenix's codec writes the same, and −1 in place of the length before a cell of its own form. Its
+//! classes: `IndexedWALEditCodec`, `KeyValueCodec`.
 
 use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId};
 
@@ -16,11 +19,27 @@ use super::error::Stop;
 use super::input::Input;
 use super::limits::CELL_LEN_MAX;
 
+/// The length that Phoenix writes before a cell of an index. Its class: `IndexedKeyValue`.
+const PHOENIX_INDEX_CELL: i32 = -1;
+
 /// Reads a cell.
 pub(super) fn read_cell(input: &mut Input, sequence_id: SequenceId) -> Result<Cell, Stop> {
-    let len = u32::from_be_bytes(input.array()?);
-    let len = i32::try_from(len).ok().and_then(|len| usize::try_from(len).ok());
-    let len = len.ok_or_else(|| Stop::wrong("the length of a cell is negative"))?;
+    let len = i32::from_be_bytes(input.array()?);
+    read_cell_of(input, len, sequence_id)
+}
+
+/// Reads a cell of a log that Phoenix's codec wrote.
+pub(super) fn read_phoenix_cell(input: &mut Input, sequence_id: SequenceId) -> Result<Cell, Stop> {
+    match i32::from_be_bytes(input.array()?) {
+        PHOENIX_INDEX_CELL => {
+            Err(Stop::Unsupported("a cell of an index that Phoenix encodes (length -1)".to_owned()))
+        }
+        len => read_cell_of(input, len, sequence_id),
+    }
+}
+
+fn read_cell_of(input: &mut Input, len: i32, sequence_id: SequenceId) -> Result<Cell, Stop> {
+    let len = usize::try_from(len).map_err(|_| Stop::wrong("the length of a cell is negative"))?;
     parse(input.take_part("a cell", len, CELL_LEN_MAX)?, sequence_id)
         .ok_or_else(|| Stop::wrong("the lengths in a cell contradict each other"))?
 }

@@ -1,16 +1,18 @@
 //! Reads the entries of a write-ahead log in order.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use sstable::{FileName, ReadAt, SequenceId};
+use sstable::{FileName, ReadAt};
 
-use super::compressed::Dictionaries;
-use super::entry::{Entry, Key};
+use super::decode::Codec;
+use super::entry::Entry;
 use super::error::{Error, Result, Stop};
 use super::header::{Header, MAGIC};
 use super::input::Input;
-use super::limits::{ENTRY_LEN_MAX, KEY_LEN_MAX};
-use super::{plain, resync, trailer};
+use super::resync::{ENTRIES_TO_READ_ON, Search};
+use super::skipped::{SkipEnd, SkippedBytes};
+use super::trailer;
 use crate::contents::Contents;
 
 /// How a log ends after its last whole entry.
@@ -34,16 +36,22 @@ pub enum End {
 /// An iterator over the entries of a write-ahead log.
 ///
 /// Holds one entry in memory, and the dictionaries of a compressed log. The iterator ends after the
-/// last whole entry, or after an error. [`end`](Self::end) then tells how the file ends.
+/// last whole entry, or after an error. [`end`](Self::end) then tells how the file ends. After an error,
+/// [`skip_damage`](Self::skip_damage) can make it go on.
 pub struct Reader {
     file: FileName,
     input: Input,
     header: Option<Header>,
-    dictionaries: Option<Dictionaries>,
+    codec: Codec,
     has_trailer: bool,
     /// Whether the iterator has ended.
     is_done: bool,
     end: Option<End>,
+    /// Where the entry begins that could not be read.
+    damaged_at: Option<u64>,
+    /// The greatest sequence ids by region, once the reader has gone on after damage.
+    last: Option<HashMap<String, u64>>,
+    search: Option<Search>,
 }
 
 impl Reader {
@@ -70,10 +78,9 @@ impl Reader {
         let header = match Header::read(&mut input) {
             Ok(header) => header,
             Err(Stop::Ends) => {
-                let end = Some(End::Torn { offset: 0, bytes: len, part: "the header" });
-                let (header, dictionaries, has_trailer) = (None, None, false);
-                let is_done = true;
-                return Ok(Self { file, input, header, dictionaries, has_trailer, is_done, end });
+                let end = End::Torn { offset: 0, bytes: len, part: "the header" };
+                let reader = Self::new(file, input, None, Codec::Plain);
+                return Ok(Self { is_done: true, end: Some(end), ..reader });
             }
             Err(stop) => return Err(fail(stop)),
         };
@@ -82,10 +89,24 @@ impl Reader {
         if let Some(offset) = trailer {
             input.set_end(offset);
         }
-        let dictionaries = Dictionaries::new(&header);
-        let (header, has_trailer) = (Some(header), trailer.is_some());
-        let (is_done, end) = (false, None);
-        Ok(Self { file, input, header, dictionaries, has_trailer, is_done, end })
+        let codec = Codec::of(&header);
+        let reader = Self::new(file, input, Some(header), codec);
+        Ok(Self { has_trailer: trailer.is_some(), ..reader })
+    }
+
+    const fn new(file: FileName, input: Input, header: Option<Header>, codec: Codec) -> Self {
+        Self {
+            file,
+            input,
+            header,
+            codec,
+            has_trailer: false,
+            is_done: false,
+            end: None,
+            damaged_at: None,
+            last: None,
+            search: None,
+        }
     }
 
     /// Returns the header; `None` if the file ends before the header does.
@@ -118,8 +139,8 @@ impl Reader {
                 let stop = Stop::wrong("an entry reaches into the trailer");
                 Err(failure(&self.file, offset, stop))
             }
-            Err(Stop::Ends) if self.dictionaries.is_none() => {
-                let found = resync::find_entry(self.input.source(), offset);
+            Err(Stop::Ends) if !matches!(self.codec, Codec::Dictionaries(_)) => {
+                let found = self.search().find_entries(offset, 1, &HashMap::new());
                 match found.map_err(|stop| failure(&self.file, offset, stop))? {
                     None => torn("an entry"),
                     Some(next) => {
@@ -134,40 +155,61 @@ impl Reader {
         }
     }
 
+    /// Goes on after an error of the iterator about damage or an unsupported part: with the next entries
+    /// that are sound.
+    ///
+    /// Returns what it skips; `None` if there was no such error. In a log without dictionaries, the
+    /// entries are sound if the next three, or all up to the end of a file that is not torn, can be read
+    /// and have the names of regions and tables, and the sequence ids of each region rise, from the
+    /// entries before the damage on. In a log with dictionaries the reader cannot go on, because the
+    /// entries need the dictionary entries of those before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn skip_damage(&mut self) -> Result<Option<SkippedBytes>> {
+        let Some(offset) = self.damaged_at.take() else { return Ok(None) };
+        let rest = self.input.end().saturating_sub(offset);
+        if matches!(self.codec, Codec::Dictionaries(_)) {
+            return Ok(Some(SkippedBytes { offset, bytes: rest, end: SkipEnd::Dictionaries }));
+        }
+        let last = match self.last.take() {
+            Some(last) => last,
+            None => self.sequences_before(offset)?,
+        };
+        let found = self.search().find_entries(offset, ENTRIES_TO_READ_ON, &last);
+        let found = found.map_err(|stop| failure(&self.file, offset, stop))?;
+        self.last = Some(last);
+        let Some(next) = found else {
+            return Ok(Some(SkippedBytes { offset, bytes: rest, end: SkipEnd::NoEntries }));
+        };
+        self.input.seek(next);
+        self.is_done = false;
+        let bytes = next.saturating_sub(offset);
+        Ok(Some(SkippedBytes { offset, bytes, end: SkipEnd::Entries }))
+    }
+
+    /// Returns the greatest sequence id of each region before an offset.
+    fn sequences_before(&self, offset: u64) -> Result<HashMap<String, u64>> {
+        let mut last = HashMap::new();
+        let again = Self::open(Arc::clone(self.input.source()), self.file.clone())?;
+        for entry in again.map_while(Result::ok).take_while(|entry| entry.offset < offset) {
+            add_sequence(&mut last, &entry);
+        }
+        Ok(last)
+    }
+
+    fn search(&mut self) -> &mut Search {
+        let (source, end) = (self.input.source(), self.input.end());
+        self.search.get_or_insert_with(|| Search::new(source, end))
+    }
+
     /// Reads the next entry; `None` if the rest of the file is an unfinished trailer.
     fn read_entry(&mut self) -> Result<Option<Entry>, Stop> {
-        let offset = self.input.offset();
-        let len = self.input.varint_len()?;
-        if len == 0 {
-            return self.read_begun_trailer();
+        match self.codec.read_entry(&mut self.input)? {
+            Some(entry) => Ok(Some(entry)),
+            None => self.read_begun_trailer(),
         }
-        let key = Key::parse(self.input.take_part("the key of an entry", len, KEY_LEN_MAX)?)?;
-        let (region, table) = match &mut self.dictionaries {
-            Some(dictionaries) => dictionaries.names(key.region, key.table)?,
-            None => (key.region, key.table),
-        };
-        let text = |name, what| {
-            String::from_utf8(name).map_err(|_| Stop::wrong(format!("the {what} is not UTF-8")))
-        };
-        let (region, table) = (text(region, "region")?, text(table, "table")?);
-        let sequence_id = SequenceId::new(key.sequence);
-        let mut cells = Vec::new();
-        let mut memory: usize = 0;
-        for _ in 0..key.cells {
-            let cell = match &mut self.dictionaries {
-                Some(dictionaries) => dictionaries.read_cell(&mut self.input, sequence_id)?,
-                None => plain::read_cell(&mut self.input, sequence_id)?,
-            };
-            let view = cell.as_ref();
-            let parts = [view.row, view.family, view.qualifier, view.value, view.tags];
-            let len: usize = parts.iter().map(|part| part.len()).sum();
-            memory = memory.saturating_add(len).saturating_add(size_of_val(&cell));
-            Stop::check_limit("an entry", memory, ENTRY_LEN_MAX)?;
-            cells.push(cell);
-        }
-        let len = self.input.offset().saturating_sub(offset);
-        let (sequence, write_time) = (key.sequence, key.write_time);
-        Ok(Some(Entry { region, table, sequence, write_time, cells, offset, len }))
     }
 
     /// Checks that the rest of the file is the beginning of a trailer.
@@ -192,15 +234,34 @@ impl Iterator for Reader {
         if self.is_done {
             return None;
         }
+        let offset = self.input.offset();
         let next = self.read();
         self.is_done = !matches!(next, Ok(Ok(_)));
         match next {
-            Ok(Ok(entry)) => Some(Ok(entry)),
+            Ok(Ok(entry)) => {
+                if let Some(last) = &mut self.last {
+                    add_sequence(last, &entry);
+                }
+                Some(Ok(entry))
+            }
             Ok(Err(end)) => {
                 self.end = Some(end);
                 None
             }
-            Err(error) => Some(Err(error)),
+            Err(error) => {
+                let is_damage = matches!(error, Error::Damaged { .. } | Error::Unsupported { .. });
+                self.damaged_at = is_damage.then_some(offset);
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+fn add_sequence(last: &mut HashMap<String, u64>, entry: &Entry) {
+    match last.get_mut(&entry.region) {
+        Some(sequence) => *sequence = entry.sequence.max(*sequence),
+        None => {
+            last.insert(entry.region.clone(), entry.sequence);
         }
     }
 }

@@ -103,18 +103,15 @@ fn entries_of_hbase_meta_are_found() {
 }
 
 #[test]
-fn as_many_candidates_are_tried_as_the_limit_allows() {
-    // Bytes that begin as a key, and are none.
+fn an_entry_is_found_after_many_bytes_that_look_like_keys() {
     let candidate = [&b"\x0a\x20"[..], REGION.as_bytes(), &[0x12]].concat();
     let whole = entry(0);
     let (bytes, _) = with_wrong_length(&[], 0);
-    // The key of the unfinished entry is a candidate too.
-    for (candidates, is_found) in [(62, true), (63, false)] {
+    for candidates in [1, 64, 5000] {
         let rest = [candidate.repeat(candidates), whole.clone()].concat();
         let next = bytes.len() + candidates * candidate.len();
         let end = end_of(with_wrong_length(&rest, 0).0);
-        let expected = format!("a sound one is at {next}");
-        assert_eq!(end.ends_with(&expected), is_found, "{candidates}: {end}");
+        assert!(end.ends_with(&format!("a sound one is at {next}")), "{candidates}: {end}");
     }
 }
 

@@ -68,6 +68,8 @@ class Source:
         now: int | None = None,
         skip_damaged: bool = False,
         with_wal: bool = False,
+        wal_memory: int | None = None,
+        wal_directory: _Path | None = None,
         threads: int = 1,
         batch_size: int | None = None,
     ) -> Scan: ...
@@ -86,6 +88,8 @@ class Source:
         now: int | None = None,
         skip_damaged: bool = False,
         with_wal: bool = False,
+        wal_memory: int | None = None,
+        wal_directory: _Path | None = None,
         threads: int = 1,
     ) -> CellIterator: ...
     def get(
@@ -101,6 +105,8 @@ class Source:
         now: int | None = None,
         skip_damaged: bool = False,
         with_wal: bool = False,
+        wal_memory: int | None = None,
+        wal_directory: _Path | None = None,
     ) -> list[Cell]: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...

@@ -1,0 +1,177 @@
+//! The cells of a store that are only in logs, sorted: those in memory, and those in runs on disk.
+//!
+//! HBase's memstore holds one cell of a key and sequence id, the one that was written last. So do the
+//! cells in memory and a run, and [`LogMerge`] of several of them.
+
+use std::sync::Arc;
+
+use sstable::{Caching, Cell, CellRef, Comparator, KeyRef, Reader, Scanner, SequenceId};
+use store::merge::{CellCursor, MergeCursor};
+
+use super::log_events::WrittenBy;
+
+/// The unflushed cells of a store, open for reads.
+#[derive(Debug)]
+pub(super) struct StoreLog {
+    pub(super) cells: Arc<Vec<Cell>>,
+    /// Older than the cells in memory; the oldest first.
+    pub(super) runs: Vec<Reader>,
+}
+
+/// Sorts cells that are in the order in which they were written; of equal ones, keeps the last.
+pub(super) fn sorted(mut cells: Vec<(WrittenBy, Cell)>, order: Comparator) -> Vec<Cell> {
+    // The sort is stable, so that of equal cells the last one comes first.
+    cells.reverse();
+    cells.sort_by(|(_, one), (_, other)| {
+        let (one, other) = (one.as_ref(), other.as_ref());
+        let by_key = order.compare(&one.key(), &other.key());
+        by_key.then(other.sequence_id.cmp(&one.sequence_id))
+    });
+    cells.dedup_by(|(_, later), (_, kept)| {
+        let (later, kept) = (later.as_ref(), kept.as_ref());
+        later.sequence_id == kept.sequence_id && later.key() == kept.key()
+    });
+    cells.into_iter().map(|(_, cell)| cell).collect()
+}
+
+impl StoreLog {
+    /// Returns a cursor over the cells in memory, if there are no runs.
+    pub(super) fn in_memory(&self, order: Comparator) -> Option<MemoryCursor> {
+        self.runs.is_empty().then(|| MemoryCursor::new(Arc::clone(&self.cells), order))
+    }
+
+    /// Returns a cursor over all cells from `start` on.
+    pub(super) fn merge(&self, start: KeyRef<'_>, order: Comparator) -> sstable::Result<LogMerge> {
+        let memory = LogSource::Memory(MemoryCursor::new(Arc::clone(&self.cells), order));
+        let runs = self.runs.iter().rev().map(LogSource::of_run);
+        LogMerge::new(std::iter::once(memory).chain(runs).collect(), start, order)
+    }
+}
+
+/// Sorted cells of a store: those in memory, or those of a run.
+#[derive(Debug)]
+pub(super) enum LogSource {
+    Memory(MemoryCursor),
+    Run(Box<Scanner>),
+}
+
+/// A cursor over sorted cells in memory.
+#[derive(Debug)]
+pub(super) struct MemoryCursor {
+    cells: Arc<Vec<Cell>>,
+    at: usize,
+    order: Comparator,
+}
+
+/// A cursor over the merged cells of a store; of equal cells it has only the one written last.
+#[derive(Debug)]
+pub(super) struct LogMerge {
+    merge: MergeCursor<LogSource>,
+    /// The flat key of the current cell, and its sequence id.
+    key: Vec<u8>,
+    sequence: SequenceId,
+}
+
+impl LogSource {
+    /// Returns a cursor without a position over the cells of a run.
+    pub(super) fn of_run(run: &Reader) -> Self {
+        Self::Run(Box::new(run.scanner(Caching::Bypass)))
+    }
+}
+
+impl MemoryCursor {
+    /// Begins at the first cell.
+    pub(super) const fn new(cells: Arc<Vec<Cell>>, order: Comparator) -> Self {
+        Self { cells, at: 0, order }
+    }
+
+    /// Returns the current cell.
+    #[inline]
+    pub(super) fn cell(&self) -> Option<&Cell> {
+        self.cells.get(self.at)
+    }
+
+    /// Moves to the next cell.
+    #[inline]
+    pub(super) const fn advance(&mut self) {
+        self.at = self.at.saturating_add(1);
+    }
+
+    /// Moves to the first cell at or after `key`.
+    pub(super) fn seek(&mut self, key: KeyRef<'_>) {
+        let is_before = |cell: &Cell| self.order.compare(&cell.as_ref().key(), &key).is_lt();
+        self.at = self.cells.partition_point(is_before);
+    }
+}
+
+impl LogMerge {
+    /// Merges sources, newest first, beginning at `start`.
+    pub(super) fn new(
+        sources: Vec<LogSource>,
+        start: KeyRef<'_>,
+        order: Comparator,
+    ) -> sstable::Result<Self> {
+        let merge = MergeCursor::with_order(sources, start, order)?;
+        Ok(Self { merge, key: Vec::new(), sequence: SequenceId::default() })
+    }
+}
+
+impl CellCursor for LogMerge {
+    type Error = sstable::Error;
+
+    fn cell(&self) -> Option<CellRef<'_>> {
+        self.merge.cell()
+    }
+
+    fn advance(&mut self) -> sstable::Result<()> {
+        let Some(cell) = self.merge.cell() else { return Ok(()) };
+        self.key.clear();
+        cell.key().write_flat(&mut self.key);
+        self.sequence = cell.sequence_id;
+        let current = KeyRef::parse(&self.key);
+        loop {
+            self.merge.advance()?;
+            let is_equal = self.merge.cell().is_some_and(|cell| {
+                cell.sequence_id == self.sequence && Some(cell.key()) == current
+            });
+            if !is_equal {
+                return Ok(());
+            }
+        }
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> sstable::Result<()> {
+        self.merge.seek(key)
+    }
+}
+
+impl CellCursor for LogSource {
+    type Error = sstable::Error;
+
+    fn cell(&self) -> Option<CellRef<'_>> {
+        match self {
+            Self::Memory(cursor) => cursor.cell().map(Cell::as_ref),
+            Self::Run(scanner) => scanner.cell(),
+        }
+    }
+
+    fn advance(&mut self) -> sstable::Result<()> {
+        match self {
+            Self::Memory(cursor) => {
+                cursor.advance();
+                Ok(())
+            }
+            Self::Run(scanner) => scanner.advance(),
+        }
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> sstable::Result<()> {
+        match self {
+            Self::Memory(cursor) => {
+                cursor.seek(key);
+                Ok(())
+            }
+            Self::Run(scanner) => scanner.seek(key),
+        }
+    }
+}

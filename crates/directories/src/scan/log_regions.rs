@@ -1,0 +1,138 @@
+//! The unflushed cells of a region while the logs are read.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sstable::{Cell, Comparator, SequenceId};
+
+use super::log_cells::sorted;
+use super::log_events::{OldLogCells, RegionEvents, WrittenBy};
+use super::log_runs::{Run, RunFile};
+use super::open::open_family;
+use super::plan::Plan;
+use crate::{Region, Result};
+
+/// A region of the scan while the logs are read.
+pub(super) struct UnflushedRegion {
+    last_opened: Option<SequenceId>,
+    /// The openings and closings of the region that the logs record.
+    pub(super) events: RegionEvents,
+    stores: HashMap<Vec<u8>, UnflushedStore>,
+    /// Those of the cells in memory.
+    pub(super) bytes: usize,
+    old: OldLogCells,
+}
+
+/// A store of the scan while the logs are read.
+struct UnflushedStore {
+    /// The sequence id up to which all cells are in files.
+    flushed: Option<SequenceId>,
+    /// In the order in which they were read.
+    cells: Vec<(WrittenBy, Cell)>,
+    /// Older than the cells; the oldest first.
+    runs: Vec<Run>,
+}
+
+/// The unflushed cells of a store.
+#[derive(Debug)]
+pub(super) struct StoreCells {
+    /// Sorted.
+    pub(super) cells: Arc<Vec<Cell>>,
+    /// Older than the cells; the oldest first.
+    pub(super) runs: Vec<Run>,
+}
+
+impl UnflushedRegion {
+    /// Opens the files of a region, which say what was flushed.
+    pub(super) fn new(region: &Region, plan: &Plan, events: RegionEvents) -> Result<Self> {
+        let mut stores = HashMap::new();
+        for wanted in &plan.families {
+            let files = region.family(&wanted.name);
+            let files = files.map(|family| open_family(plan, region, family)).transpose()?;
+            let newest = files.iter().flatten().map(|file| file.sequence.newest);
+            let flushed = newest.max().flatten();
+            let store = UnflushedStore { flushed, cells: Vec::new(), runs: Vec::new() };
+            stores.insert(wanted.name.clone(), store);
+        }
+        let old = OldLogCells {
+            region: region.info.encoded_name.to_string(),
+            cells: 0,
+            oldest: SequenceId::MAX,
+            newest: SequenceId::new(0),
+        };
+        Ok(Self { last_opened: region.last_opened, events, stores, bytes: 0, old })
+    }
+
+    /// Adds a cell, unless a file has it or it is older than the region's last opening or closing.
+    /// Returns the bytes that it takes.
+    pub(super) fn add(&mut self, cell: &Cell, written: WrittenBy) -> usize {
+        let Some(store) = self.stores.get_mut(cell.family()) else { return 0 };
+        let sequence = cell.sequence_id();
+        if store.flushed.is_some_and(|flushed| sequence <= flushed) {
+            return 0;
+        }
+        if self.last_opened.is_some_and(|opened| sequence <= opened) || self.events.follow(written)
+        {
+            self.old.add(cell);
+            return 0;
+        }
+        store.cells.push((written, cell.clone()));
+        let bytes = bytes(cell);
+        self.bytes = self.bytes.saturating_add(bytes);
+        bytes
+    }
+
+    /// Drops the cells in memory that were written before the region was opened or closed.
+    pub(super) fn drop_old(&mut self) {
+        let Self { events, stores, bytes: all, old, .. } = self;
+        for store in stores.values_mut() {
+            store.cells.retain(|(written, cell)| {
+                let is_old = events.follow(*written);
+                if is_old {
+                    old.add(cell);
+                    *all = all.saturating_sub(bytes(cell));
+                }
+                !is_old
+            });
+        }
+    }
+
+    /// Writes the cells in memory to runs, one for each store.
+    pub(super) fn write_runs(&mut self, file: &mut RunFile, order: Comparator) -> Result<()> {
+        for store in self.stores.values_mut().filter(|store| !store.cells.is_empty()) {
+            let cells = std::mem::take(&mut store.cells);
+            let cells = sorted(cells, order);
+            file.add(&mut store.runs, &cells)?;
+        }
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// Returns whether cells of the region are on disk.
+    pub(super) fn has_runs(&self) -> bool {
+        self.stores.values().any(|store| !store.runs.is_empty())
+    }
+
+    /// Returns the cells in order, by family, and those that were left out.
+    pub(super) fn in_order(
+        mut self,
+        order: Comparator,
+    ) -> (HashMap<Vec<u8>, StoreCells>, OldLogCells) {
+        self.drop_old();
+        let stores = self.stores.into_iter().filter_map(|(family, store)| {
+            let UnflushedStore { cells, runs, .. } = store;
+            let cells = sorted(cells, order);
+            let is_empty = cells.is_empty() && runs.is_empty();
+            (!is_empty).then(|| (family, StoreCells { cells: Arc::new(cells), runs }))
+        });
+        (stores.collect(), self.old)
+    }
+}
+
+/// Returns the bytes that a cell takes in memory.
+fn bytes(cell: &Cell) -> usize {
+    let view = cell.as_ref();
+    let parts = [view.row, view.family, view.qualifier, view.value, view.tags];
+    let len: usize = parts.iter().map(|part| part.len()).sum();
+    len.saturating_add(size_of::<(WrittenBy, Cell)>())
+}

@@ -1,0 +1,69 @@
+//! Reads one entry, by the cell codec of its log.
+
+use sstable::SequenceId;
+
+use super::compressed::Dictionaries;
+use super::entry::{Entry, Key};
+use super::error::Stop;
+use super::header::Header;
+use super::input::Input;
+use super::limits::{ENTRY_LEN_MAX, KEY_LEN_MAX};
+use super::plain;
+
+/// How the cells of a log are encoded.
+pub(super) enum Codec {
+    /// As key values.
+    Plain,
+    /// As key values, or as cells of an index that Phoenix adds.
+    Phoenix,
+    /// With dictionaries.
+    Dictionaries(Box<Dictionaries>),
+}
+
+impl Codec {
+    /// Returns the codec that a header names.
+    pub(super) fn of(header: &Header) -> Self {
+        match Dictionaries::new(header) {
+            Some(dictionaries) => Self::Dictionaries(Box::new(dictionaries)),
+            None if header.is_phoenix() => Self::Phoenix,
+            None => Self::Plain,
+        }
+    }
+
+    /// Reads the next entry; `None` after a zero in place of its length.
+    pub(super) fn read_entry(&mut self, input: &mut Input) -> Result<Option<Entry>, Stop> {
+        let offset = input.offset();
+        let len = input.varint_len()?;
+        if len == 0 {
+            return Ok(None);
+        }
+        let key = Key::parse(input.take_part("the key of an entry", len, KEY_LEN_MAX)?)?;
+        let (region, table) = match self {
+            Self::Dictionaries(dictionaries) => dictionaries.names(key.region, key.table)?,
+            Self::Plain | Self::Phoenix => (key.region, key.table),
+        };
+        let text = |name, what| {
+            String::from_utf8(name).map_err(|_| Stop::wrong(format!("the {what} is not UTF-8")))
+        };
+        let (region, table) = (text(region, "region")?, text(table, "table")?);
+        let sequence_id = SequenceId::new(key.sequence);
+        let mut cells = Vec::new();
+        let mut memory: usize = 0;
+        for _ in 0..key.cells {
+            let cell = match self {
+                Self::Dictionaries(dictionaries) => dictionaries.read_cell(input, sequence_id)?,
+                Self::Plain => plain::read_cell(input, sequence_id)?,
+                Self::Phoenix => plain::read_phoenix_cell(input, sequence_id)?,
+            };
+            let view = cell.as_ref();
+            let parts = [view.row, view.family, view.qualifier, view.value, view.tags];
+            let len: usize = parts.iter().map(|part| part.len()).sum();
+            memory = memory.saturating_add(len).saturating_add(size_of_val(&cell));
+            Stop::check_limit("an entry", memory, ENTRY_LEN_MAX)?;
+            cells.push(cell);
+        }
+        let len = input.offset().saturating_sub(offset);
+        let (sequence, write_time) = (key.sequence, key.write_time);
+        Ok(Some(Entry { region, table, sequence, write_time, cells, offset, len }))
+    }
+}

@@ -1,0 +1,105 @@
+//! Cases of the log of table `walt`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Base::Walt;
+use super::{DirectoryCase, Outcome, WALT};
+
+/// The cases.
+pub(super) const CASES: &[DirectoryCase] = &[
+    DirectoryCase {
+        name: "an entry of a log writes a cell twice",
+        base: Walt,
+        change: write_twice,
+        place: WALT,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "a log is of the codec of Phoenix",
+        base: Walt,
+        change: name_phoenix,
+        place: WALT,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "an entry of a log is damaged",
+        base: Walt,
+        change: damage,
+        place: WALT,
+        outcome: Outcome::Error("damaged at offset"),
+        verify: None,
+    },
+];
+
+/// The class of the cell codec in the headers of HBase's logs.
+const CODEC: &[u8] = b"org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
+/// The class of Phoenix's.
+const PHOENIX_CODEC: &[u8] = b"org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec";
+
+/// Writes a cell that the table has twice in one entry: first with another value.
+fn write_twice(root: &Path) {
+    change_log(root, |bytes| {
+        let (first, second) = (cell(b"wrong"), cell(b"onetwo"));
+        let key = [
+            &b"\x0a\x2083a2af9efa70f232938815b9cf317a11\x12\x04walt"[..],
+            b"\x18\xe8\x07\x20",
+            &varint(1_795_621_492_400),
+            b"\x38\x02",
+        ]
+        .concat();
+        [bytes, &[key.len() as u8], &key, &first, &second].concat()
+    });
+}
+
+/// Names Phoenix's codec in the header; without dictionaries, both write the same.
+fn name_phoenix(root: &Path) {
+    change_log(root, |bytes| {
+        let at = bytes.windows(CODEC.len()).position(|bytes| bytes == CODEC);
+        let at = at.expect("the header names the codec");
+        let (before, after) = (&bytes[..at], &bytes[at + CODEC.len()..]);
+        let mut changed = [before, PHOENIX_CODEC, after].concat();
+        // The lengths of the message and of the name; both are less than 128.
+        let more = (PHOENIX_CODEC.len() - CODEC.len()) as u8;
+        changed[4] += more;
+        changed[at - 1] += more;
+        changed
+    });
+}
+
+/// Damages the length of an entry's key.
+fn damage(root: &Path) {
+    change_log(root, |bytes| {
+        let region = b"\x0a\x2083a2af9efa70f232938815b9cf317a11";
+        let at = bytes.windows(region.len()).position(|bytes| bytes == region).expect("an entry");
+        let mut changed = bytes.to_vec();
+        changed[at - 1] = 0;
+        changed
+    });
+}
+
+fn change_log(root: &Path, change: impl FnOnce(&[u8]) -> Vec<u8>) {
+    let log: PathBuf = root
+        .join("WALs/localhost,41253,1795621469921/localhost%2C41253%2C1795621469921.1795621474690");
+    let bytes = fs::read(&log).expect("the log is there");
+    fs::write(&log, change(&bytes)).expect("disk takes it");
+}
+
+fn cell(value: &[u8]) -> Vec<u8> {
+    let key = [&b"\0\x03app\x01fx"[..], &1_795_621_492_236_u64.to_be_bytes(), b"\x04"].concat();
+    let lens = [key.len() as u32, value.len() as u32].map(u32::to_be_bytes).concat();
+    let cell = [&lens, &key, value].concat();
+    [&(cell.len() as u32).to_be_bytes()[..], &cell].concat()
+}
+
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
