@@ -4,30 +4,22 @@
 //! TABLE/REGION/.regioninfo
 //!             /FAMILY/FILE             in a snapshot, empty or a reference
 //!             /FAMILY/.filelist        of a store file tracker, which lists the files that count
-//!             /recovered.edits/N       write-ahead logs that HBase replays when it opens the region
-//!                             /N.temp  a log whose splitting did not finish
-//!                             /N.TIME  a log that HBase moved aside, because it could not replay it
-//!                             /N.seqid empty; all writes up to sequence id N are in store files
 //! ```
 //!
-//! Which regions count is decided in `region_rules.rs`.
+//! Which regions count is decided in `region_rules.rs`. What HBase adds to a region when it opens it,
+//! such as recovered edits, is read in `recovered.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::SequenceId;
-
 use crate::region_info::{self, RegionInfo};
+use crate::root_paths::list_if_there;
 use crate::schema::{TableSchema, is_family_name};
 use crate::store_file::StorePlace;
 use crate::table::{Family, Region};
 use crate::tracker::TrackedFiles;
 use crate::{Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName};
 
-/// The name of the directory of recovered edits.
-const RECOVERED_EDITS: &str = "recovered.edits";
-/// The ends of the names of files whose names are sequence ids; older versions wrote the second.
-const SEQUENCE_SUFFIXES: [&str; 2] = [".seqid", "_seqid"];
 /// The setting that names the store file tracker of a table or a family.
 const TRACKER: &str = "hbase.store.file-tracker.impl";
 /// The setting that names the tracker that counts while a table migrates to another one.
@@ -120,11 +112,7 @@ impl RegionDirectories<'_> {
             );
             return Err(Error::damaged(&path, what));
         }
-        let edits = directory.join(RECOVERED_EDITS);
-        let edits = self.list_if_there(&edits)?;
-        let (last_opened, recovered_edits) = (last_opened(&edits), recovered_edits(edits));
-        let region = self.read_families(directory, info, problems);
-        Ok(Region { recovered_edits, last_opened, ..region })
+        Ok(self.read_families(directory, info, problems))
     }
 
     /// Reads the families of a region. Adds those that cannot be read to `problems`.
@@ -149,7 +137,7 @@ impl RegionDirectories<'_> {
 
     /// Reports store files in directories of families that the schema does not have.
     fn check_other_families(&self, region: &Path, problems: &mut Vec<Error>) -> Result<()> {
-        for item in self.list_if_there(region)? {
+        for item in list_if_there(self.tree, region)? {
             let name = item.name().filter(|name| is_family_name(name.as_bytes()));
             let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
             let Some(name) = name.filter(|_| is_directory) else { continue };
@@ -158,7 +146,7 @@ impl RegionDirectories<'_> {
             }
             let is_store_file =
                 |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
-            if self.list_if_there(&item.path)?.iter().any(is_store_file) {
+            if list_if_there(self.tree, &item.path)?.iter().any(is_store_file) {
                 let what = "has store files of a family that the schema of the table does not have";
                 problems.push(Error::damaged(&item.path, what));
             }
@@ -184,7 +172,7 @@ impl RegionDirectories<'_> {
             listed_in: directory.clone(),
             is_table: self.kind == DirectoryKind::Table,
         });
-        let items = self.list_if_there(&directory)?;
+        let items = list_if_there(self.tree, &directory)?;
         let mut files = Vec::new();
         match self.tracked(name, &directory, &items)? {
             Some(tracked) => {
@@ -207,7 +195,7 @@ impl RegionDirectories<'_> {
             None => self.add_items(&place, items, &mut files, problems),
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Family { name: name.to_owned(), files })
+        Ok(Family { name: name.to_owned(), files, recovered_hfiles: Vec::new() })
     }
 
     /// Adds the store files of a directory, by their names, as HBase does.
@@ -292,43 +280,4 @@ impl RegionDirectories<'_> {
         }
         Ok(tracked)
     }
-
-    fn list_if_there(&self, directory: &Path) -> Result<Vec<Item>> {
-        match self.tree.find(directory).map_err(Error::io(directory, "find it"))? {
-            Some(ItemKind::Directory | ItemKind::DirectoryLink) => {
-                self.tree.list(directory).map_err(Error::io(directory, "list it"))
-            }
-            Some(ItemKind::File { .. } | ItemKind::Other) => {
-                Err(Error::damaged(directory, "is not a directory"))
-            }
-            None => Ok(Vec::new()),
-        }
-    }
-}
-
-/// Returns the logs among recovered edits: those whose names are numbers, as for HBase.
-///
-/// HBase: `WALSplitUtil.EDITFILES_NAME_PATTERN`.
-fn recovered_edits(items: Vec<Item>) -> Vec<PathBuf> {
-    let is_number = |name: &str| {
-        let digits = name.strip_prefix('-').unwrap_or(name);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let is_log = |item: &Item| {
-        // A symbolic link that leads nowhere is kept: opening it fails, and says why.
-        matches!(item.kind, ItemKind::File { len: 1.. } | ItemKind::Other)
-            && item.name().is_some_and(is_number)
-    };
-    let mut logs: Vec<PathBuf> = items.into_iter().filter(is_log).map(|item| item.path).collect();
-    logs.sort();
-    logs
-}
-
-/// Returns the greatest sequence id that a file among recovered edits has as its name.
-fn last_opened(items: &[Item]) -> Option<SequenceId> {
-    let number = |name: &str| {
-        let number = SEQUENCE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))?;
-        number.parse().ok().filter(|number| *number <= SequenceId::MAX.get())
-    };
-    items.iter().filter_map(Item::name).filter_map(number).max().map(SequenceId::new)
 }

@@ -34,6 +34,7 @@ pub(crate) struct StorePlace {
     pub(crate) root: PathBuf,
     pub(crate) table: TableName,
     pub(crate) region: RegionName,
+    /// The directory below the region: that of the family, or its directory of recovered HFiles.
     pub(crate) family: String,
     /// The manifest or the directory that lists the files, for errors.
     pub(crate) listed_in: PathBuf,

@@ -64,8 +64,8 @@ fn describe(table: &Table, snapshot: Option<String>) -> Source {
     let mut files = String::new();
     for region in &table.regions {
         let _ = writeln!(files, "{}", region.name());
-        for Family { name, files: of_family } in &region.families {
-            for file in of_family {
+        for Family { name, files: of_family, recovered_hfiles } in &region.families {
+            for file in of_family.iter().chain(recovered_hfiles) {
                 let family = sstable::escape(name);
                 let _ = writeln!(files, "{family} {} {:?}", file.name, file.len);
             }

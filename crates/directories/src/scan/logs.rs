@@ -21,7 +21,7 @@ use std::sync::Arc;
 use sstable::{Cell, FileName, RowsBetween, SequenceId, error_line};
 
 use super::damage::MissingCells;
-use super::open::open_family;
+use super::open::open_files;
 use super::plan::Plan;
 use crate::{Error, Region, Result, Table, Warning, wal};
 
@@ -110,7 +110,8 @@ impl LogCells {
     /// Reads the logs of a table for a scan of regions.
     pub(super) fn read(table: &Table, regions: &[Region], plan: &Plan) -> Result<Self> {
         let regions = || regions.iter().filter(|region| plan.includes_region(region));
-        let mut unflushed = Unflushed::default();
+        let warnings = table.log_warnings.clone();
+        let mut unflushed = Unflushed { warnings, ..Unflushed::default() };
         for region in regions() {
             let name = region.info.encoded_name.to_string();
             unflushed.regions.insert(name, UnflushedRegion::new(region, plan)?);
@@ -232,7 +233,10 @@ impl UnflushedRegion {
         let mut stores = HashMap::new();
         for wanted in &plan.families {
             let files = region.family(&wanted.name);
-            let files = files.map(|family| open_family(plan, region, family)).transpose()?;
+            // Without recovered HFiles: they can be newer than cells of logs that are not split yet.
+            let files = files
+                .map(|family| open_files(plan, region, &family.name, family.files.iter()))
+                .transpose()?;
             let newest = files.iter().flatten().map(|file| file.sequence.newest);
             let store = UnflushedStore { flushed: newest.max().flatten(), cells: Vec::new() };
             stores.insert(wanted.name.clone(), store);

@@ -15,7 +15,7 @@ use super::family::Source;
 use super::file_cells::FileCells;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use super::sequence::FileSequence;
-use crate::{Family, Region, Result, StoreFile, StoreFileReader};
+use crate::{Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
 #[derive(Debug)]
@@ -53,7 +53,10 @@ impl OpenRegion {
         for wanted in &plan.families {
             let log = plan.logs.of_store(region.info.encoded_name.as_str(), &wanted.name);
             let mut files = match region.family(&wanted.name) {
-                Some(family) => open_family(plan, region, family)?,
+                Some(family) => {
+                    let recovered = family.recovered_hfiles.iter().filter(|_| plan.scan.with_logs);
+                    open_files(plan, region, &family.name, family.files.iter().chain(recovered))?
+                }
                 None => Vec::new(),
             };
             let rules = wanted.rules();
@@ -76,12 +79,17 @@ impl OpenRegion {
     }
 }
 
-/// Opens all files of a family, newest first.
-pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Result<Vec<OpenFile>> {
+/// Opens files of a family; returns them newest first.
+pub(super) fn open_files<'f>(
+    plan: &Plan,
+    region: &Region,
+    family: &[u8],
+    of_family: impl Iterator<Item = &'f StoreFile>,
+) -> Result<Vec<OpenFile>> {
     let region_name: Arc<str> = region.info.encoded_name.as_str().into();
-    let family_name: Arc<[u8]> = family.name[..].into();
-    let mut files = Vec::with_capacity(family.files.len());
-    for file in &family.files {
+    let family_name: Arc<[u8]> = family.into();
+    let mut files = Vec::new();
+    for file in of_family {
         match open_file(plan, region, file) {
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
