@@ -21,6 +21,7 @@ use sstable::{
     Reader, ReaderOptions, SequenceId, Timestamp, ValueType, Writer, WriterOptions, ndjson,
 };
 use store::{FamilyOptions, Put, Store, StoreOptions};
+use support::directory_cases::{CASES, DirectoryCase, Outcome};
 use support::root_directory::{self, RootCopy};
 
 /// Returns the cells of batches that have all parts.
@@ -399,4 +400,49 @@ fn batches_say_what_a_scan_of_a_damaged_table_left_out() {
     assert_eq!(batches.missing(), cells.missing());
     assert_eq!(batches.missing().len(), 1);
     assert!(path.ends_with(batches.missing()[0].file.rsplit('/').next().expect("a path")));
+}
+
+/// Returns the cells of a case by record batches, one a line, and the warnings.
+fn read_case(case: &DirectoryCase, root: &Path) -> hfile_arrow::Result<(String, String)> {
+    let root = RootDirectory::open(Arc::new(LocalTree), root)?;
+    let table = if case.place.is_snapshot {
+        root.snapshot(case.place.name)?.table
+    } else {
+        root.table(&case.place.name.parse().expect("a name"))?
+    };
+    let reading = TableScan::default().with_logs(case.place.with_logs);
+    let scan = BatchScan::cells().now(Timestamp::new(case.now()));
+    let mut batches = scan.table(&table, &reading)?;
+    let read = batches.by_ref().collect::<hfile_arrow::Result<Vec<_>>>()?;
+    let mut lines = Vec::new();
+    for cell in cells_of(&read) {
+        ndjson::write_cell_without_seq(&mut lines, &cell.as_ref()).expect("memory");
+    }
+    let warnings = batches.warnings().iter().map(ToString::to_string).collect();
+    Ok((String::from_utf8(lines).expect("text"), warnings))
+}
+
+#[test]
+fn a_directory_whose_files_disagree_gives_the_cells_of_hbase_or_an_error() {
+    for case in CASES {
+        let (copy, name) = (case.copy(), case.name);
+        let read = read_case(case, &copy.path());
+        let read = read.map_err(|error| sstable::error_line(&error));
+        match (case.outcome, read) {
+            (Outcome::Error(wanted), Err(error)) => {
+                assert!(error.contains(wanted), "{name}: {error:?} lacks {wanted:?}");
+            }
+            (Outcome::Error(wanted), Ok(_)) => panic!("{name}: no error, wanted {wanted:?}"),
+            (_, Err(error)) => panic!("{name}: {error}"),
+            (outcome, Ok((cells, warnings))) => {
+                assert!(cells == case.cells(), "{name}: other cells: {warnings}");
+                match outcome {
+                    Outcome::CellsAndWarning(wanted) => {
+                        assert!(warnings.contains(wanted), "{name}: {warnings:?} lacks {wanted:?}");
+                    }
+                    _ => assert_eq!(warnings, "", "{name}"),
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Helpers that several tests across crates use.
 
 pub mod cells;
+pub mod directory_cases;
 pub mod directory_parts;
 pub mod disk;
 pub mod fixtures;

@@ -15,6 +15,7 @@ use flate2::read::GzDecoder;
 use hfile_datafusion::{HFileScanExec, TableOptions};
 use serde_json::Value;
 use sstable::{CellRef, CellType, SequenceId, Timestamp, ValueType, ndjson};
+use support::directory_cases::{CASES, DirectoryCase, Outcome};
 use support::root_directory::{RootCopy, data, manifest};
 
 mod made;
@@ -269,4 +270,46 @@ async fn damage_is_named_with_its_file_and_place() {
     let skipping = TableScan::default().skip_damaged(true);
     let error = TableOptions::cells().table(&snapshot(&copy, "s1"), &skipping);
     assert!(error.expect_err("silent").to_string().contains("skip damaged"));
+}
+
+/// Returns the cells of a case by a query, and the warnings; or the text of the error.
+async fn read_case(case: &DirectoryCase, copy: &RootCopy) -> Result<(Vec<String>, String), String> {
+    let opened = if case.place.is_snapshot {
+        root(copy).snapshot(case.place.name).map(|snapshot| snapshot.table)
+    } else {
+        root(copy).table(&case.place.name.parse().expect("a name"))
+    };
+    let table = opened.map_err(|error| sstable::error_line(&error))?;
+    let scan = TableScan::default().with_logs(case.place.with_logs);
+    let options = TableOptions::cells().now(Timestamp::new(case.now()));
+    let table = options.table(&table, &scan).map_err(|error| sstable::error_line(&error))?;
+    let warnings = table.warnings().iter().map(ToString::to_string).collect();
+    let frame = context_of(table).sql("SELECT * FROM t").await.expect("a query");
+    let batches = frame.collect().await.map_err(|error| sstable::error_line(&error))?;
+    Ok((lines(&batches), warnings))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_whose_files_disagree_gives_the_cells_of_hbase_or_an_error() {
+    for case in CASES {
+        let (copy, name) = (case.copy(), case.name);
+        match (case.outcome, read_case(case, &copy).await) {
+            (Outcome::Error(wanted), Err(error)) => {
+                assert!(error.contains(wanted), "{name}: {error:?} lacks {wanted:?}");
+            }
+            (Outcome::Error(wanted), Ok(_)) => panic!("{name}: no error, wanted {wanted:?}"),
+            (_, Err(error)) => panic!("{name}: {error}"),
+            (outcome, Ok((cells, warnings))) => {
+                let mut expected: Vec<_> = case.cells().lines().map(str::to_owned).collect();
+                expected.sort_unstable();
+                check(name, &cells, &expected);
+                match outcome {
+                    Outcome::CellsAndWarning(wanted) => {
+                        assert!(warnings.contains(wanted), "{name}: {warnings:?} lacks {wanted:?}");
+                    }
+                    _ => assert_eq!(warnings, "", "{name}"),
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,134 @@
+//! Root directories whose files disagree, or that lack a part, and what each way of reading must say.
+//!
+//! A case is a copy of a root directory that HBase wrote, one change to it, and the outcome: HBase's cells,
+//! perhaps with a warning, or an error. The same cases run through scan, get, export and verify of the command
+//! line (`tests/cli_directory_cases.rs`), Arrow (`tests/arrow.rs`), Python (`crates/python/tests/test_cases.py`)
+//! and SQL (`crates/datafusion/tests/cases.rs`).
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+
+use crate::root_directory::{RootCopy, data, reports};
+
+mod table;
+
+pub use table::CASES;
+
+/// A changed root directory, and what a read of a table of it must return.
+#[derive(Clone, Copy, Debug)]
+pub struct DirectoryCase {
+    /// What is special, as a part of a sentence: "a log has no bytes". Also names directories.
+    pub name: &'static str,
+    /// The root directory that is changed.
+    pub base: Base,
+    /// Changes the copy, whose path it gets.
+    pub change: fn(&Path),
+    /// The table or snapshot that is read.
+    pub place: CasePlace,
+    /// What a read must return.
+    pub outcome: Outcome,
+    /// A text that `verify` must report; `None` if it must call the table sound.
+    pub verify: Option<&'static str>,
+}
+
+/// A root directory that HBase wrote.
+#[derive(Clone, Copy, Debug)]
+pub enum Base {
+    /// `RootCopy::new`.
+    Snapshots,
+    /// `RootCopy::walt`.
+    Walt,
+    /// `RootCopy::recovered_hfiles`.
+    RecoveredHFiles,
+}
+
+/// What is read, and the cells that HBase returns for the unchanged copy.
+#[derive(Clone, Copy, Debug)]
+pub struct CasePlace {
+    /// The name of the table or snapshot.
+    pub name: &'static str,
+    /// Whether it is a snapshot.
+    pub is_snapshot: bool,
+    /// Whether cells that are only in logs are read.
+    pub with_logs: bool,
+    /// The file of the cells, in the directory of the base's data.
+    pub cells: &'static str,
+}
+
+/// What a read must return.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome {
+    /// The cells of the unchanged copy, and not a word.
+    Cells,
+    /// The cells of the unchanged copy, and a warning with this text.
+    CellsAndWarning(&'static str),
+    /// An error with this text.
+    Error(&'static str),
+}
+
+/// Table `walt` of the small roots, with its logs.
+pub const WALT: CasePlace =
+    CasePlace { name: "walt", is_snapshot: false, with_logs: true, cells: "walt.cells.ndjson.gz" };
+/// Table `walt` after its log was split to HFiles.
+pub const RECOVERED: CasePlace = CasePlace { cells: "recovered-hfiles.cells.ndjson.gz", ..WALT };
+/// Table `t1` of the large root, with its logs.
+pub const T1: CasePlace =
+    CasePlace { name: "t1", is_snapshot: false, with_logs: true, cells: "t1.live.ndjson.gz" };
+
+/// Returns a snapshot of the large root and the file of its cells.
+pub const fn snapshot(name: &'static str, cells: &'static str) -> CasePlace {
+    CasePlace { name, is_snapshot: true, with_logs: false, cells }
+}
+
+impl DirectoryCase {
+    /// Returns the time at which HBase returned the cells, in milliseconds since 1970.
+    pub const fn now(&self) -> i64 {
+        match self.base {
+            Base::Snapshots => 1_795_412_744_014,
+            Base::Walt | Base::RecoveredHFiles => 1_795_625_000_000,
+        }
+    }
+
+    /// Makes the changed copy.
+    ///
+    /// # Panics
+    ///
+    /// If the disk does not take it.
+    pub fn copy(&self) -> RootCopy {
+        let copy = match self.base {
+            Base::Snapshots => RootCopy::new(),
+            Base::Walt => RootCopy::walt(),
+            Base::RecoveredHFiles => RootCopy::recovered_hfiles(),
+        };
+        (self.change)(&copy.path());
+        copy
+    }
+
+    /// Returns the cells of the unchanged copy, one a line, without sequence ids.
+    ///
+    /// # Panics
+    ///
+    /// If the file cannot be read.
+    pub fn cells(&self) -> String {
+        let directory = match self.base {
+            Base::Snapshots => data(),
+            Base::Walt | Base::RecoveredHFiles => reports(),
+        };
+        let bytes = fs::read(directory.join(self.place.cells)).expect("committed");
+        let mut lines = String::new();
+        GzDecoder::new(&bytes[..]).read_to_string(&mut lines).expect("gzip");
+        without_sequence(&lines)
+    }
+}
+
+/// Returns the lines without the field `seq`, which not all files of HBase's cells have.
+pub fn without_sequence(lines: &str) -> String {
+    let cut = |line: &str| match line.rsplit_once(",\"seq\":") {
+        Some((cell, _)) => format!("{cell}}}\n"),
+        None => format!("{line}\n"),
+    };
+    lines.lines().map(cut).collect()
+}
