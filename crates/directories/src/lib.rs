@@ -111,6 +111,7 @@ mod contents;
 mod entry;
 mod error;
 mod family_directories;
+mod file_sequence;
 mod listing;
 mod location;
 mod log_files;
@@ -139,6 +140,7 @@ mod warning;
 
 pub use entry::{Entry, EntryKind, identify};
 pub use error::{Error, Result};
+pub use file_sequence::FileSequence;
 pub use listing::{Listing, Skipped};
 pub use location::Location;
 pub use names::other::SkipReason;

@@ -25,7 +25,6 @@ mod options;
 mod parallel;
 mod plan;
 mod region;
-mod sequence;
 mod table;
 mod unflushed;
 

@@ -14,8 +14,7 @@ use super::damage::MissingCells;
 use super::family::Source;
 use super::file_cells::FileCells;
 use super::plan::{FamilyPlan, Plan, RowRange};
-use super::sequence::FileSequence;
-use crate::{Region, Result, StoreFile, StoreFileReader};
+use crate::{FileSequence, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
 #[derive(Debug)]
@@ -113,7 +112,7 @@ pub(super) fn open_files<'f>(
         }
     }
     leave_out_compacted(&mut files);
-    files.sort_by(|one, other| other.sequence.age.cmp(&one.sequence.age));
+    files.sort_by(|one, other| other.sequence.cmp(&one.sequence));
     Ok(files)
 }
 
@@ -144,7 +143,7 @@ fn open_file(
     if let Some(half) = &location.half {
         file.check_half(half, &region.info, reader.whole().first_row())?;
     }
-    let sequence = FileSequence::of(file, &reader);
+    let sequence = FileSequence::of(Some(&file.name), &reader);
     Ok((reader, sequence))
 }
 
