@@ -9,6 +9,7 @@ mod command_line;
 use std::fs;
 use std::path::Path;
 
+use sstable::{CellRef, CellType, SequenceId, Timestamp};
 use support::root_directory::RootCopy;
 
 use command_line::{directory, failure, hfile, path, text};
@@ -79,5 +80,72 @@ fn a_log_without_bytes_is_named() {
     ] {
         let (_, told) = run(&copy.path(), args);
         assert!(told.contains("1795621474690: the log has no bytes; HDFS"), "{args:?}: {told}");
+    }
+}
+
+/// Returns an entry of a log without dictionaries, whose cells have one key and these values.
+fn entry(region: &str, sequence: u8, row: &[u8], values: &[&str]) -> Vec<u8> {
+    let field = |tag: u8, bytes: &[u8]| [&[tag << 3 | 2, bytes.len() as u8], bytes].concat();
+    let numbers = [0x18, sequence, 0x20, 1, 0x38, values.len() as u8];
+    let key = [field(1, region.as_bytes()), field(2, b"walt"), numbers.to_vec()].concat();
+    let mut bytes = [&[key.len() as u8], &key[..]].concat();
+    for value in values {
+        let cell = CellRef {
+            row,
+            family: b"f",
+            qualifier: b"twice",
+            timestamp: Timestamp::new(5),
+            cell_type: CellType::Put,
+            value: value.as_bytes(),
+            tags: b"",
+            sequence_id: SequenceId::new(0),
+        };
+        let mut key = Vec::new();
+        cell.key().write_flat(&mut key);
+        let lens = [8 + key.len() + value.len(), key.len(), value.len()];
+        bytes.extend(lens.iter().flat_map(|len| (*len as u32).to_be_bytes()));
+        bytes.extend(key.iter().chain(value.as_bytes()));
+    }
+    bytes
+}
+
+/// HBase's memstore replaces the cell: `judge history` answers the later of two writes in one batch.
+#[test]
+fn of_two_writes_of_a_cell_in_one_batch_the_later_is_returned() {
+    let (copy, other) = (RootCopy::walt(), directory());
+    let root = copy.path();
+    let log = root.join("WALs/localhost,41253,1795621469921/z-later-log");
+    let header = b"PWAL\x02\x08\x00".to_vec();
+    // The second entry is not in the order of its sequence id.
+    let region = "83a2af9efa70f232938815b9cf317a11";
+    let entries = [
+        entry(region, 120, b"a", &["1", "2", "3"]),
+        entry(region, 110, b"a", &["4"]),
+        entry(region, 121, b"b", &["5", "6"]),
+    ];
+    fs::write(log, [&header[..], &entries.concat()].concat()).expect("disk takes it");
+    let value = |text: &str, row: &str| {
+        let mut found = text.lines().filter(|line| line.contains("twice") && line.contains(row));
+        let line = found.next().unwrap_or_else(|| panic!("no {row} in {text}"));
+        assert!(found.next().is_none(), "{text}");
+        line.split(',').nth(5).expect("a value").to_owned()
+    };
+    let csv = ["--with-wal", "--format", "csv"];
+    let output = path(&other, "export");
+    let export = ["export", "walt", "--with-wal", "--to", "csv", "--output", &output];
+    run(&root, &export);
+    let exported: String = fs::read_dir(&output)
+        .expect("a directory")
+        .map(|item| item.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|it| it == "csv"))
+        .map(|path| fs::read_to_string(path).expect("text"))
+        .collect();
+    for (row, expected) in [("a,f", "3"), ("b,f", "6")] {
+        let (scan, _) = run(&root, &[&["scan", "walt"], &csv[..]].concat());
+        let (raw, _) = run(&root, &[&["scan", "walt", "--raw"], &csv[..]].concat());
+        let (get, _) = run(&root, &[&["get", "walt", &row[..1]], &csv[..]].concat());
+        for text in [&scan, &raw, &get, &exported] {
+            assert_eq!(value(text, row), expected, "{row}");
+        }
     }
 }
