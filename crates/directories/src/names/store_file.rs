@@ -33,19 +33,19 @@ pub enum StoreFileName {
 impl StoreFileName {
     /// Returns the sequence id in the name of a bulk-loaded HFile that has the cells of the file.
     pub(crate) const fn bulk_load_sequence(&self) -> Option<u64> {
-        let hfile = match self {
-            Self::HFile(name) => name,
-            Self::Link(link)
-            | Self::Reference(ReferenceName { referred: ReferredName::Link(link), .. }) => {
-                match &link.file {
-                    DataFileName::HFile(name) => name,
-                    DataFileName::Mob(_) => return None,
-                }
+        let link = match self {
+            Self::HFile(hfile)
+            | Self::Reference(ReferenceName { referred: ReferredName::HFile(hfile), .. }) => {
+                return hfile.sequence_id();
             }
-            Self::Reference(ReferenceName { referred: ReferredName::HFile(name), .. }) => name,
+            Self::Link(link)
+            | Self::Reference(ReferenceName { referred: ReferredName::Link(link), .. }) => link,
             Self::Mob(_) => return None,
         };
-        hfile.sequence_id()
+        match &link.file {
+            DataFileName::HFile(hfile) => hfile.sequence_id(),
+            DataFileName::Mob(_) => None,
+        }
     }
 }
 
