@@ -116,3 +116,26 @@ fn diff_can_ignore_sequence_ids() {
     assert_eq!(run(directory, &["diff", "kept", "lost"]).0, 1);
     assert_eq!(run(directory, &["diff", "--ignore-sequence-ids", "kept", "lost"]).0, 0);
 }
+
+/// HBase returns the cell of the newest file: of equal sequence ids, that with fewer bytes.
+#[test]
+fn diff_merges_equal_keys_in_the_order_of_the_files_ages() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    for name in ["parts", "bulk"] {
+        std::fs::create_dir(directory.join(name)).expect("the directory is ours");
+    }
+    let old = [("b", "old", 5), ("c", "old", 5), ("d", "old", 5)];
+    build(directory, "parts/00000000000000000000000000000001", &old, &[]);
+    build(directory, "parts/00000000000000000000000000000002", &[("b", "new", 5)], &[]);
+    let merged = [("b", "new", 5), ("b", "old", 5), ("c", "old", 5), ("d", "old", 5)];
+    build(directory, "merged", &merged, &[]);
+    assert_eq!(run(directory, &["diff", "merged", "parts"]), (0, "the same 4 cells\n".into()));
+
+    // The sequence id in the name of a bulk-loaded file replaces those of its cells.
+    build(directory, "bulk/00000000000000000000000000000001", &[("b", "new", 5)], &[]);
+    build(directory, "bulk/00000000000000000000000000000002_SeqId_9_", &old, &[]);
+    let merged = [("b", "old", 5), ("b", "new", 5), ("c", "old", 5), ("d", "old", 5)];
+    build(directory, "merged", &merged, &["--force"]);
+    assert_eq!(run(directory, &["diff", "merged", "bulk"]), (0, "the same 4 cells\n".into()));
+}

@@ -11,7 +11,7 @@ fn build(directory: &Path, scratch: &Path, output: &str, options: &[&str]) -> Ou
     command.output().expect("the binary runs")
 }
 
-/// Writes unordered rows, some twice with another value: equal keys must keep their order.
+/// Writes unordered rows, some twice with another value.
 fn write_cells(directory: &Path) {
     let mut csv = "row,family,qualifier,ts,type,value,seq\n".to_owned();
     for number in 0..20_000_u64 {
@@ -142,4 +142,40 @@ fn cells_keep_their_tags_and_sequence_ids_in_runs() {
     let shown = command.args(["cat", "--format", "cells", "out"]).current_dir(directory.path());
     let shown = shown.output().expect("the binary runs").stdout;
     assert_eq!(String::from_utf8_lossy(&shown), sorted);
+}
+
+/// The input is a history, such as that of `hfile wal cat`: HBase keeps the cell that was written last. A
+/// file shows the first of its equal cells.
+#[test]
+fn of_cells_with_equal_keys_the_later_line_comes_first() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let scratch = tempfile::tempdir().expect("a place for runs");
+    let (directory, scratch) = (directory.path(), scratch.path());
+    let mut csv = "row,family,qualifier,ts,type,value,seq\n".to_owned();
+    for number in 0..1000 {
+        let sequence_id = if number == 53 { 9 } else { 7 };
+        writeln!(csv, "row{:02},f,q,5,Put,{number},{sequence_id}", number % 50).expect("memory");
+    }
+    std::fs::write(directory.join("cells.csv"), csv).expect("the directory is ours");
+    for (output, options) in [
+        ("memory", &["--sort"][..]),
+        ("runs", &["--sort", "--sort-memory", "10KiB"]),
+        ("passes", &["--sort", "--sort-memory", "300"]),
+    ] {
+        let done = build(directory, scratch, output, options);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
+        let cat = command.args(["cat", "--format", "csv"]).arg(directory.join(output)).output();
+        let cells = String::from_utf8(cat.expect("the binary runs").stdout).expect("text");
+        let of_row = |row: &str| {
+            let lines = cells.lines().filter(|line| line.starts_with(row));
+            lines.map(|line| line.split(',').nth(5).expect("a value").to_owned()).collect()
+        };
+        let row: Vec<String> = of_row("row01,");
+        let expected: Vec<String> = (0..20).rev().map(|it| (it * 50 + 1).to_string()).collect();
+        assert_eq!(row, expected, "{output}");
+        // Sequence ids come before the order of the lines.
+        let row: Vec<String> = of_row("row03,");
+        assert_eq!(row[..3], ["53", "953", "903"], "{output}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Root directories that HBase wrote, unpacked for one test.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
@@ -34,13 +34,15 @@ impl RootCopy {
     }
 
     /// Unpacks `tests/data/reports/recovered-hfiles-root.tar.gz`: table `walt` after its log was
-    /// split to HFiles.
+    /// split to HFiles. Its `WALs` is empty.
     ///
     /// # Panics
     ///
     /// If the disk does not take it.
     pub fn recovered_hfiles() -> Self {
-        Self::unpack(&reports().join("recovered-hfiles-root.tar.gz"), "root")
+        let copy = Self::unpack(&reports().join("recovered-hfiles-root.tar.gz"), "root");
+        fs::create_dir(copy.path().join("WALs")).expect("disk takes it");
+        copy
     }
 
     fn unpack(archive: &Path, name: &'static str) -> Self {

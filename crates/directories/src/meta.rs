@@ -49,7 +49,9 @@ impl MetaRegions {
     /// # Errors
     ///
     /// If a file or a log of `hbase:meta` cannot be read.
-    pub(crate) fn read(meta: &Table, table: &TableName) -> Result<Self> {
+    pub(crate) fn read(meta: Table, table: &TableName) -> Result<Self> {
+        // Without logs `hbase:meta` may be old, which is no error.
+        let meta = &Table { logs_missing: None, ..meta };
         // In the order of hbase:meta, the rows of a table are neighbours, and no table is between NAME
         // and NAME with a zero byte.
         let scan = TableScan::default()
@@ -59,7 +61,9 @@ impl MetaRegions {
             .versions(1)
             .with_logs(true);
         let mut cells = meta.scan(&scan)?;
-        let recovered = meta.regions.iter().map(|region| region.recovered_edits.len());
+        let recovered = meta.regions.iter().map(|region| {
+            region.recovered_edits.len().saturating_add(region.recovered_hfiles().count())
+        });
         let logs = recovered.fold(meta.logs.len(), usize::saturating_add);
         // A log without a whole header has nothing to read.
         let unreadable = cells.torn_logs().iter().filter(|log| log.offset == 0).count();

@@ -4,22 +4,18 @@
 //! TABLE/REGION/.regioninfo
 //!             /FAMILY/FILE             in a snapshot, empty or a reference
 //!             /FAMILY/.filelist        of a store file tracker, which lists the files that count
-//!             /recovered.edits/N       write-ahead logs that HBase replays when it opens the region
-//!                             /N.temp  a log whose splitting did not finish
-//!                             /N.TIME  a log that HBase moved aside, because it could not replay it
-//!                             /N.seqid empty; all writes up to sequence id N are in store files
 //! ```
 //!
-//! Which regions count is decided in `region_rules.rs`.
+//! Which regions count is decided in `region_rules.rs`. What HBase adds to a region when it opens it,
+//! such as recovered edits, is read in `recovered.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::SequenceId;
-
 use crate::found::Found;
 use crate::meta::MetaRegions;
 use crate::region_info::{self, RegionInfo};
+use crate::root_paths::list_if_there;
 use crate::schema::{TableSchema, is_family_name};
 use crate::store_file::StorePlace;
 use crate::table::{Family, Region};
@@ -29,10 +25,6 @@ use crate::{
     Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, Warning,
 };
 
-/// The name of the directory of recovered edits.
-const RECOVERED_EDITS: &str = "recovered.edits";
-/// The ends of the names of files whose names are sequence ids; older versions wrote the second.
-const SEQUENCE_SUFFIXES: [&str; 2] = [".seqid", "_seqid"];
 /// The maximum number of directories and files of a table.
 const ITEMS_MAX: usize = 1 << 22;
 
@@ -127,11 +119,7 @@ impl RegionDirectories<'_> {
         found: &mut Found,
     ) -> Result<Region> {
         let info = self.description(directory, name, found)?;
-        let edits = directory.join(RECOVERED_EDITS);
-        let edits = self.list_if_there(&edits)?;
-        let (last_opened, recovered_edits) = (last_opened(&edits), recovered_edits(edits));
-        let region = self.read_families(directory, info, found);
-        Ok(Region { recovered_edits, last_opened, ..region })
+        Ok(self.read_families(directory, info, found))
     }
 
     /// Returns the description of a region: that of `hbase:meta`, or else that in its directory.
@@ -217,7 +205,7 @@ impl RegionDirectories<'_> {
 
     /// Reports store files in directories of families that the schema does not have.
     fn check_other_families(&self, region: &Path, problems: &mut Vec<Error>) -> Result<()> {
-        for item in self.list_if_there(region)? {
+        for item in list_if_there(self.tree, region)? {
             let name = item.name().filter(|name| is_family_name(name.as_bytes()));
             let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
             let Some(name) = name.filter(|_| is_directory) else { continue };
@@ -226,7 +214,7 @@ impl RegionDirectories<'_> {
             }
             let is_store_file =
                 |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
-            if self.list_if_there(&item.path)?.iter().any(is_store_file) {
+            if list_if_there(self.tree, &item.path)?.iter().any(is_store_file) {
                 let what = "has store files of a family that the schema of the table does not have";
                 problems.push(Error::damaged(&item.path, what));
             }
@@ -252,7 +240,7 @@ impl RegionDirectories<'_> {
             listed_in: directory.clone(),
             is_table: self.kind == DirectoryKind::Table,
         });
-        let items = self.list_if_there(&directory)?;
+        let items = list_if_there(self.tree, &directory)?;
         let mut files = Vec::new();
         match self.tracked(name, &directory, &items, found)? {
             Some(tracked) => {
@@ -276,7 +264,7 @@ impl RegionDirectories<'_> {
             None => self.add_items(&place, items, &mut files, &mut found.problems),
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Family { name: name.to_owned(), files })
+        Ok(Family { name: name.to_owned(), files, recovered_hfiles: Vec::new() })
     }
 
     /// Adds the store files of a directory, by their names, as HBase does.
@@ -365,18 +353,6 @@ impl RegionDirectories<'_> {
         }
         Ok(tracked)
     }
-
-    fn list_if_there(&self, directory: &Path) -> Result<Vec<Item>> {
-        match self.tree.find(directory).map_err(Error::io(directory, "find it"))? {
-            Some(ItemKind::Directory | ItemKind::DirectoryLink) => {
-                self.tree.list(directory).map_err(Error::io(directory, "list it"))
-            }
-            Some(ItemKind::File { .. } | ItemKind::Other) => {
-                Err(Error::damaged(directory, "is not a directory"))
-            }
-            None => Ok(Vec::new()),
-        }
-    }
 }
 
 /// Turns the error of a missing or damaged description into a warning, with what was done about it.
@@ -388,31 +364,4 @@ fn as_warning(error: Error, done: &str) -> Result<Warning> {
         }
         error => Err(error),
     }
-}
-
-/// Returns the logs among recovered edits: those whose names are numbers, as for HBase.
-///
-/// HBase: `WALSplitUtil.EDITFILES_NAME_PATTERN`.
-fn recovered_edits(items: Vec<Item>) -> Vec<PathBuf> {
-    let is_number = |name: &str| {
-        let digits = name.strip_prefix('-').unwrap_or(name);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let is_log = |item: &Item| {
-        // A symbolic link that leads nowhere is kept: opening it fails, and says why.
-        matches!(item.kind, ItemKind::File { len: 1.. } | ItemKind::Other)
-            && item.name().is_some_and(is_number)
-    };
-    let mut logs: Vec<PathBuf> = items.into_iter().filter(is_log).map(|item| item.path).collect();
-    logs.sort();
-    logs
-}
-
-/// Returns the greatest sequence id that a file among recovered edits has as its name.
-fn last_opened(items: &[Item]) -> Option<SequenceId> {
-    let number = |name: &str| {
-        let number = SEQUENCE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))?;
-        number.parse().ok().filter(|number| *number <= SequenceId::MAX.get())
-    };
-    items.iter().filter_map(Item::name).filter_map(number).max().map(SequenceId::new)
 }

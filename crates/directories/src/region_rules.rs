@@ -211,7 +211,8 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
     let mut families: BTreeMap<Vec<u8>, Family> = BTreeMap::new();
     for schema in &schema.families {
         let name = schema.name.clone();
-        families.insert(name.clone(), Family { name, files: Vec::new() });
+        let (files, recovered_hfiles) = (Vec::new(), Vec::new());
+        families.insert(name.clone(), Family { name, files, recovered_hfiles });
     }
     let mut seen = BTreeSet::new();
     for mut family in std::mem::take(&mut region.families) {

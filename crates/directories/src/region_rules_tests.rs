@@ -130,7 +130,11 @@ fn regions_are_divided_by_their_marks() {
 #[test]
 fn a_family_that_the_schema_lacks_is_a_problem() {
     let mut with_family = region("1", |_| {});
-    let family = |name: &[u8]| Family { name: name.to_vec(), files: Vec::new() };
+    let family = |name: &[u8]| Family {
+        name: name.to_vec(),
+        files: Vec::new(),
+        recovered_hfiles: Vec::new(),
+    };
     with_family.families = vec![family(b"g"), family(b"x")];
     let mut problems = Vec::new();
     let parts = split_up(Path::new("t"), &schema(&["f", "g"]), vec![with_family], &mut problems);

@@ -9,7 +9,8 @@
 //!     /oldWALs/LOG                  logs whose cells have all been flushed
 //! ```
 //!
-//! `ExportSnapshot` writes a directory that has only `.hbase-snapshot` and `archive`.
+//! `WALs` and `oldWALs` can be in a root of their own. `ExportSnapshot` writes a directory that has only
+//! `.hbase-snapshot` and `archive`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,9 @@ use sstable::error_line;
 
 use crate::family_directories::check_family_directories;
 use crate::found::Found;
+use crate::log_files::{LOGS, LogFiles};
 use crate::meta::MetaRegions;
+use crate::recovered::RecoveredFiles;
 use crate::region_directory::{DirectoryKind, RegionDirectories};
 use crate::region_rules::{Parts, split_up};
 use crate::root_paths::table_in;
@@ -36,10 +39,8 @@ use crate::{
 const SNAPSHOTS: &str = ".hbase-snapshot";
 /// The directory of snapshots that are not finished.
 const UNFINISHED: &str = ".tmp";
-/// The directory of the write-ahead logs that may have unflushed cells.
-const LOGS: &str = "WALs";
-/// Directories and files of which a root directory has at least one, if it has no `data/default` or
-/// `data/hbase`.
+/// Directories and files of which a root directory has at least one, if it has no `data/default`,
+/// `data/hbase` or `data/master`, which is in `MasterData`.
 const PARTS: [&str; 4] = [SNAPSHOTS, "archive", "hbase.version", "hbase.id"];
 
 /// The end of warnings about `hbase:meta`.
@@ -70,6 +71,8 @@ const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, "oldWALs"
 pub struct RootDirectory {
     tree: Arc<dyn FileTree>,
     path: PathBuf,
+    /// The root of the write-ahead logs, if it is another one.
+    wal_root: Option<PathBuf>,
 }
 
 /// The snapshots of a root directory.
@@ -100,7 +103,23 @@ impl RootDirectory {
             return Err(Error::NotFound { path: path.to_owned(), what });
         }
         let path = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
-        Ok(Self { tree: Arc::new(RootTree::new(tree, path.clone())), path })
+        Ok(Self { tree: Arc::new(RootTree::new(tree, path.clone())), path, wal_root: None })
+    }
+
+    /// Reads write-ahead logs and recovered edits from another root: the directory `hbase.wal.dir`.
+    /// Default: from the root directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if it has no directory `WALs`; [`Error::Io`] if it cannot be read.
+    pub fn with_wal_root(mut self, path: &Path) -> Result<Self> {
+        let logs = path.join(LOGS);
+        if self.tree.find(&logs).map_err(Error::io(&logs, "find it"))?.is_none() {
+            let what = format!("is not a directory of write-ahead logs of HBase: it has no {LOGS}");
+            return Err(Error::NotFound { path: path.to_owned(), what });
+        }
+        self.wal_root = Some(self.tree.absolute(path).map_err(Error::io(path, "resolve it"))?);
+        Ok(self)
     }
 
     /// Returns the tree of files, which refuses symbolic links out of the root.
@@ -225,6 +244,14 @@ impl RootDirectory {
         .read(&directory, &mut found)?;
         let mut parts = split_up(&directory, &schema, regions, &mut found.problems);
         let (regions_by, absent) = self.decide(&directory, meta.as_ref(), &mut parts, &mut found);
+        let wal_root = self.wal_root.as_deref();
+        let logs = LogFiles::find(tree, &self.path, wal_root, name.is_meta())?;
+        let recovered = RecoveredFiles::new(tree, &self.path, wal_root, name)?;
+        let mut of_logs = Found { problems: Vec::new(), warnings: logs.warnings };
+        for region in &mut parts.regions {
+            recovered.add_to(region, &mut of_logs);
+        }
+        found.problems.append(&mut of_logs.problems);
         check_family_directories(
             tree,
             &directory,
@@ -243,9 +270,11 @@ impl RootDirectory {
             left_out: parts.left_out,
             problems: found.problems.into_iter().map(Arc::new).collect(),
             warnings: found.warnings,
+            log_warnings: of_logs.warnings,
             absent,
             regions_by,
-            logs: self.logs(name)?,
+            logs: logs.logs,
+            logs_missing: logs.missing,
             path: directory,
             root: self.path.clone(),
             tree: self.tree.clone(),
@@ -275,7 +304,7 @@ impl RootDirectory {
         let directory = table_in(&self.path, "data", &meta);
         let doubt = match self.tree.find(&directory) {
             Ok(None) => "is missing".to_owned(),
-            _ => match self.table(&meta).and_then(|meta| MetaRegions::read(&meta, table)) {
+            _ => match self.table(&meta).and_then(|meta| MetaRegions::read(meta, table)) {
                 Ok(mut regions) => {
                     found.warnings.append(&mut regions.warnings);
                     return Some(regions);
@@ -330,34 +359,6 @@ impl RootDirectory {
         (RegionsBy::Meta, absent)
     }
 
-    /// Returns the write-ahead logs that may have unflushed cells of a table, by ascending path.
-    ///
-    /// Files ending in `.meta` have the cells of `hbase:meta`, the others those of all other
-    /// tables.
-    fn logs(&self, table: &TableName) -> Result<Vec<PathBuf>> {
-        let mut logs = Vec::new();
-        for server in self.list_if_there(&self.path.join(LOGS))? {
-            match server.kind {
-                ItemKind::Directory | ItemKind::DirectoryLink => {}
-                ItemKind::File { .. } => continue,
-                // A symbolic link that leads nowhere is kept: opening it fails, and says why.
-                ItemKind::Other => {
-                    logs.push(server.path);
-                    continue;
-                }
-            }
-            for item in self.list_named(&server.path)? {
-                let is_log = matches!(item.kind, ItemKind::File { len: 1.. } | ItemKind::Other);
-                if is_log && item.path.extension().is_some_and(|it| it == "meta") == table.is_meta()
-                {
-                    logs.push(item.path);
-                }
-            }
-        }
-        logs.sort();
-        Ok(logs)
-    }
-
     /// Returns the names of the directories in a directory that are not hidden, ascending.
     fn names_in(&self, directory: &Path) -> Result<Vec<String>> {
         let items = self.list_if_there(directory)?;
@@ -381,7 +382,7 @@ impl RootDirectory {
 
 /// Returns whether a directory has a part of a root directory.
 fn is_root(tree: &dyn FileTree, path: &Path) -> Result<bool> {
-    for part in ["data/default", "data/hbase"].iter().chain(&PARTS) {
+    for part in ["data/default", "data/hbase", "data/master"].iter().chain(&PARTS) {
         let part = path.join(part);
         if tree.find(&part).map_err(Error::io(&part, "find it"))?.is_some() {
             return Ok(true);

@@ -1,8 +1,8 @@
-//! The places of a store file in a root directory.
+//! The places of tables and store files in a root directory.
 
 use std::path::{Path, PathBuf};
 
-use crate::{RegionName, TableName};
+use crate::{Error, FileTree, Item, ItemKind, RegionName, Result, TableName};
 
 /// The directories that have tables, below a root directory, in the order of the search.
 pub(crate) const DATA: [&str; 4] = ["data", ".tmp/data", "mobdir/data", "archive/data"];
@@ -23,4 +23,17 @@ pub(crate) fn in_all_data(
     let path =
         |data: &&str| table_in(root, data, table).join(region.as_str()).join(family).join(file);
     DATA.iter().map(path).collect()
+}
+
+/// Lists a directory; empty if there is none.
+pub(crate) fn list_if_there(tree: &dyn FileTree, directory: &Path) -> Result<Vec<Item>> {
+    match tree.find(directory).map_err(Error::io(directory, "find it"))? {
+        Some(ItemKind::Directory | ItemKind::DirectoryLink) => {
+            tree.list(directory).map_err(Error::io(directory, "list it"))
+        }
+        Some(ItemKind::File { .. } | ItemKind::Other) => {
+            Err(Error::damaged(directory, "is not a directory"))
+        }
+        None => Ok(Vec::new()),
+    }
 }

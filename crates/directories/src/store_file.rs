@@ -8,8 +8,8 @@ use sstable::{Half, Reference, SequenceId};
 use crate::location::{find_first, read_reference};
 use crate::root_paths::in_all_data;
 use crate::{
-    DataFileName, Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionInfo,
-    RegionName, Result, StoreFileName, TableName,
+    Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionInfo, RegionName, Result,
+    StoreFileName, TableName,
 };
 
 /// A store file of a table or a snapshot.
@@ -35,6 +35,7 @@ pub(crate) struct StorePlace {
     pub(crate) root: PathBuf,
     pub(crate) table: TableName,
     pub(crate) region: RegionName,
+    /// The directory below the region: that of the family, or its directory of recovered HFiles.
     pub(crate) family: String,
     /// The manifest or the directory that lists the files, for errors.
     pub(crate) listed_in: PathBuf,
@@ -61,10 +62,7 @@ impl StoreFile {
 
     /// Returns the sequence id of all cells of a bulk-loaded file, which is in its name.
     pub fn bulk_load_sequence(&self) -> Option<SequenceId> {
-        match self.data_name()? {
-            DataFileName::HFile(name) => name.sequence_id().map(SequenceId::new),
-            DataFileName::Mob(_) => None,
-        }
+        self.name.bulk_load_sequence().map(SequenceId::new)
     }
 
     /// Returns the path of the file below its table, as in `REGION/FAMILY/NAME`.
@@ -136,10 +134,6 @@ impl StoreFile {
                 ReferredName::Link(link) => (&link.table, &link.region, of_link(link)),
             },
         }
-    }
-
-    fn data_name(&self) -> Option<DataFileName> {
-        self.target().2.parse().ok()
     }
 
     /// Returns the places where HBase looks for the HFile.

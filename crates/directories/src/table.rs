@@ -33,10 +33,14 @@ pub struct Table {
     /// What each read of the table reports beside its cells: parts that disagree, and a rule of HBase
     /// that decided between them, or that may be incomplete.
     pub warnings: Vec<Warning>,
+    /// What each read with logs reports too: logs without bytes, and logs that HBase ignores.
+    pub log_warnings: Vec<Warning>,
     /// What decided which regions count.
     pub regions_by: RegionsBy,
     /// The write-ahead logs that may have cells of the table that are in no store file.
     pub logs: Vec<PathBuf>,
+    /// The directory `WALs` where logs would be, if it is not there. A read with logs fails then.
+    pub logs_missing: Option<PathBuf>,
     /// The path of what describes the table: the manifest or the directory of a snapshot, or the
     /// directory of a table.
     pub path: PathBuf,
@@ -53,7 +57,8 @@ pub struct Region {
     pub info: RegionInfo,
     /// The families of the table's schema, by ascending name, those without files as well.
     pub families: Vec<Family>,
-    /// Write-ahead logs in `recovered.edits`, which HBase replays when it opens the region.
+    /// Write-ahead logs in `recovered.edits`, which HBase replays when it opens the region, in this
+    /// order.
     pub recovered_edits: Vec<PathBuf>,
     /// The sequence id up to which all writes were in store files when HBase last opened or closed
     /// the region; `None` if that is not known.
@@ -69,6 +74,9 @@ pub struct Family {
     pub name: Vec<u8>,
     /// The store files that count.
     pub files: Vec<StoreFile>,
+    /// The HFiles in `recovered.hfiles`: cells of logs, which HBase adds to the store files when it
+    /// opens the region.
+    pub recovered_hfiles: Vec<StoreFile>,
 }
 
 /// A region that does not count, and why.
@@ -144,6 +152,11 @@ impl Region {
     /// Returns a family.
     pub fn family(&self, name: &[u8]) -> Option<&Family> {
         self.families.iter().find(|family| family.name == name)
+    }
+
+    /// Iterates over the recovered HFiles of all families.
+    pub fn recovered_hfiles(&self) -> impl Iterator<Item = &StoreFile> {
+        self.families.iter().flat_map(|family| &family.recovered_hfiles)
     }
 
     /// Iterates over the store files of all families.

@@ -38,7 +38,7 @@ fn check_region(region: &Region, expected: &Value) {
     );
     let empty = serde_json::Map::new();
     let families = expected["families"].as_object().unwrap_or(&empty);
-    for Family { name, files } in &region.families {
+    for Family { name, files, .. } in &region.families {
         let name = String::from_utf8(name.clone()).expect("UTF-8");
         let none = Vec::new();
         let expected = families.get(&name).and_then(Value::as_array).unwrap_or(&none);

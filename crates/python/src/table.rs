@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use directories::{Snapshot as OpenSnapshot, SnapshotDescription, SnapshotKind, TableName};
+use directories::{
+    Region, Snapshot as OpenSnapshot, SnapshotDescription, SnapshotKind, StoreFile, TableName,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList};
 use sstable::Timestamp;
 use store::Clock;
 
+use crate::arguments::local_path;
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
@@ -34,15 +37,26 @@ pub(crate) struct Snapshot {
 ///
 /// :param root: the root directory.
 /// :param name: the name, ``namespace:table`` unless the namespace is default.
+/// :param wal_root: the root directory of the write-ahead logs, if ``hbase.wal.dir`` is set.
 /// :raises hfile.NotFoundError: if there is no such table.
 /// :raises hfile.DamagedError: if it has no sound schema.
 #[pyfunction]
-pub(crate) fn open_table(py: Python<'_>, root: PathBuf, name: &str) -> PyResult<Py<Table>> {
+#[pyo3(signature = (root, name, wal_root=None))]
+pub(crate) fn open_table(
+    py: Python<'_>,
+    root: PathBuf,
+    name: &str,
+    wal_root: Option<PathBuf>,
+) -> PyResult<Py<Table>> {
     let table = detached(py, || {
         let name: TableName = name.parse().map_err(|_| {
             Failure::invalid(format!("{name:?} is not the name of a table: namespace:table"))
         })?;
-        Ok::<_, Failure>(root::open(root)?.table(&name)?)
+        let mut root = root::open(root)?;
+        if let Some(wal_root) = wal_root {
+            root = root.with_wal_root(&local_path(wal_root)?)?;
+        }
+        Ok::<_, Failure>(root.table(&name)?)
     })?;
     losses::warn(py, &table.warnings)?;
     Py::new(py, initializer(table))
@@ -111,10 +125,15 @@ impl Table {
     }
 
     /// The write-ahead logs that may have cells that are in no store file; ``with_wal`` reads them.
+    ///
+    /// Also the recovered HFiles, to which HBase has split logs.
     #[getter]
     fn write_ahead_logs(&self) -> Vec<String> {
-        let recovered = self.table.regions.iter().flat_map(|region| &region.recovered_edits);
-        self.table.logs.iter().chain(recovered).map(|path| path.display().to_string()).collect()
+        let regions = || self.table.regions.iter();
+        let recovered = regions().flat_map(|region| &region.recovered_edits);
+        let logs = self.table.logs.iter().chain(recovered);
+        let hfiles = regions().flat_map(Region::recovered_hfiles).map(StoreFile::short_path);
+        logs.map(|path| path.display().to_string()).chain(hfiles).collect()
     }
 
     /// Parts of the table that cannot be read, as text; a scan fails unless it skips damage.

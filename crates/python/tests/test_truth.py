@@ -49,6 +49,17 @@ def test_without_its_logs_a_table_has_the_cells_of_its_files(root):
     assert of_cells(table.cells(now=NOW)) == expected
 
 
+def test_logs_are_read_from_another_directory(own_root, tmp_path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (own_root / "WALs").rename(logs / "WALs")
+    with pytest.raises(hfile.Error, match="hbase.wal.dir"):
+        hfile.open_table(own_root, "t1").cells(now=NOW, with_wal=True)
+    table = hfile.open_table(own_root, "t1", wal_root=logs)
+    expected = truth(SNAPSHOTS / MANIFEST["liveTables"]["t1"]["liveFile"])
+    assert of_cells(table.cells(now=NOW, with_wal=True)) == expected
+
+
 @pytest.mark.parametrize(
     ("name", "choice"),
     [

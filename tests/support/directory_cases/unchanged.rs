@@ -1,9 +1,10 @@
 //! Root directories as HBase wrote them.
 
+use std::fs;
 use std::path::Path;
 
-use super::Base::{Snapshots, Walt};
-use super::{DirectoryCase, Outcome, T1, T5, WALT, snapshot};
+use super::Base::{RecoveredHFiles, Snapshots, Walt};
+use super::{DirectoryCase, Outcome, RECOVERED, T1, T5, WALT, snapshot};
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
@@ -39,6 +40,89 @@ pub(super) const CASES: &[DirectoryCase] = &[
         outcome: Outcome::Cells,
         verify: None,
     },
+    DirectoryCase {
+        name: "a log was split to HFiles",
+        base: RecoveredHFiles,
+        change: nothing,
+        place: RECOVERED,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "a recovered HFile has no bytes beside the others",
+        base: RecoveredHFiles,
+        change: empty_recovered_hfile,
+        place: RECOVERED,
+        outcome: Outcome::CellsAndWarning("the recovered HFile has no bytes"),
+        verify: None,
+    },
+    DirectoryCase {
+        name: "recovered edits are where HBase 2.1 wrote them",
+        base: Walt,
+        change: edits_of_version_2_1,
+        place: WALT,
+        outcome: Outcome::Cells,
+        verify: None,
+    },
+    DirectoryCase {
+        name: "there is no directory of logs",
+        base: Walt,
+        change: no_logs,
+        place: WALT,
+        outcome: Outcome::Error("hbase.wal.dir"),
+        verify: None,
+    },
+    DirectoryCase {
+        name: "a log has no bytes",
+        base: Walt,
+        change: empty_log,
+        place: WALT,
+        outcome: Outcome::CellsAndWarning("the log has no bytes"),
+        verify: None,
+    },
+    DirectoryCase {
+        name: "there are logs that HBase could not read",
+        base: Walt,
+        change: corrupt_log,
+        place: WALT,
+        outcome: Outcome::CellsAndWarning("corrupt: has logs that HBase could not read"),
+        verify: None,
+    },
 ];
 
+/// A region of `walt`.
+const REGION: &str = "83a2af9efa70f232938815b9cf317a11";
+/// The log of `walt`.
+const LOG: &str =
+    "WALs/localhost,41253,1795621469921/localhost%2C41253%2C1795621469921.1795621474690";
+
 fn nothing(_root: &Path) {}
+
+fn empty_recovered_hfile(root: &Path) {
+    let directory = root.join("data/default/walt").join(REGION).join("g/recovered.hfiles");
+    fs::write(directory.join("0123456789abcdef0123456789abcdef"), b"").expect("disk takes it");
+}
+
+/// The log stands for the edits of each region: HBase skips the entries of other regions.
+fn edits_of_version_2_1(root: &Path) {
+    for region in fs::read_dir(root.join("data/default/walt")).expect("there") {
+        let name = region.expect("readable").file_name();
+        let directory = root.join("default/walt").join(name).join("recovered.edits");
+        fs::create_dir_all(&directory).expect("disk takes it");
+        fs::copy(root.join(LOG), directory.join("99")).expect("disk takes it");
+    }
+    fs::remove_file(root.join(LOG)).expect("there");
+}
+
+fn no_logs(root: &Path) {
+    fs::remove_dir_all(root.join("WALs")).expect("there");
+}
+
+fn empty_log(root: &Path) {
+    fs::write(root.join("WALs/localhost,41253,1795621469921/open.1"), b"").expect("disk takes it");
+}
+
+fn corrupt_log(root: &Path) {
+    fs::create_dir(root.join("corrupt")).expect("disk takes it");
+    fs::copy(root.join(LOG), root.join("corrupt/log")).expect("disk takes it");
+}

@@ -3,17 +3,24 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use directories::CellScanner;
+use directories::{CellScanner, FileSequence};
 use sstable::{Caching, CellRef, Comparator};
 
 use super::expand::Inputs;
 use crate::failure::UsageError;
 
-/// A merging cursor over the cells of store files. Of equal keys, the newest cell comes first.
+/// A merging cursor over the cells of store files. Of equal keys, the cell that HBase returns comes first:
+/// that with the greatest sequence id, then that of the newest file.
 pub(crate) struct MergedCells {
     order: Comparator,
-    /// The scanners that are not at their end, by descending cell: the last one has the next cell.
-    scanners: Vec<CellScanner>,
+    /// The files that are not at their end, by descending cell: the last one has the next cell.
+    files: Vec<FileCells>,
+}
+
+/// A file at a cell.
+struct FileCells {
+    scanner: CellScanner,
+    sequence: FileSequence,
 }
 
 impl MergedCells {
@@ -28,7 +35,7 @@ impl MergedCells {
             return Err(problem.error);
         }
         let files = inputs.files();
-        let mut merged = Self { order: Comparator::Bytes, scanners: Vec::new() };
+        let mut merged = Self { order: Comparator::Bytes, files: Vec::new() };
         for (index, file) in files.iter().enumerate() {
             let reader = file.open()?.reader;
             let order = reader.whole().trailer().comparator;
@@ -47,7 +54,9 @@ impl MergedCells {
                 reader.scanner(Caching::Bypass)
             };
             scanner.seek_to_first()?;
-            merged.insert(scanner);
+            let name = file.path().file_name().and_then(|name| name.to_str()?.parse().ok());
+            let sequence = FileSequence::of(name.as_ref(), &reader);
+            merged.insert(FileCells { scanner, sequence });
         }
         Ok(merged)
     }
@@ -59,27 +68,41 @@ impl MergedCells {
 
     /// Returns the current cell; `None` after the last one.
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
-        self.scanners.last()?.cell()
+        self.files.last()?.scanner.cell()
     }
 
     /// Moves to the next cell.
     pub(crate) fn advance(&mut self) -> sstable::Result<()> {
-        let Some(mut scanner) = self.scanners.pop() else { return Ok(()) };
-        scanner.advance()?;
-        self.insert(scanner);
+        let Some(mut file) = self.files.pop() else { return Ok(()) };
+        file.scanner.advance()?;
+        self.insert(file);
         Ok(())
     }
 
-    fn insert(&mut self, scanner: CellScanner) {
-        let Some(cell) = scanner.cell() else { return };
+    fn insert(&mut self, file: FileCells) {
+        let Some(cell) = file.scanner.cell() else { return };
         let order = self.order;
-        let at = self.scanners.partition_point(|other| {
-            other.cell().is_some_and(|other| compare(order, &other, &cell).is_gt())
+        let at = self.files.partition_point(|other| {
+            let other_cell = other.scanner.cell();
+            other_cell.is_some_and(|other_cell| {
+                let by_key = order.compare(&other_cell.key(), &cell.key());
+                by_key.then_with(|| compare_ages(other, &other_cell, &file, &cell)).is_gt()
+            })
         });
-        self.scanners.insert(at, scanner);
+        self.files.insert(at, file);
     }
 }
 
-fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
-    order.compare(&one.key(), &other.key()).then_with(|| other.sequence_id.cmp(&one.sequence_id))
+/// Compares two cells with equal keys, that which HBase returns first.
+///
+/// A cell of a bulk-loaded file has the sequence id of the file.
+fn compare_ages(
+    one: &FileCells,
+    one_cell: &CellRef<'_>,
+    other: &FileCells,
+    other_cell: &CellRef<'_>,
+) -> Ordering {
+    let one_id = one.sequence.of_cells.unwrap_or(one_cell.sequence_id);
+    let other_id = other.sequence.of_cells.unwrap_or(other_cell.sequence_id);
+    other_id.cmp(&one_id).then_with(|| other.sequence.cmp(&one.sequence))
 }

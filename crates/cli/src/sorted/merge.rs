@@ -16,13 +16,13 @@ use crate::temporary::ScratchDirectory;
 
 /// A merging iterator over the cells of a family's runs.
 ///
-/// Of equal cells, the one from the earliest run comes first, so the sort is stable.
+/// Of equal cells, the one from the latest run comes first.
 pub(super) struct Merge {
     scanners: Vec<Scanner>,
     heads: BinaryHeap<Head>,
 }
 
-/// The next cell of a run, ordered by `order` and then by the index of the run.
+/// The next cell of a run, ordered by `order` and then by the descending index of the run.
 struct Head {
     cell: Cell,
     run: usize,
@@ -62,7 +62,7 @@ impl Ord for Head {
     /// Compares in reverse, because a `BinaryHeap` pops the greatest element first.
     fn cmp(&self, other: &Self) -> Ordering {
         compare(self.order, &other.cell.as_ref(), &self.cell.as_ref())
-            .then_with(|| other.run.cmp(&self.run))
+            .then_with(|| self.run.cmp(&other.run))
     }
 }
 

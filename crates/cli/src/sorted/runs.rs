@@ -63,7 +63,8 @@ impl SortOptions {
         self.sort
     }
 
-    /// Returns the cells sorted if `--sort` is given, else unchanged. Equal cells keep their order.
+    /// Returns the cells sorted if `--sort` is given, else unchanged. Of equal cells, the later one of
+    /// the input comes first.
     ///
     /// `progress` is that of reading the input. It shows when cells are
     /// sorted, and ends then.
@@ -102,7 +103,7 @@ impl SortOptions {
         }
         progress.set_phase("sorting");
         let Some(mut runs) = runs else {
-            buffered.sort_by(|a, b| compare(order, &a.as_ref(), &b.as_ref()));
+            sort(&mut buffered, order);
             drop(progress);
             return Ok(Sorted::new(buffered.into_iter().map(Ok), count));
         };
@@ -130,6 +131,15 @@ pub(super) fn compare(order: Comparator, a: &CellRef<'_>, b: &CellRef<'_>) -> Or
         .then_with(|| b.sequence_id.cmp(&a.sequence_id))
 }
 
+/// Sorts cells; of equal ones, the later one comes first.
+///
+/// The input is a history: HBase's memstore keeps the cell that was written last, and a reader of a
+/// file the first one. HBase: `CellSet.add`.
+fn sort(cells: &mut [Cell], order: Comparator) {
+    cells.reverse();
+    cells.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
+}
+
 /// The sorted runs of all families, in a temporary directory.
 struct Runs {
     directory: ScratchDirectory,
@@ -150,7 +160,7 @@ impl Runs {
 
     /// Sorts the buffered cells, writes a run of each of their families, and empties the buffer.
     fn add(&mut self, buffered: &mut Vec<Cell>) -> anyhow::Result<()> {
-        buffered.sort_by(|a, b| compare(self.order, &a.as_ref(), &b.as_ref()));
+        sort(buffered, self.order);
         let mut cells = buffered.drain(..).peekable();
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
@@ -216,7 +226,7 @@ impl Runs {
 
     /// Merges each group of [`MERGE_FAN_IN_MAX`] runs into one run, and removes the merged files.
     ///
-    /// A group consists of adjacent runs, so that equal cells keep their order.
+    /// A group consists of adjacent runs, so that later ones stay later.
     fn merge_groups(
         &mut self,
         runs: &[PathBuf],

@@ -113,6 +113,8 @@ pub(super) struct RegionLine {
     pub(super) files: FileCounts,
     families: Vec<FamilyFiles>,
     pub(super) recovered_edits: Vec<String>,
+    /// The HFiles to which HBase has split logs, below the directory of the table.
+    pub(super) recovered_hfiles: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -146,6 +148,7 @@ impl RegionLine {
             files: FileCounts::of(table, std::iter::once(region)),
             families: region.families.iter().map(family).collect(),
             recovered_edits: logs.map(|path| path.display().to_string()).collect(),
+            recovered_hfiles: region.recovered_hfiles().map(StoreFile::short_path).collect(),
         }
     }
 }

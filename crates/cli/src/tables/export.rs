@@ -47,7 +47,7 @@ impl<P: Place> Export<P> {
         let form = self.export.form.form(&mut scan)?;
         let exported = export::Export {
             source: &TableSource::new(&table),
-            described: describe(&table, snapshot, with_logs),
+            described: describe(&table, snapshot, scan.with_logs),
             scan,
             form,
             output: &self.export.output,
@@ -83,6 +83,11 @@ fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source 
         if with_logs {
             let _ = writeln!(rest, "{:?}", region.last_opened);
             sources.extend(region.recovered_edits.iter().map(|path| log(path)));
+            sources.extend(region.recovered_hfiles().map(|file| SourceFile {
+                file: file.short_path(),
+                bytes: file_len(table, file),
+                modified: None,
+            }));
         }
     }
     if with_logs {

@@ -10,6 +10,7 @@ use store::Clock;
 use super::contents::{FamilyLine, FileCounts, LeftOutLine, RegionLine, regions_by_text};
 use super::list::DescriptionReport;
 use super::place::{SnapshotPlace, TableNamePlace};
+use crate::cell_options::print_warnings;
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat, write_table};
 use crate::printable::as_line;
@@ -48,6 +49,7 @@ impl TableInfo {
     /// Prints the report. The answer is negative if a part cannot be read.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let table = self.place.open_table()?;
+        print_warnings(&table.log_warnings);
         let mut report = TableReport::new(&table);
         report.table = Some(table.name.to_string());
         report.print(self.report_format)
@@ -135,8 +137,10 @@ impl TableReport {
             lines.push(("family", format!("{}: {}", family.family, family.text())));
         }
         let recovered = self.regions.iter().flat_map(|region| &region.recovered_edits);
-        for log in self.logs.iter().chain(recovered) {
-            lines.push(("log", format!("{log} (may have cells that are in no store file)")));
+        let logs = self.logs.iter().chain(recovered).map(|log| ("log", log));
+        let hfiles = self.regions.iter().flat_map(|region| &region.recovered_hfiles);
+        for (what, file) in logs.chain(hfiles.map(|file| ("recovered", file))) {
+            lines.push((what, format!("{file} (may have cells that are in no store file)")));
         }
         lines.extend(self.problems.iter().map(|problem| ("PROBLEM", problem.clone())));
         lines

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use directories::{LocalTree, RootDirectory, Snapshot, Table, TableName, TableScan};
+use directories::{LocalTree, Region, RootDirectory, Snapshot, Table, TableName, TableScan};
 use sstable::Timestamp;
 use store::Clock;
 
@@ -66,12 +66,22 @@ pub(super) struct SnapshotPlace {
 #[derive(clap::Args)]
 pub(super) struct TablePlace {
     #[command(flatten)]
+    table: TableNamePlace,
+    #[command(flatten)]
+    logs: LogOptions,
+}
+
+/// The name of a table.
+#[derive(clap::Args)]
+pub(super) struct TableNamePlace {
+    #[command(flatten)]
     root: Root,
+    /// Root directory of the write-ahead logs, if hbase.wal.dir is set [default: that of --root]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    wal_root: Option<PathBuf>,
     /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
     #[arg(value_name = "TABLE")]
     name: String,
-    #[command(flatten)]
-    logs: LogOptions,
 }
 
 impl fmt::Display for Root {
@@ -83,14 +93,17 @@ impl fmt::Display for Root {
 impl Root {
     /// Opens the directory. Refuses the address of another file system.
     pub(super) fn open(&self) -> anyhow::Result<RootDirectory> {
-        if let Some(address) = address(&self.path) {
-            return Err(UsageError(format!(
-                "{address} is not a local directory; copy it first: hdfs dfs -get {address} DIR"
-            ))
-            .into());
-        }
+        check_is_local(&self.path)?;
         Ok(RootDirectory::open(Arc::new(LocalTree), &self.path)?)
     }
+}
+
+/// Refuses the address of another file system.
+fn check_is_local(path: &Path) -> Result<(), UsageError> {
+    let Some(address) = address(path) else { return Ok(()) };
+    Err(UsageError(format!(
+        "{address} is not a local directory; copy it first: hdfs dfs -get {address} DIR"
+    )))
 }
 
 /// Returns the path, if it is an address such as `hdfs://namenode/hbase`.
@@ -130,43 +143,54 @@ impl Place for SnapshotPlace {
     }
 }
 
-/// The name of a table, for verbs that read no cells.
-#[derive(clap::Args)]
-pub(super) struct TableNamePlace {
-    #[command(flatten)]
-    root: Root,
-    /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
-    #[arg(value_name = "TABLE")]
-    name: String,
-}
-
 impl TableNamePlace {
-    /// Opens the table.
+    /// Opens the table. Prints its warnings.
     pub(super) fn open_table(&self) -> anyhow::Result<Table> {
-        open_table(&self.root, &self.name)
+        let Self { root, wal_root, name } = self;
+        let parsed: TableName = name.parse().map_err(|_| {
+            UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
+        })?;
+        let mut root = root.open()?;
+        if let Some(wal_root) = wal_root {
+            check_is_local(wal_root)?;
+            root = root.with_wal_root(wal_root)?;
+        }
+        let table = root.table(&parsed)?;
+        print_warnings(&table.warnings);
+        Ok(table)
     }
-}
-
-fn open_table(root: &Root, name: &str) -> anyhow::Result<Table> {
-    let parsed: TableName = name.parse().map_err(|_| {
-        UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
-    })?;
-    let table = root.open()?.table(&parsed)?;
-    print_warnings(&table.warnings);
-    Ok(table)
 }
 
 impl Place for TablePlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
-        let table = open_table(&self.root, &self.name)?;
-        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
-        let logs = table.logs.len() + recovered.count();
-        if logs > 0 && !self.logs.with_wal() {
-            let logs = show_number(logs as u64, "write-ahead log");
-            print_message(format_args!(
-                "hfile: {logs} may have cells that are in no store file; --with-wal reads them too"
-            ));
+        let table = self.table.open_table()?;
+        if !self.logs.with_wal() {
+            print_unflushed(&table);
+        } else if table.logs_missing.is_some() {
+            return Err(UsageError(format!(
+                "--with-wal: {} has no WALs; if the setting hbase.wal.dir is another directory, give it as --wal-root DIR; to read the store files only, leave out --with-wal",
+                self.table.root
+            ))
+            .into());
         }
         Ok(OpenTable { table, snapshot: None, creation: None, logs: Some(self.logs.clone()) })
     }
+}
+
+/// Prints what `--with-wal` would read too.
+fn print_unflushed(table: &Table) {
+    let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
+    let logs = (table.logs.len() + recovered.count()) as u64;
+    let hfiles = table.regions.iter().flat_map(Region::recovered_hfiles).count() as u64;
+    let parts = [(logs, "write-ahead log"), (hfiles, "recovered HFile")];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, what)| show_number(*count, what)).collect();
+    if parts.is_empty() {
+        print_warnings(&table.log_warnings);
+        return;
+    }
+    print_message(format_args!(
+        "hfile: {} may have cells that are in no store file; --with-wal reads them too",
+        parts.join(" and ")
+    ));
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use sstable::escape;
 
 use super::place::{SnapshotPlace, TableNamePlace};
+use crate::cell_options::print_warnings;
 use crate::each_file::Outcomes;
 use crate::failure::Answer;
 use crate::lost_rows::LostRowsReport;
@@ -52,6 +53,7 @@ impl VerifyTable {
         let name = table.name.to_string();
         let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
         let logs = table.logs.len() + recovered;
+        print_warnings(&table.log_warnings);
         if logs > 0 {
             let logs = show_number(logs as u64, "write-ahead log");
             print_message(format_args!("hfile: {logs} not checked; see hfile wal verify"));

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName};
+use super::{
+    DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName, ReferredName,
+};
 
 /// The name of a file in the directory of a family.
 ///
@@ -26,6 +28,25 @@ pub enum StoreFileName {
     Link(HFileLink),
     /// A reference to a half of a file of another region.
     Reference(ReferenceName),
+}
+
+impl StoreFileName {
+    /// Returns the sequence id in the name of a bulk-loaded HFile that has the cells of the file.
+    pub(crate) const fn bulk_load_sequence(&self) -> Option<u64> {
+        let link = match self {
+            Self::HFile(hfile)
+            | Self::Reference(ReferenceName { referred: ReferredName::HFile(hfile), .. }) => {
+                return hfile.sequence_id();
+            }
+            Self::Link(link)
+            | Self::Reference(ReferenceName { referred: ReferredName::Link(link), .. }) => link,
+            Self::Mob(_) => return None,
+        };
+        match &link.file {
+            DataFileName::HFile(hfile) => hfile.sequence_id(),
+            DataFileName::Mob(_) => None,
+        }
+    }
 }
 
 impl From<DataFileName> for StoreFileName {

@@ -8,7 +8,7 @@ use sstable::{Cell, Comparator, SequenceId};
 use super::log_cells::sorted;
 use super::log_events::{OldLogCells, RegionEvents, WrittenBy};
 use super::log_runs::{Run, RunFile};
-use super::open::open_family;
+use super::open::open_files;
 use super::plan::Plan;
 use crate::{Region, Result};
 
@@ -48,7 +48,10 @@ impl UnflushedRegion {
         let mut stores = HashMap::new();
         for wanted in &plan.families {
             let files = region.family(&wanted.name);
-            let files = files.map(|family| open_family(plan, region, family)).transpose()?;
+            // Without recovered HFiles: they can be newer than cells of logs that are not split yet.
+            let files = files
+                .map(|family| open_files(plan, region, &family.name, family.files.iter()))
+                .transpose()?;
             let newest = files.iter().flatten().map(|file| file.sequence.newest);
             let flushed = newest.max().flatten();
             let store = UnflushedStore { flushed, cells: Vec::new(), runs: Vec::new() };

@@ -129,7 +129,7 @@ impl Unflushed {
         mut events: HashMap<String, RegionEvents>,
     ) -> Result<Self> {
         let regions = || regions.iter().filter(|region| plan.includes_region(region));
-        let mut unflushed = Self::default();
+        let mut unflushed = Self { warnings: table.log_warnings.clone(), ..Self::default() };
         let is_first = events.is_empty();
         for region in regions() {
             let name = region.info.encoded_name.to_string();

@@ -30,7 +30,6 @@ mod options;
 mod parallel;
 mod plan;
 mod region;
-mod sequence;
 mod table;
 mod unflushed;
 

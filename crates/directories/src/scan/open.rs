@@ -15,9 +15,8 @@ use super::family::Source;
 use super::file_cells::FileCells;
 use super::log_cells::StoreLog;
 use super::plan::{FamilyPlan, Plan, RowRange};
-use super::sequence::FileSequence;
 use crate::fit::FamilyCells;
-use crate::{Error, Family, Region, Result, StoreFile, StoreFileReader};
+use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
 #[derive(Debug)]
@@ -55,7 +54,10 @@ impl OpenRegion {
         for wanted in &plan.families {
             let log = plan.logs.open_store(region.info.encoded_name.as_str(), &wanted.name)?;
             let mut files = match region.family(&wanted.name) {
-                Some(family) => open_family(plan, region, family)?,
+                Some(family) => {
+                    let recovered = family.recovered_hfiles.iter().filter(|_| plan.scan.with_logs);
+                    open_files(plan, region, &family.name, family.files.iter().chain(recovered))?
+                }
                 None => Vec::new(),
             };
             let rules = wanted.rules();
@@ -78,13 +80,18 @@ impl OpenRegion {
     }
 }
 
-/// Opens all files of a family, newest first.
-pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Result<Vec<OpenFile>> {
+/// Opens files of a family; returns them newest first.
+pub(super) fn open_files<'f>(
+    plan: &Plan,
+    region: &Region,
+    family: &[u8],
+    of_family: impl Iterator<Item = &'f StoreFile>,
+) -> Result<Vec<OpenFile>> {
     let region_name: Arc<str> = region.info.encoded_name.as_str().into();
-    let family_name: Arc<[u8]> = family.name[..].into();
-    let mut files = Vec::with_capacity(family.files.len());
+    let family_name: Arc<[u8]> = family.into();
+    let mut files = Vec::new();
     let mut cells = FamilyCells::default();
-    for file in &family.files {
+    for file in of_family {
         match open_file(plan, region, file, &mut cells) {
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
@@ -108,7 +115,7 @@ pub(super) fn open_family(plan: &Plan, region: &Region, family: &Family) -> Resu
         }
     }
     leave_out_compacted(&mut files);
-    files.sort_by(|one, other| other.sequence.age.cmp(&one.sequence.age));
+    files.sort_by(|one, other| other.sequence.cmp(&one.sequence));
     Ok(files)
 }
 
@@ -139,7 +146,7 @@ fn open_file(
     let reader = StoreFileReader::open(&*plan.tree, &location, name, options)?;
     file.check_fits(&region.info, &location, reader.whole())?;
     cells.add(&location).map_err(|misfit| Error::damaged(&location.path, misfit.what))?;
-    let sequence = FileSequence::of(file, &reader);
+    let sequence = FileSequence::of(Some(&file.name), &reader);
     Ok((reader, sequence))
 }
 

@@ -85,6 +85,12 @@ impl Plan {
 
     /// Reads the logs, or takes over what was read before.
     fn read_logs(&mut self, table: &Table, regions: &[Region]) -> Result<()> {
+        if let Some(looked) = &table.logs_missing {
+            let what = "the directory of write-ahead logs; if hbase.wal.dir is another directory, it is the WAL root; it";
+            let (path, what, looked) =
+                (table.root().to_owned(), what.to_owned(), vec![looked.clone()]);
+            return Err(Error::Missing { path, what, looked });
+        }
         let known = self.scan.unflushed.take();
         self.logs = match known.and_then(|known| known.of(table, self)) {
             Some(logs) => {

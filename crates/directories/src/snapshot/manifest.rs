@@ -133,7 +133,8 @@ impl<'p> ManifestParser<'p> {
             is_table: false,
         });
         let files = messages.into_iter().map(|message| parse_file(message, &place));
-        Ok(Family { name: name.to_owned(), files: files.collect::<Result<_, _>>()? })
+        let files = files.collect::<Result<_, _>>()?;
+        Ok(Family { name: name.to_owned(), files, recovered_hfiles: Vec::new() })
     }
 }
 

@@ -54,7 +54,7 @@ impl Table {
         let (mut files, mut known): (Vec<FileCheck>, BTreeMap<String, usize>) = Default::default();
         for region in self.regions.iter().chain(&self.mob) {
             for family in &region.families {
-                for file in &family.files {
+                for file in family.files.iter().chain(&family.recovered_hfiles) {
                     let used = FileUse {
                         region: region.info.clone(),
                         rows: self.rows_of(region, file),

@@ -1,25 +1,27 @@
 //! The age of a store file: its sequence id, and the order of files of the same family.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use sstable::{FileInfo, Half, SequenceId};
 
-use crate::{StoreFile, StoreFileReader};
+use crate::{StoreFileName, StoreFileReader};
 
 /// The key by which HBase orders the files of a family, oldest first.
 ///
 /// The sequence id, then the length (the longer file is older), the time of the bulk load, and the
 /// name. HBase: `StoreFileComparators.SEQ_ID`.
-pub(super) type Age = (Option<SequenceId>, Reverse<u64>, u64, String);
+type Age = (Option<SequenceId>, Reverse<u64>, u64, String);
 
-/// The sequence ids of a store file and its cells.
+/// The sequence ids of a store file and its cells, and its age.
+///
+/// Of cells with equal keys and sequence ids, HBase returns that of the newer file.
 #[derive(Clone, Debug)]
-pub(super) struct FileSequence {
+pub struct FileSequence {
     /// The sequence id up to which the writes of the family are in this file or in older ones.
-    pub(super) newest: Option<SequenceId>,
+    pub newest: Option<SequenceId>,
     /// The sequence id that replaces those of the cells; `None` if they keep theirs.
-    pub(super) of_cells: Option<SequenceId>,
-    pub(super) age: Age,
+    pub of_cells: Option<SequenceId>,
+    age: Age,
 }
 
 /// The key in the file info that HBase writes with the time of a bulk load.
@@ -28,15 +30,17 @@ const BULK_LOAD_TIME: &[u8] = FileInfo::BULKLOAD_TIMESTAMP;
 const KEEPS_SEQUENCE_IDS: &[u8] = b"SKIP_RESET_SEQ_ID";
 
 impl FileSequence {
-    /// Returns the sequence ids of an open file. HBase: `HStoreFile.open`.
-    pub(super) fn of(file: &StoreFile, reader: &StoreFileReader) -> Self {
+    /// Returns the sequence ids of an open file; the name is `None` if it is not one of HBase's.
+    ///
+    /// HBase: `HStoreFile.open`.
+    pub fn of(name: Option<&StoreFileName>, reader: &StoreFileReader) -> Self {
         let info = reader.whole().file_info();
         let is_top = matches!(
             reader,
             StoreFileReader::Half(half) if half.reference().half() == Half::Top
         );
         let bulk_load_time = info.value(BULK_LOAD_TIME);
-        let by_name = file.bulk_load_sequence();
+        let by_name = name.and_then(StoreFileName::bulk_load_sequence).map(SequenceId::new);
         let is_bulk_loaded = by_name.is_some() || bulk_load_time.is_some();
         let keeps = info.value(KEEPS_SEQUENCE_IDS).is_some_and(|value| value != [0]);
         let own = info.sequence_id_max().map(|own| later(own, keeps));
@@ -45,8 +49,34 @@ impl FileSequence {
         let of_cells = (is_bulk_loaded && !keeps).then(|| newest.unwrap_or_default());
         let time = bulk_load_time.and_then(|time| <[u8; 8]>::try_from(time).ok());
         let time = time.map_or(u64::MAX, u64::from_be_bytes);
-        let age = (newest, Reverse(reader.whole().len()), time, file.name.to_string());
+        let age = (
+            newest,
+            Reverse(reader.whole().len()),
+            time,
+            name.map(ToString::to_string).unwrap_or_default(),
+        );
         Self { newest, of_cells, age }
+    }
+}
+
+impl PartialEq for FileSequence {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for FileSequence {}
+
+impl PartialOrd for FileSequence {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// In HBase's order of the files of a family, oldest first.
+impl Ord for FileSequence {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.age.cmp(&other.age)
     }
 }
 
