@@ -39,7 +39,7 @@ fn put<'c>(row: &'c [u8], value: &'c [u8]) -> Put<'c> {
     Put { row, family: b"f", qualifier: b"q", timestamp: 5, value, tags: b"" }
 }
 
-fn key<'k>(table: &'k Table, sequence: u64) -> Key<'k> {
+fn key(table: &Table, sequence: u64) -> Key<'_> {
     let region = table.regions[0].name().as_str();
     Key { region, table: "walt", sequence, write_time: TIME, padding: 0 }
 }

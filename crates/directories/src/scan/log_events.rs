@@ -136,7 +136,9 @@ mod tests {
             };
             let events: Vec<WrittenBy> = (0..6).map(|_| written()).collect();
             let mut summary = RegionEvents::default();
-            events.iter().for_each(|event| summary.add(*event));
+            for event in &events {
+                summary.add(*event);
+            }
             for _ in 0..20 {
                 let entry = written();
                 let expected = events.iter().any(|event| {

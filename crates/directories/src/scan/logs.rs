@@ -215,12 +215,11 @@ impl Unflushed {
         let bytes = region.bytes;
         region.drop_old();
         if region.bytes > bytes / 2 {
-            let file = match &mut self.run_file {
-                Some(file) => file,
-                None => {
-                    let directory = plan.scan.log_directory.as_deref();
-                    self.run_file.insert(RunFile::create(directory, plan.order)?)
-                }
+            let file = if let Some(file) = &mut self.run_file {
+                file
+            } else {
+                let directory = plan.scan.log_directory.as_deref();
+                self.run_file.insert(RunFile::create(directory, plan.order)?)
             };
             region.write_runs(file, plan.order)?;
         }
