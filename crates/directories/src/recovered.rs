@@ -113,7 +113,8 @@ impl<'t> RecoveredFiles<'t> {
             root: self.root.to_owned(),
             table: self.table.clone(),
             region: region.clone(),
-            family: format!("{name}/{RECOVERED_HFILES}"),
+            directory: format!("{name}/{RECOVERED_HFILES}"),
+            family: name.into_owned(),
             listed_in: directory,
             is_table: true,
         });

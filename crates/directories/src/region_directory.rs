@@ -236,6 +236,7 @@ impl RegionDirectories<'_> {
             root: self.root.to_owned(),
             table: info.table.clone(),
             region: info.encoded_name.clone(),
+            directory: family.clone(),
             family,
             listed_in: directory.clone(),
             is_table: self.kind == DirectoryKind::Table,

@@ -252,6 +252,8 @@ impl RootDirectory {
             recovered.add_to(region, &mut of_logs);
         }
         found.problems.append(&mut of_logs.problems);
+        // Those of all logs were found for hbase:meta too.
+        of_logs.warnings.retain(|warning| !found.warnings.contains(warning));
         check_family_directories(
             tree,
             &directory,

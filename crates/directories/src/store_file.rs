@@ -35,8 +35,9 @@ pub(crate) struct StorePlace {
     pub(crate) root: PathBuf,
     pub(crate) table: TableName,
     pub(crate) region: RegionName,
-    /// The directory below the region: that of the family, or its directory of recovered HFiles.
     pub(crate) family: String,
+    /// The directory below the region: that of the family, or its directory of recovered HFiles.
+    pub(crate) directory: String,
     /// The manifest or the directory that lists the files, for errors.
     pub(crate) listed_in: PathBuf,
     /// Whether the files are those of a table itself, which are in its directory.
@@ -67,8 +68,8 @@ impl StoreFile {
 
     /// Returns the path of the file below its table, as in `REGION/FAMILY/NAME`.
     pub fn short_path(&self) -> String {
-        let StorePlace { region, family, .. } = &*self.place;
-        format!("{region}/{family}/{}", self.name)
+        let StorePlace { region, directory, .. } = &*self.place;
+        format!("{region}/{directory}/{}", self.name)
     }
 
     /// Returns the path of the HFile that has the cells, below `data`, `mobdir/data` or
@@ -77,8 +78,8 @@ impl StoreFile {
     /// Store files with equal paths have their cells in the same HFile.
     pub fn hfile_path(&self) -> String {
         let (table, region, name) = self.target();
-        let family = &self.place.family;
-        format!("{}/{}/{region}/{family}/{name}", table.namespace(), table.name())
+        let directory = &self.place.directory;
+        format!("{}/{}/{region}/{directory}/{name}", table.namespace(), table.name())
     }
 
     /// Returns the name of the family whose directory or list has the file.
@@ -139,7 +140,7 @@ impl StoreFile {
     /// Returns the places where HBase looks for the HFile.
     fn candidates(&self) -> Vec<PathBuf> {
         let (table, region, name) = self.target();
-        let mut places = in_all_data(&self.place.root, table, region, &self.place.family, &name);
+        let mut places = in_all_data(&self.place.root, table, region, &self.place.directory, &name);
         if self.is_own() {
             places.truncate(1);
         }

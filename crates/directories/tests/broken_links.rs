@@ -205,7 +205,6 @@ fn links_out_of_the_root_are_errors_that_name_them() {
     let root = fs::canonicalize(copy.path()).expect("there");
     for path in [
         hfile(&copy),
-        region.join(".regioninfo"),
         region.join("recovered.edits"),
         region.join("f1"),
         region.clone(),
@@ -224,6 +223,17 @@ fn links_out_of_the_root_are_errors_that_name_them() {
         fs::remove_file(&path).expect("ours");
         fs::rename(&away, &path).expect("renamed");
     }
+    // hbase:meta has the description of the region too.
+    let description = region.join(".regioninfo");
+    fs::rename(&description, &away).expect("renamed");
+    symlink(&away, &description).expect("linked");
+    let warnings = self::table(&copy).warnings;
+    assert!(
+        matches!(&warnings[..], [warning] if warning.what.contains("leads to")),
+        "{warnings:?}"
+    );
+    fs::remove_file(&description).expect("ours");
+    fs::rename(&away, &description).expect("renamed");
     // The root itself may be a link.
     let linked = outside.path().join("root");
     symlink(copy.path(), &linked).expect("linked");

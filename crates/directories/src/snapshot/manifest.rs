@@ -129,6 +129,7 @@ impl<'p> ManifestParser<'p> {
             table: info.table.clone(),
             region: info.encoded_name.clone(),
             family: String::from_utf8_lossy(name).into_owned(),
+            directory: String::from_utf8_lossy(name).into_owned(),
             listed_in: self.path.clone(),
             is_table: false,
         });
