@@ -30,10 +30,11 @@ fn recovered_hfiles_are_read_with_wal_and_named_without() {
     let count = ["scan", "walt", "--count", "--now", "1795622000000"];
     let (out, told) = run(&copy.path(), &[&count[..], &["--with-wal"]].concat());
     assert!(out.contains("77 cells"), "{out}");
-    assert_eq!(told, "");
+    let no_meta = "data/hbase/meta: is missing; the key ranges of the directories decide which regions count\n";
+    assert!(told.ends_with(no_meta) && told.lines().count() == 1, "{told}");
     let (_, told) = run(&copy.path(), &count);
     let hint = "hfile: 4 recovered HFiles may have cells that are in no store file; --with-wal reads them too\n";
-    assert_eq!(told, hint);
+    assert!(told.contains(no_meta) && told.ends_with(hint), "{told}");
     let (info, _) = run(&copy.path(), &["info", "walt", "--json"]);
     assert!(info.contains("f/recovered.hfiles/8ee5713cce14451a91a9c4f1f45bcbd3"), "{info}");
     let (verified, _) = run(&copy.path(), &["verify", "walt", "--json"]);

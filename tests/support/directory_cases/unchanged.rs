@@ -45,7 +45,7 @@ pub(super) const CASES: &[DirectoryCase] = &[
         base: RecoveredHFiles,
         change: nothing,
         place: RECOVERED,
-        outcome: Outcome::Cells,
+        outcome: Outcome::CellsAndWarning("is missing; the key ranges of the directories decide"),
         verify: None,
     },
     DirectoryCase {
