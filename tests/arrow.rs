@@ -417,6 +417,7 @@ fn read_case(case: &DirectoryCase, root: &Path) -> hfile_arrow::Result<(String, 
     let mut lines = Vec::new();
     for cell in cells_of(&read) {
         ndjson::write_cell_without_seq(&mut lines, &cell.as_ref()).expect("memory");
+        lines.push(b'\n');
     }
     let warnings = batches.warnings().iter().map(ToString::to_string).collect();
     Ok((String::from_utf8(lines).expect("text"), warnings))

@@ -96,7 +96,7 @@ impl Run<'_> {
                 "verify, {name}: {said}"
             ),
             Some(wanted) => {
-                assert!(said.contains(wanted), "verify, {name}: {said:?} lacks {wanted:?}")
+                assert!(said.contains(wanted), "verify, {name}: {said:?} lacks {wanted:?}");
             }
         }
     }

@@ -65,7 +65,8 @@ mod tests {
         );
         assert_eq!(as_lines("a\n\x1bb\n"), "a\n\\x1Bb\n");
         let mut written = Printable(Vec::new());
-        writeln!(written, "{}: {}", "na\x07me", "\u{fc}").expect("memory takes it");
+        let (name, what) = ("na\x07me", "\u{fc}");
+        writeln!(written, "{name}: {what}").expect("memory takes it");
         assert_eq!(written.0, "na\\x07me: \u{fc}\n".as_bytes());
     }
 }
