@@ -52,6 +52,11 @@ impl RootCopy {
         Self { directory, name }
     }
 
+    /// Returns the path of the root directory, which is not removed.
+    pub fn keep(self) -> PathBuf {
+        self.directory.keep().join(self.name)
+    }
+
     /// Returns the path of the root directory.
     pub fn path(&self) -> PathBuf {
         self.directory.path().join(self.name)

@@ -1,28 +1,24 @@
 //! Writes the root directories of `support/directory_cases.rs`, for tests in other languages.
 //!
-//! `cargo run -p tests --example directory_cases -- DIR` makes `DIR/NUMBER/root`, `DIR/NUMBER/cells.ndjson` and
-//! `DIR/NUMBER/case.json` with the name of the table and what a read must return.
+//! `cargo run -p tests --example directory_cases -- DIR` makes `DIR/NUMBER/case.json`, with the path of the root
+//! directory, the name of the table and what a read must return, and `DIR/NUMBER/cells.ndjson`.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 use support::directory_cases::{Outcome, cases};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::args_os().nth(1).ok_or("usage: directory_cases DIR")?;
+    // The copies are made in place: some have symbolic links to directories beside them.
+    fs::create_dir_all(&out)?;
+    tempfile::env::override_temp_dir(&fs::canonicalize(&out)?)
+        .map_err(|other| format!("the temporary directory is {}", other.display()))?;
     for (number, case) in cases().enumerate() {
         let directory = Path::new(&out).join(number.to_string());
         fs::create_dir_all(&directory)?;
-        let copy = case.copy();
-        // Copied as it is: with symbolic links and empty directories.
-        let copied =
-            Command::new("cp").arg("-a").arg(copy.path()).arg(directory.join("root")).status()?;
-        if !copied.success() {
-            return Err(format!("{}: cannot copy the root directory", case.name).into());
-        }
         fs::write(directory.join("cells.ndjson"), case.cells())?;
         let (warning, error) = match case.outcome {
             Outcome::Cells => (None, None),
@@ -31,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let description = json!({
             "name": case.name,
+            "root": case.copy().keep(),
             "place": case.place.name,
             "is_snapshot": case.place.is_snapshot,
             "with_logs": case.place.with_logs,

@@ -9,7 +9,6 @@ import pathlib
 import warnings
 
 import hfile
-import pyarrow
 import pytest
 from conftest import of_arrow, of_cells, truth
 
@@ -25,7 +24,7 @@ def read(case, directory, door):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         opener = hfile.open_snapshot if case["is_snapshot"] else hfile.open_table
-        table = opener(directory / "root", case["place"])
+        table = opener(case["root"], case["place"])
         options = {"now": case["now"], "with_wal": case["with_logs"]}
         if door == "cells":
             cells = of_cells(table.cells(**options))
@@ -43,7 +42,7 @@ def read(case, directory, door):
 def test_a_read_returns_the_cells_of_hbase_or_says_what_is_wrong(path, door):
     case, directory = json.loads(path.read_text()), path.parent
     if case["error"]:
-        with pytest.raises((hfile.Error, pyarrow.ArrowException, OSError), match="") as raised:
+        with pytest.raises(hfile.Error) as raised:
             read(case, directory, door)
         assert case["error"] in str(raised.value), case["name"]
         return
