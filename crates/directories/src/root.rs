@@ -262,6 +262,8 @@ impl RootDirectory {
             &mut found.problems,
             &mut found.warnings,
         );
+        let files = parts.regions.iter().flat_map(Region::files);
+        found.warnings.extend(files.filter_map(|file| file.archived_parent(tree)));
         parts.check_key_ranges(&directory, &mut found.problems);
         parts.mob = self.mob_region(&schema, &mut found);
         Ok(Table {

@@ -9,7 +9,7 @@ use crate::location::{find_first, read_reference};
 use crate::root_paths::in_all_data;
 use crate::{
     Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionInfo, RegionName, Result,
-    StoreFileName, TableName,
+    StoreFileName, TableName, Warning,
 };
 
 /// A store file of a table or a snapshot.
@@ -145,6 +145,26 @@ impl StoreFile {
             places.truncate(1);
         }
         places
+    }
+
+    /// Returns a warning if the HFile of a reference is not where HBase looks for it: with the parent
+    /// region, in the directory of the table.
+    ///
+    /// HBase does not open the region then. The cells in the archive are the right ones nevertheless.
+    pub(crate) fn archived_parent(&self, tree: &dyn FileTree) -> Option<Warning> {
+        let StoreFileName::Reference(reference) = &self.name else { return None };
+        if !self.place.is_table || !matches!(reference.referred, ReferredName::HFile(_)) {
+            return None;
+        }
+        let is_there = |path: &&PathBuf| matches!(tree.find(path), Ok(Some(_)));
+        let candidates = self.candidates();
+        let found = candidates.iter().find(is_there)?;
+        let wanted = candidates.first().filter(|wanted| *wanted != found)?;
+        let (wanted, found) = (wanted.display(), found.display());
+        let what = format!(
+            "HBase looks for the HFile of the reference only at {wanted}, and does not open the region; it was read from {found}"
+        );
+        Some(Warning::new(self.listed(), what))
     }
 
     /// Returns whether the file is an HFile in the table's own directory.

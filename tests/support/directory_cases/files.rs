@@ -9,6 +9,14 @@ use super::{DirectoryCase, Outcome, T1, T5, snapshot};
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
     DirectoryCase {
+        name: "the parent of a split is in the archive, and its daughters have references",
+        base: Snapshots,
+        change: archive_parent,
+        place: T1,
+        outcome: Outcome::CellsAndWarning("HBase looks for the HFile of the reference only at"),
+        verify: None,
+    },
+    DirectoryCase {
         name: "an HFile of another family is in the directory of a family",
         base: Snapshots,
         change: add_file_of_another_family,
@@ -102,6 +110,18 @@ const NEW_FILE: &str = "0123456789abcdef0123456789abcdef";
 fn copy(root: &Path, from: &[&str], to: &[&str]) {
     let path = |names: &[&str]| names.iter().fold(root.to_owned(), |path, name| path.join(name));
     fs::copy(path(from), path(to)).expect("copied");
+}
+
+fn archive_parent(root: &Path) {
+    let archived = root.join("archive").join(PARENT);
+    for family in ["f1", "f2"] {
+        fs::create_dir_all(archived.join(family)).expect("disk takes it");
+        for file in fs::read_dir(root.join(PARENT).join(family)).expect("listed") {
+            let file = file.expect("listed");
+            let to = archived.join(family).join(file.file_name());
+            fs::rename(file.path(), to).expect("renamed");
+        }
+    }
 }
 
 fn add_file_of_another_family(root: &Path) {
