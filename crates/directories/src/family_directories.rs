@@ -26,18 +26,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::found::Found;
 use crate::table::{Family, Region};
 use crate::{Error, FileTree, Warning};
 
-/// Adds the missing directories of families to `problems`, or to `warnings` if HBase may not have
-/// made them.
+/// Adds the missing directories of families to the problems, or to the warnings if HBase may not
+/// have made them.
 pub(crate) fn check_family_directories(
     tree: &dyn FileTree,
     table: &Path,
     is_altered: bool,
     regions: &[Region],
-    problems: &mut Vec<Error>,
-    warnings: &mut Vec<Warning>,
+    found: &mut Found,
 ) {
     let (mut missing, mut families_there) = (Vec::new(), BTreeSet::new());
     for region in regions {
@@ -49,7 +49,7 @@ pub(crate) fn check_family_directories(
                 _ if !family.files.is_empty() => _ = families_there.insert(&family.name[..]),
                 Ok(Some(_)) => _ = families_there.insert(&family.name[..]),
                 Ok(None) => missing_here.push((family, path)),
-                Err(error) => problems.push(Error::io(&path, "find it")(error)),
+                Err(error) => found.problems.push(Error::io(&path, "find it")(error)),
             }
         }
         if !missing_here.is_empty() {
@@ -70,10 +70,10 @@ pub(crate) fn check_family_directories(
             if is_expected {
                 let doubt = "it is lost, or HBase has not opened the region since the region or the family was made";
                 let what = format!("{} is missing: {doubt}", what_of(family));
-                warnings.push(Warning::new(&directory, what));
+                found.warnings.push(Warning::new(&directory, what));
             } else {
                 let (path, what) = (directory.clone(), format!("{},", what_of(family)));
-                problems.push(Error::Missing { path, what, looked: vec![looked] });
+                found.problems.push(Error::Missing { path, what, looked: vec![looked] });
             }
         }
     }

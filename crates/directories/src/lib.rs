@@ -135,6 +135,7 @@ mod schema;
 mod snapshot;
 mod store_file;
 mod table;
+mod table_reader;
 mod tracker;
 mod tracker_setting;
 mod tree;

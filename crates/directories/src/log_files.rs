@@ -17,6 +17,8 @@ use crate::{Error, FileTree, ItemKind, Result, Warning};
 
 /// The directory of the logs that may have unflushed cells.
 pub(crate) const LOGS: &str = "WALs";
+/// The directory of the logs whose cells are all in other files.
+pub(crate) const OLD_LOGS: &str = "oldWALs";
 /// The directory of the logs that HBase could not read.
 const CORRUPT: &str = "corrupt";
 

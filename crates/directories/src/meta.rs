@@ -77,7 +77,7 @@ impl MetaRegions {
         while let Some(cell) = cells.next_ref()? {
             regions.add(meta, cell.row, cell.qualifier, cell.value);
         }
-        regions.name_rows_without_description(meta);
+        regions.warn_of_undescribed_rows(meta);
         Ok(regions)
     }
 
@@ -105,7 +105,8 @@ impl MetaRegions {
         }
     }
 
-    fn name_rows_without_description(&mut self, meta: &Table) {
+    /// Warns of the rows without a readable description.
+    fn warn_of_undescribed_rows(&mut self, meta: &Table) {
         let rows = self.rows.iter().filter(|(_, row)| row.info.is_none());
         self.warnings.extend(rows.map(|(name, _)| {
             let what = format!("the row of region {name} has no readable info:regioninfo, so HBase does not serve the region: its directory counts if no other region has its rows");

@@ -13,7 +13,7 @@
 //! ROOT/data/master/store/REGION/recovered.wals/NAME    a log of an HMaster that died
 //! ```
 //!
-//! Files without bytes are deleted. The HFiles become store files, whatever sequence ids the family's
+//! HBase deletes files without bytes. The HFiles become store files, whatever sequence ids the family's
 //! files have. HBase: `HRegion.replayRecoveredEditsIfAny` and `loadRecoveredHFilesIfAny`,
 //! `WALSplitUtil`, `MasterRegion`.
 

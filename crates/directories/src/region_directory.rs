@@ -70,7 +70,7 @@ impl RegionDirectories<'_> {
             let problems = found.problems.len();
             match self.read_region(&item.path, &name, found) {
                 Ok(region) => {
-                    if self.is_left_over(&name) {
+                    if self.is_unknown_to_meta(&name) {
                         found.problems.truncate(problems);
                     }
                     seen = seen.saturating_add(1).saturating_add(region.files().count());
@@ -95,13 +95,13 @@ impl RegionDirectories<'_> {
     }
 
     /// Returns whether `hbase:meta` decides which regions count, and does not have this one.
-    fn is_left_over(&self, name: &RegionName) -> bool {
+    fn is_unknown_to_meta(&self, name: &RegionName) -> bool {
         self.meta.is_some_and(|meta| meta.decides_alone() && !meta.has(name))
     }
 
     /// Adds the error of a region that cannot be read: as a warning if the region does not count.
     fn add_unread(&self, name: &RegionName, error: Error, found: &mut Found) {
-        let unread = if self.is_left_over(name) {
+        let unread = if self.is_unknown_to_meta(name) {
             as_warning(error, "hbase:meta does not have the region, which was left out")
         } else {
             Err(error)

@@ -20,56 +20,58 @@ use crate::{Error, RegionInfo, RegionName, StoreFileName};
 
 /// The regions of a table: those that count, the one of MOB files, and those that do not count.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct TableRegions {
     pub(crate) regions: Vec<Region>,
     pub(crate) mob: Option<Region>,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Divides the regions of a table into [`Parts`], by the marks in their descriptions.
-pub(crate) fn split_up(
-    path: &Path,
-    schema: &TableSchema,
-    regions: Vec<Region>,
-    problems: &mut Vec<Error>,
-) -> Parts {
-    let mut parts = Parts::default();
-    let mut seen = BTreeSet::new();
-    for mut region in regions {
-        let key = (region.info.encoded_name.clone(), region.info.replica_id);
-        if !seen.insert(key) {
-            let what = format!("the region {} is listed twice", region.name());
-            problems.push(Error::damaged(path, what));
-            continue;
+impl TableRegions {
+    /// Divides the regions of a table, by the marks in their descriptions.
+    pub(crate) fn by_marks(
+        path: &Path,
+        schema: &TableSchema,
+        regions: Vec<Region>,
+        problems: &mut Vec<Error>,
+    ) -> Self {
+        let mut parts = Self::default();
+        let mut seen = BTreeSet::new();
+        for mut region in regions {
+            let key = (region.info.encoded_name.clone(), region.info.replica_id);
+            if !seen.insert(key) {
+                let what = format!("the region {} is listed twice", region.name());
+                problems.push(Error::damaged(path, what));
+                continue;
+            }
+            if region.info.is_mob() {
+                parts.mob = Some(region);
+                continue;
+            }
+            complete(path, schema, &mut region, problems);
+            let reason = match &region.info {
+                info if info.replica_id != 0 => Some(LeftOutReason::Replica),
+                info if info.is_split_parent() => Some(LeftOutReason::SplitParent),
+                _ => None,
+            };
+            match reason {
+                Some(reason) => parts.left_out.push(LeftOut { region, reason }),
+                None => parts.regions.push(region),
+            }
         }
-        if region.info.is_mob() {
-            parts.mob = Some(region);
-            continue;
-        }
-        complete(path, schema, &mut region, problems);
-        let reason = match &region.info {
-            info if info.replica_id != 0 => Some(LeftOutReason::Replica),
-            info if info.is_split_parent() => Some(LeftOutReason::SplitParent),
-            _ => None,
-        };
-        match reason {
-            Some(reason) => parts.left_out.push(LeftOut { region, reason }),
-            None => parts.regions.push(region),
-        }
+        parts.sort();
+        parts
     }
-    parts.sort();
-    parts
-}
 
-impl Parts {
     /// Leaves out the regions that `hbase:meta` marks as split parents, and those that it does not have.
     ///
-    /// Returns whether `hbase:meta` decided. With a log of it, it does, unless it has no region of the
-    /// table. Without, it does not if it is older than the directories. The sign is a region that
-    /// `hbase:meta` lacks, and that is newer than a region of `hbase:meta` with some of its rows, or has
-    /// rows that no region of `hbase:meta` has.
+    /// Returns whether `hbase:meta` decided:
     ///
-    /// A region whose row has no readable description counts if no other region has its rows.
+    /// * with a log of `hbase:meta`: unless it has no region of the table;
+    /// * without: unless the directories are newer. A directory that `hbase:meta` lacks shows that, if
+    ///   it is newer than a region of `hbase:meta` with some of its rows, or has rows that no region of
+    ///   `hbase:meta` has.
+    ///
+    /// A region whose row has no readable description counts unless other regions cover all its rows.
     pub(crate) fn apply_meta(&mut self, meta: &MetaRegions) -> bool {
         let is_live = |region: &&Region| meta.is_live(region.name());
         let mut live: Vec<&RegionInfo> =
@@ -118,7 +120,7 @@ impl Parts {
     }
 
     /// Returns the regions that `hbase:meta` lacks, and that are not the parents of a region that it has.
-    pub(crate) fn leftovers(&self, meta: &MetaRegions) -> impl Iterator<Item = &Region> {
+    pub(crate) fn unexplained(&self, meta: &MetaRegions) -> impl Iterator<Item = &Region> {
         let referred =
             self.regions.iter().flat_map(Region::files).filter_map(|file| match &file.name {
                 StoreFileName::Reference(name) => Some(&name.region),
@@ -274,7 +276,7 @@ impl Covered {
         {
             let first = first.clone();
             start.clone_from(&first);
-            let covered = self.ranges.remove(&first).unwrap_or_default();
+            let covered = self.ranges.remove(&first).expect(LISTED);
             if reaches(&covered, &end) {
                 end = covered;
             }
@@ -283,7 +285,7 @@ impl Covered {
             && (end.is_empty() || *next <= end)
         {
             let next = next.clone();
-            let covered = self.ranges.remove(&next).unwrap_or_default();
+            let covered = self.ranges.remove(&next).expect(LISTED);
             if reaches(&covered, &end) {
                 end = covered;
             }
@@ -291,6 +293,8 @@ impl Covered {
         self.ranges.insert(start, end);
     }
 }
+
+const LISTED: &str = "a range that was found is in the map";
 
 /// Returns whether a range that ends at `covered` reaches the end `end`.
 fn reaches(covered: &[u8], end: &[u8]) -> bool {
@@ -329,7 +333,7 @@ mod tests {
     fn gaps_and_overlaps_are_reported_with_their_rows() {
         let check = |ranges: &[(&str, &str)]| {
             let regions = ranges.iter().map(|(start, end)| region(start, end)).collect();
-            let parts = Parts { regions, ..Parts::default() };
+            let parts = TableRegions { regions, ..TableRegions::default() };
             let mut problems = Vec::new();
             parts.check_key_ranges(Path::new("t"), &mut problems);
             problems.iter().map(ToString::to_string).collect::<Vec<_>>()

@@ -109,7 +109,8 @@ fn regions_are_divided_by_their_marks() {
         region("1", |_| {}),
     ];
     let mut problems = Vec::new();
-    let parts = split_up(Path::new("t"), &schema(&["f", "g"]), regions, &mut problems);
+    let parts =
+        TableRegions::by_marks(Path::new("t"), &schema(&["f", "g"]), regions, &mut problems);
     let names: Vec<_> = parts.regions.iter().map(|region| region.name().to_string()).collect();
     assert_eq!(names, ["1", "3", "4"]);
     let reasons: Vec<_> = parts
@@ -137,7 +138,12 @@ fn a_family_that_the_schema_lacks_is_a_problem() {
     };
     with_family.families = vec![family(b"g"), family(b"x")];
     let mut problems = Vec::new();
-    let parts = split_up(Path::new("t"), &schema(&["f", "g"]), vec![with_family], &mut problems);
+    let parts = TableRegions::by_marks(
+        Path::new("t"),
+        &schema(&["f", "g"]),
+        vec![with_family],
+        &mut problems,
+    );
     assert_eq!(parts.regions[0].families.len(), 2);
     let [problem] = &problems[..] else { panic!("{problems:?}") };
     assert!(problem.to_string().contains("has a family x"), "{problem}");

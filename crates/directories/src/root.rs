@@ -12,42 +12,34 @@
 //! `WALs` and `oldWALs` can be in a root of their own. `ExportSnapshot` writes a directory that has only
 //! `.hbase-snapshot` and `archive`.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::error_line;
-
-use crate::family_directories::check_family_directories;
-use crate::found::Found;
-use crate::log_files::{LOGS, LogFiles};
-use crate::meta::MetaRegions;
-use crate::recovered::RecoveredFiles;
-use crate::region_directory::{DirectoryKind, RegionDirectories};
-use crate::region_rules::{Parts, split_up};
-use crate::root_paths::table_in;
+use crate::log_files::{LOGS, OLD_LOGS};
+use crate::root_paths::{list_if_there, table_in};
 use crate::root_tree::RootTree;
-use crate::schema::{FamilySchema, TableSchema};
 use crate::snapshot::DESCRIPTION_FILE;
-use crate::table::{Region, RegionsBy, Table};
-use crate::{
-    Error, FileTree, Item, ItemKind, RegionInfo, RegionName, Result, Snapshot, SnapshotDescription,
-    TableName, Warning,
-};
+use crate::table::Table;
+use crate::table_reader::TableReader;
+use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
 
 /// The directory of snapshots.
 const SNAPSHOTS: &str = ".hbase-snapshot";
 /// The directory of snapshots that are not finished.
 const UNFINISHED: &str = ".tmp";
-/// Directories and files of which a root directory has at least one, if it has no `data/default`,
-/// `data/hbase` or `data/master`, which is in `MasterData`.
-const PARTS: [&str; 4] = [SNAPSHOTS, "archive", "hbase.version", "hbase.id"];
-
-/// The end of warnings about `hbase:meta`.
-const BY_KEY_RANGES: &str = "the key ranges of the directories decide which regions count";
+/// A root directory has at least one of these. `MasterData`, which is one too, has `data/master`.
+const PARTS: [&str; 7] = [
+    "data/default",
+    "data/hbase",
+    "data/master",
+    SNAPSHOTS,
+    "archive",
+    "hbase.version",
+    "hbase.id",
+];
 
 /// The directories of a root directory that have tables, snapshots and logs.
-const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, "oldWALs", UNFINISHED];
+const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, OLD_LOGS, UNFINISHED];
 
 /// A root directory of HBase, or a directory that `ExportSnapshot` wrote.
 ///
@@ -227,155 +219,16 @@ impl RootDirectory {
             let what = format!("has no table {name}; {}", list_text("tables", &names));
             return Err(Error::NotFound { path: self.path.join("data"), what });
         }
-        let mut found = Found::default();
-        let (schema, number) = TableSchema::read_newest(tree, &directory, &mut found.warnings)?;
-        if schema.table != *name {
-            let what = format!("damaged description of a table: it is of table {}", schema.table);
-            return Err(Error::damaged(&directory.join(crate::schema::DIRECTORY), what));
-        }
-        let meta = self.meta_regions(name, &mut found);
-        let regions = RegionDirectories {
-            tree,
-            root: &self.path,
-            schema: &schema,
-            kind: DirectoryKind::Table,
-            meta: meta.as_ref(),
-        }
-        .read(&directory, &mut found)?;
-        let mut parts = split_up(&directory, &schema, regions, &mut found.problems);
-        let (regions_by, absent) = self.decide(&directory, meta.as_ref(), &mut parts, &mut found);
-        let wal_root = self.wal_root.as_deref();
-        let logs = LogFiles::find(tree, &self.path, wal_root, name.is_meta())?;
-        let recovered = RecoveredFiles::new(tree, &self.path, wal_root, name)?;
-        let mut of_logs = Found { problems: Vec::new(), warnings: logs.warnings };
-        for region in &mut parts.regions {
-            recovered.add_to(region, &mut of_logs);
-        }
-        found.problems.append(&mut of_logs.problems);
-        // Those of all logs were found for hbase:meta too.
-        of_logs.warnings.retain(|warning| !found.warnings.contains(warning));
-        check_family_directories(
-            tree,
-            &directory,
-            number > 1,
-            &parts.regions,
-            &mut found.problems,
-            &mut found.warnings,
-        );
-        let files = parts.regions.iter().flat_map(Region::files);
-        found.warnings.extend(files.filter_map(|file| file.archived_parent(tree)));
-        parts.check_key_ranges(&directory, &mut found.problems);
-        parts.mob = self.mob_region(&schema, &mut found);
-        Ok(Table {
-            name: name.clone(),
-            schema,
-            regions: parts.regions,
-            mob: parts.mob,
-            left_out: parts.left_out,
-            problems: found.problems.into_iter().map(Arc::new).collect(),
-            warnings: found.warnings,
-            log_warnings: of_logs.warnings,
-            absent,
-            regions_by,
-            logs: logs.logs,
-            logs_missing: logs.missing,
-            path: directory,
-            root: self.path.clone(),
-            tree: self.tree.clone(),
-        })
-    }
-
-    /// Returns the region that stands for the MOB files of a table, if it has any.
-    fn mob_region(&self, schema: &TableSchema, found: &mut Found) -> Option<Region> {
-        if !schema.families.iter().any(FamilySchema::is_mob) {
-            return None;
-        }
-        let info = RegionInfo::of_mob_files(&schema.table);
-        let directory = table_in(&self.path, "mobdir/data", &schema.table);
-        let directory = directory.join(info.encoded_name.as_str());
-        let kind = DirectoryKind::MobFiles;
-        let (tree, root) = (&*self.tree, &*self.path);
-        let directories = RegionDirectories { tree, root, schema, kind, meta: None };
-        Some(directories.read_families(&directory, info, found))
-    }
-
-    /// Reads what `hbase:meta` has of a table; `None` if it cannot be read.
-    fn meta_regions(&self, table: &TableName, found: &mut Found) -> Option<MetaRegions> {
-        if table.is_meta() {
-            return None;
-        }
-        let meta = TableName::new(Some("hbase"), "meta").expect("a valid name");
-        let directory = table_in(&self.path, "data", &meta);
-        let doubt = match self.tree.find(&directory) {
-            Ok(None) => "is missing".to_owned(),
-            _ => match self.table(&meta).and_then(|meta| MetaRegions::read(meta, table)) {
-                Ok(mut regions) => {
-                    found.warnings.append(&mut regions.warnings);
-                    return Some(regions);
-                }
-                Err(error) => format!("cannot be read: {}", error_line(&error)),
-            },
-        };
-        found.warnings.push(Warning::new(directory, format!("{doubt}; {BY_KEY_RANGES}")));
-        None
-    }
-
-    /// Decides which regions of a table count: by `hbase:meta`, or by their key ranges.
-    ///
-    /// Also returns the regions that count by `hbase:meta` and could not be read.
-    fn decide(
-        &self,
-        directory: &Path,
-        meta: Option<&MetaRegions>,
-        parts: &mut Parts,
-        found: &mut Found,
-    ) -> (RegionsBy, Vec<RegionInfo>) {
-        let decides = meta.filter(|meta| parts.apply_meta(meta));
-        if let Some(meta) = meta {
-            let doubt = match (meta.has_log, decides.is_some()) {
-                (true, true) => None,
-                (true, false) => Some(format!("has no region of the table; {BY_KEY_RANGES}")),
-                (false, true) => Some("may be old, because the root directory has no log of it; it fits the directories of the regions, and decides which of them count".to_owned()),
-                (false, false) => Some(format!("is old, and the root directory has no log of it; {BY_KEY_RANGES}")),
-            };
-            let path = self.path.join("data/hbase/meta");
-            found.warnings.extend(doubt.map(|what| Warning::new(path, what)));
-        }
-        let Some(meta) = decides else {
-            parts.leave_out_covered();
-            return (RegionsBy::KeyRanges, Vec::new());
-        };
-        found.warnings.extend(parts.leftovers(meta).map(|region| {
-            let what = "hbase:meta does not have the region, which was left out";
-            Warning::new(directory.join(region.name().as_str()), what)
-        }));
-        let there: BTreeSet<&RegionName> = parts.regions.iter().map(Region::name).collect();
-        let absent = meta.live().filter(|info| !there.contains(&info.encoded_name));
-        let absent: Vec<RegionInfo> = absent.cloned().collect();
-        for info in &absent {
-            let region = &info.encoded_name;
-            found.problems.push(Error::Missing {
-                path: directory.to_owned(),
-                what: format!("the region {region} of hbase:meta, {},", info.rows()),
-                looked: vec![directory.join(region.as_str())],
-            });
-        }
-        (RegionsBy::Meta, absent)
+        let (root, wal_root) = (&*self.path, self.wal_root.as_deref());
+        TableReader { tree: &self.tree, root, wal_root }.read(name, directory)
     }
 
     /// Returns the names of the directories in a directory that are not hidden, ascending.
     fn names_in(&self, directory: &Path) -> Result<Vec<String>> {
-        let items = self.list_if_there(directory)?;
+        let items = list_if_there(&*self.tree, directory)?;
         let mut names: Vec<String> = directory_names(&items).map(str::to_owned).collect();
         names.sort();
         Ok(names)
-    }
-
-    fn list_if_there(&self, directory: &Path) -> Result<Vec<Item>> {
-        match self.tree.find(directory).map_err(Error::io(directory, "find it"))? {
-            Some(_) => self.list_named(directory),
-            None => Ok(Vec::new()),
-        }
     }
 
     /// Lists a directory that must be there, because another one has its name.
@@ -386,7 +239,7 @@ impl RootDirectory {
 
 /// Returns whether a directory has a part of a root directory.
 fn is_root(tree: &dyn FileTree, path: &Path) -> Result<bool> {
-    for part in ["data/default", "data/hbase", "data/master"].iter().chain(&PARTS) {
+    for part in PARTS {
         let part = path.join(part);
         if tree.find(&part).map_err(Error::io(&part, "find it"))?.is_some() {
             return Ok(true);

@@ -8,7 +8,7 @@ use super::manifest::{FILE, LEN_MAX, ManifestParser, REGION_PREFIX};
 use crate::found::Found;
 use crate::message::file::read_file;
 use crate::region_directory::{DirectoryKind, RegionDirectories};
-use crate::region_rules::split_up;
+use crate::region_rules::TableRegions;
 use crate::schema::TableSchema;
 use crate::table::{Region, RegionsBy, Table};
 use crate::{Error, FileTree, ItemKind, Result, Warning};
@@ -44,7 +44,7 @@ impl Snapshot {
             );
             return Err(Error::damaged(&path, what));
         }
-        let parts = split_up(&path, &schema, regions, &mut found.problems);
+        let parts = TableRegions::by_marks(&path, &schema, regions, &mut found.problems);
         parts.check_key_ranges(&path, &mut found.problems);
         let table = Table {
             name: description.table.clone(),
