@@ -1,4 +1,4 @@
-//! Input whose lines have a maximum length: a line without end must not fill the memory.
+//! Input whose lines have a maximum length, so that a line without end does not fill the memory.
 
 use std::io::{self, BufRead, Read};
 
@@ -7,6 +7,8 @@ use memchr::memrchr;
 use crate::size_text::show_count;
 
 /// An input that fails in a line that is too long.
+///
+/// Bounds the memory of a line: the limit plus one buffer.
 pub(crate) struct LimitedLines<R> {
     input: R,
     len_max: u64,
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_line_that_is_too_long_is_refused() {
+    fn a_line_ends_in_the_limit_plus_one_buffer_or_is_refused() {
         let read = |text: &str, buffer: usize| -> io::Result<Vec<String>> {
             let input = io::BufReader::with_capacity(buffer, text.as_bytes());
             LimitedLines::new(input, 8, "cut it").lines().collect()
@@ -70,5 +72,8 @@ mod tests {
             let error = read("1\n12345678901234\n", buffer).expect_err("a long line");
             assert_eq!(error.to_string(), "it has more than 8 bytes; cut it");
         }
+        // The buffer has the end of the line.
+        let lines = read("1\n12345678901234\n", 100).expect("lines in one buffer");
+        assert_eq!(lines, ["1", "12345678901234"]);
     }
 }

@@ -1,5 +1,5 @@
-//! Text for people, without control characters of names: these could move the cursor of a terminal,
-//! or make a name look like a line of this program.
+//! Escapes control characters in text for terminals. A file name could otherwise move the cursor or
+//! fake a line of output.
 //!
 //! Control characters are printed as HBase prints bytes, `\xNN`. Results in JSON and cells have their
 //! own escapes.

@@ -24,6 +24,12 @@ use super::names;
 use crate::failure::{NotADirectory, UsageError};
 use crate::temporary::OutputFile;
 
+/// A directory that is ready for an export, and the manifest to go on from.
+pub(super) struct OpenExport {
+    pub(super) directory: ExportDirectory,
+    pub(super) manifest: Manifest,
+}
+
 /// The directory of an export, locked.
 pub(super) struct ExportDirectory {
     path: PathBuf,
@@ -32,14 +38,14 @@ pub(super) struct ExportDirectory {
 }
 
 impl ExportDirectory {
-    /// Creates the directory or goes on with an earlier export, and returns the manifest.
+    /// Creates the directory or goes on with an earlier export.
     ///
     /// `new` is the manifest of an export that begins.
     pub(super) fn open(
         path: &Path,
         new: Manifest,
         format: ExportFormat,
-    ) -> anyhow::Result<(Self, Manifest)> {
+    ) -> anyhow::Result<OpenExport> {
         let shown = path.display();
         if let Err(error) = fs::create_dir_all(path) {
             if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) {
@@ -52,9 +58,9 @@ impl ExportDirectory {
         let directory = Self { path: path.to_owned(), format, _lock: lock };
         let manifest_path = path.join(Manifest::NAME);
         let manifest = match fs::read(&manifest_path) {
-            Ok(bytes) => directory.known(&manifest_path, &bytes, new)?,
+            Ok(bytes) => directory.manifest_to_continue(&manifest_path, &bytes, new)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                directory.check_is_empty()?;
+                directory.clear_unfinished()?;
                 new
             }
             Err(error) => {
@@ -62,7 +68,7 @@ impl ExportDirectory {
                     .with_context(|| format!("{}: cannot read", manifest_path.display()));
             }
         };
-        Ok((directory, manifest))
+        Ok(OpenExport { directory, manifest })
     }
 
     /// Returns the path.
@@ -82,8 +88,13 @@ impl ExportDirectory {
 
     /// Returns the manifest to continue from: of an earlier run, or `new` if that run completed
     /// nothing.
-    fn known(&self, path: &Path, bytes: &[u8], new: Manifest) -> anyhow::Result<Manifest> {
-        let mut known = parsed(path, bytes, &new)?;
+    fn manifest_to_continue(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        new: Manifest,
+    ) -> anyhow::Result<Manifest> {
+        let mut known = parse_manifest(path, bytes, &new)?;
         // Otherwise that run ended before its first region, perhaps by a wrong option.
         let has_begun = known.complete || !known.regions.is_empty();
         if has_begun {
@@ -93,8 +104,10 @@ impl ExportDirectory {
         Ok(if has_begun { known } else { new })
     }
 
-    /// Forgets regions whose files are not there as they were written, and removes the files that
-    /// the manifest names and that belong to no other region.
+    /// Forgets regions whose files are not there as they were written, and removes the files of no
+    /// other region that the manifest names, and unfinished files.
+    ///
+    /// Removes nothing and fails if there is any other file.
     fn keep_complete(&self, manifest: &mut Manifest) -> anyhow::Result<()> {
         let paths = |manifest: &Manifest| -> HashSet<PathBuf> {
             manifest.files().map(|file| self.path.join(&file.file)).collect()
@@ -114,13 +127,13 @@ impl ExportDirectory {
             prefixes.any(|prefix| names::has_prefix(format, path, prefix))
         };
         let mut left = files_below(&self.path)?;
-        left.retain(|path| !self.is_own(path) && !kept.contains(path));
-        let is_ours =
+        left.retain(|path| !self.is_bookkeeping(path) && !kept.contains(path));
+        let is_removable =
             |path: &Path| names::is_temporary(path) || named.contains(path) || is_unfinished(path);
-        if let Some(theirs) = left.iter().find(|path| !is_ours(path)) {
+        if let Some(foreign) = left.iter().find(|path| !is_removable(path)) {
             return Err(UsageError(format!(
                 "{}: not a file of this export; give another directory, or move the file away",
-                theirs.display()
+                foreign.display()
             ))
             .into());
         }
@@ -130,11 +143,12 @@ impl ExportDirectory {
         Ok(())
     }
 
-    /// Checks that there are no files but those of a run that ended before it wrote the manifest,
-    /// and removes these.
-    fn check_is_empty(&self) -> anyhow::Result<()> {
+    /// Removes the files of a run that ended before it wrote the manifest.
+    ///
+    /// Removes nothing and fails if there is any other file.
+    fn clear_unfinished(&self) -> anyhow::Result<()> {
         let mut left = files_below(&self.path)?;
-        left.retain(|path| !self.is_own(path));
+        left.retain(|path| !self.is_bookkeeping(path));
         if !left.iter().all(|path| names::is_temporary(path)) {
             return Err(UsageError(format!(
                 "{} is not empty and has no {} of an export; give a new directory",
@@ -150,14 +164,14 @@ impl ExportDirectory {
     }
 
     /// Returns whether a path is that of the manifest or the lock.
-    fn is_own(&self, path: &Path) -> bool {
+    fn is_bookkeeping(&self, path: &Path) -> bool {
         let name = path.strip_prefix(&self.path).unwrap_or(path);
         name == Path::new(LOCK) || name == Path::new(Manifest::NAME)
     }
 }
 
-/// Returns the manifest of an earlier run.
-fn parsed(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manifest> {
+/// Parses the manifest of an earlier run, which must have the schema of a new one.
+fn parse_manifest(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manifest> {
     let known: Manifest = serde_json::from_slice(bytes).with_context(|| {
         format!("{}: not the manifest of an export; give another directory", path.display())
     })?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// The name of the locked file, which is removed when the export ends.
+/// The name of the locked file. On Unix, the file is removed when the export ends.
 pub(super) const LOCK: &str = ".export.lock";
 
 /// The lock of a directory, until it is dropped.
@@ -43,8 +43,11 @@ impl DirectoryLock {
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // A file that stays does no harm: the next export locks it again.
-        let _ = fs::remove_file(&self.path);
+        // On other systems, `take` cannot recognise that the file it has locked was removed.
+        if cfg!(unix) {
+            // A file that stays does no harm: the next export locks it again.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -61,7 +64,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns whether an open file is the one at a path: elsewhere, an open file keeps its name.
+/// Returns `true`: no export removes the file on this system.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "on Unix it looks at the file")]
 fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {

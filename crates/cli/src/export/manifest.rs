@@ -12,7 +12,7 @@ use super::state::SourceState;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Manifest {
     pub(super) schema: u32,
-    /// Whether all regions are exported, save the cells that are missing.
+    /// Whether all regions are exported. A region of which cells are missing counts as exported.
     pub(super) complete: bool,
     pub(super) source: Source,
     pub(super) format: String,

@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use super::form::ExportFormat;
-use super::source::{Part, files_hash};
+use super::source::{Part, text_hash};
 
 /// What the names of unfinished files begin with, and how many letters and digits follow.
 const TEMPORARY: (&str, usize) = (".hfile-", 6);
@@ -26,7 +26,7 @@ pub(super) fn prefix(format: ExportFormat, index: usize, part: &Part) -> String 
     }
     match name.get(..24) {
         Some(prefix) if name.len() == 32 && is_hex(name) => prefix.to_owned(),
-        _ => format!("{}{index:08x}", files_hash(name)),
+        _ => format!("{}{index:08x}", text_hash(name)),
     }
 }
 

@@ -9,7 +9,7 @@ use directories::{MissingCells, OldLogCells, TableScan};
 use sstable::{ReadTrace, Timestamp};
 use store::Clock;
 
-use super::directory::ExportDirectory;
+use super::directory::{ExportDirectory, OpenExport};
 use super::form::Form;
 use super::manifest::{ExportedRegion, Manifest, Missing, Source};
 use super::names;
@@ -53,7 +53,7 @@ impl Export<'_> {
         // Before the directory is created: a wrong option leaves nothing behind.
         let missing_of_all = source.check(&scan)?;
         Sink::check(&form)?;
-        let (directory, mut manifest) =
+        let OpenExport { directory, mut manifest } =
             ExportDirectory::open(output, new_manifest(described, &form, &scan), form.format)?;
         check_now(scan.now, &manifest, output)?;
         scan.now = Some(Timestamp::new(manifest.now));

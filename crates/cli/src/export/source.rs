@@ -55,8 +55,8 @@ pub(crate) struct Part {
     pub(crate) bytes: u64,
 }
 
-/// Returns a hash of a description, in 16 hex digits.
-pub(super) fn files_hash(description: &str) -> String {
-    let hash = KeyHash::new(Seed::new(0), description.as_bytes());
+/// Returns a hash of a text, in 16 hex digits.
+pub(super) fn text_hash(text: &str) -> String {
+    let hash = KeyHash::new(Seed::new(0), text.as_bytes());
     format!("{:016x}", hash.get())
 }

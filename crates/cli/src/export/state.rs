@@ -6,15 +6,17 @@ use std::time::UNIX_EPOCH;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::source::files_hash;
+use super::source::text_hash;
 use crate::size_text::{show_count, show_number};
 
 /// The files of a source.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct SourceState {
-    /// A hash of the files below and of the rest, such as the schema of a table.
-    files_hash: String,
+    /// A hash of the JSON of the files below and of the rest, such as the schema of a table.
+    #[serde(rename = "files_hash")]
+    hash: String,
     /// The files, with their lengths.
     #[serde(default)]
     sources: Vec<SourceFile>,
@@ -35,8 +37,11 @@ pub(crate) struct SourceFile {
 
 impl SourceState {
     /// Creates the state of some files; `rest` is what else decides which cells there are.
-    pub(crate) fn new(sources: Vec<SourceFile>, rest: &str) -> Self {
-        Self { files_hash: files_hash(&format!("{sources:?} {rest}")), sources }
+    ///
+    /// The manifest keeps the hash of `rest`: it must not depend on the names of Rust's fields.
+    pub(crate) fn new(sources: Vec<SourceFile>, rest: &Value) -> Self {
+        let hash = text_hash(&json!({ "sources": sources, "rest": rest }).to_string());
+        Self { hash, sources }
     }
 
     /// Returns how a source has changed to a new state; `None` if it has not.
@@ -91,5 +96,19 @@ impl SourceFile {
             return Some(format!("{file} had {} and {now}", len(self.bytes)));
         }
         (self.modified != *modified).then(|| format!("{file} was written again"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stored manifest has this hash: another one refuses all exports of earlier builds.
+    #[test]
+    fn the_hash_of_a_state_stays() {
+        let file = |file: &str, bytes, modified| SourceFile { file: file.into(), bytes, modified };
+        let files = vec![file("a", Some(12), Some(3)), file("b", None, None)];
+        let state = SourceState::new(files, &json!([1, ["row"]]));
+        assert_eq!(state.hash, "edd07471f74183ce");
     }
 }

@@ -1,11 +1,11 @@
 //! HFiles as the source of an export: each is a part.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use anyhow::Context;
 use directories::{MissingCells, TableScan};
-use sstable::{Comparator, KeyRef, Reader, WriterOptions, escape};
+use serde_json::json;
+use sstable::{Comparator, Half, KeyRef, Reader, WriterOptions, escape};
 
 use super::cells::FileCells;
 use crate::export::{
@@ -34,7 +34,7 @@ impl<'i> FilesSource<'i> {
     /// Opens each file once, for its length and settings.
     pub(super) fn open(files: &'i [Input], form: &Form) -> anyhow::Result<Self> {
         let (mut parts, mut options, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let (mut sources, mut halves) = (Vec::new(), String::new());
+        let (mut sources, mut halves) = (Vec::new(), Vec::new());
         let mut families = BTreeSet::new();
         let mut row_order = Comparator::Bytes;
         for file in files {
@@ -46,7 +46,10 @@ impl<'i> FilesSource<'i> {
             let source = SourceFile::at(&location.path, name.clone())
                 .with_context(|| format!("{}: cannot read", location.path.display()))?;
             let (stem, len) = (stem(file), source.bytes.unwrap_or_default());
-            let _ = writeln!(halves, "{:?}", location.half);
+            halves.push(location.half.as_ref().map(|half| {
+                let is_top = half.half() == Half::Top;
+                json!([is_top, half.split_row()])
+            }));
             sources.push(source);
             let reader = file.open()?.reader;
             let whole = reader.whole();
@@ -69,7 +72,7 @@ impl<'i> FilesSource<'i> {
             let (start_row, end_row) = (Vec::new(), Vec::new());
             parts.push(Part { name, file_stem: stem, start_row, end_row, bytes });
         }
-        let state = SourceState::new(sources, &halves);
+        let state = SourceState::new(sources, &json!(halves));
         Ok(Self { files, parts, options, state, families, row_order })
     }
 

@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use anyhow::Context;
 use directories::{MissingCells, TableScan};
+use serde_json::json;
 use sstable::{Cell, CellRef, ReadTrace, WriterOptions};
 use store::{Cells, Clock, Scan, Snapshot, Store, StoreOptions};
 
@@ -38,7 +39,7 @@ impl StoreSource {
         families.sort_unstable();
         let bytes: u64 = stats.families.iter().map(|family| family.file_bytes).sum();
         let count = splits.len() as u64 + 1;
-        let rest = format!("{} {splits:?}", stats.sequence_id);
+        let rest = json!([stats.sequence_id, splits]);
         let start_rows = [Vec::new()].into_iter().chain(splits.clone());
         let end_rows = splits.into_iter().chain([Vec::new()]);
         let parts = start_rows

@@ -1,13 +1,15 @@
 //! `hfile snapshot export` and `hfile table export`: write the cells of a table to files, by region.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use directories::{
-    ItemKind, MissingCells, OldLogCells, Region, Table, TableCells, TableScan, UnflushedCells,
+    ItemKind, MissingCells, OldLogCells, Region, RegionInfo, Table, TableCells, TableScan,
+    TableSchema, UnflushedCells,
 };
-use sstable::{CellRef, ReadTrace, WriterOptions};
+use serde_json::{Value, json};
+use sstable::{CellRef, ReadTrace, SequenceId, WriterOptions};
 
 use super::contents::file_len;
 use super::place::{OpenTable, Place};
@@ -63,8 +65,7 @@ impl<P: Place> Export<P> {
 
 /// Describes a table by its schema, its regions, and the lengths of all files that are read.
 fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source {
-    let mut rest = format!("{:?}", table.schema);
-    let mut sources = Vec::new();
+    let (mut sources, mut regions) = (Vec::new(), Vec::new());
     let log = |path: &Path| SourceFile {
         file: path.strip_prefix(table.root()).unwrap_or(path).display().to_string(),
         bytes: match table.tree().find(path) {
@@ -74,14 +75,15 @@ fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source 
         modified: None,
     };
     for region in &table.regions {
-        let _ = writeln!(rest, "{:?}", region.info);
+        let RegionInfo { encoded_name, start_key, end_key, .. } = &region.info;
+        let last_opened = region.last_opened.filter(|_| with_logs).map(SequenceId::get);
+        regions.push(json!([encoded_name.to_string(), start_key, end_key, last_opened]));
         sources.extend(region.files().map(|file| SourceFile {
             file: file.short_path(),
             bytes: file_len(table, file),
             modified: None,
         }));
         if with_logs {
-            let _ = writeln!(rest, "{:?}", region.last_opened);
             sources.extend(region.recovered_edits.iter().map(|path| log(path)));
             sources.extend(region.recovered_hfiles().map(|file| SourceFile {
                 file: file.short_path(),
@@ -98,8 +100,19 @@ fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source 
         snapshot,
         table: table.name.to_string(),
         regions: table.regions.len() as u64,
-        state: SourceState::new(sources, &rest),
+        state: SourceState::new(sources, &json!([schema(&table.schema), regions])),
     }
+}
+
+/// Returns all settings of a table and its families.
+fn schema(schema: &TableSchema) -> Value {
+    let pairs = |attributes: &BTreeMap<Vec<u8>, Vec<u8>>| json!(Vec::from_iter(attributes));
+    let TableSchema { attributes, families, configuration, .. } = schema;
+    let families: Value = families
+        .iter()
+        .map(|family| json!([family.name, pairs(&family.attributes), family.configuration]))
+        .collect();
+    json!([pairs(attributes), configuration, families])
 }
 
 /// The regions of a table.

@@ -10,7 +10,7 @@ use crate::size_text::SizeText;
 /// The options that read write-ahead logs.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct LogOptions {
-    /// Also read unflushed cells, which are only in write-ahead logs
+    /// Also read cells that are in no store file: logs, recovered edits, recovered HFiles
     #[arg(long)]
     with_wal: bool,
     /// Keep at most this many bytes of unflushed cells in memory; a temporary file takes the rest

@@ -59,10 +59,9 @@ Examples:
 
 Checks each HFile as hfile verify does, that its rows are in its region, and that the regions have neither gaps
 nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
-have in the region, unless single data blocks are damaged. Without a store file tracker nothing lists the
-files of a table, so a file that was removed is not missed, unless a link, a reference or a cell leads to it:
-the cells of a MOB family name the MOB files that have their values. Does not read write-ahead logs: see hfile
-wal verify.
+have in the region, unless single data blocks are damaged. Without a store file tracker, reports a removed
+file if a log, a link, a reference or a cell names it: the cells of a MOB family name the MOB files that have
+their values. Does not check the logs themselves: see hfile wal verify.
 Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
     Verify(WithReadingOptions<VerifyTable>),
     /// Print the cells of a table in the order of their rows, as HBase shows them

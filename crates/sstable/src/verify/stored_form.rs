@@ -1,8 +1,8 @@
 //! How the cells of a data block are stored: as the file info says, or as the block itself shows.
 //!
 //! A reader refuses a block that contradicts the file info, as HBase does. Salvage takes the form
-//! that the block shows: its type and its first two bytes name the encoding, and of the optional
-//! fields of cells, only the right ones let all bytes of the block be cells.
+//! that the block shows: its type and its first two bytes name the encoding. The optional fields of
+//! cells are found by trial: with wrong ones, the bytes of a block are rarely all cells.
 
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockHandle;
@@ -30,7 +30,7 @@ pub(super) struct FoundBlock {
 impl FoundBlock {
     /// Decodes and checks the data block at `at`, in the form of the file info or in its own.
     ///
-    /// The error is that of the file's form, with the encoding of the block.
+    /// If no form fits, returns the error of the layout that the file info states.
     pub(super) fn decode(
         blocks: &BlockReader,
         at: BlockOffset,
@@ -43,12 +43,10 @@ impl FoundBlock {
         let as_stated = stated.decode(blocks, at, raw);
         let Err(damage) = as_stated else { return as_stated };
         let others = stated.other_layouts().map(|form| form.decode(blocks, at, raw));
-        let mut found: Vec<Self> = others.filter_map(Result::ok).collect();
+        let found: Vec<Self> = others.filter_map(Result::ok).collect();
         // Bytes that are cells in several ways say nothing.
-        match (found.pop(), found.is_empty()) {
-            (Some(only), true) => Ok(only),
-            _ => Err(damage),
-        }
+        let Ok([only]) = <[Self; 1]>::try_from(found) else { return Err(damage) };
+        Ok(only)
     }
 }
 
@@ -72,11 +70,12 @@ impl StoredForm {
         use DataBlockEncoding::{Diff, FastDiff, Prefix};
 
         let is_delta = matches!(self.encoding, Prefix | Diff | FastDiff);
-        let fields = [(false, false), (true, false), (true, true)];
-        let layouts = fields.into_iter().flat_map(move |(tags, compressed_tags)| {
-            let order = self.layout.order;
-            [false, true].map(|mvcc| CellLayout { tags, mvcc, compressed_tags, order })
-        });
+        let without_tags = CellLayout { tags: false, compressed_tags: false, ..self.layout };
+        let with_tags = CellLayout { tags: true, ..without_tags };
+        let with_compressed_tags = CellLayout { compressed_tags: true, ..with_tags };
+        let layouts = [without_tags, with_tags, with_compressed_tags].into_iter();
+        let layouts =
+            layouts.flat_map(|layout| [false, true].map(|mvcc| CellLayout { mvcc, ..layout }));
         // Only these encodings compress tags.
         let layouts = layouts.filter(move |layout| is_delta || !layout.compressed_tags);
         let known = self.layout;
