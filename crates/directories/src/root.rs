@@ -20,7 +20,7 @@ use sstable::error_line;
 
 use crate::family_directories::check_family_directories;
 use crate::found::Found;
-use crate::log_files::{LOGS, LogFiles};
+use crate::log_files::{LOGS, LogFiles, OLD_LOGS};
 use crate::meta::MetaRegions;
 use crate::recovered::RecoveredFiles;
 use crate::region_directory::{DirectoryKind, RegionDirectories};
@@ -47,7 +47,7 @@ const PARTS: [&str; 4] = [SNAPSHOTS, "archive", "hbase.version", "hbase.id"];
 const BY_KEY_RANGES: &str = "the key ranges of the directories decide which regions count";
 
 /// The directories of a root directory that have tables, snapshots and logs.
-const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, "oldWALs", UNFINISHED];
+const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, OLD_LOGS, UNFINISHED];
 
 /// A root directory of HBase, or a directory that `ExportSnapshot` wrote.
 ///
@@ -276,6 +276,7 @@ impl RootDirectory {
             warnings: found.warnings,
             log_warnings: of_logs.warnings,
             absent,
+            old_logs: Some(logs.old),
             regions_by,
             logs: logs.logs,
             logs_missing: logs.missing,
