@@ -1,4 +1,4 @@
-//! Whether an HFile is the one for which a store file stands: its length, family and rows.
+//! Checks that an HFile belongs in its place: its length, family and rows.
 //!
 //! A sound HFile in another file's place has wrong cells, or hides the right ones. HBase itself checks
 //! the length of a snapshot's files only, and the rows of bulk-loaded files only; all files that it
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use sstable::{Half, KeyRef, Reader, Reference, RowsBetween, escape};
 
-use crate::{Error, Location, RegionInfo, Result, StoreFile};
+use crate::{Error, Location, RegionInfo, Result, StoreFile, StoreFileName};
 
 /// Why an HFile does not fit its place.
 #[derive(Debug)]
@@ -29,6 +29,10 @@ impl Misfit {
 
 impl StoreFile {
     /// Checks an open HFile in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if its length, its family, its rows or its half are those of another place.
     pub(crate) fn check_fits(
         &self,
         region: &RegionInfo,
@@ -47,7 +51,8 @@ impl StoreFile {
     /// Checks the length of the HFile against the one that a manifest or a tracker records.
     pub(crate) fn check_len(&self, len: u64) -> Result<(), Misfit> {
         // Of a link in a MOB region, HBase records the length of the empty link: 0.
-        match self.len.filter(|recorded| ![0, len].contains(recorded)) {
+        let is_of_link = |recorded| recorded == 0 && matches!(self.name, StoreFileName::Link(_));
+        match self.len.filter(|recorded| *recorded != len && !is_of_link(*recorded)) {
             Some(recorded) => {
                 Err(Misfit::whole(format!("has {len} bytes; {recorded} are recorded")))
             }
@@ -101,7 +106,7 @@ impl StoreFile {
     }
 }
 
-/// The cells of HFiles that the store files of one family have.
+/// Finds HFiles that two store files of a family share.
 #[derive(Debug, Default)]
 pub(crate) struct FamilyCells {
     files: HashMap<PathBuf, Vec<Option<Reference>>>,

@@ -4,7 +4,7 @@
 //! WALROOT/WALs/SERVER/LOG             of a server that runs, or died
 //!             /SERVER-splitting/LOG   of a server whose logs HBase splits by region
 //!             /…/LOG.meta             the cells of hbase:meta
-//!        /oldWALs/LOG                 HBase has flushed or split all cells: not read
+//!        /oldWALs/LOG                 HBase has flushed or split all cells: read by `verify` only
 //!        /corrupt/LOG                 HBase could not read the log when it split it: not read
 //! ```
 //!
@@ -13,12 +13,16 @@
 use std::path::{Path, PathBuf};
 
 use crate::root_paths::list_if_there;
-use crate::{Error, FileTree, ItemKind, Result, Warning};
+use crate::{Error, FileTree, Item, ItemKind, Result, Warning};
 
 /// The directory of the logs that may have unflushed cells.
 pub(crate) const LOGS: &str = "WALs";
-/// The directory of the logs whose cells are all in other files.
+/// The directory of the logs whose cells have all been flushed or split.
 pub(crate) const OLD_LOGS: &str = "oldWALs";
+/// The start of the names of logs of another format, which HBase 2.2 and older move to [`OLD_LOGS`].
+///
+/// HBase: `MasterProcedureUtil`.
+const PROCEDURE_LOG: &str = "pv2-";
 /// The directory of the logs that HBase could not read.
 const CORRUPT: &str = "corrupt";
 
@@ -29,6 +33,8 @@ pub(crate) struct LogFiles {
     pub(crate) logs: Vec<PathBuf>,
     /// The directory of the logs, if it is not there.
     pub(crate) missing: Option<PathBuf>,
+    /// The directory of the logs whose cells have all been flushed or split, which may not be there.
+    pub(crate) old: PathBuf,
     /// The logs that are left out.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -41,8 +47,9 @@ impl LogFiles {
         wal_root: Option<&Path>,
         is_meta: bool,
     ) -> Result<Self> {
-        let mut found = Self::default();
-        let directory = wal_root.unwrap_or(root).join(LOGS);
+        let of_logs = wal_root.unwrap_or(root);
+        let mut found = Self { old: of_logs.join(OLD_LOGS), ..Self::default() };
+        let directory = of_logs.join(LOGS);
         if tree.find(&directory).map_err(Error::io(&directory, "find it"))?.is_none() {
             found.missing = Some(directory);
             return Ok(found);
@@ -73,7 +80,7 @@ impl LogFiles {
 
     fn add_server(&mut self, tree: &dyn FileTree, server: &Path, is_meta: bool) -> Result<()> {
         for item in tree.list(server).map_err(Error::io(server, "list it"))? {
-            if item.path.extension().is_some_and(|it| it == "meta") != is_meta {
+            if is_log_of_meta(&item.path) != is_meta {
                 continue;
             }
             match item.kind {
@@ -101,4 +108,23 @@ impl LogFiles {
             warn(root.join(LOGS), "its logs are left out: those of the other WAL root count");
         }
     }
+}
+
+/// Finds the logs of `hbase:meta`, or those of all other tables, whose cells have all been flushed or split.
+pub(crate) fn old_logs(
+    tree: &dyn FileTree,
+    directory: &Path,
+    is_meta: bool,
+) -> Result<Vec<PathBuf>> {
+    let is_log = |item: &Item| {
+        matches!(item.kind, ItemKind::File { len: 1.. })
+            && is_log_of_meta(&item.path) == is_meta
+            && !item.name().is_some_and(|name| name.starts_with(PROCEDURE_LOG))
+    };
+    let items = list_if_there(tree, directory)?;
+    Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())
+}
+
+fn is_log_of_meta(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "meta")
 }

@@ -20,7 +20,7 @@ pub struct StoreFile {
     /// The recorded length of the HFile that has the cells, of the whole file for a reference.
     ///
     /// A snapshot's manifest records it, and a store file tracker except for links and references. Zero
-    /// means that it is not known.
+    /// of a link means that it is not known.
     pub len: Option<u64>,
     /// The half that a reference stands for, if a manifest or a tracker records it.
     pub half: Option<Reference>,

@@ -46,6 +46,8 @@ pub struct Table {
     pub path: PathBuf,
     /// The regions that count by `hbase:meta`, and could not be read.
     pub(crate) absent: Vec<RegionInfo>,
+    /// The directory of the logs whose cells have all been flushed or split; `None` for a snapshot.
+    pub(crate) old_logs: Option<PathBuf>,
     pub(crate) root: PathBuf,
     pub(crate) tree: Arc<dyn FileTree>,
 }

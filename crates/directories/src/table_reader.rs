@@ -75,6 +75,7 @@ impl TableReader<'_> {
             warnings: found.warnings,
             log_warnings,
             absent: decision.absent,
+            old_logs: Some(logs.old),
             regions_by: decision.regions_by,
             logs: logs.logs,
             logs_missing: logs.missing,

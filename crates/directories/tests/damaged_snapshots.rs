@@ -116,6 +116,25 @@ fn a_snapshot_without_its_own_files_is_an_error_that_names_them() {
 }
 
 #[test]
+fn a_manifest_with_the_length_zero_of_an_hfile_does_not_fit_it() {
+    let copy = RootCopy::new();
+    let manifest = copy.path().join(".hbase-snapshot/s6/data.manifest");
+    let mut bytes = fs::read(&manifest).expect("there");
+    // The length 8336 as a variable-length integer, and 0 with as many bytes.
+    let len = bytes.windows(3).position(|field| field == [0x18, 0x90, 0x41]).expect("a file");
+    bytes[len + 1..len + 3].copy_from_slice(&[0x80, 0]);
+    fs::write(&manifest, bytes).expect("ours");
+    let table = open(&copy.path()).snapshot("s6").expect("readable").table;
+    let damages = damages(&table, "");
+    let whats: Vec<&str> = damages.iter().map(|damage| &*damage.what).collect();
+    assert_eq!(whats, ["has 8336 bytes; 0 are recorded"]);
+    let scan = TableScan::default();
+    let cells = table.scan(&scan).and_then(|cells| cells.collect::<Result<Vec<_>>>());
+    let error = cells.expect_err("the length is wrong").to_string();
+    assert!(error.contains("has 8336 bytes; 0 are recorded"), "{error}");
+}
+
+#[test]
 fn a_description_of_a_snapshot_without_the_time_is_no_description() {
     let copy = RootCopy::new();
     let path = copy.path().join(".hbase-snapshot/s9/.snapshotinfo");

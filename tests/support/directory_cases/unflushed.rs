@@ -30,7 +30,7 @@ pub(super) const CASES: &[DirectoryCase] = &[
         change: damage,
         place: WALT,
         outcome: Outcome::Error("damaged at offset"),
-        verify: None,
+        verify: Some("store files may be lost unnoticed"),
     },
 ];
 

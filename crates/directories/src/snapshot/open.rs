@@ -55,6 +55,7 @@ impl Snapshot {
             problems: found.problems.into_iter().map(Arc::new).collect(),
             warnings: found.warnings,
             absent: Vec::new(),
+            old_logs: None,
             regions_by: RegionsBy::Snapshot,
             log_warnings: Vec::new(),
             logs: Vec::new(),

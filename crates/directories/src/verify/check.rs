@@ -36,7 +36,7 @@ use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 #[derive(Debug)]
 pub struct TableCheck {
     /// What is wrong with the table itself: regions that cannot be read, gaps and overlaps,
-    /// store files that are gone.
+    /// store files that are gone, or logs that do not tell which are gone.
     pub damages: Vec<TableDamage>,
     /// The HFiles to check, in the order of the regions.
     pub files: Vec<FileCheck>,
@@ -47,7 +47,8 @@ impl Table {
     ///
     /// Of a table that is no snapshot, reads its logs, those in `oldWALs` as well, and the back references of
     /// cloned tables for the names of store files, and reports those that are gone. Does not report a file that
-    /// HBase may have deleted, for example after a compaction.
+    /// HBase may have deleted, for example after a compaction. Reports a log that cannot be read to its end in
+    /// place of such files.
     pub fn check(&self) -> TableCheck {
         let problems = self.problems.iter().map(|problem| self.damage_of(problem));
         let damages = problems.chain(missing_files(self)).collect();

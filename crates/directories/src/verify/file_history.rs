@@ -7,25 +7,25 @@ use std::path::PathBuf;
 #[derive(Debug, Default)]
 pub(super) struct FileHistory {
     /// The files that the family got, by name.
-    pub(super) written: BTreeMap<String, Written>,
+    pub(super) written: BTreeMap<String, FileOrigin>,
     compactions: Vec<Compaction>,
     openings: Vec<Opening>,
 }
 
 /// How a family got a file.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(super) struct FileOrigin {
     /// As in "a flush wrote it".
     pub(super) how: &'static str,
     /// The log or the back reference that says so.
     pub(super) source: PathBuf,
     /// When; `None` if that is not known.
-    pub(super) at: Option<Moment>,
+    pub(super) at: Option<EntryTime>,
 }
 
 /// The time and the sequence id of an entry of a log.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
+pub(super) struct EntryTime {
     pub(super) time: u64,
     pub(super) sequence: u64,
 }
@@ -38,15 +38,15 @@ struct Compaction {
 
 #[derive(Debug)]
 struct Opening {
-    at: Moment,
+    at: EntryTime,
     files: BTreeSet<String>,
 }
 
 /// A file that a family has now.
 #[derive(Debug)]
-pub(super) struct Present {
+pub(super) struct CurrentFile {
     pub(super) name: String,
-    /// The files that it replaced; empty for a flush, `None` if it does not say.
+    /// The files that it replaced; empty for a flush and a bulk load, `None` if it does not say.
     pub(super) inputs: Option<Vec<String>>,
     /// The sequence id up to which it has writes; `None` if that is not known.
     pub(super) newest: Option<u64>,
@@ -58,17 +58,19 @@ impl FileHistory {
     }
 
     /// Adds that the region was opened with these files.
-    pub(super) fn add_opening(&mut self, at: Moment, files: Vec<String>) {
+    pub(super) fn add_opening(&mut self, at: EntryTime, files: Vec<String>) {
         self.openings.push(Opening { at, files: files.into_iter().collect() });
     }
 
     /// Returns whether the logs explain that a file is gone: a compaction replaced it, or HBase has since
     /// opened the region without it.
-    pub(super) fn explains(&self, name: &str, written: &Written) -> bool {
+    pub(super) fn explains(&self, name: &str, origin: &FileOrigin) -> bool {
         let mut inputs = self.compactions.iter().flat_map(|compaction| &compaction.inputs);
         let is_later = |opening: &Opening| {
-            // Sequence ids go back in restore_snapshot, and the clocks of servers differ.
-            written.at.is_some_and(|written| {
+            // Sequence ids go back in restore_snapshot, and the clocks of servers differ, so that either
+            // counts. After a restore, an opening before the file was written can explain it as well:
+            // a loss may go unnoticed, but a sound table is not called damaged.
+            origin.at.is_some_and(|written| {
                 opening.at.time > written.time || opening.at.sequence > written.sequence
             })
         };
@@ -76,30 +78,34 @@ impl FileHistory {
         inputs.any(|input| input == name) || openings.any(|opening| !opening.files.contains(name))
     }
 
-    /// Returns whether a file that is there may have the cells of one that is gone.
+    /// Returns whether a current file may have the cells of one that is gone.
     ///
-    /// The logs that named its inputs may be gone, so it may, unless it is older, or all that went into it
-    /// is known.
-    pub(super) fn may_replace(&self, present: &Present, name: &str, written: &Written) -> bool {
-        let Some(inputs) = &present.inputs else { return self.is_new_enough(present, written) };
-        if inputs.iter().any(|input| input == name) {
-            return true;
-        }
-        let known = self.known_files();
-        let is_known =
-            known.contains(&*present.name) || inputs.iter().all(|input| known.contains(&**input));
-        !inputs.is_empty() && !is_known && self.is_new_enough(present, written)
+    /// Assume that it may, unless it is older than the lost file, or all its inputs are known and the lost file
+    /// is none of them: the logs that named the inputs of its inputs may be deleted.
+    pub(super) fn may_replace(
+        &self,
+        current: &CurrentFile,
+        name: &str,
+        origin: &FileOrigin,
+    ) -> bool {
+        let mut inputs = current.inputs.iter().flatten();
+        inputs.any(|input| input == name)
+            || !self.knows_inputs_of(current) && !current.is_older_than(origin)
     }
 
-    fn is_new_enough(&self, present: &Present, written: &Written) -> bool {
-        let was_there = self.written.get(&present.name).is_some_and(|it| it.at.is_some());
-        let newest = present.newest.zip(written.at);
-        !was_there && newest.is_none_or(|(newest, written)| newest >= written.sequence)
+    /// Returns whether all that went into a file is known, over any number of compactions.
+    fn knows_inputs_of(&self, current: &CurrentFile) -> bool {
+        let known = self.known_files();
+        let is_known = |input: &String| known.contains(&**input);
+        is_known(&current.name)
+            || current.inputs.as_ref().is_some_and(|inputs| inputs.iter().all(is_known))
     }
 
     /// Returns the files of which the logs say all that went into them.
     fn known_files(&self) -> BTreeSet<&str> {
-        let mut known: BTreeSet<&str> = self.written.keys().map(|name| &**name).collect();
+        // A file that only a back reference names may be of a compaction.
+        let by_logs = self.written.iter().filter(|(_, origin)| origin.at.is_some());
+        let mut known: BTreeSet<&str> = by_logs.map(|(name, _)| &**name).collect();
         let mut rest: Vec<&Compaction> = self.compactions.iter().collect();
         loop {
             let (complete, unknown): (Vec<_>, Vec<_>) = rest
@@ -114,15 +120,22 @@ impl FileHistory {
     }
 }
 
+impl CurrentFile {
+    /// Returns whether the file has only writes from before another one was written.
+    fn is_older_than(&self, origin: &FileOrigin) -> bool {
+        self.newest.zip(origin.at).is_some_and(|(newest, at)| newest < at.sequence)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const EARLY: Moment = Moment { time: 1000, sequence: 10 };
-    const LATE: Moment = Moment { time: 2000, sequence: 20 };
+    const EARLY: EntryTime = EntryTime { time: 1000, sequence: 10 };
+    const LATE: EntryTime = EntryTime { time: 2000, sequence: 20 };
 
-    fn flushed(at: Moment) -> Written {
-        Written { how: "a flush wrote it", source: PathBuf::new(), at: Some(at) }
+    fn flushed(at: EntryTime) -> FileOrigin {
+        FileOrigin { how: "a flush wrote it", source: PathBuf::new(), at: Some(at) }
     }
 
     fn names(names: &[&str]) -> Vec<String> {
@@ -149,8 +162,8 @@ mod tests {
         assert!(!history.explains("b", &flushed(EARLY)), "it was there at the opening");
         history.add_opening(LATE, names(&["c"]));
         assert!(history.explains("b", &flushed(EARLY)));
-        assert!(!history.explains("b", &flushed(Moment { time: 3000, sequence: 30 })));
-        let restored = Moment { time: 1500, sequence: 30 };
+        assert!(!history.explains("b", &flushed(EntryTime { time: 3000, sequence: 30 })));
+        let restored = EntryTime { time: 1500, sequence: 30 };
         assert!(history.explains("b", &flushed(restored)), "sequence ids went back");
     }
 
@@ -158,14 +171,17 @@ mod tests {
     fn a_compacted_file_may_have_the_cells_of_a_file_unless_all_its_inputs_are_known() {
         let mut history = history();
         let may = |history: &FileHistory, inputs: Option<&[&str]>, newest| {
-            let present = Present { name: "c".to_owned(), inputs: inputs.map(names), newest };
-            history.may_replace(&present, "a", &flushed(EARLY))
+            let current = CurrentFile { name: "c".to_owned(), inputs: inputs.map(names), newest };
+            history.may_replace(&current, "a", &flushed(EARLY))
         };
         assert!(may(&history, Some(&["a", "b"]), Some(5)), "it is an input");
         assert!(!may(&history, Some(&[]), Some(30)), "a flush wrote it");
         assert!(!may(&history, Some(&["b"]), Some(30)), "only a flushed file went into it");
         assert!(may(&history, Some(&["b", "x"]), Some(30)), "the inputs of x are not known");
         assert!(may(&history, Some(&["x"]), None));
+        let linked = FileOrigin { at: None, ..flushed(EARLY) };
+        history.written.insert("x".to_owned(), linked);
+        assert!(may(&history, Some(&["x"]), Some(30)), "a back reference does not know the inputs");
         assert!(!may(&history, Some(&["x"]), Some(9)), "it is older");
         assert!(may(&history, None, Some(10)), "it does not say what went into it");
         assert!(!may(&history, None, Some(9)));

@@ -2,8 +2,8 @@
 //!
 //! Without a store file tracker, nothing lists the files of a table. Other parts of the root directory name
 //! some of them: markers of flushes and bulk loads in the logs, and the back references of cloned tables. A
-//! file that they name, and that is neither in the family nor in the archive, is lost, unless HBase's normal
-//! operation removes such a file:
+//! file that they name, that is in none of the four data directories, and that no problem of the table names
+//! already, is lost, unless HBase's normal operation removes such a file:
 //!
 //! | a file is not reported if                                   | because                                  |
 //! |-------------------------------------------------------------|------------------------------------------|
@@ -11,10 +11,15 @@
 //! | a compacted file with unknown inputs may have its cells     | the log that named the inputs is deleted |
 //! | HBase has since opened the region without it                | `restore_snapshot`, an altered family    |
 //! | its region or family does not count any more                | a split, a merge, a truncated table      |
-//! | the TTL of the family has passed since                      | HBase deletes files that have expired    |
+//! | the TTL has passed since its log entry; MIN_VERSIONS is 0   | HBase deletes files that have expired    |
+//! | another file of its family cannot be read                   | that may be the file that replaced it    |
+//! | a log cannot be read to its end                             | a later marker in it may explain it      |
 //!
-//! One state of HBase's normal operation is reported nevertheless: after `restore_snapshot`, until the table is
-//! enabled, files that the restore took back and that are deleted from the archive already.
+//! The last two are reported in its place: the damaged file by its own check, the log here. A log that ends within
+//! an entry is read to its end, as HBase does: its server died.
+//!
+//! False alarm: after `restore_snapshot`, until the table is enabled, files that the restore removed are reported
+//! if the archive no longer has them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,18 +30,19 @@ use sstable::{
 use store::Clock;
 
 use super::damage::TableDamage;
-use super::file_history::{FileHistory, Moment, Present, Written};
-use crate::root_paths::{in_all_data, table_in};
+use super::file_history::{CurrentFile, EntryTime, FileHistory, FileOrigin};
+use crate::log_files::old_logs;
+use crate::root_paths::{in_all_data, list_if_there, table_in};
 use crate::wal::marker::{FilesByFamily, Marker};
 use crate::{
-    Error, Family, FamilySchema, FileTree, Item, ItemKind, Region, RegionsBy, Result, StoreFile,
-    StoreFileName, StoreFileReader, Table, wal,
+    Error, Family, FamilySchema, FileSequence, FileTree, Region, Result, StoreFile, StoreFileName,
+    StoreFileReader, Table, wal,
 };
 
-/// The directory of logs whose cells have all been flushed.
-const OLD_LOGS: &str = "oldWALs";
 /// The start of the name of a directory with the back references of a file.
 const LINKS: &str = ".links-";
+/// The search begins with a history for each family of each region.
+const HAS_HISTORY: &str = "each family of a region has a history";
 
 /// The histories of the families of a region, by name.
 type RegionHistory = BTreeMap<Vec<u8>, FileHistory>;
@@ -52,11 +58,9 @@ struct Search<'t> {
     damages: Vec<TableDamage>,
 }
 
-/// Returns the store files of a table that are gone, and the logs that could not be read.
+/// Returns the store files of a table that are gone, or the logs that cannot be read to their end.
 pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
-    if table.regions_by == RegionsBy::Snapshot {
-        return Vec::new();
-    }
+    let Some(old) = &table.old_logs else { return Vec::new() };
     let mut search = Search {
         table,
         tree: &**table.tree(),
@@ -69,10 +73,9 @@ pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
         let histories = families.map(|family| (family.name.clone(), FileHistory::default()));
         search.regions.insert(region.name().as_str(), histories.collect());
     }
-    let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).cloned();
-    let old = search.or_report(&table.root.join(OLD_LOGS), |search| search.old_logs());
-    for path in table.logs.iter().cloned().chain(recovered).chain(old) {
-        search.or_report(&path, |search| search.read_log(&path));
+    search.read_logs(old);
+    if !search.damages.is_empty() {
+        return search.damages;
     }
     for region in &table.regions {
         for family in &region.families {
@@ -86,14 +89,14 @@ pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
 }
 
 impl Search<'_> {
-    /// Reads a part, and reports an I/O error. Damage of logs is not looked for here.
+    /// Reads a part. Reports an error, unless HBase has removed the part in the meantime.
     fn or_report<T: Default>(
         &mut self,
         path: &Path,
         read: impl FnOnce(&mut Self) -> Result<T>,
     ) -> T {
         read(self).unwrap_or_else(|error| {
-            if !error.is_loss() {
+            if !matches!(self.tree.find(path), Ok(None)) {
                 self.damages.push(TableDamage {
                     region: None,
                     family: None,
@@ -106,17 +109,21 @@ impl Search<'_> {
         })
     }
 
-    fn old_logs(&self) -> Result<Vec<PathBuf>> {
-        let items = list_if_there(self.tree, &self.table.root.join(OLD_LOGS))?;
-        let is_meta = |path: &Path| path.extension().is_some_and(|it| it == "meta");
-        let is_log = |item: &Item| {
-            matches!(item.kind, ItemKind::File { len: 1.. })
-                && is_meta(&item.path) == self.table.name.is_meta()
-        };
-        Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())
+    /// Reads the markers of all logs.
+    fn read_logs(&mut self, old: &Path) {
+        let table = self.table;
+        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
+        for path in table.logs.iter().chain(recovered) {
+            self.or_report(path, |search| search.read_log(path));
+        }
+        // Listed last: HBase may have moved logs there in the meantime.
+        let is_meta = table.name.is_meta();
+        let old = self.or_report(old, |search| old_logs(search.tree, old, is_meta));
+        for path in &old {
+            self.or_report(path, |search| search.read_log(path));
+        }
     }
 
-    /// Reads the markers of a log up to its end or to damage.
     fn read_log(&mut self, path: &Path) -> Result<()> {
         let source = self.tree.open(path).map_err(Error::io(path, "open it"))?;
         let reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
@@ -125,7 +132,7 @@ impl Search<'_> {
             let entry = entry?;
             let history = self.regions.get_mut(&*entry.region).filter(|_| entry.table == name);
             let Some(history) = history else { continue };
-            let at = Moment { time: entry.write_time, sequence: entry.sequence };
+            let at = EntryTime { time: entry.write_time, sequence: entry.sequence };
             for marker in entry.cells.iter().filter_map(Marker::parse) {
                 add_marker(history, marker, at, path);
             }
@@ -147,12 +154,11 @@ impl Search<'_> {
                 continue;
             }
             let how = "a cloned table has a link to it";
-            let written = Written { how, source: item.path.clone(), at: None };
+            let origin = FileOrigin { how, source: item.path.clone(), at: None };
             let history = self.regions.get_mut(region.name().as_str());
             let history = history.and_then(|histories| histories.get_mut(&family.name));
-            if let Some(history) = history {
-                history.written.entry(name.to_owned()).or_insert(written);
-            }
+            let history = history.expect(HAS_HISTORY);
+            history.written.entry(name.to_owned()).or_insert(origin);
         }
         Ok(())
     }
@@ -160,26 +166,26 @@ impl Search<'_> {
     /// Returns the files of a family that are gone.
     fn lost_files(&self, region: &Region, family: &Family) -> Vec<TableDamage> {
         let history = self.regions.get(region.name().as_str());
-        let Some(history) = history.and_then(|histories| histories.get(&family.name)) else {
-            return Vec::new();
-        };
-        let is_gone = |(name, written): &(&String, &Written)| {
-            !history.explains(name, written)
-                && !self.has_expired(family, written)
+        let history = history.and_then(|histories| histories.get(&family.name));
+        let history = history.expect(HAS_HISTORY);
+        let is_gone = |(name, origin): &(&String, &FileOrigin)| {
+            !history.explains(name, origin)
+                && !self.has_expired(family, origin)
                 && !self.is_there(region, family, name)
         };
         let gone: Vec<_> = history.written.iter().filter(is_gone).collect();
         if gone.is_empty() {
             return Vec::new();
         }
-        let present: Vec<Present> =
-            family.files.iter().filter_map(|file| self.present(file)).collect();
-        let is_lost = |(name, written): &(&String, &Written)| {
-            !present.iter().any(|present| history.may_replace(present, name, written))
+        let current = family.files.iter().filter_map(|file| self.current_file(file).transpose());
+        // The check of a file that cannot be read reports it.
+        let Ok(current) = current.collect::<Result<Vec<CurrentFile>>>() else { return Vec::new() };
+        let is_lost = |(name, origin): &(&String, &FileOrigin)| {
+            !current.iter().any(|current| history.may_replace(current, name, origin))
         };
         gone.into_iter()
             .filter(is_lost)
-            .map(|(name, written)| lost(region, family, name, written))
+            .map(|(name, origin)| lost(region, family, name, origin))
             .collect()
     }
 
@@ -202,30 +208,34 @@ impl Search<'_> {
     }
 
     /// Returns whether all cells of a file can have expired, so that HBase deletes it without a trace.
-    fn has_expired(&self, family: &Family, written: &Written) -> bool {
+    fn has_expired(&self, family: &Family, origin: &FileOrigin) -> bool {
         let options = self.table.schema.family(&family.name).map(FamilySchema::options);
         let ttl = options.filter(|it| it.min_versions == 0).and_then(|options| options.ttl);
         let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
         let now = u64::try_from(Clock::system().now().get()).unwrap_or_default();
-        ttl.zip(written.at).is_some_and(|(ttl, at)| at.time.saturating_add(ttl) < now)
+        ttl.zip(origin.at).is_some_and(|(ttl, at)| at.time.saturating_add(ttl) < now)
     }
 
-    /// Returns what a file says about its origin; `None` for the half of a file, and if it cannot be read.
-    fn present(&self, file: &StoreFile) -> Option<Present> {
-        let location = file.locate(self.tree).ok().filter(|location| location.half.is_none())?;
+    /// Returns what a file says about its origin; `None` for a reference, whose cells are of another region.
+    fn current_file(&self, file: &StoreFile) -> Result<Option<CurrentFile>> {
+        if matches!(file.name, StoreFileName::Reference(_)) {
+            return Ok(None);
+        }
+        let location = file.locate(self.tree)?;
         let name = FileName::new(location.path.display().to_string());
-        let options = ReaderOptions::default();
-        let reader = StoreFileReader::open(self.tree, &location, name, options).ok()?;
+        let reader = StoreFileReader::open(self.tree, &location, name, ReaderOptions::default())?;
         let info = reader.whole().file_info();
+        let is_bulk_loaded = file.bulk_load_sequence().is_some()
+            || info.value(FileInfo::BULKLOAD_TIMESTAMP).is_some();
         let inputs = match info.decoded(FileInfo::COMPACTION_EVENT) {
             Some(FileInfoValue::Files(names)) => {
                 let names = names.iter().map(|name| String::from_utf8_lossy(name).into_owned());
                 Some(names.collect())
             }
-            _ => None,
+            _ => is_bulk_loaded.then(Vec::new),
         };
-        let newest = info.sequence_id_max().map(SequenceId::get);
-        Some(Present { name: file.name.to_string(), inputs, newest })
+        let newest = FileSequence::of(Some(&file.name), &reader).newest.map(SequenceId::get);
+        Ok(Some(CurrentFile { name: file.name.to_string(), inputs, newest }))
     }
 }
 
@@ -244,12 +254,12 @@ fn reported(table: &Table) -> HashSet<&Path> {
     paths
 }
 
-fn add_marker(history: &mut RegionHistory, marker: Marker, at: Moment, path: &Path) {
+fn add_marker(history: &mut RegionHistory, marker: Marker, at: EntryTime, path: &Path) {
     let mut add_written = |files: FilesByFamily, how| {
         for (family, names) in files {
             let Some(history) = history.get_mut(&family) else { continue };
-            let written = Written { how, source: path.to_owned(), at: Some(at) };
-            history.written.extend(names.into_iter().map(|name| (name, written.clone())));
+            let origin = FileOrigin { how, source: path.to_owned(), at: Some(at) };
+            history.written.extend(names.into_iter().map(|name| (name, origin.clone())));
         }
     };
     match marker {
@@ -268,7 +278,7 @@ fn add_marker(history: &mut RegionHistory, marker: Marker, at: Moment, path: &Pa
     }
 }
 
-fn lost(region: &Region, family: &Family, name: &str, written: &Written) -> TableDamage {
+fn lost(region: &Region, family: &Family, name: &str, origin: &FileOrigin) -> TableDamage {
     let directory = String::from_utf8_lossy(&family.name);
     TableDamage {
         region: Some(region.name().clone()),
@@ -276,8 +286,8 @@ fn lost(region: &Region, family: &Family, name: &str, written: &Written) -> Tabl
         file: Some(format!("{}/{directory}/{name}", region.name())),
         what: format!(
             "the store file is missing: {}, as {} says; it is neither in the family nor in the archive, and no compaction replaced it",
-            written.how,
-            written.source.display()
+            origin.how,
+            origin.source.display()
         ),
         rows: region.info.rows(),
     }
@@ -287,11 +297,4 @@ fn lost(region: &Region, family: &Family, name: &str, written: &Written) -> Tabl
 fn links_of(table: &Table, region: &Region, family: &Family) -> PathBuf {
     let archive = table_in(&table.root, "archive/data", &table.name);
     archive.join(region.name().as_str()).join(&*String::from_utf8_lossy(&family.name))
-}
-
-fn list_if_there(tree: &dyn FileTree, directory: &Path) -> Result<Vec<Item>> {
-    match tree.find(directory).map_err(Error::io(directory, "find it"))? {
-        Some(_) => tree.list(directory).map_err(Error::io(directory, "list it")),
-        None => Ok(Vec::new()),
-    }
 }
