@@ -6,7 +6,13 @@ mod files;
 #[path = "wal/plain_log.rs"]
 mod plain_log;
 
-use directories::wal::{End, Entry, Error, SkipEnd, SkippedBytes};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use directories::wal::{End, Entry, Error, Reader, SkipEnd, SkippedBytes};
+use sstable::{FileName, ReadAt};
 
 use files::{bytes, open, read};
 use plain_log::{Key, PlainLog, Put};
@@ -98,6 +104,27 @@ fn entries_of_a_copy_of_a_log_in_a_value_are_not_read() {
     assert_eq!(skipped.len(), 1);
 }
 
+/// A log that is cut off in a value which holds the log so far is torn, not damaged.
+#[test]
+fn a_log_cut_off_in_a_copy_of_itself_is_torn() {
+    let (mut log, _) = log(&[1, 2, 3, 4, 5]);
+    let copied = log.bytes.repeat(2);
+    let offset = log.entry(key(6), &[put(&copied)]) as u64;
+    log.bytes.pop();
+    let bytes = log.bytes.len() as u64 - offset;
+    let (entries, end) = read(log.bytes).expect("a log");
+    assert_eq!(sequences(&entries), [1, 2, 3, 4, 5]);
+    assert_eq!(end.expect("torn"), End::Torn { offset, bytes, part: "an entry" });
+}
+
+/// After `restore_snapshot`, the sequence ids of a region begin again at that of the snapshot.
+#[test]
+fn a_log_of_a_restored_region_is_read_on() {
+    let (mut log, offsets) = log(&[8, 9, 3, 4, 5, 6, 7]);
+    log.bytes[offsets[3]] = 0;
+    assert_eq!(sequences(&read_on(log.bytes).0), [8, 9, 3, 5, 6, 7]);
+}
+
 #[test]
 fn fewer_than_three_entries_are_enough_only_before_a_sound_end() {
     let (log, offsets) = log(&[1, 2, 3, 4]);
@@ -142,8 +169,38 @@ fn an_entry_with_a_key_of_any_length_is_found() {
     }
 }
 
+/// A log in memory that counts the bytes that are read.
+struct Counted(Bytes, AtomicU64);
+
+impl ReadAt for Counted {
+    fn len(&self) -> u64 {
+        ReadAt::len(&self.0)
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.1.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        self.0.read_exact_at(buffer, offset)
+    }
+}
+
+/// The beginning of a key without a length before it costs nothing.
 #[test]
-fn a_log_that_is_made_to_be_searched_for_long_is_torn() {
+fn a_value_of_the_beginnings_of_keys_is_read_once() {
+    let (mut log, _) = log(&[1]);
+    log.entry(key(2), &[put(&b"\x80\x0a\x0a1588230740\x12".repeat(100_000))]);
+    log.bytes.pop();
+    let len = log.bytes.len() as u64;
+    let source = Arc::new(Counted(Bytes::from(log.bytes), AtomicU64::new(0)));
+    let mut reader = Reader::open(Arc::clone(&source) as Arc<dyn ReadAt>, FileName::new("log"));
+    let reader = reader.as_mut().expect("a log");
+    assert_eq!(reader.by_ref().map(|entry| entry.expect("sound").sequence).sum::<u64>(), 1);
+    assert!(matches!(reader.end(), Some(End::Torn { .. })), "{:?}", reader.end());
+    let read = source.1.load(Ordering::Relaxed);
+    assert!(read < 3 * len, "{read} bytes of {len}");
+}
+
+#[test]
+fn the_search_of_a_log_that_is_made_to_be_searched_for_long_is_given_up() {
     // Each cell ends with the key of an entry whose cells are all cells that follow, and more.
     let mut inner = PlainLog::new();
     inner.entry(key(9), &[]);
@@ -164,9 +221,16 @@ fn a_log_that_is_made_to_be_searched_for_long_is_torn() {
         bytes.extend(&value);
     }
     bytes.extend([0x7f, 0xff, 0xff, 0xff]);
-    let (entries, end) = read(bytes).expect("a log");
+    let (entries, end) = read(bytes.clone()).expect("a log");
     assert_eq!(entries, []);
-    assert!(matches!(end, Ok(End::Torn { .. })), "{end:?}");
+    let error = end.expect_err("not known to be torn");
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let what =
+        "the search for sound entries was given up, because too many bytes look like entries";
+    assert!(error.to_string().contains(what), "{error}");
+    let (entries, skipped) = read_on(bytes);
+    assert_eq!(entries, []);
+    assert!(skipped[0].to_string().ends_with(what), "{}", skipped[0]);
 }
 
 #[test]

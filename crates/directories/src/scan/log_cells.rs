@@ -10,9 +10,9 @@ use store::merge::{CellCursor, MergeCursor};
 
 use super::log_events::WrittenBy;
 
-/// The unflushed cells of a store, open for reads.
+/// The unflushed cells of a store, with open runs.
 #[derive(Debug)]
-pub(super) struct StoreLog {
+pub(super) struct OpenStoreCells {
     pub(super) cells: Arc<Vec<Cell>>,
     /// Older than the cells in memory; the oldest first.
     pub(super) runs: Vec<Reader>,
@@ -27,14 +27,14 @@ pub(super) fn sorted(mut cells: Vec<(WrittenBy, Cell)>, order: Comparator) -> Ve
         let by_key = order.compare(&one.key(), &other.key());
         by_key.then(other.sequence_id.cmp(&one.sequence_id))
     });
-    cells.dedup_by(|(_, later), (_, kept)| {
-        let (later, kept) = (later.as_ref(), kept.as_ref());
-        later.sequence_id == kept.sequence_id && later.key() == kept.key()
+    cells.dedup_by(|(_, duplicate), (_, kept)| {
+        let (duplicate, kept) = (duplicate.as_ref(), kept.as_ref());
+        duplicate.sequence_id == kept.sequence_id && duplicate.key() == kept.key()
     });
     cells.into_iter().map(|(_, cell)| cell).collect()
 }
 
-impl StoreLog {
+impl OpenStoreCells {
     /// Returns a cursor over the cells in memory, if there are no runs.
     pub(super) fn in_memory(&self, order: Comparator) -> Option<MemoryCursor> {
         self.runs.is_empty().then(|| MemoryCursor::new(Arc::clone(&self.cells), order))
@@ -42,15 +42,15 @@ impl StoreLog {
 
     /// Returns a cursor over all cells from `start` on.
     pub(super) fn merge(&self, start: KeyRef<'_>, order: Comparator) -> sstable::Result<LogMerge> {
-        let memory = LogSource::Memory(MemoryCursor::new(Arc::clone(&self.cells), order));
-        let runs = self.runs.iter().rev().map(LogSource::of_run);
+        let memory = LogCursor::Memory(MemoryCursor::new(Arc::clone(&self.cells), order));
+        let runs = self.runs.iter().rev().map(LogCursor::of_run);
         LogMerge::new(std::iter::once(memory).chain(runs).collect(), start, order)
     }
 }
 
-/// Sorted cells of a store: those in memory, or those of a run.
+/// A cursor over sorted cells of a store: those in memory, or those of a run.
 #[derive(Debug)]
-pub(super) enum LogSource {
+pub(super) enum LogCursor {
     Memory(MemoryCursor),
     Run(Box<Scanner>),
 }
@@ -66,13 +66,13 @@ pub(super) struct MemoryCursor {
 /// A cursor over the merged cells of a store; of equal cells it has only the one written last.
 #[derive(Debug)]
 pub(super) struct LogMerge {
-    merge: MergeCursor<LogSource>,
+    merge: MergeCursor<LogCursor>,
     /// The flat key of the current cell, and its sequence id.
     key: Vec<u8>,
     sequence: SequenceId,
 }
 
-impl LogSource {
+impl LogCursor {
     /// Returns a cursor without a position over the cells of a run.
     pub(super) fn of_run(run: &Reader) -> Self {
         Self::Run(Box::new(run.scanner(Caching::Bypass)))
@@ -105,13 +105,13 @@ impl MemoryCursor {
 }
 
 impl LogMerge {
-    /// Merges sources, newest first, beginning at `start`.
+    /// Merges cursors, newest first, beginning at `start`.
     pub(super) fn new(
-        sources: Vec<LogSource>,
+        cursors: Vec<LogCursor>,
         start: KeyRef<'_>,
         order: Comparator,
     ) -> sstable::Result<Self> {
-        let merge = MergeCursor::with_order(sources, start, order)?;
+        let merge = MergeCursor::with_order(cursors, start, order)?;
         Ok(Self { merge, key: Vec::new(), sequence: SequenceId::default() })
     }
 }
@@ -145,7 +145,7 @@ impl CellCursor for LogMerge {
     }
 }
 
-impl CellCursor for LogSource {
+impl CellCursor for LogCursor {
     type Error = sstable::Error;
 
     fn cell(&self) -> Option<CellRef<'_>> {

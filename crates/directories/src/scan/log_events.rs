@@ -55,8 +55,8 @@ struct ServerEvents {
     last: Position,
     /// The greatest time.
     latest: u64,
-    /// The times by sequence id, without those that an event of at least this sequence id reaches:
-    /// the greater the sequence id, the smaller the time.
+    /// The times by sequence id. Only events that no other exceeds in both sequence id and time, so times
+    /// fall as sequence ids rise.
     times: BTreeMap<u64, u64>,
 }
 
@@ -82,12 +82,12 @@ impl RegionEvents {
     }
 
     /// Returns whether an entry was written before one of the events.
-    pub(super) fn follow(&self, entry: WrittenBy) -> bool {
+    pub(super) fn has_event_after(&self, entry: WrittenBy) -> bool {
         self.0.iter().any(|(server, events)| {
             if server.is_some() && *server == entry.server {
                 events.last > entry.position
             } else {
-                events.follow_on_other_server(entry)
+                events.has_later_event(entry)
             }
         })
     }
@@ -96,9 +96,10 @@ impl RegionEvents {
 impl ServerEvents {
     /// Returns whether an event came after an entry of another server.
     ///
-    /// The sequence ids of a region go back only in `restore_snapshot`. So an entry with a greater
-    /// sequence id than the event is older only if the clocks of the two servers leave no doubt.
-    fn follow_on_other_server(&self, entry: WrittenBy) -> bool {
+    /// The sequence ids of a region rise, except after `restore_snapshot`, which sets them back. So an
+    /// entry with a greater sequence id than the event is older only if the clocks of the two servers
+    /// leave no doubt.
+    fn has_later_event(&self, entry: WrittenBy) -> bool {
         let is_later = |(_, time): (&u64, &u64)| *time > entry.time;
         self.times.range(entry.sequence..).next().is_some_and(is_later)
             || self.latest > entry.time.saturating_add(CLOCK_SKEW_MAX)
@@ -148,7 +149,7 @@ mod tests {
                     let skew = if entry.sequence > event.sequence { CLOCK_SKEW_MAX } else { 0 };
                     entry.time + skew < event.time
                 });
-                assert_eq!(summary.follow(entry), expected, "{events:?} {entry:?}");
+                assert_eq!(summary.has_event_after(entry), expected, "{events:?} {entry:?}");
                 followed += u32::from(expected);
             }
         }

@@ -12,19 +12,19 @@ use super::open::open_files;
 use super::plan::Plan;
 use crate::{Region, Result};
 
-/// A region of the scan while the logs are read.
-pub(super) struct UnflushedRegion {
+/// Collects the unflushed cells of a region while the logs are read.
+pub(super) struct RegionCellsBuilder {
     last_opened: Option<SequenceId>,
     /// The openings and closings of the region that the logs record.
     pub(super) events: RegionEvents,
-    stores: HashMap<Vec<u8>, UnflushedStore>,
-    /// Those of the cells in memory.
+    stores: HashMap<Vec<u8>, StoreCellsBuilder>,
+    /// The bytes of the cells in memory.
     pub(super) bytes: usize,
     old: OldLogCells,
 }
 
-/// A store of the scan while the logs are read.
-struct UnflushedStore {
+/// Collects the unflushed cells of a store while the logs are read.
+struct StoreCellsBuilder {
     /// The sequence id up to which all cells are in files.
     flushed: Option<SequenceId>,
     /// In the order in which they were read.
@@ -33,16 +33,24 @@ struct UnflushedStore {
     runs: Vec<Run>,
 }
 
-/// The unflushed cells of a store.
+/// The unflushed cells of a region, in order.
+#[derive(Debug)]
+pub(super) struct RegionCells {
+    /// By family; without stores that have none.
+    pub(super) stores: HashMap<Vec<u8>, StoreCells>,
+    /// The cells that were left out.
+    pub(super) old: OldLogCells,
+}
+
+/// The unflushed cells of a store, in order.
 #[derive(Debug)]
 pub(super) struct StoreCells {
-    /// Sorted.
     pub(super) cells: Arc<Vec<Cell>>,
     /// Older than the cells; the oldest first.
     pub(super) runs: Vec<Run>,
 }
 
-impl UnflushedRegion {
+impl RegionCellsBuilder {
     /// Opens the files of a region, which say what was flushed.
     pub(super) fn new(region: &Region, plan: &Plan, events: RegionEvents) -> Result<Self> {
         let mut stores = HashMap::new();
@@ -54,7 +62,7 @@ impl UnflushedRegion {
                 .transpose()?;
             let newest = files.iter().flatten().map(|file| file.sequence.newest);
             let flushed = newest.max().flatten();
-            let store = UnflushedStore { flushed, cells: Vec::new(), runs: Vec::new() };
+            let store = StoreCellsBuilder { flushed, cells: Vec::new(), runs: Vec::new() };
             stores.insert(wanted.name.clone(), store);
         }
         let old = OldLogCells {
@@ -74,8 +82,8 @@ impl UnflushedRegion {
         if store.flushed.is_some_and(|flushed| sequence <= flushed) {
             return 0;
         }
-        if self.last_opened.is_some_and(|opened| sequence <= opened) || self.events.follow(written)
-        {
+        let is_old = self.last_opened.is_some_and(|opened| sequence <= opened);
+        if is_old || self.events.has_event_after(written) {
             self.old.add(cell);
             return 0;
         }
@@ -90,7 +98,7 @@ impl UnflushedRegion {
         let Self { events, stores, bytes: all, old, .. } = self;
         for store in stores.values_mut() {
             store.cells.retain(|(written, cell)| {
-                let is_old = events.follow(*written);
+                let is_old = events.has_event_after(*written);
                 if is_old {
                     old.add(cell);
                     *all = all.saturating_sub(bytes(cell));
@@ -116,19 +124,16 @@ impl UnflushedRegion {
         self.stores.values().any(|store| !store.runs.is_empty())
     }
 
-    /// Returns the cells in order, by family, and those that were left out.
-    pub(super) fn in_order(
-        mut self,
-        order: Comparator,
-    ) -> (HashMap<Vec<u8>, StoreCells>, OldLogCells) {
+    /// Sorts the cells.
+    pub(super) fn finish(mut self, order: Comparator) -> RegionCells {
         self.drop_old();
         let stores = self.stores.into_iter().filter_map(|(family, store)| {
-            let UnflushedStore { cells, runs, .. } = store;
+            let StoreCellsBuilder { cells, runs, .. } = store;
             let cells = sorted(cells, order);
             let is_empty = cells.is_empty() && runs.is_empty();
             (!is_empty).then(|| (family, StoreCells { cells: Arc::new(cells), runs }))
         });
-        (stores.collect(), self.old)
+        RegionCells { stores: stores.collect(), old: self.old }
     }
 }
 

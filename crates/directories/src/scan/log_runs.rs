@@ -5,11 +5,12 @@
 //! run    an HFile: the cells of a store in order, with their tags and sequence ids
 //! ```
 //!
-//! The file has no name, or is removed when it is closed, so nothing of it stays, however the program
-//! ends. A store has at most [`RUNS_MAX`] runs of a size: then they are merged into one run.
+//! The file has no name, so nothing of it stays, however the program ends. (On Windows it has one, and the
+//! system removes the file when it is closed.) A run of cells from memory has the level 0. When a store
+//! has [`RUNS_MAX`] runs of a level, they are merged into one run of the next level.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,10 +20,10 @@ use sstable::{
 };
 use store::merge::CellCursor;
 
-use super::log_cells::{LogMerge, LogSource};
+use super::log_cells::{LogCursor, LogMerge};
 use crate::{Error, Result};
 
-/// The maximum number of runs of a store that are of the same level.
+/// The number of runs of a store and a level that are merged.
 const RUNS_MAX: usize = 16;
 
 /// A temporary file of runs.
@@ -44,6 +45,15 @@ pub(super) struct Run {
     len: u64,
     /// How many times its cells were merged.
     level: u32,
+}
+
+/// Appends to the file from an offset on.
+///
+/// Seeks before each write: on Windows, a read at an offset moves the position, which all handles of
+/// a file share, and a merge reads while it writes.
+struct Appender<'f> {
+    file: &'f File,
+    offset: u64,
 }
 
 impl RunFile {
@@ -83,8 +93,8 @@ impl RunFile {
     fn merge(&mut self, runs: &[Run; RUNS_MAX]) -> sstable::Result<Run> {
         let [.., Run { level, .. }] = runs;
         let readers = self.open(runs)?;
-        let sources = readers.iter().rev().map(LogSource::of_run).collect();
-        let mut cells = LogMerge::new(sources, KeyRef::before_row(b""), self.order)?;
+        let cursors = readers.iter().rev().map(LogCursor::of_run).collect();
+        let mut cells = LogMerge::new(cursors, KeyRef::before_row(b""), self.order)?;
         self.write(level.saturating_add(1), |writer| {
             while let Some(cell) = cells.cell() {
                 writer.append(cell)?;
@@ -97,7 +107,7 @@ impl RunFile {
     fn write(
         &mut self,
         level: u32,
-        append: impl FnOnce(&mut Writer<&File>) -> sstable::Result<()>,
+        append: impl FnOnce(&mut Writer<Appender<'_>>) -> sstable::Result<()>,
     ) -> sstable::Result<Run> {
         let options = WriterOptions::default()
             .comparator(self.order)
@@ -105,7 +115,8 @@ impl RunFile {
             .includes_tags(true)
             .bloom_type(BloomType::None)
             .delete_family_bloom(false);
-        let mut writer = Writer::new(&self.file, self.name.clone(), options)?;
+        let appender = Appender { file: &self.file, offset: self.len };
+        let mut writer = Writer::new(appender, self.name.clone(), options)?;
         append(&mut writer)?;
         let (_, summary) = writer.finish()?;
         let run = Run { offset: self.len, len: summary.len, level };
@@ -120,6 +131,19 @@ impl RunFile {
             Reader::open(Arc::new(source), self.name.clone(), ReaderOptions::default())
         };
         runs.iter().map(open).collect()
+    }
+}
+
+impl Write for Appender<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.seek(SeekFrom::Start(self.offset))?;
+        let written = self.file.write(bytes)?;
+        self.offset = self.offset.saturating_add(u64::try_from(written).unwrap_or(u64::MAX));
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -140,5 +164,31 @@ impl ReadAt for RunSource {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.file.read_exact_at(buffer, self.run.offset.saturating_add(offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sstable::{Caching, CellRef, Timestamp};
+
+    use super::*;
+
+    /// On Windows, a read moves the position that the writer shares.
+    #[test]
+    fn a_run_follows_the_last_one_wherever_the_file_was_read() {
+        let mut file = RunFile::create(None, Comparator::Bytes).expect("a temporary file");
+        let mut runs = Vec::new();
+        let rows = [b"a", b"b", b"c"];
+        for row in rows {
+            let cell = CellRef::put(row, b"f", b"q", Timestamp::new(1), b"v").to_cell();
+            file.add(&mut runs, &[cell]).expect("written");
+            (&file.file).seek(SeekFrom::Start(7)).expect("moved");
+        }
+        let readers = file.open(&runs).expect("sound runs");
+        for (row, reader) in rows.into_iter().zip(readers) {
+            let mut cells = reader.scanner(Caching::Bypass);
+            cells.seek(KeyRef::before_row(b"")).expect("sound");
+            assert_eq!(cells.cell().map(|cell| cell.row), Some(&row[..]));
+        }
     }
 }

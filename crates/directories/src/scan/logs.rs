@@ -17,6 +17,10 @@
 //! recovered edits of the region, which HBase has split from older logs, then the logs of each server by
 //! ascending path, which has the time of the log.
 //!
+//! Cells are collected by table, region and store (`LogCellsBuilder`, `RegionCellsBuilder`,
+//! `StoreCellsBuilder`), and sorted at the end (`LogCells`, `RegionCells`, `StoreCells`). A scan opens the
+//! runs of the store that it reads (`OpenStoreCells`).
+//!
 //! The logs are read once for all regions. If the cells in memory exceed `log_bytes_max`, those of the
 //! region with the most bytes go to sorted runs on disk: see `log_runs.rs`. An event that is read later can
 //! concern cells of a run, which do not say who wrote them. Then the logs are read once more, with the
@@ -31,16 +35,17 @@ use std::sync::Arc;
 use sstable::{FileName, RowsBetween, error_line};
 
 use super::damage::MissingCells;
-use super::log_cells::StoreLog;
+use super::log_cells::OpenStoreCells;
 use super::log_events::{OldLogCells, Position, RegionEvents, WrittenBy};
-use super::log_regions::{StoreCells, UnflushedRegion};
+use super::log_regions::{RegionCellsBuilder, StoreCells};
 use super::log_runs::RunFile;
 use super::plan::Plan;
 use crate::{Error, Region, Result, Table, Warning, wal};
 
-/// The unflushed cells of a table, by region and family, in order.
+/// The unflushed cells of a table, in order.
 #[derive(Debug, Default)]
 pub(super) struct LogCells {
+    /// By region and family.
     stores: HashMap<String, HashMap<Vec<u8>, StoreCells>>,
     run_file: Option<RunFile>,
     old: Vec<OldLogCells>,
@@ -64,11 +69,11 @@ pub struct TornLog {
     pub part: &'static str,
 }
 
-/// The regions of a scan while the logs are read, and the bytes of their cells.
+/// Collects the unflushed cells of a table while the logs are read.
 #[derive(Default)]
-struct Unflushed {
-    regions: HashMap<String, UnflushedRegion>,
-    /// Those of the cells in memory.
+struct LogCellsBuilder {
+    regions: HashMap<String, RegionCellsBuilder>,
+    /// The bytes of the cells in memory.
     bytes: usize,
     run_file: Option<RunFile>,
     /// Whether an event came after cells that are on disk.
@@ -81,22 +86,22 @@ struct Unflushed {
 impl LogCells {
     /// Reads the logs of a table for a scan of regions.
     pub(super) fn read(table: &Table, regions: &[Region], plan: &Plan) -> Result<Self> {
-        let mut unflushed = Unflushed::read(table, regions, plan, HashMap::new())?;
-        if unflushed.has_late_event {
-            let events = unflushed.regions.into_iter();
+        let mut builder = LogCellsBuilder::read(table, regions, plan, HashMap::new())?;
+        if builder.has_late_event {
+            let events = builder.regions.into_iter();
             let events = events.map(|(name, region)| (name, region.events)).collect();
-            unflushed = Unflushed::read(table, regions, plan, events)?;
+            builder = LogCellsBuilder::read(table, regions, plan, events)?;
         }
-        Ok(unflushed.in_order(plan))
+        Ok(builder.finish(plan))
     }
 
     /// Opens the unflushed cells of a store; `None` if there are none.
-    pub(super) fn open_store(&self, region: &str, family: &[u8]) -> Result<Option<StoreLog>> {
+    pub(super) fn open_store(&self, region: &str, family: &[u8]) -> Result<Option<OpenStoreCells>> {
         let Some(store) = self.stores.get(region).and_then(|stores| stores.get(family)) else {
             return Ok(None);
         };
         let runs = self.run_file.as_ref().map(|file| file.open(&store.runs)).transpose()?;
-        Ok(Some(StoreLog { cells: Arc::clone(&store.cells), runs: runs.unwrap_or_default() }))
+        Ok(Some(OpenStoreCells { cells: Arc::clone(&store.cells), runs: runs.unwrap_or_default() }))
     }
 
     /// Returns what was left out, by ascending region.
@@ -120,7 +125,7 @@ impl LogCells {
     }
 }
 
-impl Unflushed {
+impl LogCellsBuilder {
     /// Reads the logs. `events` are those of each region, if the logs were read before.
     fn read(
         table: &Table,
@@ -129,12 +134,12 @@ impl Unflushed {
         mut events: HashMap<String, RegionEvents>,
     ) -> Result<Self> {
         let regions = || regions.iter().filter(|region| plan.includes_region(region));
-        let mut unflushed = Self { warnings: table.log_warnings.clone(), ..Self::default() };
+        let mut builder = Self { warnings: table.log_warnings.clone(), ..Self::default() };
         let is_first = events.is_empty();
         for region in regions() {
             let name = region.info.encoded_name.to_string();
             let events = events.remove(&name).unwrap_or_default();
-            unflushed.regions.insert(name, UnflushedRegion::new(region, plan, events)?);
+            builder.regions.insert(name, RegionCellsBuilder::new(region, plan, events)?);
         }
         // The logs of a server follow each other in the order in which it wrote them.
         let (mut servers, mut directory) = (0_usize, None);
@@ -152,18 +157,18 @@ impl Unflushed {
             let mut reader = match log.open(plan) {
                 Ok(reader) => reader,
                 Err(error) => {
-                    unflushed.leave_out(plan, &log, error, None)?;
+                    builder.leave_out(plan, &log, error, None)?;
                     continue;
                 }
             };
-            unflushed.add_log(table, plan, &log, &mut reader)?;
+            builder.add_log(table, plan, &log, &mut reader)?;
             if let Some(wal::End::Torn { offset, bytes, part }) = reader.end() {
                 let (offset, bytes, part) = (*offset, *bytes, *part);
-                unflushed.torn.push(TornLog { path: path.clone(), offset, bytes, part });
+                builder.torn.push(TornLog { path: path.clone(), offset, bytes, part });
             }
         }
-        unflushed.has_late_event &= is_first;
-        Ok(unflushed)
+        builder.has_late_event &= is_first;
+        Ok(builder)
     }
 
     /// Adds the entries of a log. Goes on after damage, if the scan does.
@@ -248,12 +253,13 @@ impl Unflushed {
         Ok(())
     }
 
-    fn in_order(self, plan: &Plan) -> LogCells {
+    /// Sorts the cells.
+    fn finish(self, plan: &Plan) -> LogCells {
         let (mut stores, mut old) = (HashMap::new(), Vec::new());
         for (name, region) in self.regions {
-            let (of_region, old_cells) = region.in_order(plan.order);
-            old.extend(Some(old_cells).filter(|old| old.cells > 0));
-            stores.insert(name, of_region);
+            let cells = region.finish(plan.order);
+            old.extend(Some(cells.old).filter(|old| old.cells > 0));
+            stores.insert(name, cells.stores);
         }
         old.sort_by(|one, other| one.region.cmp(&other.region));
         let Self { run_file, torn, missing, warnings, .. } = self;

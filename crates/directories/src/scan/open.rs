@@ -13,7 +13,7 @@ use store::rules::Rules;
 use super::damage::MissingCells;
 use super::family::Source;
 use super::file_cells::FileCells;
-use super::log_cells::StoreLog;
+use super::log_cells::OpenStoreCells;
 use super::plan::{FamilyPlan, Plan, RowRange};
 use crate::fit::FamilyCells;
 use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileReader};
@@ -31,7 +31,7 @@ pub(super) struct OpenFamily {
     /// Newest first.
     pub(super) files: Vec<OpenFile>,
     /// The cells that are only in logs.
-    pub(super) log: Option<StoreLog>,
+    pub(super) log: Option<OpenStoreCells>,
 }
 
 /// An open store file.

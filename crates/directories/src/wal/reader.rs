@@ -10,8 +10,8 @@ use super::entry::Entry;
 use super::error::{Error, Result, Stop};
 use super::header::{Header, MAGIC};
 use super::input::Input;
-use super::resync::{ENTRIES_TO_READ_ON, Search};
-use super::skipped::{SkipEnd, SkippedBytes};
+use super::resync::{ENTRIES_TO_READ_ON, Found, Search};
+use super::skipped::{GIVEN_UP, SkipEnd, SkippedBytes};
 use super::trailer;
 use crate::contents::Contents;
 
@@ -49,9 +49,15 @@ pub struct Reader {
     end: Option<End>,
     /// Where the entry begins that could not be read.
     damaged_at: Option<u64>,
-    /// The greatest sequence ids by region, once the reader has gone on after damage.
+    /// The last sequence ids by region, once entries were searched for.
     last: Option<HashMap<String, u64>>,
     search: Option<Search>,
+}
+
+/// What a log has next.
+enum Step {
+    Entry(Entry),
+    End(End),
 }
 
 impl Reader {
@@ -124,35 +130,46 @@ impl Reader {
         self.end.as_ref()
     }
 
-    /// Reads the next entry; returns how the file ends if there is none.
-    fn read(&mut self) -> Result<Result<Entry, End>> {
+    /// Reads the next entry, or finds out how the file ends.
+    fn read(&mut self) -> Result<Step> {
         let offset = self.input.offset();
         if self.input.left() == 0 {
-            return Ok(Err(if self.has_trailer { End::Closed } else { End::Open }));
+            return Ok(Step::End(if self.has_trailer { End::Closed } else { End::Open }));
         }
         let bytes = self.input.left();
-        let torn = |part| Ok(Err(End::Torn { offset, bytes, part }));
+        let torn = |part| Ok(Step::End(End::Torn { offset, bytes, part }));
         match self.read_entry() {
-            Ok(Some(entry)) => Ok(Ok(entry)),
+            Ok(Some(entry)) => Ok(Step::Entry(entry)),
             Ok(None) => torn("the trailer"),
             Err(Stop::Ends) if self.has_trailer => {
                 let stop = Stop::wrong("an entry reaches into the trailer");
                 Err(failure(&self.file, offset, stop))
             }
-            Err(Stop::Ends) if !matches!(self.codec, Codec::Dictionaries(_)) => {
-                let found = self.search().find_entries(offset, 1, &HashMap::new());
-                match found.map_err(|stop| failure(&self.file, offset, stop))? {
-                    None => torn("an entry"),
-                    Some(next) => {
-                        let what = "an entry reaches beyond the end of the file";
-                        let stop = Stop::wrong(format!("{what}, but a sound one is at {next}"));
-                        Err(failure(&self.file, offset, stop))
-                    }
-                }
+            Err(Stop::Ends) => {
+                self.check_is_torn(offset)?;
+                torn("an entry")
             }
-            Err(Stop::Ends) => torn("an entry"),
             Err(stop) => Err(failure(&self.file, offset, stop)),
         }
+    }
+
+    /// Checks that no sound entry follows the one at `offset`, which reaches beyond the end of the file.
+    fn check_is_torn(&mut self, offset: u64) -> Result<()> {
+        if matches!(self.codec, Codec::Dictionaries(_)) {
+            return Ok(());
+        }
+        // To learn the sequence ids, the log is read once more. Few torn logs need that.
+        let mut found = self.search(offset, 1, &HashMap::new())?;
+        if matches!(found, Found::Entries(_)) {
+            found = self.find_entries(offset, 1)?;
+        }
+        let what = "an entry reaches beyond the end of the file";
+        let stop = match found {
+            Found::Nothing => return Ok(()),
+            Found::Entries(next) => Stop::wrong(format!("{what}, but a sound one is at {next}")),
+            Found::GivenUp => Stop::Unsupported(format!("{what}, and {GIVEN_UP}")),
+        };
+        Err(failure(&self.file, offset, stop))
     }
 
     /// Goes on after an error of the iterator about damage or an unsupported part: with the next entries
@@ -173,57 +190,69 @@ impl Reader {
         if matches!(self.codec, Codec::Dictionaries(_)) {
             return Ok(Some(SkippedBytes { offset, bytes: rest, end: SkipEnd::Dictionaries }));
         }
+        Ok(Some(match self.find_entries(offset, ENTRIES_TO_READ_ON)? {
+            Found::Nothing => SkippedBytes { offset, bytes: rest, end: SkipEnd::NoEntries },
+            Found::GivenUp => SkippedBytes { offset, bytes: rest, end: SkipEnd::GivenUp },
+            Found::Entries(next) => {
+                self.input.seek(next);
+                self.is_done = false;
+                let bytes = next.saturating_sub(offset);
+                SkippedBytes { offset, bytes, end: SkipEnd::Entries }
+            }
+        }))
+    }
+
+    /// Finds the first of `count` sound entries whose sequence ids follow those before `offset`.
+    fn find_entries(&mut self, offset: u64, count: usize) -> Result<Found> {
         let last = match self.last.take() {
             Some(last) => last,
             None => self.sequences_before(offset)?,
         };
-        let found = self.search().find_entries(offset, ENTRIES_TO_READ_ON, &last);
-        let found = found.map_err(|stop| failure(&self.file, offset, stop))?;
+        let found = self.search(offset, count, &last);
         self.last = Some(last);
-        let Some(next) = found else {
-            return Ok(Some(SkippedBytes { offset, bytes: rest, end: SkipEnd::NoEntries }));
-        };
-        self.input.seek(next);
-        self.is_done = false;
-        let bytes = next.saturating_sub(offset);
-        Ok(Some(SkippedBytes { offset, bytes, end: SkipEnd::Entries }))
+        found
     }
 
-    /// Returns the greatest sequence id of each region before an offset.
+    /// Returns the last sequence id of each region before an offset.
     fn sequences_before(&self, offset: u64) -> Result<HashMap<String, u64>> {
         let mut last = HashMap::new();
-        let again = Self::open(Arc::clone(self.input.source()), self.file.clone())?;
-        for entry in again.map_while(Result::ok).take_while(|entry| entry.offset < offset) {
+        let mut before = Self::open(Arc::clone(self.input.source()), self.file.clone())?;
+        before.input.set_end(offset);
+        for entry in before.map_while(Result::ok) {
             add_sequence(&mut last, &entry);
         }
         Ok(last)
     }
 
-    fn search(&mut self) -> &mut Search {
+    fn search(&mut self, offset: u64, count: usize, last: &HashMap<String, u64>) -> Result<Found> {
         let (source, end) = (self.input.source(), self.input.end());
-        self.search.get_or_insert_with(|| Search::new(source, end))
+        let search = self.search.get_or_insert_with(|| Search::new(source, end));
+        let found = search.find_entries(offset, count, last);
+        found.map_err(|stop| failure(&self.file, offset, stop))
     }
 
     /// Reads the next entry; `None` if the rest of the file is an unfinished trailer.
     fn read_entry(&mut self) -> Result<Option<Entry>, Stop> {
-        match self.codec.read_entry(&mut self.input)? {
-            Some(entry) => Ok(Some(entry)),
-            None => self.read_begun_trailer(),
+        let entry = self.codec.read_entry(&mut self.input)?;
+        if entry.is_none() {
+            self.check_begun_trailer()?;
         }
+        Ok(entry)
     }
 
     /// Checks that the rest of the file is the beginning of a trailer.
     ///
-    /// The first byte, a zero, was read as the length of a key. Always returns `None` or an error.
-    fn read_begun_trailer(&mut self) -> Result<Option<Entry>, Stop> {
+    /// The first byte, a zero, was read as the length of a key.
+    fn check_begun_trailer(&mut self) -> Result<(), Stop> {
         let wrong = || Stop::wrong("the key of an entry has no bytes");
-        let left = usize::try_from(self.input.left()).ok().filter(|left| *left < 8);
+        let left = Some(self.input.left()).filter(|left| *left < trailer::FIXED_LEN);
+        let left = left.and_then(|left| usize::try_from(left).ok());
         let mut rest = vec![0];
         rest.extend_from_slice(self.input.take(left.ok_or_else(wrong)?)?);
         if self.has_trailer || !trailer::is_begun_by(&rest) {
             return Err(wrong());
         }
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -236,15 +265,15 @@ impl Iterator for Reader {
         }
         let offset = self.input.offset();
         let next = self.read();
-        self.is_done = !matches!(next, Ok(Ok(_)));
+        self.is_done = !matches!(next, Ok(Step::Entry(_)));
         match next {
-            Ok(Ok(entry)) => {
+            Ok(Step::Entry(entry)) => {
                 if let Some(last) = &mut self.last {
                     add_sequence(last, &entry);
                 }
                 Some(Ok(entry))
             }
-            Ok(Err(end)) => {
+            Ok(Step::End(end)) => {
                 self.end = Some(end);
                 None
             }
@@ -259,7 +288,7 @@ impl Iterator for Reader {
 
 fn add_sequence(last: &mut HashMap<String, u64>, entry: &Entry) {
     match last.get_mut(&entry.region) {
-        Some(sequence) => *sequence = entry.sequence.max(*sequence),
+        Some(sequence) => *sequence = entry.sequence,
         None => {
             last.insert(entry.region.clone(), entry.sequence);
         }

@@ -9,7 +9,10 @@
 //! dictionaries, most keys have numbers in place of both, so they cannot be searched for.
 //!
 //! A value can contain the bytes of entries too, if a client stores logs. Those of a copy of the log
-//! itself are told by their sequence ids: in a log, those of a region rise.
+//! itself are told by their sequence ids: in a log, those of a region rise, except after
+//! `restore_snapshot`, which sets them back. So the id of an entry must exceed the last one of its region
+//! before the damage. Limits: entries of another log in a value count as sound; and those of a region
+//! that the damaged part restored are passed over.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,9 +32,27 @@ const CHUNK_LEN: u64 = 256 << 10;
 /// The number of bytes of a key up to its table.
 const START_LEN: usize = 35;
 /// The maximum number of bytes of the length before a key: that of the longest key, of 16 MiB.
-const VARINT_LEN_MAX: u64 = 4;
+const VARINT_LEN_MAX: usize = 4;
 /// The number of bytes that are read at a time to parse a candidate: bytes that look like a key.
 const CANDIDATE_CHUNK_LEN: usize = 4 << 10;
+/// The bytes of candidates that may be parsed for each byte of the file.
+///
+/// A candidate counts as at least [`CANDIDATE_CHUNK_LEN`]. So a value may hold a log whose entries have
+/// 512 bytes on average.
+const PARSED_PER_BYTE: u64 = 8;
+/// The bytes of candidates that may be parsed in addition: those of 16,384 short entries in a small file.
+const PARSED_MORE: u64 = 64 << 20;
+
+/// What a search has found.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Found {
+    /// Sound entries, from this offset on.
+    Entries(u64),
+    /// No sound entries up to the end.
+    Nothing,
+    /// Nothing yet, and no more candidates may be parsed.
+    GivenUp,
+}
 
 /// A search for entries in a log without dictionaries. Its time is linear in the length of the file,
 /// whatever the bytes are.
@@ -45,73 +66,79 @@ pub(super) struct Search {
 impl Search {
     /// Begins to search the bytes before `end`.
     pub(super) fn new(source: &Arc<dyn ReadAt>, end: u64) -> Self {
-        let left = end.saturating_mul(8).saturating_add(64 << 20);
+        let left = end.saturating_mul(PARSED_PER_BYTE).saturating_add(PARSED_MORE);
         Self { source: Arc::clone(source), end, left }
     }
 
-    /// Returns the offset of the first of `count` entries that follow each other, after the one at
-    /// `offset`; `None` if there are none.
+    /// Finds the first of `count` entries that follow each other, after the one at `offset`.
     ///
-    /// Fewer entries are enough if the file ends after them. `last` has the greatest sequence ids by
-    /// region so far.
+    /// Fewer entries are enough if the file ends after them. `last` has the last sequence ids by region
+    /// before `offset`.
     pub(super) fn find_entries(
         &mut self,
         offset: u64,
         count: usize,
         last: &HashMap<String, u64>,
-    ) -> Result<Option<u64>, Stop> {
-        let mut at = offset.saturating_add(1);
-        let overlap = u64::try_from(START_LEN).unwrap_or(u64::MAX).saturating_sub(1);
+    ) -> Result<Found, Stop> {
+        const WINDOW_LEN: usize = VARINT_LEN_MAX + START_LEN;
+        // The first key that a length after `offset` can precede is at `offset` + 2.
+        let mut at = offset.saturating_add(2).saturating_sub(plus(0, VARINT_LEN_MAX));
         while at < self.end {
-            let len = self.end.saturating_sub(at).min(CHUNK_LEN.saturating_add(overlap));
+            let len = self.end.saturating_sub(at).min(plus(CHUNK_LEN, WINDOW_LEN - 1));
             let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
             self.source.read_exact_at(&mut bytes, at).map_err(|error| Stop::Io(at, error))?;
-            for (index, window) in bytes.windows(START_LEN).enumerate() {
-                if !begins_key(window) {
+            for (index, window) in bytes.windows(WINDOW_LEN).enumerate() {
+                let Some((before, key)) = window.split_at_checked(VARINT_LEN_MAX) else { continue };
+                if !begins_key(key) {
                     continue;
                 }
-                let key = at.saturating_add(u64::try_from(index).unwrap_or(u64::MAX));
-                for start in (1..=VARINT_LEN_MAX).map(|len| key.saturating_sub(len)) {
-                    if start <= offset {
+                // The lengths, from the shortest on, are suffixes of the bytes before the key.
+                for skipped in (0..VARINT_LEN_MAX).rev() {
+                    let start = plus(plus(at, index), skipped);
+                    if start <= offset || !before.get(skipped..).is_some_and(is_len) {
                         continue;
                     }
-                    if self.are_entries(start, key, count, last)? {
-                        return Ok(Some(start));
-                    }
                     if self.left == 0 {
-                        return Ok(None);
+                        return Ok(Found::GivenUp);
+                    }
+                    if self.are_entries(start, count, last)? {
+                        return Ok(Found::Entries(start));
                     }
                 }
             }
             at = at.saturating_add(CHUNK_LEN);
         }
-        Ok(None)
+        Ok(Found::Nothing)
     }
 
-    /// Returns whether entries begin at `start`, and the key of the first at `key`.
+    /// Returns whether entries begin at `start`.
     fn are_entries(
         &mut self,
         start: u64,
-        key: u64,
         count: usize,
         last: &HashMap<String, u64>,
     ) -> Result<bool, Stop> {
         let part = start..self.end;
-        let mut input = Input::of_part(Arc::clone(&self.source), part.clone(), CANDIDATE_CHUNK_LEN);
-        let is_key = matches!(input.varint_len(), Ok(1..)) && input.offset() == key;
-        if !is_key {
-            return Ok(false);
-        }
-        input.seek(start);
+        let mut input = Input::of_part(Arc::clone(&self.source), part, CANDIDATE_CHUNK_LEN);
         let found = read_entries(&mut input, count, last);
         let parsed = input.offset().saturating_sub(start);
-        let read = parsed.max(u64::try_from(CANDIDATE_CHUNK_LEN).unwrap_or(u64::MAX));
-        self.left = self.left.saturating_sub(read);
+        self.left = self.left.saturating_sub(parsed.max(plus(0, CANDIDATE_CHUNK_LEN)));
         match found {
             Err(Stop::Ends | Stop::Wrong(_) | Stop::Unsupported(_)) => Ok(false),
             found => found,
         }
     }
+}
+
+fn plus(offset: u64, len: usize) -> u64 {
+    offset.saturating_add(u64::try_from(len).unwrap_or(u64::MAX))
+}
+
+/// Returns whether bytes are one variable-length integer of protobuf, and not zero.
+fn is_len(bytes: &[u8]) -> bool {
+    let Some((last, others)) = bytes.split_last() else { return false };
+    let has_end = last & 0x80 == 0 && others.iter().all(|byte| byte & 0x80 != 0);
+    has_end && bytes.iter().any(|byte| byte & 0x7f != 0)
 }
 
 fn begins_key(bytes: &[u8]) -> bool {

@@ -20,9 +20,16 @@ pub enum SkipEnd {
     Entries,
     /// Nothing: no sound entries were found up to the end of the log.
     NoEntries,
+    /// Nothing: the search for sound entries was given up, because too many bytes look like entries, as in
+    /// a file that is made for that.
+    GivenUp,
     /// Nothing: the entries up to the end of the log need dictionaries, which the damage breaks off.
     Dictionaries,
 }
+
+/// Says that a search was given up.
+pub(super) const GIVEN_UP: &str =
+    "the search for sound entries was given up, because too many bytes look like entries";
 
 impl fmt::Display for SkippedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,6 +37,7 @@ impl fmt::Display for SkippedBytes {
         let what = match end {
             SkipEnd::Entries => "the next sound entries follow",
             SkipEnd::NoEntries => "no sound entries follow",
+            SkipEnd::GivenUp => GIVEN_UP,
             SkipEnd::Dictionaries => {
                 "the log ends there, because its entries need the dictionaries of those before"
             }

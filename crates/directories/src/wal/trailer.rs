@@ -16,7 +16,7 @@ use super::limits::TRAILER_LEN_MAX;
 const EMPTY: &[u8] = b"\0\0\0\0LAWP";
 
 /// The size of the length and the magic, in bytes.
-const FIXED_LEN: u64 = 8;
+pub(super) const FIXED_LEN: u64 = 8;
 
 /// Returns the offset of the trailer; `None` for a file without one.
 ///
