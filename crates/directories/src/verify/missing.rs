@@ -11,7 +11,7 @@
 //! | a compacted file with unknown inputs may have its cells     | the log that named the inputs is deleted |
 //! | HBase has since opened the region without it                | `restore_snapshot`, an altered family    |
 //! | its region or family does not count any more                | a split, a merge, a truncated table      |
-//! | the TTL has passed since its log entry; MIN_VERSIONS is 0   | HBase deletes files that have expired    |
+//! | its TTL passed after its log entry, `MIN_VERSIONS` is 0     | HBase deletes files that have expired    |
 //! | another file of its family cannot be read                   | that may be the file that replaced it    |
 //! | a log cannot be read to its end                             | a later marker in it may explain it      |
 //!
