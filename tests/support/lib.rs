@@ -13,6 +13,7 @@ pub mod mutants;
 mod pages;
 pub mod parts;
 pub mod people;
+pub mod protobuf;
 pub mod read_only;
 pub mod root_directory;
 pub mod sound;

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::protobuf::{field, varint};
+
 /// The start and the end of the key range of a region, and its id.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionKeys<'r> {
@@ -100,18 +102,4 @@ fn cell(put: &MetaPut<'_>) -> Vec<u8> {
     let lens = [key.len() as u32, value.len() as u32].map(u32::to_be_bytes).concat();
     let len = (lens.len() + key.len() + value.len()) as u32;
     [&len.to_be_bytes()[..], &lens, &key, value].concat()
-}
-
-fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
-}
-
-fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
-    [&[number << 3 | 2][..], &varint(bytes.len() as u64), bytes].concat()
 }

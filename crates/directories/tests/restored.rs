@@ -11,6 +11,7 @@ use std::sync::Arc;
 use directories::wal::Reader;
 use directories::{Error, LocalTree, RootDirectory, StoreFileName, Table, TableScan};
 use sstable::{Cell, FileName, Timestamp};
+use support::protobuf::varint;
 use support::root_directory::RootCopy;
 
 /// The time of events that are before or after all entries of the fixture's logs.
@@ -126,16 +127,6 @@ fn log_of_events<'r>(regions: impl Iterator<Item = &'r String>, time: u64) -> Ve
         log.extend(cell);
     }
     log
-}
-
-fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Base::Walt;
 use super::{DirectoryCase, Outcome, WALT};
+use crate::protobuf::varint;
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
@@ -46,7 +47,7 @@ fn write_twice(root: &Path) {
         let key = [
             &b"\x0a\x2083a2af9efa70f232938815b9cf317a11\x12\x04walt"[..],
             b"\x18\xe8\x07\x20",
-            &varint(1_795_621_492_400),
+            &varint(1_795_621_492_400_u64),
             b"\x38\x02",
         ]
         .concat();
@@ -92,14 +93,4 @@ fn cell(value: &[u8]) -> Vec<u8> {
     let lens = [key.len() as u32, value.len() as u32].map(u32::to_be_bytes).concat();
     let cell = [&lens, &key, value].concat();
     [&(cell.len() as u32).to_be_bytes()[..], &cell].concat()
-}
-
-fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
 }

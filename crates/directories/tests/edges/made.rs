@@ -11,6 +11,7 @@ use sstable::{
     Cell, CellRef, CellType, FileName, Half, Reference, SequenceId, Timestamp, Writer,
     WriterOptions,
 };
+pub(crate) use support::protobuf::{field, varint};
 use tempfile::TempDir;
 
 /// A root directory with one table, `t`.
@@ -23,23 +24,6 @@ pub(crate) struct MadeRegion {
     pub(crate) name: String,
     /// The directory of the region.
     pub(crate) path: PathBuf,
-}
-
-/// Returns a variable-length integer of protobuf.
-pub(crate) fn varint(number: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = number;
-    while rest >= 0x80 {
-        bytes.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    bytes.push(rest as u8);
-    bytes
-}
-
-/// Returns a field of a protobuf message with bytes.
-pub(crate) fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
-    [&[number << 3 | 2][..], &varint(bytes.len()), bytes].concat()
 }
 
 /// Returns a field of a protobuf message with a number.

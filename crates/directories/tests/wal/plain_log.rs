@@ -1,5 +1,7 @@
 //! A writer of logs without dictionaries, for tests.
 
+use support::protobuf::{field, varint};
+
 /// A cell to write: row, family, qualifier, timestamp and value; the type is a put.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Put<'c> {
@@ -25,20 +27,6 @@ pub(crate) struct Key<'k> {
 /// A log without dictionaries and without a trailer.
 pub(crate) struct PlainLog {
     pub(crate) bytes: Vec<u8>,
-}
-
-pub(crate) fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
-}
-
-fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
-    [&[number << 3 | 2][..], &varint(bytes.len() as u64), bytes].concat()
 }
 
 impl PlainLog {

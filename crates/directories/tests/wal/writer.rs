@@ -2,25 +2,10 @@
 
 use std::collections::HashMap;
 
+pub(crate) use support::protobuf::{field, varint};
+
 /// HBase's class for cells.
 const CODEC: &str = "org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
-
-/// Returns a variable-length integer of protobuf.
-pub(crate) fn varint(number: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = number;
-    while rest >= 0x80 {
-        bytes.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    bytes.push(rest as u8);
-    bytes
-}
-
-/// Returns a field of a protobuf message.
-pub(crate) fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
-    [&[number << 3 | 2][..], &varint(bytes.len()), bytes].concat()
-}
 
 /// Returns the header of a log.
 pub(crate) fn header(message: &[u8]) -> Vec<u8> {
