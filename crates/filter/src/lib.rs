@@ -164,7 +164,7 @@ mod stored_view;
 pub mod theory;
 
 pub use allocation::allocate_bits;
-pub use counting::{CountingBloom, ShapesDiffer};
+pub use counting::{CountingBloom, UnionError};
 pub use cuckoo::{Cuckoo, GoCuckoo, NotGoCuckoo, Placement};
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use error::{Absent, BuildError, FormatError, Full};
