@@ -142,9 +142,15 @@ fn broken_promises(key_counts: &[u64], sizings: &[Sizing], filters: u64) -> Vec<
 }
 
 /// Returns whether a kind has no filter of that sizing, for some numbers of keys.
+///
+/// A fuse has fingerprints of 16 bits; so has a cuckoo filter, and at most 32 slots a key.
 fn may_refuse(kind: FilterKind, sizing: Sizing) -> bool {
     match sizing {
-        Sizing::ErrorRate(rate) => kind == FilterKind::BinaryFuse && rate.get() < 2.0_f64.powi(-16),
+        Sizing::ErrorRate(rate) => match kind {
+            FilterKind::BinaryFuse => rate.get() < 2.0_f64.powi(-16),
+            FilterKind::Cuckoo => rate.get() < 4e-6,
+            _ => false,
+        },
         Sizing::BitsPerKey(bits) => bits < 12.0,
         Sizing::Bytes(_) => false,
     }
