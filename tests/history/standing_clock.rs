@@ -98,7 +98,7 @@ struct History {
     trail: VecDeque<String>,
     /// Flushes among a thousand steps.
     flushes: u64,
-    /// The number of files at which they are compacted.
+    /// The number of files at which they are compacted; none are before there were so many.
     files_max: u64,
     most_files: u64,
 }
@@ -158,7 +158,7 @@ impl History {
         }
     }
 
-    fn log(&mut self, step: String) {
+    fn log(&mut self, step: &str) {
         if self.trail.len() == 60 {
             self.trail.pop_front();
         }
@@ -187,27 +187,31 @@ impl History {
         let value = self.value();
         let count = if row == WIDE && self.draw.below(8) == 0 { 60 } else { 1 };
         let columns: Vec<_> = (0..count).map(|_| self.draw.column(row)).collect();
-        self.log(format!("put {row} {columns:?} {value}"));
+        self.log(&format!("put {row} {columns:?} {value}"));
         let put = columns.iter().fold(Put::new(row), |put, it| put.column("f", it, &value));
         self.store.put(put).unwrap();
-        columns.iter().for_each(|column| self.learn_put(row, column, &value));
+        for column in &columns {
+            self.learn_put(row, column, &value);
+        }
     }
 
     fn put_many(&mut self) {
         let value = self.value();
         let mut batch = WriteBatch::new();
         let columns: Vec<_> = ROWS.map(|row| (row, self.draw.column(row))).into();
-        self.log(format!("put {columns:?} {value}"));
+        self.log(&format!("put {columns:?} {value}"));
         for (row, column) in &columns {
             batch.put(Put::new(row).column("f", column, &value));
         }
         self.store.write(batch, Durability::SyncWal).unwrap();
-        columns.iter().for_each(|(row, column)| self.learn_put(row, column, &value));
+        for (row, column) in &columns {
+            self.learn_put(row, column, &value);
+        }
     }
 
     fn increment(&mut self, row: &str) {
         let (column, amount) = (format!("n{}", self.draw.below(3)), self.draw.below(9) as i64 - 3);
-        self.log(format!("increment {row} {column} {amount}"));
+        self.log(&format!("increment {row} {column} {amount}"));
         let before = self.newest(row, &column).map_or(0, |value| value.parse::<i64>().unwrap());
         let increment = Increment::new(row).column("f", &column, amount);
         let cells = self.store.increment(&increment).unwrap();
@@ -222,7 +226,7 @@ impl History {
         if before.len() > 100 {
             return self.delete_column_named(row, column);
         }
-        self.log(format!("append {row} {suffix}"));
+        self.log(&format!("append {row} {suffix}"));
         self.store.append(&Append::new(row).column("f", column, &suffix)).unwrap();
         self.learn_put(row, column, &(before + &suffix));
     }
@@ -231,7 +235,7 @@ impl History {
     fn check_and_put(&mut self, row: &str) {
         let (value, column) = (self.value(), self.draw.column(row));
         let holds = self.draw.below(2) == 0;
-        self.log(format!("check and put {row} {column} {value}: {holds}"));
+        self.log(&format!("check and put {row} {column} {value}: {holds}"));
         let before = self.newest(row, &column);
         let check = CheckAndMutate::new(row).put(Put::new(row).column("f", &column, &value));
         let check = match (before, holds) {
@@ -247,7 +251,7 @@ impl History {
 
     fn delete_row(&mut self, row: &str) {
         self.end_millisecond();
-        self.log(format!("delete {row}"));
+        self.log(&format!("delete {row}"));
         let whole = self.draw.below(2) == 0;
         let delete = if whole { Delete::row(row) } else { Delete::row(row).family("f") };
         self.store.delete(delete).unwrap();
@@ -262,7 +266,7 @@ impl History {
 
     fn delete_column_named(&mut self, row: &str, column: &str) {
         self.end_millisecond();
-        self.log(format!("delete {row} {column}"));
+        self.log(&format!("delete {row} {column}"));
         self.store.delete(Delete::row(row).column("f", column)).unwrap();
         self.learn_delete(row, column, CellType::DeleteColumn);
         let left = self.store.get(&Get::row(row).column("f", column)).unwrap();
@@ -315,10 +319,10 @@ impl History {
     }
 
     fn flush(&mut self) {
-        self.log("flush".into());
+        self.log("flush");
         self.store.flush().unwrap();
         self.model.flush();
-        let files = self.store.stats().family("f").unwrap().files as u64;
+        let files = self.store.stats().family("f").unwrap().files;
         self.most_files = self.most_files.max(files);
         if files >= self.files_max {
             self.compact();
@@ -326,16 +330,16 @@ impl History {
     }
 
     fn compact(&mut self) {
-        if self.files_max > 20 && self.most_files < self.files_max {
-            return; // Only once there have been many files.
+        if self.most_files < self.files_max {
+            return;
         }
-        self.log("compact".into());
+        self.log("compact");
         self.store.compact("f", true).unwrap();
         self.model.compact();
     }
 
     fn reopen(&mut self) {
-        self.log("reopen".into());
+        self.log("reopen");
         self.snapshots.clear();
         // The lock must be free before the directory is opened again.
         self.store = Place::Memory(Disk::default()).open(&self.clock);
@@ -348,7 +352,7 @@ impl History {
             let index = self.draw.below(3) as usize;
             self.snapshots.swap_remove(index);
         }
-        self.log("snapshot".into());
+        self.log("snapshot");
         self.snapshots.push((self.store.snapshot(), self.model.clone()));
     }
 
@@ -423,7 +427,7 @@ fn many_mutations_in_one_millisecond_are_answered_as_by_the_model() {
     say(&format!("STEPS={steps} SEED={seed}"));
     for store in 0..steps.div_ceil(STEPS_PER_STORE) {
         let mut history = History::new(Place::Memory(Disk::default()), seed + store, 15, 8);
-        history.log(format!("{} steps, SEED={}", STEPS_PER_STORE, seed + store));
+        history.log(&format!("{} steps, SEED={}", STEPS_PER_STORE, seed + store));
         for _ in 0..STEPS_PER_STORE.min(steps) {
             history.step();
         }
@@ -452,7 +456,7 @@ fn many_files_are_answered_as_by_the_model() {
 #[test]
 fn a_process_with_64_descriptors_answers_as_the_model() {
     // Enough steps for more files than descriptors.
-    let steps = (number("STEPS").unwrap_or(10_000) / 3).max(3_300).min(30_000);
+    let steps = (number("STEPS").unwrap_or(10_000) / 3).clamp(3_300, 30_000);
     let child = std::process::Command::new("sh")
         .args(["-c", r#"ulimit -n 64 && exec "$0" "$@""#])
         .arg(env::current_exe().unwrap())

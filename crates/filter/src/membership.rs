@@ -177,6 +177,6 @@ impl FilterStats {
     /// Sizes are computed in floating point or saturate, so a plan for extreme numbers has as many
     /// bytes as 64 bits can count. Memory is limited to half of that on every target.
     pub(crate) fn if_possible(self) -> Result<Self, BuildError> {
-        if self.bytes > i64::MAX.cast_unsigned() { Err(BuildError::Memory) } else { Ok(self) }
+        if i64::try_from(self.bytes).is_err() { Err(BuildError::Memory) } else { Ok(self) }
     }
 }

@@ -25,7 +25,7 @@ fn a_plan_of_extreme_numbers_is_an_error_or_a_possible_size() {
             let cuckoo = Cuckoo::plan_with_fingerprint_bits(16, keys);
             for planned in of_kinds.chain([d_left, cuckoo]).flatten() {
                 let context = format!("{sizing:?}, {keys} keys: {planned:?}");
-                assert!(planned.bytes <= i64::MAX as u64, "{context}");
+                assert!(i64::try_from(planned.bytes).is_ok(), "{context}");
                 assert!((0.0..=1.0).contains(&planned.error_rate), "{context}");
                 assert_eq!(planned.keys, keys, "{context}");
                 if let Sizing::ErrorRate(rate) = sizing {

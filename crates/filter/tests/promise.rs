@@ -131,7 +131,7 @@ fn broken_promises(key_counts: &[u64], sizings: &[Sizing], filters: u64) -> Vec<
                 let estimate = outcome.estimate();
                 let setting =
                     format!("{kind}, {sizing:?}, {keys} keys: {estimate:.2e}, {outcome:?}");
-                println!("{setting}");
+                eprintln!("{setting}");
                 if !outcome.keeps_its_promise() {
                     broken.push(setting);
                 }
@@ -189,6 +189,8 @@ fn every_kind_has_at_most_the_given_error_rate_from_one_key_to_ten_thousand() {
 /// of `docs/src/filters/hbase.md`: the number of keys, the given error rate, and the measured one.
 #[test]
 fn an_hbase_chunk_of_few_keys_exceeds_the_given_error_rate_as_its_page_says() {
+    const FILTERS: u64 = 1_000;
+    const ABSENT: u64 = 500;
     let figures = [
         (1, 1e-2, 2.7e-2),
         (1, 1e-3, 6.1e-3),
@@ -200,8 +202,6 @@ fn an_hbase_chunk_of_few_keys_exceeds_the_given_error_rate_as_its_page_says() {
         (100, 1e-3, 1.9e-4),
         (100, 1e-4, 2.6e-4),
     ];
-    const FILTERS: u64 = 1_000;
-    const ABSENT: u64 = 500;
     for (keys, given, documented) in figures {
         let sizing = ChunkSizing::new(given as f32, 128 * 1024, 7).expect("possible");
         let pair = |filter: u64, key: u64| {
@@ -216,7 +216,7 @@ fn an_hbase_chunk_of_few_keys_exceeds_the_given_error_rate_as_its_page_says() {
             passed += absent.filter(|it| may_contain(&bits, sizing.hash_count, *it)).count();
         }
         let measured = passed as f64 / (FILTERS * ABSENT) as f64;
-        println!("{keys} keys at {given}: {measured:.1e}");
+        eprintln!("{keys} keys at {given}: {measured:.1e}");
         assert!((measured / documented - 1.0).abs() < 0.3, "{keys} keys at {given}: {measured}");
     }
 }
