@@ -98,7 +98,7 @@ struct History {
     trail: VecDeque<String>,
     /// Flushes among a thousand steps.
     flushes: u64,
-    /// The number of files at which they are compacted; none are before there were so many.
+    /// The number of files at which they are compacted, and before which none are.
     files_max: u64,
     most_files: u64,
 }

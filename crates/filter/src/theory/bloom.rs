@@ -43,10 +43,11 @@ pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
 /// 2·p·(1 + p) / ((1 − p)·k·m)
 /// ```
 ///
-/// Half of that is exact for s close to zero: the k probes cover k·|s| bits, so that the number of distinct
-/// bits is 1 with probability 1/(k·m), and each greater number with probability 2/(k·m). The factor of
-/// two, for other fractions and for absent keys whose probes follow those of a member, was measured: at
-/// k = 3 to 64 and p = 0.003 to 0.5, the sum of both is 0.8 to 1.1 of it, within the error of measurement.
+/// Half of that is exact for s close to zero: the k probes cover k·|s|·m bits, so that the number of
+/// distinct bits is 1 with probability 1/(k·m), and each greater number with probability 2/(k·m). The
+/// factor of two, for other fractions and for absent keys whose probes follow those of a member, was
+/// measured: for k = 3 to 64 and p = 0.003 to 0.5 the whole is 0.5 (many probes, few bits set) to 1.1
+/// times the formula, within the error of the measurement.
 ///
 /// With few bits set this is 2n/m². So an error rate of ε takes at least √(2n/ε) bits, which matters for
 /// few keys: one key at 10^−6 takes 1,414 bits.
