@@ -127,18 +127,14 @@
 //! | query saved bytes in place  | [`StoredFilter::parse`] |
 //! | change a saved filter       | `from_stored(&stored)` of kinds with `remove` |
 //!
-//! Filters in the format of another library have the parameters of that library and the same verbs:
-//! `new`, `insert`, `may_contain`, `remove`, `copies`, `union`, `from_bytes`, `to_bytes`, as far as
-//! the library has them. They hash keys themselves, so they take bytes or text, not a [`KeyHash`].
-//!
-//! Formats of other libraries: [`bloom::hbase`], [`bloom::hadoop`], [`bloom::GuavaBloom`],
-//! [`bloom::SimpleBloom`] and [`GoCuckoo`].
+//! The crate `foreign-filters` has the filters of Guava, Hadoop, `SimpleBloomFilter` and a Go package,
+//! in the formats of these libraries.
 //!
 //! [`theory`] has the expected size and error rate of each filter. [`probe_many`] looks a key up in
 //! many filters.
 //!
 //! Without the feature `std` the crate needs only `alloc`. It then lacks [`Seed::random`], HBase's
-//! optional Murmur3 hash, Guava's filters and huge pages.
+//! optional Murmur3 hash and huge pages.
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 
@@ -165,7 +161,7 @@ pub mod theory;
 
 pub use allocation::allocate_bits;
 pub use counting::{CountingBloom, ShapesDiffer};
-pub use cuckoo::{Cuckoo, GoCuckoo, NotGoCuckoo, Placement};
+pub use cuckoo::Cuckoo;
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use error::{Absent, BuildError, FormatError, Full};
 pub use fuse::{BinaryFuse, FuseBits};
