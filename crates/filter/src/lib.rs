@@ -130,8 +130,7 @@
 //! The crate `foreign-filters` has the filters of Guava, Hadoop, `SimpleBloomFilter` and a Go package,
 //! in the formats of these libraries.
 //!
-//! [`theory`] has the expected size and error rate of each filter. [`probe_many`] looks a key up in
-//! many filters.
+//! [`theory`] has the expected size and error rate of each filter.
 //!
 //! Without the feature `std` the crate needs only `alloc`. It then lacks [`Seed::random`], HBase's
 //! optional Murmur3 hash and huge pages.
@@ -152,7 +151,6 @@ mod kinds;
 mod membership;
 mod memory;
 mod partition;
-mod probe;
 mod ribbon;
 mod sizing;
 mod stored;
@@ -171,7 +169,6 @@ pub use kernel::{PrefetchHint, prefetch_line};
 pub use kinds::{FilterKind, KindVisitor, UnknownKind, build, plan};
 pub use membership::{FilterStats, Insert, Membership, Remove};
 pub use memory::AlignedBytes;
-pub use probe::probe_many;
 pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
 pub use stored::StoredFilter;
