@@ -68,8 +68,8 @@
 //! # Ok::<(), sstable::Error>(())
 //! ```
 //!
-//! Many files are searched together by [`Lookup`] and [`RowLookup`]; they read files newest first
-//! and stop where the caller has its answer. Clones of a [`Reader`] share the open file, and a
+//! Many files are searched together by [`RowLookup`]; it reads files newest first and stops where the
+//! caller has its answer. Clones of a [`Reader`] share the open file, and a
 //! [`BlockCache`] may serve any number of files ([`ReaderOptions::cache`]).
 //!
 //! # Read from elsewhere
@@ -203,8 +203,8 @@ pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
-    BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver,
-    MapAnswer, MapBlocks, RowInFile, RowLookup, begin_together,
+    BATCH_MAX, FileFate, LookupFile, LookupFiles, LookupObserver, MapAnswer, MapBlocks, RowInFile,
+    RowLookup, begin_together,
 };
 pub use order::Comparator;
 pub use probe::RowProbe;
