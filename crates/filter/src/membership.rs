@@ -155,4 +155,12 @@ impl FilterStats {
     pub fn bits_per_key(&self) -> f64 {
         if self.keys == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.keys as f64 }
     }
+
+    /// Returns the stats of a plan, unless no memory can hold that filter.
+    ///
+    /// Sizes are computed in floating point or saturate, so a plan for extreme numbers has as many
+    /// bytes as 64 bits can count. Memory is limited to half of that on every target.
+    pub(crate) fn if_possible(self) -> Result<Self, BuildError> {
+        if i64::try_from(self.bytes).is_err() { Err(BuildError::Memory) } else { Ok(self) }
+    }
 }
