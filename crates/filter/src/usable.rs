@@ -71,9 +71,8 @@ impl FilterKind {
 
     /// Returns the lowest usable error rate, rounded up to two digits.
     fn error_rate_min(self) -> f64 {
-        let is_usable = |rate| {
-            ErrorRate::new(rate).is_ok_and(|rate| self.is_usable(Sizing::ErrorRate(rate)))
-        };
+        let is_usable =
+            |rate| ErrorRate::new(rate).is_ok_and(|rate| self.is_usable(Sizing::ErrorRate(rate)));
         let (mut too_low, mut enough) = (-20, 0);
         while enough - too_low > 1 {
             let middle = i32::midpoint(too_low, enough);
@@ -106,7 +105,10 @@ impl fmt::Display for UnusableSizing {
         match sizing {
             Sizing::ErrorRate(rate) => {
                 let (rate, digits) = (rate.get(), libm::ceil(1.0 - libm::log10(*min)) as usize);
-                write!(f, "no {kind} filter has an error rate of {rate}; the lowest is {min:.digits$}")
+                write!(
+                    f,
+                    "no {kind} filter has an error rate of {rate}; the lowest is {min:.digits$}"
+                )
             }
             Sizing::BitsPerKey(bits) if *min == 0.0 => write!(
                 f,
