@@ -106,7 +106,9 @@ fn keys_of_a_family_with_cells_is_an_error_until_the_family_is_altered() {
             store.flush().unwrap();
         }
         for refused in [message(store.keys("keys")), message(keys.insert("row", "2"))] {
-            assert!(refused.contains("Store::alter_family") && refused.contains("hfile store alter"));
+            assert!(
+                refused.contains("Store::alter_family") && refused.contains("hfile store alter")
+            );
         }
         assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"1"[..]), "it can be read");
         let reader = Store::open_read_only(directory.path(), StoreOptions::default()).unwrap();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use store::{
-    Append, CheckAndMutate, Clock, CompareOperator, Delete, Durability, FamilyOptions, Get, Increment,
-    Put, Store, StoreOptions, Timestamp, WriteBatch,
+    Append, CheckAndMutate, Clock, CompareOperator, Delete, Durability, FamilyOptions, Get,
+    Increment, Put, Store, StoreOptions, Timestamp, WriteBatch,
 };
 
 const NOW: i64 = 1_700_000_000_000;

@@ -6,16 +6,18 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{
-    CompactionOptions, Delete, Durability, Error, FamilyOptions, Get, KeepDeletedCells, MapMode, Put,
-    Store, StoreOptions, WriteBatch,
+    CompactionOptions, Delete, Durability, Error, FamilyOptions, Get, KeepDeletedCells, MapMode,
+    Put, Store, StoreOptions, WriteBatch,
 };
+use support::disk::Disk;
 
-const ROWS: u32 = 300;
+const ROWS: u32 = 120;
 
 fn quiet() -> StoreOptions {
     StoreOptions::default().background(false)
@@ -56,8 +58,9 @@ fn read_back(store: &Store, family: &str) -> Result<(), String> {
 
 /// Writes, flushes, reopens, compacts and reads. Returns whether the settings were refused.
 fn is_refused(name: &str, options: &StoreOptions, family: &FamilyOptions, reads: bool) -> bool {
-    let directory = tempfile::tempdir().unwrap();
-    let store = match Store::open(directory.path(), options.clone()) {
+    let directory = Path::new("/store");
+    let options = options.clone().vfs(Arc::new(Disk::default()));
+    let store = match Store::open(directory, options.clone()) {
         Ok(store) => store,
         Err(Error::Invalid { .. }) => return true,
         Err(error) => panic!("{name}: {error}"),
@@ -70,7 +73,8 @@ fn is_refused(name: &str, options: &StoreOptions, family: &FamilyOptions, reads:
             let altered = store.alter_family("other", family.clone());
             assert!(matches!(altered, Err(Error::Invalid { .. })), "{name}: {altered:?}");
             assert_eq!(store.family("other"), Some(FamilyOptions::default()), "{name}");
-            assert!(what.contains(|it: char| it.is_ascii_digit()) || what.contains("cannot compress"));
+            let has_range = what.contains(|it: char| it.is_ascii_digit());
+            assert!(has_range || what.contains("cannot"), "{name}: {what}");
             return true;
         }
         Err(error) => panic!("{name}: {error}"),
@@ -83,12 +87,12 @@ fn is_refused(name: &str, options: &StoreOptions, family: &FamilyOptions, reads:
     fill(&store, "f").unwrap();
     store.flush().unwrap();
     drop(store);
-    let store = Store::open(directory.path(), options.clone()).unwrap();
+    let store = Store::open(directory, options).unwrap();
     store.compact("f", true).unwrap_or_else(|error| panic!("{name}: {error}"));
     store.rebuild_filters("f").unwrap_or_else(|error| panic!("{name}: {error}"));
     for family in ["f", "other"].iter().filter(|_| reads) {
         read_back(&store, family).unwrap_or_else(|what| panic!("{name}: {what}"));
-        assert_eq!(store.check_files(family).unwrap().len(), 1, "{name}");
+        assert!(store.check_files(family).unwrap().iter().all(|(_, damage)| damage.is_none()));
     }
     false
 }
@@ -180,7 +184,7 @@ fn every_extreme_value_of_a_family_is_refused_or_written() {
         check(codec.name(), &plain().compression(codec), expected);
     }
     for encoding in DataBlockEncoding::ALL {
-        check(encoding.name(), &plain().data_block_encoding(*encoding).block_size(1), Some(false));
+        check(encoding.name(), &plain().data_block_encoding(encoding).block_size(1), Some(false));
     }
     for mode in [MapMode::Auto, MapMode::Off, MapMode::Files, MapMode::Blocks] {
         check(mode.name(), &plain().family_map(mode), Some(false));
@@ -279,7 +283,10 @@ impl StoredOptions {
 }
 
 /// Creates a store whose manifest an older version could have written.
-fn older_store(options: FamilyOptions, change: impl FnOnce(&mut StoredOptions)) -> tempfile::TempDir {
+fn older_store(
+    options: FamilyOptions,
+    change: impl FnOnce(&mut StoredOptions),
+) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), quiet()).unwrap();
     store.create_family("family", options).unwrap();
@@ -301,7 +308,9 @@ fn a_store_with_settings_that_are_refused_now_opens_and_is_flushed() {
             &(|it: &mut StoredOptions| it.set(StoredOptions::VERSIONS, &[0; 4]))
                 as &dyn Fn(&mut StoredOptions),
         ),
-        ("block size", FamilyOptions::default(), &|it| it.set(StoredOptions::BLOCK_SIZE, &[0xff; 4])),
+        ("block size", FamilyOptions::default(), &|it| {
+            it.set(StoredOptions::BLOCK_SIZE, &[0xff; 4])
+        }),
         ("prefix 0", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0, 0])),
         ("prefix", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0x80, 0])),
     ] {
@@ -320,9 +329,7 @@ fn a_store_with_settings_that_are_refused_now_opens_and_is_flushed() {
 
 #[test]
 fn a_filter_that_is_refused_now_is_left_out_and_stats_say_so() {
-    let of = |kind| {
-        FamilyOptions::default().filter(Some((kind, Sizing::BitsPerKey(16.0))))
-    };
+    let of = |kind| FamilyOptions::default().filter(Some((kind, Sizing::BitsPerKey(16.0))));
     for (kind, tag, number, what) in [
         (FilterKind::BinaryFuse, 0, 1e-5, "no binary-fuse filter has an error rate of 0.00001"),
         (FilterKind::BinaryFuse, 1, 8.0, "no binary-fuse filter has 8 bits per key"),
@@ -408,10 +415,7 @@ fn a_family_that_cannot_be_flushed_does_not_stop_the_others() {
         // Rows that concern the family are refused as well, and nothing of them is written.
         let mut batch = WriteBatch::from(Put::new("both").column("other", "q", "value"));
         batch.delete(Delete::row("both"));
-        assert!(matches!(
-            store.write(batch, Durability::SyncWal),
-            Err(Error::FlushFailed { .. })
-        ));
+        assert!(matches!(store.write(batch, Durability::SyncWal), Err(Error::FlushFailed { .. })));
         for number in 0..2000 {
             put("other", number).unwrap();
         }

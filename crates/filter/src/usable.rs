@@ -73,14 +73,9 @@ impl FilterKind {
     fn error_rate_min(self) -> f64 {
         let is_usable =
             |rate| ErrorRate::new(rate).is_ok_and(|rate| self.is_usable(Sizing::ErrorRate(rate)));
-        let (mut too_low, mut enough) = (-20, 0);
-        while enough - too_low > 1 {
-            let middle = i32::midpoint(too_low, enough);
-            if is_usable(power_of_ten(middle)) { enough = middle } else { too_low = middle }
-        }
-        let tenths = power_of_ten(too_low - 1);
-        let digits = (10..100).map(|digits| f64::from(digits) * tenths);
-        digits.into_iter().find(|rate| is_usable(*rate)).unwrap_or(power_of_ten(enough))
+        let exponent = bisect(-20, -1, |exponent| is_usable(power_of_ten(exponent)));
+        let tenths = power_of_ten(exponent - 2);
+        f64::from(bisect(10, 100, |digits| is_usable(f64::from(digits) * tenths))) * tenths
     }
 
     /// Returns the least usable bits per key, rounded up to tenths; 0 if any number is usable.
@@ -89,9 +84,19 @@ impl FilterKind {
         if is_usable(f64::MIN_POSITIVE) {
             return 0.0;
         }
-        let tenths = (1..1_000).map(|tenths| f64::from(tenths) / 10.0);
-        tenths.into_iter().find(|bits| is_usable(*bits)).unwrap_or(Self::BITS_PER_KEY_MAX)
+        f64::from(bisect(0, 1_000, |tenths| is_usable(f64::from(tenths) / 10.0))) / 10.0
     }
+}
+
+/// Returns a number up to `high` that is usable and whose predecessor is not.
+///
+/// `high` must be usable; `low` must not, and is never returned.
+fn bisect(mut low: i32, mut high: i32, is_usable: impl Fn(i32) -> bool) -> i32 {
+    while high - low > 1 {
+        let middle = i32::midpoint(low, high);
+        if is_usable(middle) { high = middle } else { low = middle }
+    }
+    high
 }
 
 fn power_of_ten(exponent: i32) -> f64 {
