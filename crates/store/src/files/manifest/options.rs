@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding, KeyRef, SequenceId, WriterOptions};
+use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptions};
 
 use super::bytes::{Invalid, read_flag, read_short, write_short};
 use crate::error::Result;
@@ -97,8 +97,8 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         1 => BloomType::Row,
         2 => BloomType::RowCol,
         3 if prefix == 0 => BloomType::None,
-        // No row is longer, so the prefixes are the same.
-        3 => BloomType::RowPrefixFixedLength(prefix.min(KeyRef::ROW_LEN_MAX as u16)),
+        // No row is longer than that, so the prefixes are the same.
+        3 => BloomType::RowPrefixFixedLength(prefix.min(i16::MAX.cast_unsigned())),
         _ => return Err(Invalid("an unknown Bloom type")),
     };
     let (versions, min_versions) = (bytes.read_u32::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
