@@ -117,6 +117,7 @@
 //! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`]; `"ribbon".parse()` |
 //! | set a kind's own parameters | `with_…` and `build_with` of [`bloom::Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
 //! | plan without building       | [`plan`]`(kind, sizing, key_count)`; `plan_with_…` of [`Cuckoo`], [`DLeft`] |
+//! | check a setting             | [`FilterKind::check_sizing`], without a number of keys |
 //! | add, look up, remove        | `insert` ([`Insert`]), `may_contain` ([`Membership`]), `remove` ([`Remove`]) |
 //! | look up many keys           | `may_contain_batch` ([`Membership`]) |
 //! | make room for more keys     | `grow(sizing, key_count, keys)` of [`Cuckoo`] |
@@ -158,6 +159,7 @@ mod sizing;
 mod stored;
 mod stored_view;
 pub mod theory;
+mod usable;
 
 pub use allocation::allocate_bits;
 pub use counting::{CountingBloom, UnionError};
@@ -175,6 +177,7 @@ pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
 pub use stored::StoredFilter;
 pub use theory::static_filters::FuseArity;
+pub use usable::UnusableSizing;
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

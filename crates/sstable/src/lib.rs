@@ -219,7 +219,8 @@ pub use units::{BlockOffset, SequenceId, Timestamp};
 pub use value_type::{TypedValue, ValueType};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
-    FileInfoChange, FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter,
+    FileInfoChange, FileSummary, FilterOptions, InvalidOptions, Writer, WriterOptions,
+    rebuild_filter,
 };
 
 pub use filter::bloom::hbase::HashType;

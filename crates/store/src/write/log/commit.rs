@@ -30,6 +30,7 @@ use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 use crate::write::prepare::{apply_to_memstores, prepare};
+use crate::write::row_times::RowTimes;
 
 /// The log of an open store, and the queue of the threads that write to it.
 #[derive(Debug)]
@@ -68,13 +69,14 @@ impl Log {
     pub(crate) fn new(
         tail: LogTail,
         newest: SequenceId,
+        times: RowTimes,
         options: &StoreOptions,
         health: Arc<Health>,
     ) -> Self {
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
-            writer: Mutex::new(Writer::new(tail, newest, options.wal_segment_bytes)),
+            writer: Mutex::new(Writer::new(tail, newest, times, options.wal_segment_bytes)),
             clock: options.clock.clone(),
             health,
         }
@@ -141,12 +143,13 @@ impl Log {
         &self,
         catalog: &Catalog,
         durability: Durability,
-        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        compute: impl FnOnce(&ReadView, &mut RowTimes) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
         self.health.check_writable()?;
-        let mut cells = prepare(&catalog.version(), compute(&ReadView::current(catalog))?)?;
+        let computed = compute(&ReadView::current(catalog), writer.times())?;
+        let mut cells = prepare(&catalog.version(), computed, DefaultTimestamp::Now)?;
         if cells.is_empty() {
             return Ok(cells);
         }
