@@ -20,11 +20,18 @@ pub(crate) struct Memstore {
     bytes: AtomicUsize,
     count: AtomicUsize,
     has_tags: AtomicBool,
+    deletes_families: AtomicBool,
 }
 
 impl Memstore {
     /// Memory per cell beside its bytes: the entry, and its share of a tree node.
     const CELL_OVERHEAD: usize = size_of::<Entry>() + 24;
+
+    /// Maximum number of cells that are copied under one hold of the lock.
+    pub(crate) const BATCH_MAX: usize = 64;
+
+    /// Maximum number of cells that are passed under one hold of the lock, visible or not.
+    const PASSED_MAX: usize = 4 * Self::BATCH_MAX;
 
     pub(crate) fn new() -> Self {
         Self {
@@ -32,6 +39,7 @@ impl Memstore {
             bytes: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
             has_tags: AtomicBool::new(false),
+            deletes_families: AtomicBool::new(false),
         }
     }
 
@@ -39,7 +47,7 @@ impl Memstore {
     /// later replaces the earlier.
     pub(crate) fn insert(&self, cells: impl IntoIterator<Item = Cell>) {
         let mut tree = write(&self.cells);
-        let (mut bytes, mut has_tags) = (0, false);
+        let (mut bytes, mut has_tags, mut deletes_families) = (0, false, false);
         for cell in cells {
             let borrowed = cell.as_ref();
             debug_assert!(borrowed.sequence_id > SequenceId::default(), "the log sets the id");
@@ -48,6 +56,7 @@ impl Memstore {
                 + borrowed.value.len()
                 + borrowed.tags.len();
             has_tags |= !borrowed.tags.is_empty();
+            deletes_families |= borrowed.cell_type.deletes_family();
             tree.replace(Entry { head: row_head(borrowed.row), cell });
         }
         self.count.store(tree.len(), Relaxed);
@@ -55,6 +64,10 @@ impl Memstore {
         self.bytes.fetch_add(bytes, Relaxed);
         if has_tags {
             self.has_tags.store(true, Relaxed);
+        }
+        // Readers see it before the cells: these become visible later, when they are published.
+        if deletes_families {
+            self.deletes_families.store(true, Relaxed);
         }
     }
 
@@ -71,34 +84,73 @@ impl Memstore {
         self.len() == 0
     }
 
+    /// Returns whether a visible cell may delete in all columns of its row.
+    pub(crate) fn deletes_families(&self) -> bool {
+        self.deletes_families.load(Relaxed)
+    }
+
     /// Returns whether any cell has tags.
     pub(crate) fn has_tags(&self) -> bool {
         self.has_tags.load(Relaxed)
     }
 
-    /// Appends to `found` up to `limit` visible cells from `position` on.
+    /// Appends to `found` up to `limit` visible cells from `position` on, only of `row` if given.
     ///
-    /// Stops at the first cell that is not `wanted`.
+    /// Appends at least one, unless there is none. Returns whether there may be more cells.
     pub(crate) fn copy_cells(
         &self,
         position: &SeekPosition<'_>,
         visible: SequenceId,
         limit: usize,
         found: &mut Vec<Cell>,
-        wanted: impl Fn(&CellRef<'_>) -> bool,
-    ) {
+        row: Option<&[u8]>,
+    ) -> bool {
         if self.is_empty() {
-            return;
+            return false;
         }
+        let mut batch = self.copy_batch(position, visible, limit, found, row);
+        // Writers go on between two batches.
+        while let BatchEnd::NoneVisible(last) = batch {
+            let position = SeekPosition::after(last.as_ref());
+            batch = self.copy_batch(&position, visible, limit, found, row);
+        }
+        matches!(batch, BatchEnd::Full)
+    }
+
+    /// Does the same under one hold of the lock, and passes at most [`Self::PASSED_MAX`] cells.
+    fn copy_batch(
+        &self,
+        position: &SeekPosition<'_>,
+        visible: SequenceId,
+        limit: usize,
+        found: &mut Vec<Cell>,
+        row: Option<&[u8]>,
+    ) -> BatchEnd {
+        debug_assert!((1..=Self::BATCH_MAX).contains(&limit), "{limit} cells under one lock");
         let from: Bound<&dyn SortKey> = if position.is_exclusive {
             Bound::Excluded(position)
         } else {
             Bound::Included(position)
         };
+        let (mut copied, mut passed) = (0, 0);
         let tree = read(&self.cells);
-        let cells = tree.range::<dyn SortKey, _>((from, Bound::Unbounded)).map(|entry| &entry.cell);
-        let cells = cells.take_while(|cell| wanted(&cell.as_ref()));
-        found.extend(cells.filter(|cell| cell.sequence_id() <= visible).take(limit).cloned());
+        for Entry { cell, .. } in tree.range::<dyn SortKey, _>((from, Bound::Unbounded)) {
+            if row.is_some_and(|row| cell.row() != row) {
+                return BatchEnd::Last;
+            }
+            if cell.sequence_id() <= visible {
+                found.push(cell.clone());
+                copied += 1;
+            }
+            passed += 1;
+            if copied == 0 && passed == Self::PASSED_MAX {
+                return BatchEnd::NoneVisible(cell.clone());
+            }
+            if copied == limit || passed == Self::PASSED_MAX {
+                return BatchEnd::Full;
+            }
+        }
+        BatchEnd::Last
     }
 
     /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is
@@ -114,6 +166,16 @@ impl Memstore {
             tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
         cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
     }
+}
+
+/// Why no further cell was copied under one hold of the lock.
+#[derive(Debug)]
+enum BatchEnd {
+    /// No cell is left.
+    Last,
+    Full,
+    /// The batch passed the maximum of cells, up to this one, and no one was visible.
+    NoneVisible(Cell),
 }
 
 /// A position in the order of cells, from which a memstore is read.
