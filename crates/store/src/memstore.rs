@@ -1,14 +1,16 @@
 //! The memstore: the cells of a family since its last flush, sorted.
 //!
-//! Cells are only added, never removed. A reader skips the cells of writes that it must not see, so
-//! it holds no lock between two batches, and a flush does not disturb it.
+//! A reader skips the cells of writes that it must not see, so it holds no lock between two batches,
+//! and a flush does not disturb it. Cells are added, and removed only if a newer cell
+//! [replaces](crate::write::replace) them and no reader needs them.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use sstable::{Cell, CellRef, KeyRef, RowHead, SequenceId, row_head};
+use smallvec::SmallVec;
+use sstable::{Cell, CellRef, CellType, KeyRef, RowHead, SequenceId, row_head};
 
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{RwLock, read, write};
@@ -51,10 +53,7 @@ impl Memstore {
         for cell in cells {
             let borrowed = cell.as_ref();
             debug_assert!(borrowed.sequence_id > SequenceId::default(), "the log sets the id");
-            bytes += Self::CELL_OVERHEAD
-                + borrowed.key().flat_len()
-                + borrowed.value.len()
-                + borrowed.tags.len();
+            bytes += Self::bytes_of(&borrowed);
             has_tags |= !borrowed.tags.is_empty();
             deletes_families |= borrowed.cell_type.deletes_family();
             tree.replace(Entry { head: row_head(borrowed.row), cell });
@@ -69,6 +68,45 @@ impl Memstore {
         if deletes_families {
             self.deletes_families.store(true, Relaxed);
         }
+    }
+
+    /// Removes puts that are older versions of the column of `cell`: the newest of them, at most as
+    /// many as one hold of the lock allows.
+    ///
+    /// No reader must be able to see them.
+    pub(crate) fn remove_older_puts(&self, cell: &CellRef<'_>) {
+        let position = SeekPosition::after(*cell);
+        let from: (Bound<&dyn SortKey>, _) = (Bound::Excluded(&position), Bound::Unbounded);
+        let is_of_column = |older: &CellRef<'_>| {
+            (older.row, older.family, older.qualifier) == (cell.row, cell.family, cell.qualifier)
+        };
+        let mut tree = write(&self.cells);
+        let column = tree.range::<dyn SortKey, _>(from).map(|entry| entry.cell.as_ref());
+        let column = column.take(Self::BATCH_MAX).take_while(is_of_column);
+        let puts = column.filter(|older| older.cell_type == CellType::Put);
+        let (mut older, mut bytes) = (SmallVec::<[_; 4]>::new(), 0);
+        for put in puts {
+            // The key without the bytes of the cell that is removed.
+            let key =
+                KeyRef { timestamp: put.timestamp, type_code: put.key().type_code, ..cell.key() };
+            older.push(SeekPosition {
+                key,
+                sequence_id: put.sequence_id,
+                ..SeekPosition::after(*cell)
+            });
+            bytes += Self::bytes_of(&put);
+        }
+        for put in &older {
+            let is_removed = tree.remove::<dyn SortKey>(put);
+            assert!(is_removed, "the put was found under the same lock");
+        }
+        self.count.store(tree.len(), Relaxed);
+        drop(tree);
+        self.bytes.fetch_sub(bytes, Relaxed);
+    }
+
+    fn bytes_of(cell: &CellRef<'_>) -> usize {
+        Self::CELL_OVERHEAD + cell.key().flat_len() + cell.value.len() + cell.tags.len()
     }
 
     /// Returns the approximate memory of the cells.

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::files::family_map::coverage::Coverage;
 use crate::files::file_list::Files;
 use crate::memstore::Memstore;
-use crate::options::FamilyOptions;
+use crate::options::{FamilyOptions, KeepDeletedCells};
 use crate::stats::FamilyStats;
 
 /// All families of a version, sorted by name.
@@ -141,6 +141,16 @@ pub(crate) struct Family {
     pub(crate) options: FamilyOptions,
     /// The sums of all reads' counters; also of reads before the family was altered.
     pub(crate) reads: Arc<ReadCounters>,
+}
+
+impl Family {
+    /// Returns whether only the newest version of a column is kept, and nothing that is deleted.
+    pub(crate) fn keeps_one_version(&self) -> bool {
+        let options = &self.options;
+        options.versions <= 1
+            && options.min_versions == 0
+            && options.keep_deleted_cells == KeepDeletedCells::False
+    }
 }
 
 #[cfg(test)]

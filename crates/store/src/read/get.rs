@@ -235,7 +235,7 @@ impl<'a> FamilyGet<'a> {
     fn seek_in(&self, memstore: &Arc<Memstore>, visible: SequenceId) -> Option<MemstoreCursor> {
         let row = self.probe.row();
         let (start, batch) = match self.columns {
-            Columns::All => (KeyRef::before_row(row), 16),
+            Columns::All => (KeyRef::before_row(row), 8),
             Columns::Only(_) if memstore.deletes_families() => (KeyRef::before_row(row), 4),
             Columns::Only(columns) => {
                 let family = self.family.family.name.as_bytes();

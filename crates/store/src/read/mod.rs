@@ -19,4 +19,6 @@ pub(crate) mod snapshot;
 pub(crate) mod sources;
 
 #[cfg(test)]
+mod long_row_tests;
+#[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use sstable::{KeyRef, ReadTrace, RowInFile, RowLookup, Timestamp};
+use sstable::{CellRef, KeyRef, ReadTrace, RowInFile, RowLookup, Timestamp};
 
 use crate::error::Result;
 use crate::files::file_list::RankedFile;
@@ -30,7 +30,7 @@ pub(crate) struct RowMerge<'a> {
     merge: StoreMerge,
     /// The sources of the merge, in its order.
     sources: Vec<RowSource>,
-    /// The number of named columns all of whose wanted versions were passed, in order.
+    /// The number of named columns that show no further version: the first ones.
     complete_columns: usize,
     /// Whether no unopened file is needed any more.
     has_all_files: bool,
@@ -146,12 +146,15 @@ impl<'a> RowMerge<'a> {
                 continue;
             }
             let Some(cell) = self.merge.cell().filter(|cell| cell.row == self.row) else { break };
+            if self.is_after_columns(&cell) {
+                break;
+            }
             let verdict = self.rules.judge(&cell);
             if let Columns::Only(columns) = self.columns
                 && self.rules.is_column_complete()
-                && columns[self.complete_columns][..] == *cell.qualifier
+                && let Ok(index) = columns.binary_search_by(|known| known[..].cmp(cell.qualifier))
             {
-                self.complete_columns += 1;
+                self.complete_columns = self.complete_columns.max(index + 1);
             }
             if verdict == Verdict::Include {
                 answer.add_borrowed(cell);
@@ -166,6 +169,14 @@ impl<'a> RowMerge<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether `cell` is after the last named column.
+    fn is_after_columns(&self, cell: &CellRef<'_>) -> bool {
+        match self.columns {
+            Columns::All => false,
+            Columns::Only(columns) => columns.last().is_some_and(|last| &last[..] < cell.qualifier),
+        }
     }
 
     /// Returns whether all named columns are complete.

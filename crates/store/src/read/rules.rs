@@ -356,8 +356,11 @@ impl<'c> Rules<'c> {
     /// Unlike the wildcard tracker, it can show one expired version beyond `min_versions`.
     fn count_version_of_named_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
-        if self.column.is_complete || self.column.last == Some(version) {
-            return Verdict::Skip;
+        if self.column.is_complete {
+            return Verdict::SkipColumn;
+        }
+        if self.column.last == Some(version) {
+            return Verdict::Skip; // An earlier write of the same version.
         }
         self.column.count += 1;
         let is_expired = cell.timestamp < self.oldest_unexpired;

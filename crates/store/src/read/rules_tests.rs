@@ -208,7 +208,7 @@ fn the_empty_qualifier_is_judged_to_its_end() {
     // The column is complete, but a marker that deletes in all columns follows.
     check(read(&family(), &one), ":7 :6 :F5 :5 a:6 a:5", "I...I.");
     check(read(&family(), &one).column("a"), ":F5 :5 a:6 a:5 b:6", "..I..");
-    check(read(&family(), &one).column(""), ":7 :6 a:7", "Is.");
+    check(read(&family(), &one).column(""), ":7 :6 a:7", "I..");
 }
 
 #[test]

@@ -200,16 +200,14 @@ impl Cells {
             }
             match self.rules.judge(&cell) {
                 Verdict::Include if !self.filter.accepts(&cell) => self.merge.advance()?,
-                Verdict::Include => {
-                    match self.counter.count(&self.scan, cell.row) {
-                        Limit::Within => return Ok(true),
-                        Limit::RowIsFull if self.scan.reverse => self.is_in_row = false,
-                        Limit::RowIsFull => {
-                            self.merge.seek(KeyRef::after_row(&self.counter.row))?;
-                        }
-                        Limit::End => break,
+                Verdict::Include => match self.counter.count(&self.scan, cell.row) {
+                    Limit::Within => return Ok(true),
+                    Limit::RowIsFull if self.scan.reverse => self.is_in_row = false,
+                    Limit::RowIsFull => {
+                        self.merge.seek(KeyRef::after_row(&self.counter.row))?;
                     }
-                }
+                    Limit::End => break,
+                },
                 verdict => self.merge.pass(&self.rules, verdict, &mut skips)?,
             }
         }

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sstable::SequenceId;
+use sstable::{Cell, SequenceId};
 
 use super::inner::{LoadedState, StoreInner};
 use crate::error::{Error, Result};
@@ -27,6 +27,7 @@ use crate::telemetry::{Work, WorkSpan};
 use crate::vfs::{Lock, Vfs};
 use crate::write::log::{self, LogExtent, Recovered};
 use crate::write::prepare::apply_to_memstores;
+use crate::write::replace::remove_replaced;
 
 impl LoadedState {
     /// Opens the store files that the manifest names, and fills the memstores from the log.
@@ -48,7 +49,11 @@ impl LoadedState {
         }
         let version = StoreVersion::new(families, options.clock.clone());
         for cells in log.batches {
+            let sequence_id = cells.first().map(Cell::sequence_id);
+            let replaces = sequence_id.is_some_and(|id| log.replacing.binary_search(&id).is_ok());
+            let replacing = if replaces { cells.clone() } else { Vec::new() };
             apply_to_memstores(&version, cells);
+            remove_replaced(&version, &replacing);
         }
         Ok(Self { opener, manifest, version, log_tail, newest })
     }

@@ -9,3 +9,4 @@ pub(crate) mod log;
 pub(crate) mod mutation;
 pub(crate) mod prepare;
 pub(crate) mod read_modify_write;
+pub(crate) mod replace;

@@ -14,6 +14,8 @@ pub(super) struct Request {
     pub(super) cells: Vec<Cell>,
     pub(super) durability: Durability,
     pub(super) default_timestamp: DefaultTimestamp,
+    /// Whether the cells [replace](crate::write::replace) older versions in the memstore.
+    pub(super) replaces: bool,
 }
 
 impl Request {
@@ -23,7 +25,7 @@ impl Request {
         durability: Durability,
         default_timestamp: DefaultTimestamp,
     ) -> Self {
-        Self { ticket, cells, durability, default_timestamp }
+        Self { ticket, cells, durability, default_timestamp, replaces: false }
     }
 
     /// Checks that the version has the families of all cells.
