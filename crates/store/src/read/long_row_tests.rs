@@ -3,9 +3,12 @@
 
 use std::time::Duration;
 
+use proptest::prelude::*;
+
+use crate::rules::{Rules, Verdict, View};
 use crate::{
-    Append, CellRef, Clock, Delete, Durability, Explanation, FamilyOptions, Get, Increment,
-    KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
+    Append, CellRef, CellType, Clock, Delete, Durability, Explanation, FamilyOptions, Get,
+    Increment, KeepDeletedCells, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 
 /// Versions or columns of the row.
@@ -394,4 +397,130 @@ fn a_put_replaces_no_version() {
     (1..=3).for_each(|at| write_put(&store, "q", at));
     let earlier = column("q").time_range(time(0), time(3));
     check(&store, &earlier, &["q@2=2"]);
+}
+
+const COLUMNS: [&str; 5] = ["", "a", "b", "c", "d"];
+
+/// A step of a history of one row.
+#[derive(Clone, Debug)]
+enum Step {
+    Write { column: &'static str, time: i64, cell_type: CellType, count: i64 },
+    Flush,
+    Snapshot,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let cell_type = prop_oneof![
+        12 => Just(CellType::Put),
+        1 => Just(CellType::Delete),
+        1 => Just(CellType::DeleteColumn),
+        1 => Just(CellType::DeleteFamily),
+        1 => Just(CellType::DeleteFamilyVersion),
+    ];
+    // Enough versions in a row that reads seek past them.
+    let count = prop_oneof![4 => Just(1), 1 => 2..60_i64];
+    let write = (prop::sample::select(&COLUMNS[..]), 0..80_i64, cell_type, count);
+    let write = write.prop_map(|(column, time, cell_type, count)| Step::Write {
+        column,
+        time,
+        cell_type,
+        count,
+    });
+    prop_oneof![12 => write, 1 => Just(Step::Flush), 1 => Just(Step::Snapshot)]
+}
+
+fn take_step(store: &Store, step: &Step, snapshots: &mut Vec<Snapshot>) {
+    match step {
+        Step::Write { column, time: first, cell_type, count } => write(store, |batch| {
+            for at in *first..first + count {
+                let (row, at) = (Delete::row("row"), time(at));
+                match cell_type {
+                    CellType::Put => batch.put(put(column, at.get())),
+                    CellType::Delete => batch.delete(row.version("f", column, at)),
+                    CellType::DeleteColumn => batch.delete(row.column_at("f", column, at)),
+                    CellType::DeleteFamily => batch.delete(row.family_at("f", at)),
+                    CellType::DeleteFamilyVersion => batch.delete(row.family_version("f", at)),
+                }
+            }
+        }),
+        Step::Flush => store.flush().unwrap(),
+        Step::Snapshot => snapshots.push(store.snapshot()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A get skips what the rules cannot show, and files that it does not need. Its answer is that of the
+    /// rules over all cells of the row.
+    #[test]
+    fn a_get_shows_what_the_rules_show_of_all_cells(
+        steps in prop::collection::vec(step(), 1..60),
+        (kept, min_versions, ttl) in (1..5_u32, 0..3_u32, prop::option::of(10..80_i64)),
+        keeps_deleted: bool,
+        gets in prop::collection::vec(
+            (
+                prop::sample::subsequence(&COLUMNS[..], 0..=COLUMNS.len()),
+                1..5_u32,
+                prop::option::of((0..80_i64, 1..60_i64)),
+            ),
+            1..12,
+        ),
+    ) {
+        let keep = if keeps_deleted { KeepDeletedCells::True } else { KeepDeletedCells::False };
+        let family = FamilyOptions::default()
+            .versions(kept)
+            .min_versions(if ttl.is_some() { min_versions.min(kept) } else { 0 })
+            .ttl(ttl.map(|millis| Duration::from_millis(millis.unsigned_abs())))
+            .keep_deleted_cells(keep)
+            .block_size(512);
+        let directory = tempfile::tempdir().unwrap();
+        let now = time(100);
+        let options = StoreOptions::default().clock(Clock::fixed(now));
+        let options = options.auto_compaction(false).background(false);
+        let store = Store::open(directory.path(), options).unwrap();
+        store.create_family("f", family.clone()).unwrap();
+        for row in ["ro", "row\0"] {
+            store.put(Put::new(row).column_at("f", "a", time(90), "another row")).unwrap();
+        }
+        let mut snapshots = Vec::new();
+        for step in &steps {
+            take_step(&store, step, &mut snapshots);
+        }
+        snapshots.push(store.snapshot());
+        for snapshot in &snapshots {
+            let row = || Scan::family("f").start("row").stop("row\0");
+            let all = snapshot.scan(row().raw(true).versions(u32::MAX)).unwrap();
+            let all: Vec<_> = all.map(Result::unwrap).collect();
+            for (columns, versions, range) in &gets {
+                let mut view = View::default().versions(*versions);
+                let (mut get, mut scan) =
+                    (Get::row("row").versions(*versions), row().versions(*versions));
+                if let Some((min, len)) = range {
+                    let (min, max) = (time(*min), time(min + len));
+                    view = view.time_range(min, max);
+                    get = get.time_range(min, max);
+                    scan = scan.time_range(min, max);
+                }
+                let mut rules = Rules::new(&family, &view, now);
+                for column in columns {
+                    rules = rules.column(column);
+                    get = get.column("f", column);
+                    scan = scan.column(column);
+                }
+                let shown = all.iter().filter(|cell| rules.judge(&cell.as_ref()) == Verdict::Include);
+                let expected: Vec<_> = shown.cloned().collect();
+                prop_assert_eq!(&snapshot.get(&get).unwrap(), &expected, "{:?}", get);
+                let scanned: Vec<_> = snapshot.scan(scan).unwrap().map(Result::unwrap).collect();
+                prop_assert_eq!(&scanned, &expected, "a scan for {:?}", get);
+                let mut visited = Vec::new();
+                snapshot.get_with(&get, |cell| visited.push(cell.to_cell())).unwrap();
+                prop_assert_eq!(&visited, &expected, "visited: {:?}", get);
+            }
+        }
+        let get = |column: &&str| Get::row("row").column("f", column);
+        let gets: Vec<_> = COLUMNS.iter().map(get).collect();
+        let one_by_one: Vec<_> = gets.iter().map(|get| store.get(get).unwrap()).collect();
+        prop_assert_eq!(store.multi_get(&gets).unwrap(), one_by_one);
+    }
 }
