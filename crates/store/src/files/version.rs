@@ -18,7 +18,7 @@ use crate::files::family_map::coverage::Coverage;
 use crate::files::file_list::Files;
 use crate::files::write_failures::WriteFailures;
 use crate::memstore::Memstore;
-use crate::options::FamilyOptions;
+use crate::options::{FamilyOptions, KeepDeletedCells};
 use crate::stats::FamilyStats;
 
 /// All families of a version, sorted by name.
@@ -170,6 +170,16 @@ impl Family {
     /// Returns the error of the last flush, if it could not write the family's file.
     pub(crate) fn check_flushed(&self) -> Result<()> {
         self.failures.check_flushed(&self.name)
+    }
+}
+
+impl Family {
+    /// Returns whether only the newest version of a column is kept, and nothing that is deleted.
+    pub(crate) fn keeps_one_version(&self) -> bool {
+        let options = &self.options;
+        options.versions <= 1
+            && options.min_versions == 0
+            && options.keep_deleted_cells == KeepDeletedCells::False
     }
 }
 

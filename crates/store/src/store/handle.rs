@@ -240,10 +240,12 @@ impl Store {
 
     /// Writes the cells that `compute` makes from the cells of `get`, while no other thread writes.
     ///
-    /// Returns the written cells; none if `get` is `None`.
+    /// Returns the written cells; none if `get` is `None`. If `replaces`, the cells replace the ones
+    /// that they were computed from, which then need not stay in the memstore.
     fn read_modify_write(
         &self,
         get: Option<Get>,
+        replaces: bool,
         compute: impl FnOnce(&ReadView, &mut RowTimes) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let StoreInner { catalog, log, maintenance, durability, .. } = &*self.inner;
@@ -253,7 +255,7 @@ impl Store {
         // fast.
         self.view().get(&get)?;
         maintenance.wait_for_room(catalog)?;
-        let written = log.commit_computed(catalog, *durability, compute)?;
+        let written = log.commit_computed(catalog, *durability, replaces, compute)?;
         maintenance.after_write(catalog, log, *durability)?;
         Ok(written)
     }
@@ -282,7 +284,7 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a value is not 8 bytes long; else as for
     /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        self.read_modify_write(increment.read_query(), |read_view, times| {
+        self.read_modify_write(increment.read_query(), true, |read_view, times| {
             increment.compute_cells(read_view, times)
         })
     }
@@ -308,7 +310,7 @@ impl Store {
     ///
     /// As for [`get`](Self::get) and [`write`](Self::write).
     pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        self.read_modify_write(append.read_query(), |read_view, times| {
+        self.read_modify_write(append.read_query(), true, |read_view, times| {
             append.compute_cells(read_view, times)
         })
     }
@@ -339,9 +341,10 @@ impl Store {
     /// mutation of another row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
         self.inner.catalog.health().check_writable()?;
-        let written = self.read_modify_write(Some(check.read_query()?), |read_view, times| {
-            check.compute_cells(read_view, times)
-        })?;
+        let written =
+            self.read_modify_write(Some(check.read_query()?), false, |read_view, times| {
+                check.compute_cells(read_view, times)
+            })?;
         Ok(!written.is_empty())
     }
 

@@ -27,6 +27,7 @@ use crate::telemetry::{Work, WorkSpan};
 use crate::vfs::{Lock, Vfs};
 use crate::write::log::{self, LogExtent, Recovered};
 use crate::write::prepare::apply_to_memstores;
+use crate::write::replace::remove_replaced;
 use crate::write::row_times::RowTimes;
 
 impl LoadedState {
@@ -50,8 +51,12 @@ impl LoadedState {
         let version = StoreVersion::new(families, options.clock.clone());
         let times = row_times(options, &manifest, &log);
         for mut cells in log.batches {
+            let sequence_id = cells.first().map(Cell::sequence_id);
+            let replaces = sequence_id.is_some_and(|id| log.replacing.binary_search(&id).is_ok());
             cells.retain(|cell| !is_flushed(&manifest, cell));
+            let replacing = if replaces { cells.clone() } else { Vec::new() };
             apply_to_memstores(&version, cells);
+            remove_replaced(&version, &replacing);
         }
         Ok(Self { opener, manifest, version, log_tail, newest, times })
     }

@@ -10,4 +10,5 @@ pub(crate) mod log;
 pub(crate) mod mutation;
 pub(crate) mod prepare;
 pub(crate) mod read_modify_write;
+pub(crate) mod replace;
 pub(crate) mod row_times;

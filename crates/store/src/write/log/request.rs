@@ -15,6 +15,8 @@ pub(super) struct Request {
     pub(super) cells: Vec<Cell>,
     pub(super) durability: Durability,
     pub(super) default_timestamp: DefaultTimestamp,
+    /// Whether the cells [replace](crate::write::replace) older versions in the memstore.
+    pub(super) replaces: bool,
 }
 
 impl Request {
@@ -24,7 +26,7 @@ impl Request {
         durability: Durability,
         default_timestamp: DefaultTimestamp,
     ) -> Self {
-        Self { ticket, cells, durability, default_timestamp }
+        Self { ticket, cells, durability, default_timestamp, replaces: false }
     }
 
     /// Checks that the version has the families of all cells, and that they accept the timestamps.

@@ -51,7 +51,8 @@ fn write_segment(
         let mut record = Vec::new();
         let cells = batch.iter().map(|cell| (3, cell.as_ref()));
         let sequence_id = SequenceId::new(first + index as u64);
-        encode_batch(&mut record, segment.header(), sequence_id, segment.durable(), cells).unwrap();
+        let (header, durable) = (segment.header(), segment.durable());
+        encode_batch(&mut record, header, sequence_id, durable, false, cells).unwrap();
         segment.write(&record).unwrap();
         ends.push(segment.written());
     }
@@ -307,7 +308,7 @@ fn an_unsynced_lost_sector_ends_the_log_and_a_synced_one_is_an_error() {
             let cells = [(3, cell.as_ref())].into_iter();
             let (header, durable) = (*segment.header(), segment.durable());
             let sequence_id = SequenceId::new(sequence);
-            encode_batch(&mut record, &header, sequence_id, durable, cells).unwrap();
+            encode_batch(&mut record, &header, sequence_id, durable, false, cells).unwrap();
             segment.write(&record).unwrap();
             if synced {
                 segment.sync().unwrap();

@@ -113,7 +113,8 @@ impl Writer {
             });
             let segment = self.tail.segment().expect("`begin_segment` precedes `log_batch`");
             let (header, durable) = (*segment.header(), segment.durable());
-            encode_batch(&mut self.pending, &header, sequence_id, durable, cells)?;
+            let replaces = request.replaces;
+            encode_batch(&mut self.pending, &header, sequence_id, durable, replaces, cells)?;
         }
         self.advance_sequence_id(sequence_id);
         Ok(())
