@@ -18,18 +18,6 @@ pub trait Membership {
     /// cache misses overlap.
     fn prefetch(&self, _hash: KeyHash) {}
 
-    /// Reads the lines that [`prefetch`](Self::prefetch) loaded, and prefetches further lines.
-    ///
-    /// Returns false, without a prefetch, if the first lines already deny the key. Otherwise
-    /// prefetches the lines that [`may_contain`](Self::may_contain) reads next. For a batch of
-    /// filters, call `prefetch` on all of them, then this method on all, then `may_contain` where
-    /// this method returned true, as [`probe_many`](crate::probe_many) does.
-    ///
-    /// The default returns true, for filters whose `prefetch` loads all lines.
-    fn prefetch_next(&self, _hash: KeyHash) -> bool {
-        true
-    }
-
     /// Looks up a batch of keys: sets `answers[i]` to `may_contain(hashes[i])`.
     ///
     /// Faster than single lookups if the filter is larger than the processor's caches, because the
@@ -109,10 +97,6 @@ impl<M: Membership + ?Sized> Membership for &M {
 
     fn prefetch(&self, hash: KeyHash) {
         (**self).prefetch(hash);
-    }
-
-    fn prefetch_next(&self, hash: KeyHash) -> bool {
-        (**self).prefetch_next(hash)
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {

@@ -124,30 +124,12 @@ fn contains(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
 
 /// The number of a key's bits that `prefetch` loads. They deny three of four absent keys.
 const PROBES_FIRST: u32 = 2;
-/// The number of bits that `prefetch_next` loads. At an error rate of 1 % no others remain.
-const PROBES_NEXT: u32 = 5;
 
 /// Prefetches the first bits of a key.
 fn prefetch(bits: &[u8], hash: KeyHash) {
     for bit in positions(hash, PROBES_FIRST, bits.len() as u64 * 8) {
         kernel::prefetch_at(bits, (bit >> 3) as usize);
     }
-}
-
-/// Returns whether the first bits of a key are set. If they are, prefetches the next bits.
-fn prefetch_next(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
-    let positions = |probes| positions(hash, probes, bits.len() as u64 * 8);
-    // No branch per bit, because it would be unpredictable.
-    let may_contain = positions(PROBES_FIRST.min(probes)).fold(true, |all, bit| {
-        all & bits.get((bit >> 3) as usize).is_some_and(|byte| byte & (1 << (bit & 7)) != 0)
-    });
-    if may_contain {
-        let probes = (PROBES_FIRST + PROBES_NEXT).min(probes);
-        for bit in positions(probes).skip(PROBES_FIRST as usize) {
-            kernel::prefetch_at(bits, (bit >> 3) as usize);
-        }
-    }
-    may_contain
 }
 
 /// A classic Bloom filter in memory, to which keys can be added.
@@ -254,10 +236,6 @@ impl Membership for Classic {
         prefetch(&self.bits, hash);
     }
 
-    fn prefetch_next(&self, hash: KeyHash) -> bool {
-        prefetch_next(&self.bits, hash, self.probes)
-    }
-
     fn stats(&self) -> FilterStats {
         stats(self.keys, self.bits.len() as u64, self.probes)
     }
@@ -306,10 +284,6 @@ impl StoredView for ClassicView {
 
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         prefetch(body, hash);
-    }
-
-    fn prefetch_next(&self, body: &[u8], hash: KeyHash) -> bool {
-        prefetch_next(body, hash, self.probes)
     }
 
     fn stats(&self, body: &[u8], keys: u64) -> FilterStats {

@@ -69,6 +69,7 @@ impl Opener {
             name: entry.name.clone(),
             options: entry.options.clone(),
             reads: Arc::default(),
+            failures: Arc::default(),
         };
         let files = entry.files.iter();
         let files: Vec<_> =

@@ -10,6 +10,9 @@
 //!                                             a write fails when its wait exceeds a timeout
 //! ```
 //!
+//! The memstores of a family that cannot be flushed do not count. Writes to that family fail once its
+//! own memstores have the flush size.
+//!
 //! Each family has one active memstore, which accepts writes. "All" includes the flushing ones,
 //! which are full and wait until they are written to a file.
 
@@ -84,8 +87,17 @@ impl Maintenance {
             self.tasks.want_flush();
             return Ok(());
         }
-        self.flush(catalog, log)?;
+        match self.flush(catalog, log) {
+            // The write has succeeded; `Stats` names the family that cannot be flushed.
+            Ok(()) | Err(Error::FlushFailed { .. }) => {}
+            Err(error) => return Err(error),
+        }
         if self.options.auto_compaction { self.compact_as_needed(catalog) } else { Ok(()) }
+    }
+
+    /// Requests a flush after a family was altered: its last one may have failed.
+    pub(crate) fn family_altered(&self) {
+        self.tasks.want_flush();
     }
 
     /// Returns whether the active memstores are full, or flushing memstores are not written yet.
