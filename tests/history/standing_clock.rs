@@ -25,10 +25,6 @@ use support::say;
 
 use crate::model::{Family, Known, Model, Question};
 
-/// Whether the store keeps a delete and the other mutations of its row apart in time. If not, each
-/// delete here has a millisecond of its own.
-const DELETES_SHARE_MILLISECONDS: bool = false;
-
 /// Whether the store keeps its open files within the limit of the process. If not, the store in a
 /// process of few descriptors has few files here.
 const OPEN_FILES_ARE_LIMITED: bool = false;
@@ -170,15 +166,6 @@ impl History {
         self.clock.store(self.model.now, Ordering::Relaxed);
     }
 
-    /// Sets the clock after all timestamps, unless deletes may share them.
-    fn end_millisecond(&mut self) {
-        let cells = self.model.memstore.iter().chain(self.model.files.iter().flatten());
-        let newest = cells.map(|cell| cell.time).max();
-        if let Some(newest) = newest.filter(|_| !DELETES_SHARE_MILLISECONDS) {
-            self.later((newest + 1 - self.model.now).max(0));
-        }
-    }
-
     fn value(&mut self) -> String {
         format!("v{}", self.model.sequence + 1)
     }
@@ -250,7 +237,6 @@ impl History {
     }
 
     fn delete_row(&mut self, row: &str) {
-        self.end_millisecond();
         self.log(&format!("delete {row}"));
         let whole = self.draw.below(2) == 0;
         let delete = if whole { Delete::row(row) } else { Delete::row(row).family("f") };
@@ -265,7 +251,6 @@ impl History {
     }
 
     fn delete_column_named(&mut self, row: &str, column: &str) {
-        self.end_millisecond();
         self.log(&format!("delete {row} {column}"));
         self.store.delete(Delete::row(row).column("f", column)).unwrap();
         self.learn_delete(row, column, CellType::DeleteColumn);
@@ -290,7 +275,6 @@ impl History {
             .filter(|cell| cell.cell_type() == cell_type && cell.qualifier() == column.as_bytes());
         let time = markers.map(|cell| cell.timestamp()).max().expect("the marker just written");
         self.learn(row, column, cell_type, time, "");
-        self.end_millisecond();
     }
 
     fn learn(
@@ -343,7 +327,6 @@ impl History {
         self.snapshots.clear();
         // The lock must be free before the directory is opened again.
         self.store = Place::Memory(Disk::default()).open(&self.clock);
-        self.end_millisecond();
         self.store = self.place.open(&self.clock);
     }
 
