@@ -43,6 +43,8 @@ pub(crate) struct Catalog {
     visible: AtomicU64,
     /// The manifest as it is on disk. Its lock serialises changes of the set of files.
     manifest: Mutex<Manifest>,
+    /// The number of log segments that the manifest requires.
+    log_segments: AtomicU64,
     /// Greater than the ids of all families since the store was opened. The manifest's lock guards it.
     next_family_id: AtomicU32,
     health: Arc<Health>,
@@ -66,6 +68,7 @@ impl Catalog {
             index_block_size: options.index_block_size.clamp(512, 64 << 20),
             version: RwLock::new(Arc::new(version)),
             visible: AtomicU64::new(newest.get()),
+            log_segments: AtomicU64::new(manifest.log_segments()),
             manifest: Mutex::new(manifest),
             next_family_id: AtomicU32::new(0),
             health,
@@ -153,8 +156,14 @@ impl Catalog {
         manifest.assert_may_become(&changed);
         let stored = changed.store(&**self.opener.vfs(), self.opener.directory());
         stored.map_err(|error| self.health.poison(error))?;
+        self.log_segments.store(changed.log_segments(), Ordering::Relaxed);
         *manifest = changed;
         Ok(())
+    }
+
+    /// Returns the number of log segments that the manifest requires.
+    pub(crate) fn log_segments(&self) -> u64 {
+        self.log_segments.load(Ordering::Relaxed)
     }
 
     /// Records in the manifest that the log's segments before `end` exist.

@@ -6,6 +6,7 @@
 //! active memstores   below the flush size     writes proceed
 //!                    at the flush size        after its write, a writer requests a flush from the
 //!                                             flush thread, or flushes if there is no thread
+//! log segments       over 32                  the same; an open that finds 32 flushes
 //! all memstores      over 4 × the flush size  with a flush thread, writers wait for a flush;
 //!                                             a write fails when its wait exceeds a timeout
 //! ```
@@ -24,6 +25,9 @@ use crate::write::log::Log;
 
 /// Writers wait once the memstores exceed the flush size by this factor.
 const STALL_FACTOR: usize = 4;
+
+/// Maximum number of log segments without a flush, as in HBase (`hbase.regionserver.maxlogs`).
+const LOG_SEGMENTS_MAX: u64 = 32;
 
 impl Maintenance {
     /// Waits while the memstores exceed `STALL_FACTOR` times the flush size.
@@ -73,7 +77,8 @@ impl Maintenance {
         if durability == Durability::AsyncWal {
             self.tasks.want_log();
         }
-        if catalog.version().active_bytes() < self.options.memstore_flush_bytes {
+        let is_full = catalog.version().active_bytes() >= self.options.memstore_flush_bytes;
+        if !is_full && catalog.log_segments() <= LOG_SEGMENTS_MAX {
             return Ok(());
         }
         if self.thread_runs() {
@@ -84,14 +89,33 @@ impl Maintenance {
             self.tasks.want_flush();
             return Ok(());
         }
+        self.flush_and_compact(catalog, log)
+    }
+
+    /// Flushes if an open finds so many log segments that its first write would exceed the limit.
+    ///
+    /// Each open that writes begins a segment. The background thread, if there is one, compacts.
+    pub(crate) fn shorten_log(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        if catalog.log_segments() < LOG_SEGMENTS_MAX {
+            return Ok(());
+        }
+        if self.thread_runs() {
+            return self.flush(catalog, log);
+        }
+        self.flush_and_compact(catalog, log)
+    }
+
+    fn flush_and_compact(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         self.flush(catalog, log)?;
         if self.options.auto_compaction { self.compact_as_needed(catalog) } else { Ok(()) }
     }
 
-    /// Returns whether the active memstores are full, or flushing memstores are not written yet.
+    /// Returns whether the active memstores are full, flushing memstores are not written yet, or
+    /// the log has many segments.
     pub(super) fn wants_flush(&self, catalog: &Catalog) -> bool {
         let version = catalog.version();
-        version.active_bytes() >= self.options.memstore_flush_bytes
+        catalog.log_segments() > LOG_SEGMENTS_MAX
+            || version.active_bytes() >= self.options.memstore_flush_bytes
             || version.families.iter().any(|family| !family.flushing.is_empty())
     }
 

@@ -30,6 +30,8 @@ pub struct Store {
 impl Store {
     /// Opens the store in `directory`, or creates one if the options allow it.
     ///
+    /// If the log has 32 segments or more, the open flushes, so that the log becomes short.
+    ///
     /// # Errors
     ///
     /// * [`Error::Missing`](crate::Error::Missing) if no store exists and none may be created,
@@ -41,7 +43,7 @@ impl Store {
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
         let mut inner = StoreInner::open(directory.as_ref(), options)?;
-        inner.start_threads()?;
+        inner.start()?;
         Ok(Self { inner: Arc::new(inner) })
     }
 

@@ -66,9 +66,10 @@ impl StoreInner {
         }
     }
 
-    /// Starts the background threads, if the options ask for them.
-    pub(super) fn start_threads(&mut self) -> Result<()> {
-        self.maintenance.start(&self.catalog, &self.log, &mut self.threads)
+    /// Starts the background threads, if the options ask for them, and shortens a long log.
+    pub(super) fn start(&mut self) -> Result<()> {
+        self.maintenance.start(&self.catalog, &self.log, &mut self.threads)?;
+        self.maintenance.shorten_log(&self.catalog, &self.log)
     }
 
     pub(super) fn stats(&self) -> Stats {

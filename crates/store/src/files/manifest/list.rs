@@ -99,6 +99,11 @@ impl Manifest {
         })
     }
 
+    /// Returns the number of log segments that must exist.
+    pub(crate) const fn log_segments(&self) -> u64 {
+        self.log_end.0.saturating_sub(self.first_segment.0)
+    }
+
     /// Reads the manifest of the store in `directory`. Returns `None` if there is none.
     pub(crate) fn load(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Self>> {
         let path = directory.join(Self::NAME);
