@@ -65,6 +65,8 @@ pub struct StoreOptions {
     pub index_block_size: u32,
     /// The error rate of HBase's Bloom filters in new files.
     pub bloom_error_rate: ErrorRate,
+    /// The maximum number of open store files; `None` for half of the process's descriptors.
+    pub open_files_max: Option<usize>,
 }
 
 impl Default for StoreOptions {
@@ -86,6 +88,7 @@ impl Default for StoreOptions {
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
             index_block_size: 128 << 10,
+            open_files_max: None,
         }
     }
 }
@@ -193,6 +196,17 @@ impl StoreOptions {
     /// Less than 512 bytes counts as 512 bytes, more than 64 MiB as 64 MiB. Default: 128 KiB.
     pub const fn index_block_size(mut self, bytes: u32) -> Self {
         self.index_block_size = bytes;
+        self
+    }
+
+    /// Sets the maximum number of store files that this store has open at the same time.
+    ///
+    /// The least recently used ones are closed, and opened again by their next read. Their indexes
+    /// and filters stay in memory. In any case, the files of all stores of the process together
+    /// take at most half of the descriptors that it may have (`ulimit -n`). Less than 1 counts as 1.
+    /// Default: `None`, which means no further limit.
+    pub const fn open_files_max(mut self, files: Option<usize>) -> Self {
+        self.open_files_max = files;
         self
     }
 

@@ -33,10 +33,13 @@ impl Maintenance {
     /// Waits while the memstores exceed `STALL_FACTOR` times the flush size.
     ///
     /// Returns `Error::Busy` if they still do after the option `stall_max`.
-    pub(crate) fn wait_for_room(&self, catalog: &Catalog) -> Result<()> {
+    pub(crate) fn wait_for_room(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
-        if !self.thread_runs() || catalog.version().memstore_bytes() <= max {
+        if catalog.version().memstore_bytes() <= max {
             return Ok(());
+        }
+        if !self.thread_runs() {
+            return self.flush(catalog, log); // Earlier ones lacked space.
         }
         let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
@@ -89,7 +92,11 @@ impl Maintenance {
             self.tasks.want_flush();
             return Ok(());
         }
-        self.flush_and_compact(catalog, log)
+        match self.flush_and_compact(catalog, log) {
+            // The write itself is done. If memory becomes short, the next one gets the error.
+            Err(error) if error.is_shortage() => Ok(()),
+            result => result,
+        }
     }
 
     /// Flushes if an open finds so many log segments that its first write would exceed the limit.
@@ -99,10 +106,13 @@ impl Maintenance {
         if catalog.log_segments() < LOG_SEGMENTS_MAX {
             return Ok(());
         }
-        if self.thread_runs() {
-            return self.flush(catalog, log);
-        }
-        self.flush_and_compact(catalog, log)
+        let result = if self.thread_runs() {
+            self.flush(catalog, log)
+        } else {
+            self.flush_and_compact(catalog, log)
+        };
+        // The log stays long until there is space for a flush.
+        if result.as_ref().is_err_and(Error::is_shortage) { Ok(()) } else { result }
     }
 
     fn flush_and_compact(&self, catalog: &Catalog, log: &Log) -> Result<()> {

@@ -131,10 +131,18 @@ impl Maintenance {
         let _end = Ends(self);
         while let Some(task) = self.tasks.next(duty) {
             let result = match task {
-                Task::WriteLog => log.write_pending(),
+                Task::WriteLog => log.write_pending().inspect_err(|error| {
+                    if error.is_shortage() {
+                        self.tasks.want_log();
+                    }
+                }),
                 Task::Flush if self.wants_flush(catalog) => self.flush(catalog, log),
                 Task::Flush => Ok(()),
-                Task::Compact => self.compact_as_needed(catalog),
+                Task::Compact => self.compact_as_needed(catalog).inspect_err(|error| {
+                    if error.is_shortage() {
+                        self.tasks.want_compaction_later();
+                    }
+                }),
                 Task::CoverFiles => {
                     self.cover_files(catalog);
                     Ok(())

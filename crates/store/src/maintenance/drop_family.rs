@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::background::Maintenance;
 use super::flush::{Flushed, RotatedState, rotate_memstores, unlink_segments, write_memstores};
 use crate::error::Result;
-use crate::files::catalog::Catalog;
+use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::dropped;
 use crate::files::manifest::Manifest;
 use crate::files::version::FamilyVersion;
@@ -42,7 +42,7 @@ impl Maintenance {
         let watch = self.health.poison_on_panic();
         let removed = self.remove_family(catalog, log, name);
         self.tasks.flush_ended();
-        let removed = removed.map_err(|error| self.health.poison(error))?;
+        let removed = removed.map_err(|error| self.health.poison_unless_shortage(error))?;
         let stats = removed.stats();
         for ranked in removed.files.by_time() {
             ranked.file.retire();
@@ -69,13 +69,15 @@ impl Maintenance {
         let version = catalog.version();
         let removed = Arc::clone(version.known_family(name.as_bytes())?);
         let mut flushed = Vec::new();
-        if let Some(RotatedState { newest, .. }) = rotated {
+        let mut write_others = |newest| {
             let others = version.families.iter().filter(|it| it.family.id != removed.family.id);
             for family in others.filter(|family| !family.flushing.is_empty()) {
                 let caches = self.options.cache_on_write;
                 flushed.push(write_memstores(catalog, family, newest, caches)?);
             }
-        }
+            Ok(())
+        };
+        let written = rotated.map_or(Ok(()), |rotated| write_others(rotated.newest));
         let newest = writer.newest();
         let mut unneeded = 0..0;
         let update_manifest = |manifest: &mut Manifest| {
@@ -86,9 +88,13 @@ impl Maintenance {
             manifest.flushed = manifest.flushed.max(newest);
             manifest.families.retain(|family| family.id != removed.family.id);
         };
-        catalog.install(update_manifest, |version| {
-            Flushed::replace_in(&flushed, &version.without(&removed.family))
-        })?;
+        let installed = written.and_then(|()| {
+            catalog.install(update_manifest, |version| {
+                Flushed::replace_in(&flushed, &version.without(&removed.family))
+            })
+        });
+        discard_unless_listed(&installed, Flushed::files(&flushed));
+        installed?;
         drop(writer);
         unlink_segments(catalog, unneeded)?;
         Ok(removed)

@@ -90,7 +90,7 @@ impl Maintenance {
         };
         for (file, filter) in files.iter().zip(filters) {
             let entry = copy_with_filter(catalog, family, file, filter)?;
-            let copy = catalog.opener.open_file(family, &entry)?;
+            let copy = catalog.open_new(family, &entry)?;
             catalog.replace_files(family, std::slice::from_ref(file), Some(&copy), None)?;
         }
         Ok(())

@@ -21,7 +21,7 @@ use sstable::{Caching, KeyRef, SequenceId};
 
 use super::background::Maintenance;
 use crate::error::{Error, Result};
-use crate::files::catalog::Catalog;
+use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::family_map::map::Inserted;
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::new_file::{FilePurpose, NewFile};
@@ -58,7 +58,11 @@ impl Maintenance {
     /// Writes all memstores to files and syncs the files.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let one_at_a_time = self.take_turn(&self.flush_turn)?;
-        let result = self.flush_all(catalog, log).map_err(|error| self.health.poison(error));
+        let result = self.flush_all(catalog, log);
+        let result = result.map_err(|error| self.health.poison_unless_shortage(error));
+        if result.as_ref().is_err_and(Error::is_shortage) {
+            self.tasks.want_flush_later();
+        }
         self.tasks.flush_ended();
         drop(one_at_a_time);
         if result.is_ok() {
@@ -75,10 +79,14 @@ impl Maintenance {
         let RotatedState { segment, newest } = rotated;
         let _span = WorkSpan::begin(Work::Flush);
         let mut flushed = Vec::new();
-        for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
+        let families = version.families.iter().filter(|family| !family.flushing.is_empty());
+        let written = families.into_iter().try_for_each(|family| {
             flushed.push(write_memstores(catalog, family, newest, self.options.cache_on_write)?);
-        }
-        let unneeded = install_flushed(catalog, &flushed, segment, newest)?;
+            Ok(())
+        });
+        let installed = written.and_then(|()| install_flushed(catalog, &flushed, segment, newest));
+        discard_unless_listed(&installed, Flushed::files(&flushed));
+        let unneeded = installed?;
         self.count(|counts| counts.flushes += 1);
         unlink_segments(catalog, unneeded)?;
         if self.options.auto_compaction {
@@ -93,7 +101,7 @@ impl Maintenance {
     pub(super) fn rotate_full_memstores(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let result =
             rotate_memstores(catalog, &mut log.writer(), self.options.memstore_flush_bytes);
-        result.map(drop).map_err(|error| self.health.poison(error))
+        result.map(drop).map_err(|error| self.health.poison_unless_shortage(error))
     }
 }
 
@@ -161,7 +169,7 @@ pub(super) fn write_memstores(
         }
         cells.advance()?;
     }
-    let file = file.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+    let file = file.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
     // A scan of the new file brings its blocks into the cache.
     if let Some(file) = file.as_ref().filter(|_| cache_on_write) {
         let mut cells = file.reader.scanner(Caching::Use);
@@ -192,6 +200,11 @@ fn install_flushed(
 }
 
 impl Flushed {
+    /// Returns the files.
+    pub(super) fn files(flushed: &[Self]) -> impl Iterator<Item = &Arc<StoreFile>> {
+        flushed.iter().filter_map(|flushed| flushed.file.as_ref())
+    }
+
     /// Lists the files in the manifest, and notes that the log is needed only from `segment` on.
     ///
     /// Returns the numbers of the log segments that can be removed.

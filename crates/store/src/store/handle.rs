@@ -226,7 +226,7 @@ impl Store {
         if cells.is_empty() {
             return Ok(());
         }
-        maintenance.wait_for_room(catalog)?;
+        maintenance.wait_for_room(catalog, log)?;
         log.commit(catalog, cells, durability, default_timestamp)?;
         maintenance.after_write(catalog, log, durability)
     }
@@ -245,7 +245,7 @@ impl Store {
         // Loads the blocks into the cache, so that the second read, under the writer's lock, is
         // fast.
         self.view().get(&get)?;
-        maintenance.wait_for_room(catalog)?;
+        maintenance.wait_for_room(catalog, log)?;
         let written = log.commit_computed(catalog, *durability, compute)?;
         maintenance.after_write(catalog, log, *durability)?;
         Ok(written)

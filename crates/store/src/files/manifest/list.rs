@@ -124,6 +124,12 @@ impl Manifest {
 
     /// Replaces the manifest of the store in `directory`. The new one is then on disk.
     pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        self.write_unfinished(vfs, directory)?;
+        Self::install_unfinished(vfs, directory)
+    }
+
+    /// Writes the manifest to a temporary file, which is then on disk.
+    pub(crate) fn write_unfinished(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         let bytes = self.to_bytes();
         if u64::try_from(bytes.len()).is_ok_and(|len| len > Self::LEN_MAX) {
             let what = "the list of the store's files would exceed 256 MiB; compact the store";
@@ -133,11 +139,20 @@ impl Manifest {
         let temporary = directory.join(Self::TEMPORARY_NAME);
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
         file.write_all(&bytes).map_err(Error::io(&temporary, "write"))?;
-        file.sync().map_err(Error::io(&temporary, "sync"))?;
-        drop(file);
+        file.sync().map_err(Error::io(&temporary, "sync"))
+    }
+
+    /// Replaces the manifest by the one in the temporary file.
+    ///
+    /// After an error it is unknown which of them is on disk.
+    pub(crate) fn install_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let temporary = directory.join(Self::TEMPORARY_NAME);
         let path = directory.join(Self::NAME);
-        vfs.rename(&temporary, &path).map_err(Error::io(&path, "replace"))?;
-        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
+        // Without the kind of the error: the caller must not try again.
+        let replaced = vfs.rename(&temporary, &path).map_err(io::Error::other);
+        replaced.map_err(Error::io(&path, "replace"))?;
+        let synced = vfs.sync_directory(directory).map_err(io::Error::other);
+        synced.map_err(Error::io(directory, "sync"))
     }
 
     /// Removes the temporary file of a manifest that a crash left, if there is one.

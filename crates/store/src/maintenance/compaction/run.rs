@@ -148,7 +148,7 @@ impl Maintenance {
             cells.advance()?;
         }
         let merged =
-            merged.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+            merged.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
         let inserted = merged.as_ref().and_then(|merged| rows.finish(merged));
         catalog.replace_files(family, files, merged.as_ref(), inserted.as_ref())?;
         self.count(|counts| counts.compactions += 1);
