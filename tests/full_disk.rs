@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{fs, io};
 
 use store::vfs::{RealFiles, Vfs};
 use store::{
-    Append, Delete, Durability, Error, FamilyOptions, Get, Increment, Put, Scan, Store,
-    StoreOptions,
+    Append, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store, StoreOptions,
 };
 use support::disk::{Disk, Fault, Faults};
 
@@ -178,7 +178,10 @@ fn a_flush_or_compaction_without_space_leaves_nothing_and_can_be_repeated() {
                 written => written.unwrap(),
             }
             let listed: u64 = store.stats().families.iter().map(|family| family.files).sum();
-            assert_eq!(family_files(disk).len() as u64, listed, "{result:?}");
+            // If only the removal of an old file fails, the next open does it.
+            if result.is_err() {
+                assert_eq!(family_files(disk).len() as u64, listed, "{result:?}");
+            }
             store.flush().unwrap();
             store.compact("f", true).unwrap();
             let mut expected = before;
@@ -264,7 +267,9 @@ fn a_store_on_a_full_file_system_loses_nothing_and_goes_on_once_there_is_space()
     let Some(place) = std::env::var_os(MOUNTED) else {
         let directory = tempfile::tempdir().unwrap();
         let name = "a_store_on_a_full_file_system_loses_nothing_and_goes_on_once_there_is_space";
-        let script = format!("mount -t tmpfs -o size=4m none \"${MOUNTED}\" || exit 77; exec \"$0\" --exact {name}");
+        let script = format!(
+            "mount -t tmpfs -o size=4m none \"${MOUNTED}\" || exit 77; exec \"$0\" --exact {name}"
+        );
         let output = Command::new("unshare")
             .args(["-rm", "sh", "-c", &script])
             .arg(std::env::current_exe().unwrap())
@@ -283,7 +288,10 @@ fn a_store_on_a_full_file_system_loses_nothing_and_goes_on_once_there_is_space()
     };
     let (ballast, place) = (Path::new(&place).join("ballast"), Path::new(&place).join("store"));
     fs::write(&ballast, vec![1; 2 << 20]).unwrap();
-    let options = || StoreOptions::default().memstore_flush_bytes(256 << 10).auto_compaction(false);
+    let options = || {
+        let options = StoreOptions::default().auto_compaction(false);
+        options.memstore_flush_bytes(256 << 10).stall_max(Duration::from_millis(100))
+    };
     let store = Store::open(&place, options()).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
     let mut acknowledged = BTreeSet::new();
@@ -311,5 +319,7 @@ fn a_store_on_a_full_file_system_loses_nothing_and_goes_on_once_there_is_space()
     assert_eq!(rows(&store), rows_now);
     drop(store);
     assert_eq!(rows(&Store::open(&place, options()).unwrap()), rows_now);
-    assert!(store::verify(&place, &StoreOptions::default().vfs(Arc::new(RealFiles)), |_| {}).unwrap());
+    assert!(
+        store::verify(&place, &StoreOptions::default().vfs(Arc::new(RealFiles)), |_| {}).unwrap()
+    );
 }

@@ -26,7 +26,8 @@ fn is_limited(name: &str) -> bool {
         .env(MARK, "1")
         .output()
         .unwrap();
-    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    let text =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(output.status.success() && text[0].contains("1 passed"), "{}{}", text[0], text[1]);
     false
 }
@@ -129,7 +130,8 @@ fn several_stores_share_the_descriptors_of_the_process() {
     for store in &stores {
         assert_has(store, 0..30);
     }
-    let open: usize = ["a", "b", "c"].map(|name| open_files(&directory.join(name).join("f"))).iter().sum();
+    let open: usize =
+        ["a", "b", "c"].map(|name| open_files(&directory.join(name).join("f"))).iter().sum();
     assert!(open <= DESCRIPTORS / 2, "{open} files");
 }
 
@@ -170,15 +172,15 @@ fn a_reader_whose_closed_files_were_removed_says_so() {
     let reader = Store::open_read_only(directory.path(), options.clone()).unwrap();
     assert_has(&reader, 0..5);
     store.compact("f", true).unwrap();
-    let refused: Vec<_> = (0..5).filter_map(|row_number| {
-        match reader.get(&Get::row(row(row_number))) {
+    let refused: Vec<_> = (0..5)
+        .filter_map(|row_number| match reader.get(&Get::row(row(row_number))) {
             Ok(cells) => {
                 assert_eq!(cells[0].value(), row(row_number).as_bytes());
                 None
             }
             Err(error) => Some(error),
-        }
-    }).collect();
+        })
+        .collect();
     assert_eq!(refused.len(), 3, "two files were open");
     for error in refused {
         let Error::StoreFile(error) = error else { panic!("{error}") };

@@ -116,7 +116,11 @@ impl PooledFile {
         let mut seen = Vec::new();
         if of_store > self.limit.max {
             let is_of_store = |file: &Self| Arc::ptr_eq(&file.limit, &self.limit);
-            seen.push(close_oldest(&mut open, count_to_close(of_store, self.limit.max), is_of_store));
+            seen.push(close_oldest(
+                &mut open,
+                count_to_close(of_store, self.limit.max),
+                is_of_store,
+            ));
         }
         // Half of the descriptors, as they are limited now: a program may raise its limit.
         let max = (descriptors_max() / 2).max(1);
@@ -190,7 +194,8 @@ impl Drop for PooledFile {
 
 const REMOVED: &str = "the file was removed after the store was opened, and its descriptor was \
                        closed; open the store again, or allow more open files";
-const REPLACED: &str = "the file is another one than when the store was opened; open the store again";
+const REPLACED: &str =
+    "the file is another one than when the store was opened; open the store again";
 
 impl Fingerprint {
     /// Length of each of the two parts; a trailer has 4,096 bytes.

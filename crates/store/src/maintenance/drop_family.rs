@@ -7,7 +7,7 @@
 //! family with the same name or id is created later.
 //!
 //! ```text
-//! 1  no flush and no compaction runs; the family is marked on disk (`files::dropped`)
+//! 1  no flush runs, and no compaction of the family; the family is marked on disk (`files::dropped`)
 //! 2  writers wait; the memstores of the other families are written to files
 //! 3  one manifest lists the new files, the first segment still needed, and not the family
 //! 4  readers of older versions keep the family's files until they end; then the files are unlinked
@@ -33,10 +33,11 @@ impl Maintenance {
         log: &Log,
         name: &str,
     ) -> Result<FamilyStats> {
-        // Waits for a compaction first: it can take long, and flushes must continue meanwhile.
-        let no_compaction = self.take_turn(&self.compaction_turn)?;
-        let no_flush = self.take_turn(&self.flush_turn)?;
-        // No other drop can remove the family from here on: it would wait for the turns.
+        self.health.check_writable()?;
+        // First ends a compaction of the family; flushes continue meanwhile.
+        let no_compaction = self.turns.take_to_drop(name);
+        let no_flush = self.take_flush_turn()?;
+        // No other drop can remove the family from here on: it would wait for the turn.
         catalog.version().known_family(name.as_bytes())?;
         dropped::mark(&**catalog.opener.vfs(), catalog.opener.directory(), name)?;
         let watch = self.health.poison_on_panic();

@@ -57,7 +57,7 @@ pub(super) struct Flushed {
 impl Maintenance {
     /// Writes all memstores to files and syncs the files.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let one_at_a_time = self.take_turn(&self.flush_turn)?;
+        let one_at_a_time = self.take_flush_turn()?;
         let result = self.flush_all(catalog, log);
         let result = result.map_err(|error| self.health.poison_unless_shortage(error));
         if result.as_ref().is_err_and(Error::is_shortage) {

@@ -252,12 +252,7 @@ impl Import<'_> {
     }
 
     /// Opens the copied files, with the sequence ids that they get.
-    fn open_copied(
-        &self,
-        writer: &mut Writer,
-        copied: &mut [Copied],
-        age: Age,
-    ) -> Result<Opened> {
+    fn open_copied(&self, writer: &mut Writer, copied: &mut [Copied], age: Age) -> Result<Opened> {
         let Self { catalog, family } = *self;
         // While the writer is locked, no family is dropped.
         if catalog.version().families.iter().all(|known| known.family.id != family.id) {

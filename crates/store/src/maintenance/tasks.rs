@@ -23,7 +23,7 @@ struct Wanted {
     cover_files: bool,
     /// When the family maps are looked at again; `None` for after the next change of the files.
     cover_due: Option<Instant>,
-    /// When a compaction that lacked space is tried again; `None` if none did.
+    /// When compactions are due: one that lacked space, or the removal of the next expired file.
     compact_due: Option<Instant>,
     /// When a flush that lacked space is tried again; `None` if none did.
     flush_due: Option<Instant>,
@@ -96,7 +96,15 @@ impl Tasks {
 
     /// Requests compactions after a while: the last one lacked space or a descriptor.
     pub(super) fn want_compaction_later(&self) {
-        self.want(|wanted| wanted.compact_due = Some(Instant::now() + Self::COMPACT_DELAY));
+        self.want_compaction_at(Instant::now() + Self::COMPACT_DELAY);
+    }
+
+    /// Requests compactions, not later than at `due`.
+    pub(super) fn want_compaction_at(&self, due: Instant) {
+        self.want(|wanted| {
+            let due = wanted.compact_due.map_or(due, |earlier| earlier.min(due));
+            wanted.compact_due = Some(due);
+        });
     }
 
     pub(super) fn want_cover_files(&self) {

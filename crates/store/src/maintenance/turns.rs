@@ -92,6 +92,12 @@ impl FamilyTurns {
         (!is_busy).then(|| self.take(taken, family, Place::None))
     }
 
+    /// Returns whether the work on a family is cancelled.
+    pub(super) fn is_cancelled(&self, family: &str) -> bool {
+        let taken = lock(&self.taken);
+        taken.families.get(family).is_some_and(|cancelled| cancelled.load(Ordering::Relaxed))
+    }
+
     /// Cancels the work on a family and waits for its end.
     pub(super) fn take_to_drop(&self, family: &str) -> FamilyTurn<'_> {
         let mut taken = lock(&self.taken);
@@ -103,12 +109,7 @@ impl FamilyTurns {
         self.take(taken, family, Place::None)
     }
 
-    fn take(
-        &self,
-        mut taken: MutexGuard<'_, Taken>,
-        family: &str,
-        place: Place,
-    ) -> FamilyTurn<'_> {
+    fn take(&self, mut taken: MutexGuard<'_, Taken>, family: &str, place: Place) -> FamilyTurn<'_> {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let before = taken.families.insert(family.to_owned(), Arc::clone(&is_cancelled));
         assert!(before.is_none(), "a family has one turn");
@@ -157,5 +158,41 @@ impl Drop for FamilyTurn<'_> {
         }
         drop(taken);
         self.turns.ended.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_family_is_left_out_in_the_background() {
+        let turns = FamilyTurns::default();
+        let by_hand = turns.take_by_hand("a");
+        assert!(turns.take_in_background("a").is_none());
+        assert!(turns.try_take_for_map("a").is_none());
+        let background = turns.take_in_background("b").unwrap();
+        assert!(turns.try_take_for_map("b").is_none());
+        let map = turns.try_take_for_map("c").unwrap();
+        drop((by_hand, background, map));
+        assert!(turns.take_in_background("a").is_some());
+        drop(turns.take_to_drop("a"));
+    }
+
+    #[test]
+    fn a_drop_cancels_the_work_on_its_family_only() {
+        let turns = FamilyTurns::default();
+        let other = turns.take_by_hand("other");
+        let cancelled = turns.take_in_background("f").unwrap();
+        std::thread::scope(|scope| {
+            let dropped = scope.spawn(|| drop(turns.take_to_drop("f")));
+            while !turns.is_cancelled("f") {
+                std::thread::yield_now();
+            }
+            assert!(cancelled.is_cancelled() && cancelled.check_not_cancelled().is_err());
+            drop(cancelled);
+            dropped.join().unwrap();
+        });
+        assert!(!other.is_cancelled() && !turns.is_cancelled("f"));
     }
 }

@@ -86,6 +86,7 @@ impl StoreInner {
             sequence_id: self.catalog.visible().get(),
             flushes: counts.flushes,
             compactions: counts.compactions,
+            files_expired: counts.files_expired,
             compactions_failed: counts.compactions_failed,
             compaction_failure: counts.compaction_failure,
             write_stalls: counts.write_stalls,

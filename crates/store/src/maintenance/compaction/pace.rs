@@ -3,33 +3,10 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use crate::maintenance::rate_limit::RateLimit;
 use crate::maintenance::tasks::Tasks;
 use crate::maintenance::turns::FamilyTurn;
-use crate::sync::{Mutex, lock, sleep};
-
-/// The bytes per second that all compactions of a store may write together.
-#[derive(Debug)]
-pub(crate) struct RateLimit {
-    bytes_per_second: Option<u64>,
-    /// When the bytes that were written so far are within the limit.
-    due: Mutex<Option<Instant>>,
-}
-
-impl RateLimit {
-    pub(crate) fn new(bytes_per_second: Option<u64>) -> Self {
-        Self { bytes_per_second, due: Mutex::default() }
-    }
-
-    /// Counts written bytes. Returns when they are within the limit; `None` without a limit.
-    fn count(&self, written: u64) -> Option<Instant> {
-        let rate = self.bytes_per_second?;
-        let duration = Duration::from_secs_f64(written as f64 / rate.max(1) as f64);
-        let (mut due, now) = (lock(&self.due), Instant::now());
-        let before = due.map_or(now, |due| due.max(now));
-        *due = Some(before + duration);
-        *due
-    }
-}
+use crate::sync::sleep;
 
 /// Limits the rate of one compaction, and ends it early.
 #[derive(Debug)]
@@ -60,7 +37,8 @@ impl<'a> Pace<'a> {
         let new = written - self.counted.replace(written);
         let due = if new == 0 { None } else { self.limit.count(new) };
         while !self.tasks.is_stopping() && !self.turn.is_cancelled() {
-            let early = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
+            let early =
+                due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
             if early.is_zero() {
                 return true;
             }

@@ -43,7 +43,14 @@ pub(super) struct Mark {
 
 impl Writer {
     pub(super) const fn new(tail: LogTail, newest: SequenceId, segment_len_max: u64) -> Self {
-        Self { tail, segment_len_max, newest, pending: Vec::new(), has_unlogged: false, is_covered: false }
+        Self {
+            tail,
+            segment_len_max,
+            newest,
+            pending: Vec::new(),
+            has_unlogged: false,
+            is_covered: false,
+        }
     }
 
     /// Returns a mark, to which [`return_to`](Self::return_to) returns.
