@@ -241,7 +241,7 @@ pub struct CompactionOptions {
     pub ratio: f64,
     /// The hours in which another ratio applies.
     pub off_peak: Option<OffPeak>,
-    /// The maximum bytes written per second.
+    /// The maximum bytes that all compactions of the store write per second.
     pub bytes_per_second: Option<u64>,
 }
 
@@ -319,7 +319,7 @@ impl CompactionOptions {
         self
     }
 
-    /// Limits the bytes that a compaction writes per second. Default: `None`, no limit.
+    /// Limits the bytes that all compactions of the store write per second. Default: `None`, no limit.
     pub const fn bytes_per_second(mut self, bytes: Option<u64>) -> Self {
         self.bytes_per_second = bytes;
         self

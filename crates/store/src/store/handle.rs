@@ -139,7 +139,8 @@ impl Store {
     /// began before go on reading the family; its files are removed when the last of them ends, or
     /// by the next open.
     ///
-    /// The memstores of the other families are flushed, and writers wait until that is done. A
+    /// A compaction of the family is cancelled; that of another is not waited for. The memstores of
+    /// the other families are flushed, and writers wait until that is done. A
     /// write to the family that runs at the same time is either done before the drop, or refused
     /// as a whole.
     ///
@@ -206,9 +207,10 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored; nothing is written
-    /// then. [`Error::Busy`](crate::Error::Busy) if flushes do not keep up. If the log cannot be
-    /// written, the store stops, and every later write returns
-    /// [`Error::Poisoned`](crate::Error::Poisoned).
+    /// then. [`Error::Busy`](crate::Error::Busy) if flushes do not keep up. If there is no space,
+    /// quota or descriptor for the log record, nothing is written, and a later attempt may succeed.
+    /// If the log cannot be written for another reason or synced, the store stops, and every later
+    /// write returns [`Error::Poisoned`](crate::Error::Poisoned).
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
         self.write_batch(batch.into(), durability, DefaultTimestamp::Now)
     }
