@@ -55,7 +55,7 @@ fn stuck(store: &Store, family: &'static str) -> JoinHandle<store::Result<()>> {
 
 fn assert_dropped_meanwhile(compaction: JoinHandle<store::Result<()>>) {
     let error = compaction.join().unwrap().unwrap_err();
-    assert!(matches!(&error, Error::Invalid { what } if what.contains("was dropped")), "{error}");
+    assert!(matches!(&error, Error::Invalid { what } if what.contains("is dropped")), "{error}");
 }
 
 fn files(directory: &Path, family: &str) -> usize {

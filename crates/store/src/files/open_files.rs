@@ -29,16 +29,27 @@ use sstable::ReadAt;
 use crate::checksum::Crc32c;
 use crate::vfs::{Vfs, descriptors_max};
 
-/// The open files of the process by their number.
-static OPEN: Mutex<BTreeMap<u64, Weak<PooledFile>>> = Mutex::new(BTreeMap::new());
+/// The open files of the process.
+static OPEN: Mutex<OpenFiles> = Mutex::new(BTreeMap::new());
 /// The number of files that were opened: the time by which a file is more recently used than others.
 static OPENS: AtomicU64 = AtomicU64::new(1);
+
+type OpenFiles = BTreeMap<FileNumber, Weak<PooledFile>>;
+
+/// The number of a file, unique in the process. The files of a store follow each other.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct FileNumber {
+    store: u64,
+    file: u64,
+}
 
 const POISONED: &str = "no thread panics while it holds a lock of the open files";
 
 /// The limit of one store, and the number of its open files.
 #[derive(Debug)]
 pub(crate) struct OpenFilesLimit {
+    /// Unique in the process.
+    store: u64,
     max: usize,
     /// Changed only while [`OPEN`] is locked.
     open: AtomicUsize,
@@ -46,7 +57,8 @@ pub(crate) struct OpenFilesLimit {
 
 impl OpenFilesLimit {
     pub(crate) fn new(max: Option<usize>) -> Arc<Self> {
-        Arc::new(Self { max: max.unwrap_or(usize::MAX).max(1), open: AtomicUsize::new(0) })
+        let (store, max) = (OPENS.fetch_add(1, Ordering::Relaxed), max.unwrap_or(usize::MAX));
+        Arc::new(Self { store, max: max.max(1), open: AtomicUsize::new(0) })
     }
 }
 
@@ -55,8 +67,7 @@ pub(crate) struct PooledFile {
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
     len: u64,
-    /// Unique in the process.
-    number: u64,
+    number: FileNumber,
     limit: Arc<OpenFilesLimit>,
     this: Weak<Self>,
     /// `None` while the file is closed.
@@ -82,7 +93,8 @@ impl PooledFile {
         limit: &Arc<OpenFilesLimit>,
     ) -> io::Result<Arc<Self>> {
         let source = vfs.open(path)?;
-        let number = OPENS.fetch_add(1, Ordering::Relaxed);
+        let file = OPENS.fetch_add(1, Ordering::Relaxed);
+        let number = FileNumber { store: limit.store, file };
         let file = Arc::new_cyclic(|this| Self {
             vfs: Arc::clone(vfs),
             path: path.to_path_buf(),
@@ -91,7 +103,7 @@ impl PooledFile {
             limit: Arc::clone(limit),
             this: Weak::clone(this),
             source: RwLock::new(Some(source)),
-            used: AtomicU64::new(number),
+            used: AtomicU64::new(file),
             fingerprint: OnceLock::new(),
         });
         file.count();
@@ -115,18 +127,14 @@ impl PooledFile {
         let of_store = self.limit.open.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         let mut seen = Vec::new();
         if of_store > self.limit.max {
-            let is_of_store = |file: &Self| Arc::ptr_eq(&file.limit, &self.limit);
-            seen.push(close_oldest(
-                &mut open,
-                count_to_close(of_store, self.limit.max),
-                is_of_store,
-            ));
+            let count = count_to_close(of_store, self.limit.max);
+            seen.push(close_oldest(&mut open, Some(self.limit.store), count));
         }
         // Half of the descriptors, as they are limited now: a program may raise its limit.
         let max = (descriptors_max() / 2).max(1);
         if open.len() > max {
             let count = count_to_close(open.len(), max);
-            seen.push(close_oldest(&mut open, count, |_| true));
+            seen.push(close_oldest(&mut open, None, count));
         }
         // Dropping the last reference to a file locks the open files.
         drop(open);
@@ -227,26 +235,24 @@ impl Fingerprint {
 pub(crate) fn close_some() -> bool {
     let mut open = lock_open();
     let before = open.len();
-    let seen = close_oldest(&mut open, before.div_ceil(4), |_| true);
+    let seen = close_oldest(&mut open, None, before.div_ceil(4));
     let has_closed = open.len() < before;
     drop(open);
     drop(seen);
     has_closed
 }
 
-/// Closes the `count` least recently used of some files, except those in use.
+/// Closes the `count` least recently used files, of one store or of all, except those in use.
 ///
-/// Returns all of these files: they must be dropped after `open` is unlocked.
+/// Returns all files among which it chose: they must be dropped after `open` is unlocked.
 #[must_use]
-fn close_oldest(
-    open: &mut BTreeMap<u64, Weak<PooledFile>>,
-    count: usize,
-    may_close: impl Fn(&PooledFile) -> bool,
-) -> Vec<Arc<PooledFile>> {
-    let mut files: Vec<_> = open.values().filter_map(Weak::upgrade).collect();
+fn close_oldest(open: &mut OpenFiles, store: Option<u64>, count: usize) -> Vec<Arc<PooledFile>> {
+    let first = FileNumber { store: store.unwrap_or(0), file: 0 };
+    let last = FileNumber { store: store.unwrap_or(u64::MAX), file: u64::MAX };
+    let mut files: Vec<_> = open.range(first..=last).filter_map(|(_, it)| it.upgrade()).collect();
     files.sort_by_cached_key(|file| file.used.load(Ordering::Relaxed));
     let mut left = count;
-    for file in files.iter().filter(|file| may_close(file)) {
+    for file in &files {
         if left == 0 {
             break;
         }
@@ -269,7 +275,7 @@ const fn count_to_close(open: usize, max: usize) -> usize {
     open.saturating_sub(max).saturating_add(max / 16)
 }
 
-fn lock_open() -> MutexGuard<'static, BTreeMap<u64, Weak<PooledFile>>> {
+fn lock_open() -> MutexGuard<'static, OpenFiles> {
     OPEN.lock().expect(POISONED)
 }
 

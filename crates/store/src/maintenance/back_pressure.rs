@@ -86,33 +86,28 @@ impl Maintenance {
         }
         if self.thread_runs() {
             let is_flushing = self.flush_turn.try_lock().is_err();
-            if is_flushing {
-                self.rotate_full_memstores(catalog, log)?;
-            }
             self.tasks.want_flush();
-            return Ok(());
+            return if is_flushing {
+                unless_shortage(self.rotate_full_memstores(catalog, log))
+            } else {
+                Ok(())
+            };
         }
-        match self.flush_and_compact(catalog, log) {
-            // The write itself is done. If memory becomes short, the next one gets the error.
-            Err(error) if error.is_shortage() => Ok(()),
-            result => result,
-        }
+        unless_shortage(self.flush_and_compact(catalog, log))
     }
 
-    /// Flushes if an open finds so many log segments that its first write would exceed the limit.
+    /// Flushes if an open finds as many log segments as there may be: its first write begins another.
     ///
-    /// Each open that writes begins a segment. The background thread, if there is one, compacts.
+    /// The background thread, if there is one, compacts.
     pub(crate) fn shorten_log(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         if catalog.log_segments() < LOG_SEGMENTS_MAX {
             return Ok(());
         }
-        let result = if self.thread_runs() {
+        unless_shortage(if self.thread_runs() {
             self.flush(catalog, log)
         } else {
             self.flush_and_compact(catalog, log)
-        };
-        // The log stays long until there is space for a flush.
-        if result.as_ref().is_err_and(Error::is_shortage) { Ok(()) } else { result }
+        })
     }
 
     fn flush_and_compact(&self, catalog: &Catalog, log: &Log) -> Result<()> {
@@ -132,4 +127,11 @@ impl Maintenance {
     const fn thread_runs(&self) -> bool {
         self.options.background
     }
+}
+
+/// Returns no error for a lack of space or descriptors: the caller's write or open is done.
+///
+/// The flush is tried again. If the memstores grow too large meanwhile, the next write gets the error.
+fn unless_shortage(result: Result<()>) -> Result<()> {
+    if result.as_ref().is_err_and(Error::is_shortage) { Ok(()) } else { result }
 }

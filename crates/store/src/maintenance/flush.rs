@@ -60,8 +60,10 @@ impl Maintenance {
         let one_at_a_time = self.take_flush_turn()?;
         let result = self.flush_all(catalog, log);
         let result = result.map_err(|error| self.health.poison_unless_shortage(error));
-        if result.as_ref().is_err_and(Error::is_shortage) {
-            self.tasks.want_flush_later();
+        match &result {
+            Ok(()) => self.tasks.end_flush_delay(),
+            Err(error) if error.is_shortage() => self.tasks.want_flush_later(),
+            Err(_) => {}
         }
         self.tasks.flush_ended();
         drop(one_at_a_time);

@@ -99,6 +99,11 @@ impl Tasks {
         self.want_compaction_at(Instant::now() + Self::COMPACT_DELAY);
     }
 
+    /// Ends the delay of flushes: there is space again.
+    pub(super) fn end_flush_delay(&self) {
+        lock(&self.wanted).flush_due = None;
+    }
+
     /// Requests compactions, not later than at `due`.
     pub(super) fn want_compaction_at(&self, due: Instant) {
         self.want(|wanted| {

@@ -143,7 +143,8 @@ impl FamilyTurn<'_> {
     pub(super) fn check_not_cancelled(&self) -> Result<()> {
         if self.is_cancelled() {
             let family = &self.family;
-            return Err(Error::invalid(format!("the family \"{family}\" was dropped meanwhile")));
+            let what = format!("cancelled, because the family \"{family}\" is dropped");
+            return Err(Error::invalid(what));
         }
         Ok(())
     }
