@@ -5,6 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(unix)]
+use rustix::io::Errno;
+
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -165,7 +168,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 /// Returns whether the process or the system had no descriptor left.
 pub(crate) fn is_without_descriptor(error: &io::Error) -> bool {
     #[cfg(unix)]
-    let codes = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(|it| it.raw_os_error());
+    let codes = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
     #[cfg(not(unix))]
     let codes = [4]; // ERROR_TOO_MANY_OPEN_FILES
     error.raw_os_error().is_some_and(|code| codes.contains(&code))

@@ -69,7 +69,7 @@ impl Opener {
         let options = self.reader.clone().in_memory(family.options.in_memory);
         let path = self.family_directory(family).join(&entry.name);
         let source = self.open_source(&path)?;
-        StoreFile::open(&self.vfs, source, path, &family.name, entry, options)
+        StoreFile::open(&self.vfs, &source, path, &family.name, entry, options)
     }
 
     /// Opens a family with its files. Its memstore is empty.

@@ -49,7 +49,7 @@ impl StoreFile {
     /// Opens the file that an entry of the manifest stands for.
     pub(crate) fn open(
         vfs: &Arc<dyn Vfs>,
-        source: Arc<PooledFile>,
+        source: &Arc<PooledFile>,
         path: PathBuf,
         family: &str,
         entry: &FileEntry,
@@ -59,7 +59,7 @@ impl StoreFile {
             |what: Option<String>| what.map_or(Ok(()), |what| Err(Error::corrupt(&path, 0, what)));
         refuse(entry.wrong_len(source.len()))?;
         let name = FileName::new(format!("{family}/{}", entry.name));
-        let reader = Reader::open(Arc::clone(&source) as Arc<dyn ReadAt>, name, options)?;
+        let reader = Reader::open(Arc::clone(source) as Arc<dyn ReadAt>, name, options)?;
         // The file info has the file's id.
         let identified = source.note_fingerprint(reader.trailer().file_info_offset.get());
         identified.map_err(Error::io(&path, "read"))?;

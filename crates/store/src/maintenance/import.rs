@@ -300,7 +300,9 @@ fn install_imported(
     let mut writer = log.writer();
     let opened = import.open_copied(&mut writer, &mut copied, age);
     if opened.is_err() {
-        copied.iter().for_each(|file| import.discard(&file.entry));
+        for file in &copied {
+            import.discard(&file.entry);
+        }
     }
     let Opened { files, newest } = opened?;
     let list = |manifest: &mut Manifest| {
