@@ -66,6 +66,8 @@ pub struct StoreOptions {
     pub index_block_size: u32,
     /// The error rate of HBase's Bloom filters in new files.
     pub bloom_error_rate: ErrorRate,
+    /// The maximum number of open store files; `None` for half of the process's descriptors.
+    pub open_files_max: Option<usize>,
 }
 
 impl Default for StoreOptions {
@@ -87,6 +89,7 @@ impl Default for StoreOptions {
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
             index_block_size: 128 << 10,
+            open_files_max: None,
         }
     }
 }
@@ -198,6 +201,17 @@ impl StoreOptions {
         self
     }
 
+    /// Sets the maximum number of store files that this store has open at the same time.
+    ///
+    /// The least recently used ones are closed, and opened again by their next read. Their indexes
+    /// and filters stay in memory. In any case, the files of all stores of the process together
+    /// take at most half of the descriptors that it may have (`ulimit -n`). Less than 1 counts as 1.
+    /// Default: `None`, which means no further limit.
+    pub const fn open_files_max(mut self, files: Option<usize>) -> Self {
+        self.open_files_max = files;
+        self
+    }
+
     /// Sets whether a family with many files is compacted automatically. Default: yes.
     pub const fn auto_compaction(mut self, auto_compaction: bool) -> Self {
         self.auto_compaction = auto_compaction;
@@ -242,7 +256,7 @@ pub struct CompactionOptions {
     pub ratio: f64,
     /// The hours in which another ratio applies.
     pub off_peak: Option<OffPeak>,
-    /// The maximum bytes written per second.
+    /// The maximum bytes that all compactions of the store write per second.
     pub bytes_per_second: Option<u64>,
 }
 
@@ -320,7 +334,7 @@ impl CompactionOptions {
         self
     }
 
-    /// Limits the bytes that a compaction writes per second. Default: `None`, no limit.
+    /// Limits the bytes that all compactions of the store write per second. Default: `None`, no limit.
     pub const fn bytes_per_second(mut self, bytes: Option<u64>) -> Self {
         self.bytes_per_second = bytes;
         self

@@ -19,6 +19,8 @@ pub struct Stats {
     pub flushes: u64,
     /// Compactions since the store was opened.
     pub compactions: u64,
+    /// Files that were removed since the store was opened because all of their cells had expired.
+    pub files_expired: u64,
     /// Failed compactions since the store was opened. A failed compaction changes no file.
     pub compactions_failed: u64,
     /// The error of the last failed compaction.

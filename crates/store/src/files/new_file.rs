@@ -4,7 +4,7 @@
 //! with a final name is therefore complete. It belongs to the store once the manifest lists it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filter::{FilterKind, Sizing};
@@ -45,12 +45,21 @@ impl NewPlace {
     pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
 
     pub(crate) fn create(catalog: &Catalog, family: &Family) -> Result<(Self, Sink)> {
-        let directory = catalog.opener.family_directory(family);
         let vfs = Arc::clone(catalog.opener.vfs());
-        let place = Self { vfs, directory, name: random_name()? };
+        Self::create_in(vfs, &catalog.opener.family_directory(family))
+    }
+
+    /// Creates a file in a directory, which need not belong to a store.
+    pub(crate) fn create_in(vfs: Arc<dyn Vfs>, directory: &Path) -> Result<(Self, Sink)> {
+        let place = Self { vfs, directory: directory.to_path_buf(), name: random_name()? };
         let path = place.temporary_path();
         let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
         Ok((place, Sink { file, checksum: Crc32c::new() }))
+    }
+
+    /// Returns the name that the file gets.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the id that the file info gets.
@@ -67,7 +76,10 @@ impl NewPlace {
         drop(sink);
         let path = self.directory.join(&self.name);
         self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
-        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
+        if let Err(error) = self.vfs.sync_directory(&self.directory) {
+            let _ = self.vfs.unlink(&path);
+            return Err(Error::io(&self.directory, "sync")(error));
+        }
         Ok((std::mem::take(&mut self.name), checksum))
     }
 
@@ -191,15 +203,18 @@ impl Catalog {
 /// Writes to a file and computes its checksum.
 #[derive(Debug)]
 pub(crate) struct Sink {
-    pub(crate) file: Box<dyn AppendFile>,
-    pub(crate) checksum: Crc32c,
+    file: Box<dyn AppendFile>,
+    checksum: Crc32c,
 }
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Callers of `io::Write` retry interrupted calls. A retry is wrong here, because a part of the
         // bytes may be in the file.
-        self.file.write_all(bytes).map_err(io::Error::other)?;
+        self.file.write_all(bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => io::Error::other(error),
+            _ => error,
+        })?;
         self.checksum.update(bytes);
         Ok(bytes.len())
     }

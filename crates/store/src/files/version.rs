@@ -85,6 +85,11 @@ impl StoreVersion {
         families.map(|family| family.memstore_bytes()).sum()
     }
 
+    /// Returns whether the last flush of a family failed because of its settings or its cells.
+    pub(crate) fn has_failed_flush(&self) -> bool {
+        self.families.iter().any(|family| family.family.failures.has_failed_flush())
+    }
+
     /// Returns the bytes of the memstores that accept writes.
     pub(crate) fn active_bytes(&self) -> usize {
         self.families.iter().map(|family| family.active.bytes()).sum()

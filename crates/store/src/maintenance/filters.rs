@@ -16,7 +16,7 @@ use crate::files::catalog::Catalog;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry};
 use crate::files::new_file::NewPlace;
 use crate::files::store_file::StoreFile;
-use crate::files::version::{Family, FamilyVersion};
+use crate::files::version::Family;
 
 /// Returns the filter for a new file with `rows` rows, given the other files of the family.
 pub(crate) fn filter_of_new(
@@ -94,11 +94,12 @@ fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
 
 impl Maintenance {
     /// Rebuilds the filter of every file of a family by the family's options. Copies the data blocks
-    /// unchanged.
+    /// unchanged. A drop of the family waits for the file that is being copied.
     pub(crate) fn rebuild_filters(&self, catalog: &Catalog, family: &str) -> Result<()> {
-        let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
-        let version = catalog.version();
-        let version: &FamilyVersion = version.known_family(family.as_bytes())?;
+        self.health.check_writable()?;
+        let turn = self.turns.take_by_hand(family);
+        let _watch = self.health.poison_on_panic();
+        let version = Arc::clone(catalog.version().known_family(family.as_bytes())?);
         let family = &version.family;
         let files: Vec<_> = version.files.by_sequence().cloned().collect();
         let filters: Vec<_> = match family.options.filter {
@@ -113,8 +114,9 @@ impl Maintenance {
             }
         };
         for (file, filter) in files.iter().zip(filters) {
+            turn.check_not_cancelled()?;
             let entry = copy_with_filter(catalog, family, file, filter)?;
-            let copy = catalog.opener.open_file(family, &entry)?;
+            let copy = catalog.open_new(family, &entry)?;
             catalog.replace_files(family, std::slice::from_ref(file), Some(&copy), None)?;
         }
         Ok(())

@@ -25,7 +25,7 @@ use sstable::{Caching, KeyRef, SequenceId};
 
 use super::background::Maintenance;
 use crate::error::{Error, Result};
-use crate::files::catalog::Catalog;
+use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::family_map::map::Inserted;
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::new_file::{FilePurpose, NewFile};
@@ -73,8 +73,14 @@ pub(super) struct Flushed {
 impl Maintenance {
     /// Writes all memstores to files and syncs the files.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let one_at_a_time = self.take_turn(&self.flush_turn)?;
-        let result = self.flush_all(catalog, log).map_err(|error| self.health.poison(error));
+        let one_at_a_time = self.take_flush_turn()?;
+        let result = self.flush_all(catalog, log);
+        let result = result.map_err(|error| self.health.poison_unless_shortage(error));
+        match &result {
+            Ok(()) => self.tasks.end_flush_delay(),
+            Err(error) if error.is_shortage() => self.tasks.want_flush_later(),
+            Err(_) => {}
+        }
         self.tasks.flush_ended();
         drop(one_at_a_time);
         result?;
@@ -90,7 +96,9 @@ impl Maintenance {
         drop(writer);
         let _span = WorkSpan::begin(Work::Flush);
         let flushed = self.write_families(catalog, &version.families, rotated)?;
-        let unneeded = install_flushed(catalog, &flushed)?;
+        let installed = install_flushed(catalog, &flushed);
+        discard_unless_listed(&installed, flushed.files());
+        let unneeded = installed?;
         if flushed.failed.is_empty() {
             self.count(|counts| counts.flushes += 1);
         }
@@ -112,7 +120,11 @@ impl Maintenance {
         for version in families.into_iter().filter(|version| !version.flushing.is_empty()) {
             match write_memstores(catalog, version, newest, self.options.cache_on_write) {
                 Ok(written) => flush.written.push(written),
-                Err(error) if error.is_io() => return Err(error),
+                Err(error) if error.is_io() => {
+                    let failed = Err(error);
+                    discard_unless_listed(&failed, flush.files());
+                    return failed;
+                }
                 // The family's settings or cells are at fault.
                 Err(error) => {
                     let Family { id, name, failures, .. } = &*version.family;
@@ -130,7 +142,7 @@ impl Maintenance {
     pub(super) fn rotate_full_memstores(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let result =
             rotate_memstores(catalog, &mut log.writer(), self.options.memstore_flush_bytes);
-        result.map(drop).map_err(|error| self.health.poison(error))
+        result.map(drop).map_err(|error| self.health.poison_unless_shortage(error))
     }
 }
 
@@ -198,7 +210,7 @@ fn write_memstores(
         }
         cells.advance()?;
     }
-    let file = file.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+    let file = file.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
     // A scan of the new file brings its blocks into the cache.
     if let Some(file) = file.as_ref().filter(|_| cache_on_write) {
         let mut cells = file.reader.scanner(Caching::Use);
@@ -224,6 +236,11 @@ pub(super) fn install_flushed(catalog: &Catalog, flushed: &Flush) -> Result<Rang
 }
 
 impl Flush {
+    /// Returns the files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Arc<StoreFile>> {
+        self.written.iter().filter_map(|flushed| flushed.file.as_ref())
+    }
+
     /// Lists the files in the manifest, and notes that the log is needed only from `segment` on.
     ///
     /// If a family could not be written, all of the log is still needed, but only for this family.

@@ -31,6 +31,8 @@ pub struct Store {
 impl Store {
     /// Opens the store in `directory`, or creates one if the options allow it.
     ///
+    /// If the log has 32 segments or more, the open flushes, so that the log becomes short.
+    ///
     /// # Errors
     ///
     /// * [`Error::Missing`](crate::Error::Missing) if no store exists and none may be created,
@@ -44,7 +46,7 @@ impl Store {
         options.check()?;
         check_finished(&*options.vfs, directory.as_ref())?;
         let mut inner = StoreInner::open(directory.as_ref(), options)?;
-        inner.start_threads()?;
+        inner.start()?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -143,7 +145,8 @@ impl Store {
     /// began before go on reading the family; its files are removed when the last of them ends, or
     /// by the next open.
     ///
-    /// The memstores of the other families are flushed, and writers wait until that is done. A
+    /// A compaction of the family is cancelled; that of another is not waited for. The memstores of
+    /// the other families are flushed, and writers wait until that is done. A
     /// write to the family that runs at the same time is either done before the drop, or refused
     /// as a whole.
     ///
@@ -214,7 +217,9 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored; nothing is written
     /// then. [`Error::Busy`](crate::Error::Busy) if flushes do not keep up.
     /// [`Error::FlushFailed`](crate::Error::FlushFailed) if the file of a family cannot be written
-    /// and its memstore is full. If the log cannot be written, the store stops, and every later
+    /// and its memstore is full. If there is no space, quota or descriptor for the log record,
+    /// nothing is written, and a later attempt may succeed. If the log cannot be written for another
+    /// reason or synced, the store stops, and every later
     /// write returns [`Error::Poisoned`](crate::Error::Poisoned).
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
         self.write_batch(batch.into(), durability, DefaultTimestamp::Now)
@@ -233,7 +238,7 @@ impl Store {
         if cells.is_empty() {
             return Ok(());
         }
-        maintenance.wait_for_room(catalog)?;
+        maintenance.wait_for_room(catalog, log)?;
         log.commit(catalog, cells, durability, default_timestamp)?;
         maintenance.after_write(catalog, log, durability)
     }
@@ -254,7 +259,7 @@ impl Store {
         // Loads the blocks into the cache, so that the second read, under the writer's lock, is
         // fast.
         self.view().get(&get)?;
-        maintenance.wait_for_room(catalog)?;
+        maintenance.wait_for_room(catalog, log)?;
         let written = log.commit_computed(catalog, *durability, replaces, compute)?;
         maintenance.after_write(catalog, log, *durability)?;
         Ok(written)

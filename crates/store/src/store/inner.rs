@@ -69,9 +69,10 @@ impl StoreInner {
         }
     }
 
-    /// Starts the background threads, if the options ask for them.
-    pub(super) fn start_threads(&mut self) -> Result<()> {
-        self.maintenance.start(&self.catalog, &self.log, &mut self.threads)
+    /// Starts the background threads, if the options ask for them, and shortens a long log.
+    pub(super) fn start(&mut self) -> Result<()> {
+        self.maintenance.start(&self.catalog, &self.log, &mut self.threads)?;
+        self.maintenance.shorten_log(&self.catalog, &self.log)
     }
 
     pub(super) fn stats(&self) -> Stats {
@@ -88,6 +89,7 @@ impl StoreInner {
             sequence_id: self.catalog.visible().get(),
             flushes: counts.flushes,
             compactions: counts.compactions,
+            files_expired: counts.files_expired,
             compactions_failed: counts.compactions_failed,
             compaction_failure: counts.compaction_failure,
             write_stalls: counts.write_stalls,

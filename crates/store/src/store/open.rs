@@ -20,6 +20,7 @@ use crate::files::names::{LOCK_NAME, WAL_DIRECTORY};
 use crate::files::new_file::NewPlace;
 use crate::files::opener::Opener;
 use crate::files::own_directory::{check_is_own, check_is_own_or_missing};
+use crate::files::reserve::ReservedFiles;
 use crate::files::segment_number::SegmentNumber;
 use crate::files::version::StoreVersion;
 use crate::options::StoreOptions;
@@ -64,7 +65,9 @@ impl LoadedState {
 
 impl StoreInner {
     /// Opens the store in `directory`, or creates one if the options allow it. Starts no threads.
-    pub(crate) fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
+    pub(crate) fn open(directory: &Path, mut options: StoreOptions) -> Result<Self> {
+        let reserved = ReservedFiles::new(Arc::clone(&options.vfs));
+        options.vfs = reserved.clone();
         let vfs = Arc::clone(&options.vfs);
         let manifest = Manifest::load(&*vfs, directory);
         if !options.create && matches!(manifest, Ok(None)) {
@@ -74,6 +77,7 @@ impl StoreInner {
         check_is_own_or_missing(&*vfs, directory, WAL_DIRECTORY)?;
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
         let lock = take_lock(&*vfs, directory)?;
+        reserved.keep_spare(directory.join(LOCK_NAME));
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
         // Only under the lock is the manifest stable.
         let manifest = match Manifest::load(&*vfs, directory)? {

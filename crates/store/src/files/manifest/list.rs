@@ -103,6 +103,11 @@ impl Manifest {
         })
     }
 
+    /// Returns the number of log segments that must exist.
+    pub(crate) const fn log_segments(&self) -> u64 {
+        self.log_end.0.saturating_sub(self.first_segment.0)
+    }
+
     /// Reads the manifest of the store in `directory`. Returns `None` if there is none.
     pub(crate) fn load(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Self>> {
         let path = directory.join(Self::NAME);
@@ -123,6 +128,12 @@ impl Manifest {
 
     /// Replaces the manifest of the store in `directory`. The new one is then on disk.
     pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        self.write_unfinished(vfs, directory)?;
+        Self::install_unfinished(vfs, directory)
+    }
+
+    /// Writes the manifest to a temporary file, which is then on disk.
+    pub(crate) fn write_unfinished(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         let bytes = self.to_bytes();
         if u64::try_from(bytes.len()).is_ok_and(|len| len > Self::LEN_MAX) {
             let what = "the list of the store's files would exceed 256 MiB; compact the store";
@@ -132,11 +143,20 @@ impl Manifest {
         let temporary = directory.join(Self::TEMPORARY_NAME);
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
         file.write_all(&bytes).map_err(Error::io(&temporary, "write"))?;
-        file.sync().map_err(Error::io(&temporary, "sync"))?;
-        drop(file);
+        file.sync().map_err(Error::io(&temporary, "sync"))
+    }
+
+    /// Replaces the manifest by the one in the temporary file.
+    ///
+    /// After an error it is unknown which of them is on disk.
+    pub(crate) fn install_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let temporary = directory.join(Self::TEMPORARY_NAME);
         let path = directory.join(Self::NAME);
-        vfs.rename(&temporary, &path).map_err(Error::io(&path, "replace"))?;
-        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
+        // Without the kind of the error: the caller must not try again.
+        let replaced = vfs.rename(&temporary, &path).map_err(io::Error::other);
+        replaced.map_err(Error::io(&path, "replace"))?;
+        let synced = vfs.sync_directory(directory).map_err(io::Error::other);
+        synced.map_err(Error::io(directory, "sync"))
     }
 
     /// Removes the temporary file of a manifest that a crash left, if there is one.
