@@ -112,9 +112,9 @@ fn every_extreme_value_of_a_filter_is_refused_or_written() {
         for rate in rates {
             let sizing = Sizing::ErrorRate(ErrorRate::new(rate).unwrap());
             let expected = match (kind, rate) {
-                (_, 1e-300) => Some(true),
-                (FilterKind::BinaryFuse, ..=1e-5) => Some(true),
-                (FilterKind::Cuckoo | FilterKind::SplitBlock, ..=1e-9) => Some(true),
+                (_, 1e-300)
+                | (FilterKind::BinaryFuse, ..=1e-5)
+                | (FilterKind::Cuckoo | FilterKind::SplitBlock, ..=1e-9) => Some(true),
                 (_, 0.5..) => Some(false),
                 _ => None,
             };
@@ -309,7 +309,7 @@ fn a_store_with_settings_that_are_refused_now_opens_and_is_flushed() {
                 as &dyn Fn(&mut StoredOptions),
         ),
         ("block size", FamilyOptions::default(), &|it| {
-            it.set(StoredOptions::BLOCK_SIZE, &[0xff; 4])
+            it.set(StoredOptions::BLOCK_SIZE, &[0xff; 4]);
         }),
         ("prefix 0", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0, 0])),
         ("prefix", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0x80, 0])),
