@@ -112,9 +112,9 @@ fn every_extreme_value_of_a_filter_is_refused_or_written() {
         for rate in rates {
             let sizing = Sizing::ErrorRate(ErrorRate::new(rate).unwrap());
             let expected = match (kind, rate) {
-                (_, 1e-300) => Some(true),
-                (FilterKind::BinaryFuse, ..=1e-5) => Some(true),
-                (FilterKind::Cuckoo | FilterKind::SplitBlock, ..=1e-9) => Some(true),
+                (_, 1e-300)
+                | (FilterKind::BinaryFuse, ..=1e-5)
+                | (FilterKind::Cuckoo | FilterKind::SplitBlock, ..=1e-9) => Some(true),
                 (_, 0.5..) => Some(false),
                 _ => None,
             };
@@ -309,7 +309,7 @@ fn a_store_with_settings_that_are_refused_now_opens_and_is_flushed() {
                 as &dyn Fn(&mut StoredOptions),
         ),
         ("block size", FamilyOptions::default(), &|it| {
-            it.set(StoredOptions::BLOCK_SIZE, &[0xff; 4])
+            it.set(StoredOptions::BLOCK_SIZE, &[0xff; 4]);
         }),
         ("prefix 0", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0, 0])),
         ("prefix", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0x80, 0])),
@@ -425,8 +425,11 @@ fn a_family_that_cannot_be_flushed_does_not_stop_the_others() {
         assert_eq!(stats.family("other").unwrap().flush_failure, None);
         assert!(stats.family("other").unwrap().files > 0);
         assert_eq!(stats.family("other").unwrap().memstore_bytes, 0);
-        // Not even its drop, which would need the log.
+        // The log must stay, so no family can be dropped but this one.
+        store.put(Put::new("unflushed").column("other", "q", "value")).unwrap();
         assert!(matches!(store.drop_family("other"), Err(Error::FlushFailed { .. })));
+        let recovered = Store::open_read_only(directory.path(), quiet()).unwrap();
+        assert!(value_of(&recovered, "other", "unflushed").is_some());
         drop(store);
 
         // The log has every cell, and each is in the memstore or in a file.
@@ -434,6 +437,7 @@ fn a_family_that_cannot_be_flushed_does_not_stop_the_others() {
         let stats = store.stats();
         assert_eq!(stats.family("family").unwrap().memstore_cells, u64::from(accepted));
         assert_eq!(stats.family("other").unwrap().memstore_cells, 0, "those are in files");
+        assert!(value_of(&store, "other", "unflushed").is_some());
         for (family, rows) in [("family", accepted), ("other", 2000)] {
             for number in 0..rows {
                 assert!(value_of(&store, family, &row(number)).is_some(), "{family} {number}");

@@ -82,7 +82,7 @@ impl StoreVersion {
     pub(crate) fn memstore_bytes(&self) -> usize {
         let families = self.families.iter();
         let families = families.filter(|family| !family.family.failures.has_failed_flush());
-        families.map(|family| family.memstore_bytes()).sum()
+        families.flat_map(|family| family.memstores()).map(|memstore| memstore.bytes()).sum()
     }
 
     /// Returns whether the last flush of a family failed because of its settings or its cells.
@@ -150,7 +150,11 @@ impl FamilyVersion {
 
     /// Returns the error of the last flush if it failed and the memstores are full.
     pub(crate) fn check_room(&self) -> Result<()> {
-        self.family.failures.check_room(&self.family.name, || self.memstore_bytes())
+        let Family { name, failures, .. } = &*self.family;
+        if !failures.has_failed_flush() {
+            return Ok(());
+        }
+        failures.check_room(name, self.memstore_bytes())
     }
 
     pub(crate) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {

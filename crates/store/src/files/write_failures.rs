@@ -59,14 +59,9 @@ impl WriteFailures {
         lock(&self.state).flush.clone()
     }
 
-    /// Returns the error of the failed flush if the memstores have so many bytes that they are
-    /// full.
-    pub(super) fn check_room(
-        &self,
-        family: &str,
-        memstore_bytes: impl Fn() -> usize,
-    ) -> Result<()> {
-        if !self.has_failed_flush() || memstore_bytes() < self.memstore_bytes_max.load(Relaxed) {
+    /// Returns the error of the failed flush if the memstores, of `memstore_bytes`, are full.
+    pub(super) fn check_room(&self, family: &str, memstore_bytes: usize) -> Result<()> {
+        if memstore_bytes < self.memstore_bytes_max.load(Relaxed) {
             return Ok(());
         }
         self.check_flushed(family)

@@ -78,9 +78,11 @@ impl Maintenance {
         let version = catalog.version();
         let removed = Arc::clone(version.known_family(name.as_bytes())?);
         let others = version.families.iter().filter(|it| it.family.id != removed.family.id);
-        let flushed =
+        let mut flushed =
             rotated.map(|rotated| self.write_families(catalog, others, rotated)).transpose()?;
-        if let Some(failed) = flushed.as_ref().filter(|flushed| !flushed.failed.is_empty()) {
+        if let Some(failed) = flushed.as_mut().filter(|flushed| !flushed.failed.is_empty()) {
+            // The family stays, and its memstores are not written.
+            failed.failed.push(removed.family.id);
             // The log is needed for the failed family, and it has records of the dropped one.
             let installed = install_flushed(catalog, failed);
             discard_unless_listed(&installed, failed.files());
