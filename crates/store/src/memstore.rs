@@ -56,7 +56,8 @@ impl Memstore {
             bytes += Self::bytes_of(&borrowed);
             has_tags |= !borrowed.tags.is_empty();
             deletes_families |= borrowed.cell_type.deletes_family();
-            tree.replace(Entry { head: row_head(borrowed.row), cell });
+            let (head, column) = (row_head(borrowed.row), row_head(borrowed.qualifier));
+            tree.replace(Entry { head, column, cell });
         }
         self.count.store(tree.len(), Relaxed);
         drop(tree);
@@ -89,11 +90,7 @@ impl Memstore {
             // The key without the bytes of the cell that is removed.
             let key =
                 KeyRef { timestamp: put.timestamp, type_code: put.key().type_code, ..cell.key() };
-            older.push(SeekPosition {
-                key,
-                sequence_id: put.sequence_id,
-                ..SeekPosition::after(*cell)
-            });
+            older.push(SeekPosition::new(key, put.sequence_id, false));
             bytes += Self::bytes_of(&put);
         }
         for put in &older {
@@ -220,6 +217,7 @@ enum BatchEnd {
 #[derive(Debug)]
 pub(crate) struct SeekPosition<'a> {
     head: RowHead,
+    column: RowHead,
     key: KeyRef<'a>,
     sequence_id: SequenceId,
     is_exclusive: bool,
@@ -229,33 +227,51 @@ impl<'a> SeekPosition<'a> {
     /// The position of the first cell at or after `key`.
     pub(crate) fn at_or_after(key: KeyRef<'a>) -> Self {
         // Of equal keys the greatest sequence id comes first.
-        Self { head: row_head(key.row), key, sequence_id: SequenceId::MAX, is_exclusive: false }
+        Self::new(key, SequenceId::MAX, false)
     }
 
     /// The position after `cell`.
     pub(crate) fn after(cell: CellRef<'a>) -> Self {
-        let (key, sequence_id) = (cell.key(), cell.sequence_id);
-        Self { head: row_head(key.row), key, sequence_id, is_exclusive: true }
+        Self::new(cell.key(), cell.sequence_id, true)
+    }
+
+    fn new(key: KeyRef<'a>, sequence_id: SequenceId, is_exclusive: bool) -> Self {
+        // `KeyRef::after_row` has neither family nor qualifier, and is after all columns.
+        let ends_row = key.type_code == KeyRef::MINIMUM && key.family.is_empty();
+        let column = if ends_row { [u64::MAX; 2] } else { row_head(key.qualifier) };
+        Self { head: row_head(key.row), column, key, sequence_id, is_exclusive }
     }
 }
 
-/// A cell in the tree. With the row heads in the tree's nodes, a search reads few of the cells it
-/// passes.
+/// A cell in the tree. With the heads of row and column in the tree's nodes, a search reads few of
+/// the cells it passes, also in a row with many columns.
 #[derive(Debug)]
 struct Entry {
     head: RowHead,
+    column: RowHead,
     cell: Cell,
 }
 
 /// The sort key of an entry or position; lets the tree be searched by a borrowed key.
 trait SortKey {
     fn head(&self) -> RowHead;
+    fn row_len(&self) -> usize;
+    /// The first bytes of the qualifier.
+    fn column(&self) -> RowHead;
     fn key_and_id(&self) -> (KeyRef<'_>, SequenceId);
 }
 
 impl SortKey for Entry {
     fn head(&self) -> RowHead {
         self.head
+    }
+
+    fn row_len(&self) -> usize {
+        self.cell.row().len()
+    }
+
+    fn column(&self) -> RowHead {
+        self.column
     }
 
     fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
@@ -268,16 +284,33 @@ impl SortKey for SeekPosition<'_> {
         self.head
     }
 
+    fn row_len(&self) -> usize {
+        self.key.row.len()
+    }
+
+    fn column(&self) -> RowHead {
+        self.column
+    }
+
     fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
         (self.key, self.sequence_id)
     }
 }
 
 fn compare_sort_keys<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
-    left.head().cmp(&right.head()).then_with(|| {
-        let ((left, left_id), (right, right_id)) = (left.key_and_id(), right.key_and_id());
-        left.cmp(&right).then_with(|| right_id.cmp(&left_id))
-    })
+    left.head().cmp(&right.head()).then_with(|| compare_in_row(left, right))
+}
+
+/// Compares two keys with equal heads of their rows.
+fn compare_in_row<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
+    // A short row is all in its head, so rows of one length are equal. All cells have one family; only
+    // a position before or after the row has none.
+    let is_same_row = left.row_len() == right.row_len() && left.row_len() <= size_of::<RowHead>();
+    if is_same_row && left.column() != right.column() {
+        return left.column().cmp(&right.column());
+    }
+    let ((left, left_id), (right, right_id)) = (left.key_and_id(), right.key_and_id());
+    left.cmp(&right).then_with(|| right_id.cmp(&left_id))
 }
 
 impl Ord for Entry {
