@@ -56,8 +56,8 @@ impl Memstore {
             bytes += Self::bytes_of(&borrowed);
             has_tags |= !borrowed.tags.is_empty();
             deletes_families |= borrowed.cell_type.deletes_family();
-            let (head, column) = (row_head(borrowed.row), row_head(borrowed.qualifier));
-            tree.replace(Entry { head, column, cell });
+            let (row, column) = (RowStart::of(borrowed.row), row_head(borrowed.qualifier));
+            tree.replace(Entry { row, column, cell });
         }
         self.count.store(tree.len(), Relaxed);
         drop(tree);
@@ -216,7 +216,7 @@ enum BatchEnd {
 /// A position in the order of cells, from which a memstore is read.
 #[derive(Debug)]
 pub(crate) struct SeekPosition<'a> {
-    head: RowHead,
+    row: RowStart,
     column: RowHead,
     key: KeyRef<'a>,
     sequence_id: SequenceId,
@@ -239,7 +239,7 @@ impl<'a> SeekPosition<'a> {
         // `KeyRef::after_row` has neither family nor qualifier, and is after all columns.
         let ends_row = key.type_code == KeyRef::MINIMUM && key.family.is_empty();
         let column = if ends_row { [u64::MAX; 2] } else { row_head(key.qualifier) };
-        Self { head: row_head(key.row), column, key, sequence_id, is_exclusive }
+        Self { row: RowStart::of(key.row), column, key, sequence_id, is_exclusive }
     }
 }
 
@@ -247,27 +247,22 @@ impl<'a> SeekPosition<'a> {
 /// the cells it passes, also in a row with many columns.
 #[derive(Debug)]
 struct Entry {
-    head: RowHead,
+    row: RowStart,
     column: RowHead,
     cell: Cell,
 }
 
 /// The sort key of an entry or position; lets the tree be searched by a borrowed key.
 trait SortKey {
-    fn head(&self) -> RowHead;
-    fn row_len(&self) -> usize;
+    fn row(&self) -> RowStart;
     /// The first bytes of the qualifier.
     fn column(&self) -> RowHead;
     fn key_and_id(&self) -> (KeyRef<'_>, SequenceId);
 }
 
 impl SortKey for Entry {
-    fn head(&self) -> RowHead {
-        self.head
-    }
-
-    fn row_len(&self) -> usize {
-        self.cell.row().len()
+    fn row(&self) -> RowStart {
+        self.row
     }
 
     fn column(&self) -> RowHead {
@@ -280,12 +275,8 @@ impl SortKey for Entry {
 }
 
 impl SortKey for SeekPosition<'_> {
-    fn head(&self) -> RowHead {
-        self.head
-    }
-
-    fn row_len(&self) -> usize {
-        self.key.row.len()
+    fn row(&self) -> RowStart {
+        self.row
     }
 
     fn column(&self) -> RowHead {
@@ -298,19 +289,36 @@ impl SortKey for SeekPosition<'_> {
 }
 
 fn compare_sort_keys<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
-    left.head().cmp(&right.head()).then_with(|| compare_in_row(left, right))
+    let row = left.row();
+    row.cmp(&right.row()).then_with(|| {
+        // All cells have one family; only a position before or after the row has none.
+        if row.is_whole() && left.column() != right.column() {
+            return left.column().cmp(&right.column());
+        }
+        let ((left, left_id), (right, right_id)) = (left.key_and_id(), right.key_and_id());
+        left.cmp(&right).then_with(|| right_id.cmp(&left_id))
+    })
 }
 
-/// Compares two keys with equal heads of their rows.
-fn compare_in_row<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
-    // A short row is all in its head, so rows of one length are equal. All cells have one family; only
-    // a position before or after the row has none.
-    let is_same_row = left.row_len() == right.row_len() && left.row_len() <= size_of::<RowHead>();
-    if is_same_row && left.column() != right.column() {
-        return left.column().cmp(&right.column());
+/// The first 15 bytes of a row, padded with zeros, and its length if that is less than 16, else 16.
+///
+/// Rows are in the order of their starts. Rows of at most 15 bytes are equal if their starts are.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct RowStart(RowHead);
+
+impl RowStart {
+    const LEN_MAX: u64 = 15;
+
+    fn of(row: &[u8]) -> Self {
+        let [first, second] = row_head(row);
+        let len = u64::try_from(row.len()).map_or(u64::MAX, |len| len.min(Self::LEN_MAX + 1));
+        Self([first, second & !0xff | len])
     }
-    let ((left, left_id), (right, right_id)) = (left.key_and_id(), right.key_and_id());
-    left.cmp(&right).then_with(|| right_id.cmp(&left_id))
+
+    /// Returns whether the start has the whole row.
+    const fn is_whole(self) -> bool {
+        self.0[1] & 0xff <= Self::LEN_MAX
+    }
 }
 
 impl Ord for Entry {
@@ -358,3 +366,60 @@ impl PartialEq for dyn SortKey + '_ {
 }
 
 impl Eq for dyn SortKey + '_ {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use sstable::Timestamp;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_in_the_order_of_their_starts(
+            prefix in prop::collection::vec(prop::sample::select(vec![0, 1, 16, 255]), 0..20),
+            (left, right) in prop::array::uniform2(
+                prop::collection::vec(prop::sample::select(vec![0, 1, 15, 16, 255]), 0..5),
+            ).prop_map(|[left, right]| (left, right)),
+        ) {
+            let [left, right] = [left, right].map(|end| [prefix.clone(), end].concat());
+            let (left_start, right_start) = (RowStart::of(&left), RowStart::of(&right));
+            let order = left_start.cmp(&right_start);
+            prop_assert!(order.is_eq() || order == left.cmp(&right));
+            if order.is_eq() && left_start.is_whole() {
+                prop_assert_eq!(left, right);
+            }
+        }
+
+        /// The order of the tree is that of the keys, also for the positions around rows and columns.
+        #[test]
+        fn entries_and_positions_are_in_the_order_of_their_keys(
+            keys in prop::collection::vec(
+                (
+                    prop::sample::select(vec!["r", "r\0", "row of 15 bytes", "a row of 16 byte", "z"]),
+                    prop::sample::select(vec!["", "\0", "a", "a qualifier of 20 by", "a qualifier of 20 bz"]),
+                    0..3_i64,
+                    0..5_usize,
+                ),
+                2,
+            ),
+        ) {
+            let key = |(row, qualifier, time, kind): (&'static str, &'static str, i64, usize)| {
+                let (row, qualifier) = (row.as_bytes(), qualifier.as_bytes());
+                let put = CellRef::put(row, b"f", qualifier, Timestamp::new(time), b"");
+                match kind {
+                    0 => KeyRef::before_row(row),
+                    1 => KeyRef::after_row(row),
+                    2 => KeyRef::before_column(row, b"f", qualifier),
+                    3 => KeyRef::after_column(row, b"f", qualifier),
+                    _ => put.key(),
+                }
+            };
+            let (left, right) = (key(keys[0]), key(keys[1]));
+            let position = |key| SeekPosition::new(key, SequenceId::MAX, false);
+            let (left_position, right_position) = (position(left), position(right));
+            let found = (&left_position as &dyn SortKey).cmp(&right_position as &dyn SortKey);
+            prop_assert_eq!(found, left.cmp(&right), "{} {}", left, right);
+        }
+    }
+}

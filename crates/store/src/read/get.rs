@@ -455,9 +455,9 @@ impl<'a> FamilyGet<'a> {
 }
 
 /// Reads a merge to its end; returns the number of cells copied from memstores.
-fn read_merge<'a>(
+fn read_merge(
     mut merge: RowMerge<'_>,
-    lookup: &mut RowLookup<'a>,
+    lookup: &mut RowLookup<'_>,
     answer: &mut impl Answer,
     observer: &mut impl GetObserver,
 ) -> Result<usize> {
