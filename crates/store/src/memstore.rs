@@ -56,7 +56,8 @@ impl Memstore {
             bytes += Self::bytes_of(&borrowed);
             has_tags |= !borrowed.tags.is_empty();
             deletes_families |= borrowed.cell_type.deletes_family();
-            tree.replace(Entry { head: row_head(borrowed.row), cell });
+            let (row, column) = (RowStart::of(borrowed.row), row_head(borrowed.qualifier));
+            tree.replace(Entry { row, column, cell });
         }
         self.count.store(tree.len(), Relaxed);
         drop(tree);
@@ -89,11 +90,7 @@ impl Memstore {
             // The key without the bytes of the cell that is removed.
             let key =
                 KeyRef { timestamp: put.timestamp, type_code: put.key().type_code, ..cell.key() };
-            older.push(SeekPosition {
-                key,
-                sequence_id: put.sequence_id,
-                ..SeekPosition::after(*cell)
-            });
+            older.push(SeekPosition::new(key, put.sequence_id, false));
             bytes += Self::bytes_of(&put);
         }
         for put in &older {
@@ -219,7 +216,8 @@ enum BatchEnd {
 /// A position in the order of cells, from which a memstore is read.
 #[derive(Debug)]
 pub(crate) struct SeekPosition<'a> {
-    head: RowHead,
+    row: RowStart,
+    column: RowHead,
     key: KeyRef<'a>,
     sequence_id: SequenceId,
     is_exclusive: bool,
@@ -229,33 +227,46 @@ impl<'a> SeekPosition<'a> {
     /// The position of the first cell at or after `key`.
     pub(crate) fn at_or_after(key: KeyRef<'a>) -> Self {
         // Of equal keys the greatest sequence id comes first.
-        Self { head: row_head(key.row), key, sequence_id: SequenceId::MAX, is_exclusive: false }
+        Self::new(key, SequenceId::MAX, false)
     }
 
     /// The position after `cell`.
     pub(crate) fn after(cell: CellRef<'a>) -> Self {
-        let (key, sequence_id) = (cell.key(), cell.sequence_id);
-        Self { head: row_head(key.row), key, sequence_id, is_exclusive: true }
+        Self::new(cell.key(), cell.sequence_id, true)
+    }
+
+    fn new(key: KeyRef<'a>, sequence_id: SequenceId, is_exclusive: bool) -> Self {
+        // `KeyRef::after_row` has neither family nor qualifier, and is after all columns.
+        let ends_row = key.type_code == KeyRef::MINIMUM && key.family.is_empty();
+        let column = if ends_row { [u64::MAX; 2] } else { row_head(key.qualifier) };
+        Self { row: RowStart::of(key.row), column, key, sequence_id, is_exclusive }
     }
 }
 
-/// A cell in the tree. With the row heads in the tree's nodes, a search reads few of the cells it
-/// passes.
+/// A cell in the tree. With the heads of row and column in the tree's nodes, a search reads few of
+/// the cells it passes, also in a row with many columns.
 #[derive(Debug)]
 struct Entry {
-    head: RowHead,
+    row: RowStart,
+    column: RowHead,
     cell: Cell,
 }
 
 /// The sort key of an entry or position; lets the tree be searched by a borrowed key.
 trait SortKey {
-    fn head(&self) -> RowHead;
+    fn row(&self) -> RowStart;
+    /// The first bytes of the qualifier.
+    fn column(&self) -> RowHead;
     fn key_and_id(&self) -> (KeyRef<'_>, SequenceId);
 }
 
 impl SortKey for Entry {
-    fn head(&self) -> RowHead {
-        self.head
+    fn row(&self) -> RowStart {
+        self.row
+    }
+
+    fn column(&self) -> RowHead {
+        self.column
     }
 
     fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
@@ -264,8 +275,12 @@ impl SortKey for Entry {
 }
 
 impl SortKey for SeekPosition<'_> {
-    fn head(&self) -> RowHead {
-        self.head
+    fn row(&self) -> RowStart {
+        self.row
+    }
+
+    fn column(&self) -> RowHead {
+        self.column
     }
 
     fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
@@ -274,10 +289,36 @@ impl SortKey for SeekPosition<'_> {
 }
 
 fn compare_sort_keys<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
-    left.head().cmp(&right.head()).then_with(|| {
+    let row = left.row();
+    row.cmp(&right.row()).then_with(|| {
+        // All cells have one family; only a position before or after the row has none.
+        if row.is_whole() && left.column() != right.column() {
+            return left.column().cmp(&right.column());
+        }
         let ((left, left_id), (right, right_id)) = (left.key_and_id(), right.key_and_id());
         left.cmp(&right).then_with(|| right_id.cmp(&left_id))
     })
+}
+
+/// The first 15 bytes of a row, padded with zeros, and its length if that is less than 16, else 16.
+///
+/// Rows are in the order of their starts. Rows of at most 15 bytes are equal if their starts are.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct RowStart(RowHead);
+
+impl RowStart {
+    const LEN_MAX: u64 = 15;
+
+    fn of(row: &[u8]) -> Self {
+        let [first, second] = row_head(row);
+        let len = u64::try_from(row.len()).map_or(u64::MAX, |len| len.min(Self::LEN_MAX + 1));
+        Self([first, second & !0xff | len])
+    }
+
+    /// Returns whether the start has the whole row.
+    const fn is_whole(self) -> bool {
+        self.0[1] & 0xff <= Self::LEN_MAX
+    }
 }
 
 impl Ord for Entry {
@@ -325,3 +366,60 @@ impl PartialEq for dyn SortKey + '_ {
 }
 
 impl Eq for dyn SortKey + '_ {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use sstable::Timestamp;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_in_the_order_of_their_starts(
+            prefix in prop::collection::vec(prop::sample::select(vec![0, 1, 16, 255]), 0..20),
+            (left, right) in prop::array::uniform2(
+                prop::collection::vec(prop::sample::select(vec![0, 1, 15, 16, 255]), 0..5),
+            ).prop_map(|[left, right]| (left, right)),
+        ) {
+            let [left, right] = [left, right].map(|end| [prefix.clone(), end].concat());
+            let (left_start, right_start) = (RowStart::of(&left), RowStart::of(&right));
+            let order = left_start.cmp(&right_start);
+            prop_assert!(order.is_eq() || order == left.cmp(&right));
+            if order.is_eq() && left_start.is_whole() {
+                prop_assert_eq!(left, right);
+            }
+        }
+
+        /// The order of the tree is that of the keys, also for the positions around rows and columns.
+        #[test]
+        fn entries_and_positions_are_in_the_order_of_their_keys(
+            keys in prop::collection::vec(
+                (
+                    prop::sample::select(vec!["r", "r\0", "row of 15 bytes", "a row of 16 byte", "z"]),
+                    prop::sample::select(vec!["", "\0", "a", "a qualifier of 20 by", "a qualifier of 20 bz"]),
+                    0..3_i64,
+                    0..5_usize,
+                ),
+                2,
+            ),
+        ) {
+            let key = |(row, qualifier, time, kind): (&'static str, &'static str, i64, usize)| {
+                let (row, qualifier) = (row.as_bytes(), qualifier.as_bytes());
+                let put = CellRef::put(row, b"f", qualifier, Timestamp::new(time), b"");
+                match kind {
+                    0 => KeyRef::before_row(row),
+                    1 => KeyRef::after_row(row),
+                    2 => KeyRef::before_column(row, b"f", qualifier),
+                    3 => KeyRef::after_column(row, b"f", qualifier),
+                    _ => put.key(),
+                }
+            };
+            let (left, right) = (key(keys[0]), key(keys[1]));
+            let position = |key| SeekPosition::new(key, SequenceId::MAX, false);
+            let (left_position, right_position) = (position(left), position(right));
+            let found = (&left_position as &dyn SortKey).cmp(&right_position as &dyn SortKey);
+            prop_assert_eq!(found, left.cmp(&right), "{} {}", left, right);
+        }
+    }
+}

@@ -126,7 +126,7 @@ impl From<&FamilyExplanation> for FamilyReport {
 impl FamilyReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let memstore_cells = show_number(self.memstore_cells as u64, "cell");
-        writeln!(out, "\nfamily {}: {memstore_cells} in memstores", self.family)?;
+        writeln!(out, "\nfamily {}: {memstore_cells} copied from memstores", self.family)?;
         if self.files.is_empty() {
             return Ok(());
         }

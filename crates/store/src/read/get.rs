@@ -409,24 +409,21 @@ impl<'a> FamilyGet<'a> {
                 return Ok(0);
             }
         }
-        self.merge_files(read_view, [Some(found), other], lookup, answer, observer)
+        self.merge_files(read_view, (found, other), lookup, answer, observer)
     }
 
-    /// Answers from files only; `found` are those that the lookup has found so far.
+    /// Answers from files only, beginning with those that the lookup has found so far.
     #[inline(never)]
     fn merge_files(
         &'a self,
         read_view: &ReadView,
-        found: [Option<RowInFile<'a>>; 2],
+        (first, other): (RowInFile<'a>, Option<RowInFile<'a>>),
         lookup: &mut RowLookup<'a>,
         answer: &mut impl Answer,
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
         let mut merge = self.merge(read_view);
-        let [first, other] = found;
-        if let Some(first) = first {
-            merge.add_file(first)?;
-        }
+        merge.add_file(first)?;
         if let Some(other) = other {
             observer.file(other.file(), FileFate::Read, lookup.trace());
             merge.add_file(other)?;
@@ -458,9 +455,9 @@ impl<'a> FamilyGet<'a> {
 }
 
 /// Reads a merge to its end; returns the number of cells copied from memstores.
-fn read_merge<'a>(
+fn read_merge(
     mut merge: RowMerge<'_>,
-    lookup: &mut RowLookup<'a>,
+    lookup: &mut RowLookup<'_>,
     answer: &mut impl Answer,
     observer: &mut impl GetObserver,
 ) -> Result<usize> {

@@ -70,7 +70,7 @@ fn check(store: &Store, get: &Get, expected: &[&str]) {
         let explained = store.explain(get).unwrap();
         let cells: Vec<_> = explained.cells.iter().map(|cell| shown(&cell.as_ref())).collect();
         assert_eq!(cells, expected, "{get:?}");
-        assert_eq!(store.multi_get(std::slice::from_ref(get)).unwrap(), [explained.cells.clone()]);
+        assert_eq!(store.multi_get(std::slice::from_ref(get)).unwrap()[0], explained.cells);
         explained
     };
     let Explanation { families, .. } = read(get);
@@ -201,12 +201,12 @@ fn a_get_reads_few_cells_of_a_deleted_history() {
         || Delete::row("row").family_at("f", time(MANY)),
         || Delete::row("row").column_at("f", "q", time(MANY)).family_at("f", time(MANY - 1)),
     ];
-    for case in 0..deletes.len() {
+    for marker in deletes {
         let directory = tempfile::tempdir().unwrap();
         let store = open(directory.path(), all_versions());
         put_versions(&store, "q");
         let before = store.snapshot();
-        delete(&store, deletes[case]());
+        delete(&store, marker());
         let all = Get::row("row");
         for get in [column("q"), column("q").versions(3), all.clone()] {
             check(&store, &get, nothing);
