@@ -107,6 +107,19 @@ pub enum Error {
         seconds: f64,
     },
 
+    /// A flush cannot write the file of a family, because of its settings or its cells.
+    ///
+    /// A flush returns this; the cells of the family stay in memory and in the log. So does a write
+    /// to the family once its memstore is full; nothing was written then. Writes to other families
+    /// go on. [`alter_family`](crate::Store::alter_family) can change the setting that is at fault.
+    #[error("the family \"{family}\" cannot be flushed; alter the family: {why}")]
+    FlushFailed {
+        /// The name of the family.
+        family: String,
+        /// The error of the flush, with its causes.
+        why: Arc<str>,
+    },
+
     /// An earlier failure left the state on disk unknown, so the store accepts no more changes.
     ///
     /// Opening the store again recovers all acknowledged writes.
@@ -129,6 +142,11 @@ impl Error {
 
     pub(crate) fn corrupt(path: &Path, at: u64, what: impl Into<Cow<'static, str>>) -> Self {
         Self::Corrupt { path: path.to_path_buf(), at, what: what.into() }
+    }
+
+    /// Returns whether a call of the operating system failed.
+    pub(crate) const fn is_io(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::StoreFile(sstable::Error::Io { .. }))
     }
 
     pub(crate) fn invalid(what: impl Into<String>) -> Self {

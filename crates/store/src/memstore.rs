@@ -1,14 +1,16 @@
 //! The memstore: the cells of a family since its last flush, sorted.
 //!
-//! Cells are only added, never removed. A reader skips the cells of writes that it must not see, so
-//! it holds no lock between two batches, and a flush does not disturb it.
+//! A reader skips the cells of writes that it must not see, so it holds no lock between two batches,
+//! and a flush does not disturb it. Cells are added, and removed only if a newer cell
+//! [replaces](crate::write::replace) them and no reader needs them.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use sstable::{Cell, CellRef, KeyRef, RowHead, SequenceId, row_head};
+use smallvec::SmallVec;
+use sstable::{Cell, CellRef, CellType, KeyRef, RowHead, SequenceId, row_head};
 
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{RwLock, read, write};
@@ -20,11 +22,18 @@ pub(crate) struct Memstore {
     bytes: AtomicUsize,
     count: AtomicUsize,
     has_tags: AtomicBool,
+    deletes_families: AtomicBool,
 }
 
 impl Memstore {
     /// Memory per cell beside its bytes: the entry, and its share of a tree node.
     const CELL_OVERHEAD: usize = size_of::<Entry>() + 24;
+
+    /// Maximum number of cells that are copied under one hold of the lock.
+    pub(crate) const BATCH_MAX: usize = 64;
+
+    /// Maximum number of cells that are passed under one hold of the lock, visible or not.
+    const PASSED_MAX: usize = 4 * Self::BATCH_MAX;
 
     pub(crate) fn new() -> Self {
         Self {
@@ -32,6 +41,7 @@ impl Memstore {
             bytes: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
             has_tags: AtomicBool::new(false),
+            deletes_families: AtomicBool::new(false),
         }
     }
 
@@ -39,15 +49,13 @@ impl Memstore {
     /// later replaces the earlier.
     pub(crate) fn insert(&self, cells: impl IntoIterator<Item = Cell>) {
         let mut tree = write(&self.cells);
-        let (mut bytes, mut has_tags) = (0, false);
+        let (mut bytes, mut has_tags, mut deletes_families) = (0, false, false);
         for cell in cells {
             let borrowed = cell.as_ref();
             debug_assert!(borrowed.sequence_id > SequenceId::default(), "the log sets the id");
-            bytes += Self::CELL_OVERHEAD
-                + borrowed.key().flat_len()
-                + borrowed.value.len()
-                + borrowed.tags.len();
+            bytes += Self::bytes_of(&borrowed);
             has_tags |= !borrowed.tags.is_empty();
+            deletes_families |= borrowed.cell_type.deletes_family();
             tree.replace(Entry { head: row_head(borrowed.row), cell });
         }
         self.count.store(tree.len(), Relaxed);
@@ -56,6 +64,49 @@ impl Memstore {
         if has_tags {
             self.has_tags.store(true, Relaxed);
         }
+        // Readers see it before the cells: these become visible later, when they are published.
+        if deletes_families {
+            self.deletes_families.store(true, Relaxed);
+        }
+    }
+
+    /// Removes puts that are older versions of the column of `cell`: the newest of them, at most as
+    /// many as one hold of the lock allows.
+    ///
+    /// No reader must be able to see them.
+    pub(crate) fn remove_older_puts(&self, cell: &CellRef<'_>) {
+        let position = SeekPosition::after(*cell);
+        let from: (Bound<&dyn SortKey>, _) = (Bound::Excluded(&position), Bound::Unbounded);
+        let is_of_column = |older: &CellRef<'_>| {
+            (older.row, older.family, older.qualifier) == (cell.row, cell.family, cell.qualifier)
+        };
+        let mut tree = write(&self.cells);
+        let column = tree.range::<dyn SortKey, _>(from).map(|entry| entry.cell.as_ref());
+        let column = column.take(Self::BATCH_MAX).take_while(is_of_column);
+        let puts = column.filter(|older| older.cell_type == CellType::Put);
+        let (mut older, mut bytes) = (SmallVec::<[_; 4]>::new(), 0);
+        for put in puts {
+            // The key without the bytes of the cell that is removed.
+            let key =
+                KeyRef { timestamp: put.timestamp, type_code: put.key().type_code, ..cell.key() };
+            older.push(SeekPosition {
+                key,
+                sequence_id: put.sequence_id,
+                ..SeekPosition::after(*cell)
+            });
+            bytes += Self::bytes_of(&put);
+        }
+        for put in &older {
+            let is_removed = tree.remove::<dyn SortKey>(put);
+            assert!(is_removed, "the put was found under the same lock");
+        }
+        self.count.store(tree.len(), Relaxed);
+        drop(tree);
+        self.bytes.fetch_sub(bytes, Relaxed);
+    }
+
+    fn bytes_of(cell: &CellRef<'_>) -> usize {
+        Self::CELL_OVERHEAD + cell.key().flat_len() + cell.value.len() + cell.tags.len()
     }
 
     /// Returns the approximate memory of the cells.
@@ -71,34 +122,73 @@ impl Memstore {
         self.len() == 0
     }
 
+    /// Returns whether a visible cell may delete in all columns of its row.
+    pub(crate) fn deletes_families(&self) -> bool {
+        self.deletes_families.load(Relaxed)
+    }
+
     /// Returns whether any cell has tags.
     pub(crate) fn has_tags(&self) -> bool {
         self.has_tags.load(Relaxed)
     }
 
-    /// Appends to `found` up to `limit` visible cells from `position` on.
+    /// Appends to `found` up to `limit` visible cells from `position` on, only of `row` if given.
     ///
-    /// Stops at the first cell that is not `wanted`.
+    /// Appends at least one, unless there is none. Returns whether there may be more cells.
     pub(crate) fn copy_cells(
         &self,
         position: &SeekPosition<'_>,
         visible: SequenceId,
         limit: usize,
         found: &mut Vec<Cell>,
-        wanted: impl Fn(&CellRef<'_>) -> bool,
-    ) {
+        row: Option<&[u8]>,
+    ) -> bool {
         if self.is_empty() {
-            return;
+            return false;
         }
+        let mut batch = self.copy_batch(position, visible, limit, found, row);
+        // Writers go on between two batches.
+        while let BatchEnd::NoneVisible(last) = batch {
+            let position = SeekPosition::after(last.as_ref());
+            batch = self.copy_batch(&position, visible, limit, found, row);
+        }
+        matches!(batch, BatchEnd::Full)
+    }
+
+    /// Does the same under one hold of the lock, and passes at most [`Self::PASSED_MAX`] cells.
+    fn copy_batch(
+        &self,
+        position: &SeekPosition<'_>,
+        visible: SequenceId,
+        limit: usize,
+        found: &mut Vec<Cell>,
+        row: Option<&[u8]>,
+    ) -> BatchEnd {
+        debug_assert!((1..=Self::BATCH_MAX).contains(&limit), "{limit} cells under one lock");
         let from: Bound<&dyn SortKey> = if position.is_exclusive {
             Bound::Excluded(position)
         } else {
             Bound::Included(position)
         };
+        let (mut copied, mut passed) = (0, 0);
         let tree = read(&self.cells);
-        let cells = tree.range::<dyn SortKey, _>((from, Bound::Unbounded)).map(|entry| &entry.cell);
-        let cells = cells.take_while(|cell| wanted(&cell.as_ref()));
-        found.extend(cells.filter(|cell| cell.sequence_id() <= visible).take(limit).cloned());
+        for Entry { cell, .. } in tree.range::<dyn SortKey, _>((from, Bound::Unbounded)) {
+            if row.is_some_and(|row| cell.row() != row) {
+                return BatchEnd::Last;
+            }
+            if cell.sequence_id() <= visible {
+                found.push(cell.clone());
+                copied += 1;
+            }
+            passed += 1;
+            if copied == 0 && passed == Self::PASSED_MAX {
+                return BatchEnd::NoneVisible(cell.clone());
+            }
+            if copied == limit || passed == Self::PASSED_MAX {
+                return BatchEnd::Full;
+            }
+        }
+        BatchEnd::Last
     }
 
     /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is
@@ -114,6 +204,16 @@ impl Memstore {
             tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
         cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
     }
+}
+
+/// Why no further cell was copied under one hold of the lock.
+#[derive(Debug)]
+enum BatchEnd {
+    /// No cell is left.
+    Last,
+    Full,
+    /// The batch passed the maximum of cells, up to this one, and no one was visible.
+    NoneVisible(Cell),
 }
 
 /// A position in the order of cells, from which a memstore is read.

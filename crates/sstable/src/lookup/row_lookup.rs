@@ -28,9 +28,9 @@ const WINDOW: usize = 16;
 
 /// The lookup of one row in an ordered list of files.
 ///
-/// Each call of [`next_file`](Self::next_file) returns the next file that has the row. Once the
-/// caller knows that older cells do not matter, [`stop_below`](Self::stop_below) ends the lookup at
-/// the first file that is too old.
+/// Each call of [`next_file`](Self::next_file) returns the next file that has the row. As long as
+/// the caller needs no older cells, [`stop_below`](Self::stop_below) stops the lookup before the
+/// first file that is too old; [`end`](Self::end) then counts the files that were never needed.
 #[derive(Debug)]
 pub struct RowLookup<'a> {
     files: &'a [LookupFile],
@@ -38,7 +38,7 @@ pub struct RowLookup<'a> {
     /// The wanted time range, `from` inclusive and `until` exclusive.
     from: Timestamp,
     until: Timestamp,
-    /// The stop rule: files whose cells are all older than this cannot change the answer.
+    /// The stop rule: files whose cells are all older than this are not needed now.
     stop_below: Timestamp,
     /// The answer of the family map; it covers no file if there was none.
     map: MapAnswer,
@@ -86,7 +86,9 @@ impl<'a> RowLookup<'a> {
         (self.from, self.until) = (from, until);
     }
 
-    /// Sets the stop rule: files whose cells are all older than `time` cannot change the answer.
+    /// Sets the stop rule: files whose cells are all older than `time` are not needed now.
+    ///
+    /// A later call with an earlier time continues the lookup with these files.
     #[inline]
     pub fn stop_below(&mut self, time: Timestamp) {
         self.stop_below = time;
@@ -126,7 +128,8 @@ impl<'a> RowLookup<'a> {
 
     /// Returns the row in the next file that has it.
     ///
-    /// Returns `None` if no remaining file has the row, or if the remaining files are too old.
+    /// Returns `None` if no remaining file has the row, or if the remaining files are too old by the
+    /// [stop rule](Self::stop_below).
     ///
     /// # Errors
     ///
@@ -168,7 +171,6 @@ impl<'a> RowLookup<'a> {
                 continue;
             }
             if candidate.newest() < self.stop_below.max(self.from) {
-                self.skip_rest(observer);
                 return;
             }
             // The map does not deny the file (see above), so it names a file that it covers.
@@ -211,7 +213,14 @@ impl<'a> RowLookup<'a> {
         self.next += count;
     }
 
-    /// Skips all remaining files: the next one is too old, and the files after it are not newer.
+    /// Ends the lookup: the remaining files are too old to matter, and are counted as skipped.
+    #[inline]
+    pub fn end(&mut self, observer: &mut impl LookupObserver) {
+        if self.next < self.files.len() {
+            self.skip_rest(observer);
+        }
+    }
+
     #[cold]
     fn skip_rest(&mut self, observer: &mut impl LookupObserver) {
         self.trace.files_skipped_by_time += (self.files.len() - self.next) as u64;

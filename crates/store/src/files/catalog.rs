@@ -95,6 +95,22 @@ impl Catalog {
         *version = Arc::new(change(&version));
     }
 
+    /// Calls `change` if no snapshot, read or flush holds a version with the active memstores.
+    ///
+    /// No read begins meanwhile. Returns whether it was called.
+    pub(crate) fn with_unread(&self, change: impl FnOnce(&StoreVersion)) -> bool {
+        let mut version = write(&self.version);
+        let Some(version) = Arc::get_mut(&mut version) else { return false };
+        // An older version may share the family, and a scan holds the memstore alone.
+        let is_unread = version.families.iter_mut().all(|family| {
+            Arc::get_mut(family).is_some_and(|family| Arc::get_mut(&mut family.active).is_some())
+        });
+        if is_unread {
+            change(version);
+        }
+        is_unread
+    }
+
     /// Returns the greatest sequence id whose write is visible.
     pub(crate) fn visible(&self) -> SequenceId {
         SequenceId::new(self.visible.load(Ordering::Acquire))

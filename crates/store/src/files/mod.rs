@@ -9,6 +9,7 @@
 //! open_files, reserve         limit the descriptors: of store files, and for all other calls
 //! map_retry                   when a file that the family map could not read is read again
 //! new_file, region_files      write files: for the store, for HBase's bulk load
+//! write_failures              why files of a family could not be written, or not with a filter
 //! names, own_directory, unfinished, dropped, identity, segment_number, sequence      names of files and directories
 //! ```
 #![cfg_attr(
@@ -37,3 +38,4 @@ pub(crate) mod sequence;
 pub(crate) mod store_file;
 pub(crate) mod unfinished;
 pub(crate) mod version;
+pub(crate) mod write_failures;

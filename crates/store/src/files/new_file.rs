@@ -18,6 +18,7 @@ use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
 use crate::files::version::Family;
+use crate::files::write_failures::WriteFailures;
 use crate::vfs::{AppendFile, Vfs};
 
 /// The purpose of a new file, which decides its options and its file info.
@@ -104,6 +105,8 @@ pub(crate) struct NewFile {
     purpose: FilePurpose,
     sequence_min: SequenceId,
     times: Option<(Timestamp, Timestamp)>,
+    family: String,
+    failures: Arc<WriteFailures>,
 }
 
 impl NewFile {
@@ -113,7 +116,15 @@ impl NewFile {
         let options =
             catalog.writer_options(family, purpose).file_info(FILE_ID_KEY, place.id().to_bytes());
         let writer = Writer::new(sink, shown, options)?;
-        Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
+        Ok(Self {
+            place,
+            writer,
+            purpose,
+            sequence_min: purpose.sequence_max,
+            times: None,
+            family: family.name.clone(),
+            failures: Arc::clone(&family.failures),
+        })
     }
 
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
@@ -144,6 +155,9 @@ impl NewFile {
             return Ok(None); // Without a cell there is no file; dropping this removes it.
         }
         let (sink, summary) = self.writer.finish()?;
+        if let Some(what) = &summary.filter_omission {
+            self.failures.filter_omitted(&self.family, what);
+        }
         let (name, checksum) = self.place.finish(sink)?;
         let key = |key: Option<Vec<u8>>| {
             key.and_then(FlatKey::parse).expect("a file with cells has a first and a last key")
@@ -167,12 +181,9 @@ impl NewFile {
 impl Catalog {
     /// Returns the options for writing a file of a family.
     pub(crate) fn writer_options(&self, family: &Family, purpose: FilePurpose) -> WriterOptions {
-        let options = &family.options;
-        let mut writer = WriterOptions::default()
-            .block_size(options.block_size)
-            .data_block_encoding(options.data_block_encoding)
-            .compression(options.compression)
-            .bloom_type(options.bloom_type)
+        let mut writer = family
+            .options
+            .writer_options()
             .bloom_error_rate(self.bloom_error_rate)
             .index_block_size(self.index_block_size)
             .includes_mvcc(true)
@@ -181,7 +192,9 @@ impl Catalog {
             .major_compaction(purpose.is_major_compaction)
             .create_time(self.clock.now());
         if let Some((kind, sizing)) = purpose.filter {
-            writer = writer.filter(FilterOptions { kind, sizing, seed: self.seed });
+            let filter = FilterOptions { kind, sizing, seed: self.seed };
+            // The rows can make the filter impossible. The file is needed without it, too.
+            writer = writer.filter(filter).filter_is_optional(true);
         }
         writer
     }

@@ -79,6 +79,7 @@ impl Opener {
             name: entry.name.clone(),
             options: entry.options.clone(),
             reads: Arc::default(),
+            failures: Arc::default(),
         };
         let files = entry.files.iter();
         let files: Vec<_> =

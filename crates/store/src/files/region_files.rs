@@ -14,10 +14,9 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use sstable::{CellRef, FileName, Writer, WriterOptions};
+use sstable::{CellRef, FileName, Writer, WriterOptions, check_family_name, escape};
 
 use crate::error::{Error, Result};
-use crate::files::names::check_hbase_family;
 use crate::files::new_file::{NewPlace, Sink};
 use crate::vfs::{RealFiles, Vfs};
 
@@ -56,9 +55,12 @@ impl<'s> RegionFiles<'s> {
         splits: &'s [Vec<u8>],
         options: WriterOptions,
     ) -> Result<Self> {
-        let family = String::from_utf8_lossy(family);
-        check_hbase_family(&family)?;
-        Self::create_in(Arc::new(RealFiles), out, &family, splits, options)
+        check_family_name(family).map_err(|error| Error::invalid(error.to_string()))?;
+        let family = str::from_utf8(family).map_err(|_| {
+            let shown = escape(family);
+            Error::invalid(format!("family \"{shown}\" cannot be a directory: it is not UTF-8"))
+        })?;
+        Self::create_in(Arc::new(RealFiles), out, family, splits, options)
     }
 
     /// Does the same for a family whose name was checked.

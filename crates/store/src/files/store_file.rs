@@ -215,12 +215,24 @@ pub(crate) fn checksum_of(
 pub(crate) struct FileCursor {
     file: Arc<StoreFile>,
     scanner: Scanner,
+    /// Whether the file may have markers that delete in all columns of the family.
+    may_delete_families: bool,
 }
 
 impl FileCursor {
     /// Creates a cursor without a position.
     pub(crate) fn new(file: &Arc<StoreFile>, caching: Caching) -> Self {
-        Self { file: Arc::clone(file), scanner: file.reader.scanner(caching) }
+        Self::at(file, file.reader.scanner(caching))
+    }
+
+    /// Creates a cursor at the position of a scanner of the file.
+    pub(crate) fn at(file: &Arc<StoreFile>, scanner: Scanner) -> Self {
+        let may_delete_families = file.reader.file_info().delete_family_count() != Some(0);
+        Self { file: Arc::clone(file), scanner, may_delete_families }
+    }
+
+    pub(crate) const fn may_delete_families(&self) -> bool {
+        self.may_delete_families
     }
 
     #[inline]

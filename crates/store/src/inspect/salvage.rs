@@ -35,7 +35,7 @@ use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
 use crate::store::{StoreInner, take_lock};
 use crate::vfs::{Lock, Vfs};
-use crate::write::log::{self, InspectedSegment, LogTail, PreviousSegment};
+use crate::write::log::{self, InspectedBatch, InspectedSegment, LogTail, PreviousSegment};
 
 /// Creates a store in `out` from the sound parts of the store in `directory`.
 ///
@@ -79,7 +79,7 @@ pub fn salvage(
         let id = old.map_or_else(|| family_id(families, &family.name, index), |old| Ok(old.id))?;
         let files = salvage.copy_family(family, &mut manifest.flushed, &mut rests)?;
         let (name, options) = (family.name.clone(), family.options.clone());
-        manifest.families.push(FamilyEntry { id, name, options, files });
+        manifest.families.push(FamilyEntry { id, name, options, flushed: None, files });
     }
     manifest.log_end = salvage.copy_log(&plan, &manifest)?;
     manifest.store(vfs, out)?;
@@ -239,7 +239,7 @@ impl Salvage<'_> {
         let mut log = LogTail::new(manifest.store, first, PreviousSegment::default());
         let family_name = |id| manifest.family_name(id).map(str::as_bytes);
         let mut write = |segment: InspectedSegment| -> Result<()> {
-            for (sequence_id, cells) in &segment.batches {
+            for InspectedBatch { sequence_id, replaces, cells } in &segment.batches {
                 if log.segment().is_none() {
                     log.begin(self.vfs, &to)?;
                 }
@@ -247,7 +247,7 @@ impl Salvage<'_> {
                 let (mut record, header) = (Vec::new(), *written.header());
                 let cells = cells.iter().map(|cell| (ids[cell.family()], cell.as_ref()));
                 let durable = written.durable();
-                log::encode_batch(&mut record, &header, *sequence_id, durable, cells)?;
+                log::encode_batch(&mut record, &header, *sequence_id, durable, *replaces, cells)?;
                 log.open_segment().write(&record)?;
             }
             log.close()?;

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sstable::Cell;
-
 use super::files::check_file;
 use super::part::{Part, PartKind, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
@@ -138,7 +136,7 @@ impl Verification<'_> {
 pub(super) fn part_of(segment: &InspectedSegment) -> Part {
     let records = segment.batches.len() as u64;
     let mut part = Part::new(segment.path.clone(), PartKind::LogSegment { records });
-    part.cells = segment.batches.iter().map(|(_, cells): &(_, Vec<Cell>)| cells.len() as u64).sum();
+    part.cells = segment.batches.iter().map(|batch| batch.cells.len() as u64).sum();
     let problem = |hole: &log::DamagedRange| Problem {
         at: hole.at,
         len: Some(hole.len),

@@ -11,6 +11,9 @@
 //!                                             a write fails when its wait exceeds a timeout
 //! ```
 //!
+//! The memstores of a family that cannot be flushed do not count. Writes to that family fail once its
+//! own memstores have the flush size.
+//!
 //! Each family has one active memstore, which accepts writes. "All" includes the flushing ones,
 //! which are full and wait until they are written to a file.
 
@@ -39,7 +42,7 @@ impl Maintenance {
             return Ok(());
         }
         if !self.thread_runs() {
-            return self.flush(catalog, log); // Earlier ones lacked space.
+            return unless_family_failed(self.flush(catalog, log)); // Earlier ones lacked space.
         }
         let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
@@ -81,19 +84,19 @@ impl Maintenance {
             self.tasks.want_log();
         }
         let is_full = catalog.version().active_bytes() >= self.options.memstore_flush_bytes;
-        if !is_full && catalog.log_segments() <= LOG_SEGMENTS_MAX {
+        if !is_full && !has_long_log(catalog) {
             return Ok(());
         }
         if self.thread_runs() {
             let is_flushing = self.flush_turn.try_lock().is_err();
             self.tasks.want_flush();
             return if is_flushing {
-                unless_shortage(self.rotate_full_memstores(catalog, log))
+                unless_tried_again(self.rotate_full_memstores(catalog, log))
             } else {
                 Ok(())
             };
         }
-        unless_shortage(self.flush_and_compact(catalog, log))
+        unless_tried_again(self.flush_and_compact(catalog, log))
     }
 
     /// Flushes if an open finds as many log segments as there may be: its first write begins another.
@@ -110,19 +113,30 @@ impl Maintenance {
             let _ = self.compact_small_files(catalog);
             self.tasks.want_compaction(); // Of larger files.
         }
-        unless_shortage(flushed)
+        unless_tried_again(flushed)
+    }
+
+    /// Requests a flush after a family was altered: its last one may have failed.
+    pub(crate) fn family_altered(&self) {
+        self.tasks.want_flush();
     }
 
     fn flush_and_compact(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        self.flush(catalog, log)?;
-        if self.options.auto_compaction { self.compact_as_needed(catalog) } else { Ok(()) }
+        let flushed = self.flush(catalog, log);
+        if flushed.as_ref().is_err_and(|error| !matches!(error, Error::FlushFailed { .. })) {
+            return flushed;
+        }
+        if self.options.auto_compaction {
+            self.compact_as_needed(catalog)?;
+        }
+        flushed
     }
 
     /// Returns whether the active memstores are full, flushing memstores are not written yet, or
     /// the log has many segments.
     pub(super) fn wants_flush(&self, catalog: &Catalog) -> bool {
         let version = catalog.version();
-        catalog.log_segments() > LOG_SEGMENTS_MAX
+        has_long_log(catalog)
             || version.active_bytes() >= self.options.memstore_flush_bytes
             || version.families.iter().any(|family| !family.flushing.is_empty())
     }
@@ -132,9 +146,23 @@ impl Maintenance {
     }
 }
 
-/// Returns no error for a lack of space or descriptors: the caller's write or open is done.
+/// Returns whether the log has so many segments that a flush must shorten it.
 ///
-/// The flush is tried again. If the memstores grow too large meanwhile, the next write gets the error.
-fn unless_shortage(result: Result<()>) -> Result<()> {
-    if result.as_ref().is_err_and(Error::is_shortage) { Ok(()) } else { result }
+/// While a family cannot be flushed, no flush does.
+fn has_long_log(catalog: &Catalog) -> bool {
+    catalog.log_segments() > LOG_SEGMENTS_MAX && !catalog.version().has_failed_flush()
+}
+
+/// Returns no error for a flush that is tried again: the caller's write or open is done.
+///
+/// It lacked space or descriptors, or it failed for a family, which `Stats` names. If the memstores
+/// grow too large meanwhile, the next write gets the error.
+fn unless_tried_again(result: Result<()>) -> Result<()> {
+    unless_family_failed(result)
+        .or_else(|error| if error.is_shortage() { Ok(()) } else { Err(error) })
+}
+
+/// Returns no error for a family that cannot be flushed: it concerns only the writes to that family.
+fn unless_family_failed(result: Result<()>) -> Result<()> {
+    if matches!(result, Err(Error::FlushFailed { .. })) { Ok(()) } else { result }
 }

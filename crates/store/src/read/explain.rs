@@ -27,7 +27,7 @@ pub struct Explanation {
 pub struct FamilyExplanation {
     /// The family's name.
     pub name: String,
-    /// Cells of the row in memstores, including hidden cells.
+    /// The number of cells that the get copied from memstores, including hidden cells.
     pub memstore_cells: usize,
     /// The files, in the order in which they were considered.
     pub files: Vec<FileExplanation>,
@@ -65,12 +65,11 @@ pub use sstable::FileFate;
 /// Observes a get: its families and the fate of each file.
 pub(crate) trait GetObserver: LookupObserver {
     /// Called before the first file of a family; `lookup` is ready to read the files.
-    fn begin_family(
-        &mut self,
-        family: &FamilyVersion,
-        memstore_cells: usize,
-        lookup: &RowLookup<'_>,
-    );
+    fn begin_family(&mut self, family: &FamilyVersion, lookup: &RowLookup<'_>);
+
+    /// Called for each file of the family of which more cells were read than the first one; `trace`
+    /// has the counters since [`LookupObserver::file`].
+    fn read_further(&mut self, index: usize, trace: &ReadTrace);
 
     /// Returns whether the observer uses the calls of [`begin_family`](Self::begin_family) and of
     /// [`LookupObserver::file`]. Both are left out for a family in which the family map settles the
@@ -80,13 +79,14 @@ pub(crate) trait GetObserver: LookupObserver {
     }
 
     /// Called after the last file of a family, and after an error; `trace` has the family's
-    /// counters.
-    fn end_family(&mut self, trace: &ReadTrace);
+    /// counters, and `memstore_cells` is the number of cells copied from memstores.
+    fn end_family(&mut self, trace: &ReadTrace, memstore_cells: usize);
 }
 
 impl GetObserver for () {
-    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &RowLookup<'_>) {}
-    fn end_family(&mut self, _: &ReadTrace) {}
+    fn begin_family(&mut self, _: &FamilyVersion, _: &RowLookup<'_>) {}
+    fn read_further(&mut self, _: usize, _: &ReadTrace) {}
+    fn end_family(&mut self, _: &ReadTrace, _: usize) {}
 }
 
 /// Sums up the counters of all families.
@@ -94,10 +94,11 @@ impl GetObserver for () {
 pub(crate) struct Traced(pub(crate) ReadTrace);
 
 impl GetObserver for Traced {
-    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &RowLookup<'_>) {}
+    fn begin_family(&mut self, _: &FamilyVersion, _: &RowLookup<'_>) {}
+    fn read_further(&mut self, _: usize, _: &ReadTrace) {}
 
     #[inline]
-    fn end_family(&mut self, trace: &ReadTrace) {
+    fn end_family(&mut self, trace: &ReadTrace, _: usize) {
         self.0.add(trace);
     }
 }
@@ -121,14 +122,9 @@ pub(crate) struct Recorder {
 }
 
 impl GetObserver for Recorder {
-    fn begin_family(
-        &mut self,
-        family: &FamilyVersion,
-        memstore_cells: usize,
-        lookup: &RowLookup<'_>,
-    ) {
+    fn begin_family(&mut self, family: &FamilyVersion, lookup: &RowLookup<'_>) {
         let name = family.family.name.clone();
-        self.families.push(FamilyExplanation { name, memstore_cells, files: Vec::new() });
+        self.families.push(FamilyExplanation { name, memstore_cells: 0, files: Vec::new() });
         self.files = family.files.clone();
         self.map = *lookup.map_answer();
         self.before = *lookup.trace();
@@ -138,14 +134,20 @@ impl GetObserver for Recorder {
         true
     }
 
-    fn end_family(&mut self, trace: &ReadTrace) {
-        self.trace.end_family(trace);
+    fn read_further(&mut self, index: usize, trace: &ReadTrace) {
+        let files = &mut self.families.last_mut().expect(HAS_BEGUN).files;
+        files[index].trace.add(trace); // Each file before this one has its entry, too.
+    }
+
+    fn end_family(&mut self, trace: &ReadTrace, memstore_cells: usize) {
+        self.families.last_mut().expect(HAS_BEGUN).memstore_cells = memstore_cells;
+        self.trace.end_family(trace, memstore_cells);
     }
 }
 
 impl LookupObserver for Recorder {
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace) {
-        let family = self.families.last_mut().expect("a family has begun");
+        let family = self.families.last_mut().expect(HAS_BEGUN);
         let entry = &self.files.by_time()[index].file.entry;
         let trace_of_file = trace.since(&self.before);
         let searched_block = trace_of_file.map_blocks > 0;
@@ -161,3 +163,5 @@ impl LookupObserver for Recorder {
         self.before = *trace;
     }
 }
+
+const HAS_BEGUN: &str = "a family has begun";

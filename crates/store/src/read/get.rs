@@ -1,32 +1,33 @@
 //! The read path of point gets.
 //!
 //! ```text
-//! memstores ─────────────────┐
-//!                            ├─ RowCells: candidate cells of the row ─ rules → the answer
-//! files ─ sstable's lookup ──┘
+//! memstores ─────────────────┐ one cell is the answer: returned as it is
+//!                            ├
+//! files ─ sstable's lookup ──┘ else RowMerge: the merge of the row ─ rules → the answer
 //! ```
 //!
 //! The lookup reads the files newest first, until no remaining file can change the answer
-//! ([`RowCells::stop_time`]).
+//! ([`RowMerge::needed_time`]).
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{
-    BATCH_MAX, Cell, CellRef, MapAnswer, ReadTrace, RowInFile, RowLookup, RowProbe, SequenceId,
-    Timestamp, begin_together, row_head,
+    BATCH_MAX, Cell, CellRef, KeyRef, MapAnswer, ReadTrace, RowInFile, RowLookup, RowProbe,
+    SequenceId, Timestamp, begin_together, row_head,
 };
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
-use crate::files::file_list::RankedFile;
 use crate::files::version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
 use crate::read::answer::{Answer, Visitor};
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, TimeRange, View};
-use crate::read::row_cells::RowCells;
-use crate::read::rules::oldest_unexpired;
+use crate::read::row_merge::RowMerge;
+use crate::read::rules::{Rules, oldest_unexpired, shows_only_put};
+use crate::read::sources::MemstoreCursor;
 
 /// A consistent view of the store at one moment.
 #[derive(Clone, Debug)]
@@ -98,12 +99,12 @@ impl ReadView {
                 && !observer.is_told_of_files()
                 && let Some(trace) = family_get.trace_if_denied(map)
             {
-                observer.end_family(&trace);
+                observer.end_family(&trace, 0);
                 family_get.family.family.reads.record(&trace);
                 return Ok(());
             }
             let mut lookup = family_get.lookup(map);
-            let read = FamilyRead::begin(self, &family_get, &mut lookup, observer);
+            let read = FamilyRead::begin(self, &family_get, &mut lookup, observer)?;
             read.finish(&mut lookup, answer, observer)
         })
     }
@@ -131,7 +132,7 @@ impl ReadView {
             let mut reads = Vec::with_capacity(family_gets.len());
             for (get, family_get) in &family_gets {
                 let mut lookup = family_get.lookup(family_get.map_answer());
-                let read = FamilyRead::begin(self, family_get, &mut lookup, &mut ());
+                let read = FamilyRead::begin(self, family_get, &mut lookup, &mut ())?;
                 reads.push((*get, read, lookup));
             }
             begin_together(reads.iter_mut().map(|(_, _, lookup)| lookup));
@@ -227,30 +228,82 @@ impl<'a> FamilyGet<'a> {
         }
         lookup
     }
+
+    /// Returns a cursor at the first cell of the row in a memstore that may be in the answer, or
+    /// hide cells of it.
+    #[inline(never)]
+    fn seek_in(&self, memstore: &Arc<Memstore>, visible: SequenceId) -> Option<MemstoreCursor> {
+        let row = self.probe.row();
+        let (start, batch) = match self.columns {
+            Columns::All => (KeyRef::before_row(row), 8),
+            Columns::Only(_) if memstore.deletes_families() => (KeyRef::before_row(row), 4),
+            Columns::Only(columns) => {
+                let family = self.family.family.name.as_bytes();
+                let batch = if columns.len() == 1 && self.versions_wanted() == 1 { 1 } else { 4 };
+                (KeyRef::before_column(row, family, &columns[0]), batch)
+            }
+        };
+        MemstoreCursor::of_row(memstore, visible, start, batch)
+    }
+
+    /// Returns whether the first cell of the row in its source is the answer, provided that no other
+    /// source has a newer cell of the row.
+    ///
+    /// The fast path for a get of one version of one column. The older cells of the source do not
+    /// matter, because no delete marker of the source hides this cell: it would come first. With
+    /// `min_versions`, the rules may show one older cell as well.
+    #[inline]
+    fn is_answered_by(&self, cell: &CellRef<'_>) -> bool {
+        let options = &self.family.family.options;
+        self.versions_wanted() == 1
+            && options.min_versions == 0
+            && self.columns.single() == Some(cell.qualifier)
+            && shows_only_put(options, self.view, cell)
+    }
+
+    /// Returns the number of versions of each column after which older cells do not matter.
+    #[inline]
+    fn versions_wanted(&self) -> u32 {
+        self.view.versions.min(self.family.family.options.versions).max(1)
+    }
+
+    /// Returns a merge of the row without sources.
+    fn merge(&'a self, read_view: &ReadView) -> RowMerge<'a> {
+        let (columns, files) = (Cow::Borrowed(self.columns), self.family.files.by_time());
+        let options = &self.family.family.options;
+        let rules = Rules::for_read(options, self.view, columns, read_view.now());
+        RowMerge::new(self.probe.row(), self.columns, files, rules)
+    }
 }
 
 /// The read of one row in one family.
 ///
 /// The lookup in the files is a separate value, so that it is not moved with this one: it is large.
 struct FamilyRead<'a> {
-    family: &'a FamilyVersion,
-    row: RowCells<'a>,
+    read_view: &'a ReadView,
+    get: &'a FamilyGet<'a>,
+    in_memory: InMemory<'a>,
+}
+
+/// The cells of the row in the memstores.
+enum InMemory<'a> {
+    Nothing,
+    /// The first cell is the answer if no file has a newer cell.
+    Answer(MemstoreCursor),
+    Merge(Box<RowMerge<'a>>),
 }
 
 impl<'a> FamilyRead<'a> {
-    /// Copies the row's cells from the memstores, and prepares the lookup in the files.
+    /// Seeks the row in the memstores, and prepares the lookup in the files.
     #[inline]
     fn begin(
         read_view: &'a ReadView,
-        family_get: &'a FamilyGet<'a>,
+        get: &'a FamilyGet<'a>,
         lookup: &mut RowLookup<'a>,
         observer: &mut impl GetObserver,
-    ) -> Self {
-        let FamilyGet { family, probe, columns, view, .. } = family_get;
+    ) -> Result<Self> {
+        let FamilyGet { family, view, .. } = get;
         let options = &family.family.options;
-        let mut row = RowCells::new(probe.row(), columns, options, view, read_view);
-        let memstores = family.memstores().filter(|memstore| !memstore.is_empty());
-        memstores.for_each(|memstore| row.add_from_memstore(memstore));
         let unexpired = match options.min_versions {
             0 => oldest_unexpired(options, || read_view.now()),
             _ => Timestamp::OLDEST,
@@ -259,78 +312,162 @@ impl<'a> FamilyRead<'a> {
         // Without a time range, the lookup takes files of all times.
         let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
         lookup.times(from.max(unexpired), times.max);
-        lookup.stop_below(row.stop_time());
-        observer.begin_family(family, row.len(), lookup);
-        Self { family, row }
+        let mut in_memory = InMemory::Nothing;
+        for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
+            if let Some(cursor) = get.seek_in(memstore, read_view.visible) {
+                in_memory = in_memory.with(cursor, get, read_view)?;
+            }
+        }
+        match &in_memory {
+            InMemory::Nothing => {}
+            InMemory::Answer(cursor) => lookup.stop_below(first_cell(cursor).timestamp),
+            InMemory::Merge(merge) => lookup.stop_below(merge.needed_time()),
+        }
+        observer.begin_family(family, lookup);
+        Ok(Self { read_view, get, in_memory })
     }
 
     /// Reads the files, passes the visible cells of the row to `answer`, and records the read in
     /// the statistics.
     #[inline]
     fn finish(
-        mut self,
+        self,
         lookup: &mut RowLookup<'a>,
         answer: &mut impl Answer,
         observer: &mut impl GetObserver,
     ) -> Result<()> {
-        let found = self.read_files(lookup, observer);
-        observer.end_family(lookup.trace());
-        match found? {
-            Some((file, found)) => answer.add_borrowed(file.file.numbered(found.cell())),
-            None => self.row.answer(answer),
+        let Self { read_view, get, in_memory } = self;
+        let read = match in_memory {
+            InMemory::Nothing => get.read_files(read_view, lookup, answer, observer),
+            InMemory::Answer(cursor) => get.read_newer(read_view, cursor, lookup, answer, observer),
+            InMemory::Merge(merge) => read_merge(*merge, lookup, answer, observer),
+        };
+        if read.is_ok() {
+            lookup.end(observer);
         }
+        observer.end_family(lookup.trace(), *read.as_ref().unwrap_or(&0));
+        read?;
+        let family = get.family;
         if lookup.trace().filters_unreadable > 0 {
-            self.family.log_filter_problems();
+            family.log_filter_problems();
         }
-        self.family.family.reads.record(lookup.trace());
+        family.family.reads.record(lookup.trace());
         Ok(())
     }
+}
 
-    /// Reads the row's cells from the files, until no remaining file can change the answer.
-    ///
-    /// Returns the file and the cell if one cell alone is the answer. That cell is then not copied,
-    /// and no further cell is read.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "avoids a copy of the large result")]
-    fn read_files(
-        &mut self,
-        lookup: &mut RowLookup<'a>,
-        observer: &mut impl GetObserver,
-    ) -> Result<Option<(&'a RankedFile, RowInFile<'a>)>> {
-        let files = self.family.files.by_time();
-        let Some(found) = lookup.next_file(observer)? else { return Ok(None) };
-        let (index, file) = (found.file(), &files[found.file()]);
-        let cell = found.cell();
-        if !self.row.is_answered_by(&cell) {
-            self.add_from_files(found, lookup, observer)?;
-            return Ok(None);
-        }
-        let timestamp = cell.timestamp;
-        observer.file(index, FileFate::Read, lookup.trace());
-        lookup.stop_below(timestamp);
-        let Some(other) = lookup.next_file(observer)? else { return Ok(Some((file, found))) };
-        self.row.add_from_file(file, found, lookup.trace_mut())?;
-        self.add_from_files(other, lookup, observer)?;
-        Ok(None)
-    }
-
-    /// Adds the row's cells of a file and of the files after it, until no remaining file can change
-    /// the answer.
+impl<'a> InMemory<'a> {
+    /// Adds the cells of a memstore, which is older than those that were added before.
     #[inline(never)]
-    fn add_from_files(
-        &mut self,
-        first: RowInFile<'a>,
-        lookup: &mut RowLookup<'a>,
-        observer: &mut impl GetObserver,
-    ) -> Result<()> {
-        let mut found = Some(first);
-        while let Some(row) = found {
-            let (index, file) = (row.file(), &self.family.files.by_time()[row.file()]);
-            self.row.add_from_file(file, row, lookup.trace_mut())?;
-            observer.file(index, FileFate::Read, lookup.trace());
-            lookup.stop_below(self.row.stop_time());
-            found = lookup.next_file(observer)?;
-        }
-        Ok(())
+    fn with(
+        self,
+        cursor: MemstoreCursor,
+        get: &'a FamilyGet<'a>,
+        read_view: &ReadView,
+    ) -> Result<Self> {
+        let mut merge = match self {
+            Self::Nothing if get.is_answered_by(&first_cell(&cursor)) => {
+                return Ok(Self::Answer(cursor));
+            }
+            Self::Nothing => Box::new(get.merge(read_view)),
+            Self::Answer(newer) => {
+                let mut merge = Box::new(get.merge(read_view));
+                merge.add_memstore(newer)?;
+                merge
+            }
+            Self::Merge(merge) => merge,
+        };
+        merge.add_memstore(cursor)?;
+        Ok(Self::Merge(merge))
     }
+}
+
+/// The read of the files. Each function returns the number of cells copied from memstores.
+impl<'a> FamilyGet<'a> {
+    /// Answers from the files, without cells in memstores.
+    ///
+    /// If one cell alone is the answer, it is not copied, and no further cell is read.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "avoids a copy of the large result of the lookup")]
+    fn read_files(
+        &'a self,
+        read_view: &ReadView,
+        lookup: &mut RowLookup<'a>,
+        answer: &mut impl Answer,
+        observer: &mut impl GetObserver,
+    ) -> Result<usize> {
+        let Some(found) = lookup.next_file(observer)? else { return Ok(0) };
+        observer.file(found.file(), FileFate::Read, lookup.trace());
+        let cell = found.cell();
+        let mut other = None;
+        if self.is_answered_by(&cell) {
+            lookup.stop_below(cell.timestamp);
+            other = lookup.next_file(observer)?;
+            if other.is_none() {
+                let file = &self.family.files.by_time()[found.file()].file;
+                answer.add_borrowed(file.numbered(found.cell()));
+                return Ok(0);
+            }
+        }
+        self.merge_files(read_view, [Some(found), other], lookup, answer, observer)
+    }
+
+    /// Answers from files only; `found` are those that the lookup has found so far.
+    #[inline(never)]
+    fn merge_files(
+        &'a self,
+        read_view: &ReadView,
+        found: [Option<RowInFile<'a>>; 2],
+        lookup: &mut RowLookup<'a>,
+        answer: &mut impl Answer,
+        observer: &mut impl GetObserver,
+    ) -> Result<usize> {
+        let mut merge = self.merge(read_view);
+        let [first, other] = found;
+        if let Some(first) = first {
+            merge.add_file(first)?;
+        }
+        if let Some(other) = other {
+            observer.file(other.file(), FileFate::Read, lookup.trace());
+            merge.add_file(other)?;
+        }
+        read_merge(merge, lookup, answer, observer)
+    }
+
+    /// Answers with the first cell of a memstore, unless a file has cells that are not older.
+    #[inline(never)]
+    fn read_newer(
+        &'a self,
+        read_view: &ReadView,
+        cursor: MemstoreCursor,
+        lookup: &mut RowLookup<'a>,
+        answer: &mut impl Answer,
+        observer: &mut impl GetObserver,
+    ) -> Result<usize> {
+        let Some(newer) = lookup.next_file(observer)? else {
+            let copied = cursor.copied();
+            answer.add_owned(cursor.into_cell());
+            return Ok(copied);
+        };
+        observer.file(newer.file(), FileFate::Read, lookup.trace());
+        let mut merge = self.merge(read_view);
+        merge.add_memstore(cursor)?;
+        merge.add_file(newer)?;
+        read_merge(merge, lookup, answer, observer)
+    }
+}
+
+/// Reads a merge to its end; returns the number of cells copied from memstores.
+fn read_merge<'a>(
+    mut merge: RowMerge<'_>,
+    lookup: &mut RowLookup<'a>,
+    answer: &mut impl Answer,
+    observer: &mut impl GetObserver,
+) -> Result<usize> {
+    merge.read(lookup, answer, observer)?;
+    Ok(merge.end(lookup.trace_mut(), observer))
+}
+
+fn first_cell(cursor: &MemstoreCursor) -> CellRef<'_> {
+    cursor.cell().expect("a cursor of a row is on a cell")
 }

@@ -100,6 +100,11 @@ struct HeapEntry {
 }
 
 impl<S: CellCursor> MergeCursor<S> {
+    /// Merges no sources yet; see [`insert`](Self::insert).
+    pub(crate) const fn empty() -> Self {
+        Self { sources: Vec::new(), order: Comparator::Bytes, heap: Vec::new() }
+    }
+
     /// Merges `sources`, newest first, beginning at `start`.
     ///
     /// # Errors
@@ -179,9 +184,33 @@ impl<S: CellCursor> MergeCursor<S> {
         Ok(())
     }
 
+    /// Moves forwards to the first cell at or after `key`. Sources that are there already stay.
+    pub(crate) fn seek_forward(&mut self, key: KeyRef<'_>) -> Result<(), S::Error> {
+        self.heap.clear();
+        for source in &mut self.sources {
+            if source.cell().is_some_and(|cell| cell.key() < key) {
+                source.seek(key)?;
+            }
+        }
+        self.rebuild();
+        Ok(())
+    }
+
+    /// Adds a source at `index` of the list; its current cell must not be before the cursor.
+    pub(crate) fn insert(&mut self, index: usize, source: S) {
+        self.heap.clear();
+        self.sources.insert(index, source);
+        self.rebuild();
+    }
+
     /// Removes the position: the cursor is on no cell until the next seek.
     pub(crate) fn clear_position(&mut self) {
         self.heap.clear();
+    }
+
+    /// Returns the sources, newest first.
+    pub(crate) fn sources(&self) -> &[S] {
+        &self.sources
     }
 
     /// Returns the sources, newest first.

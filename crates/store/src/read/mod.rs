@@ -12,11 +12,13 @@ pub(crate) mod explain;
 pub(crate) mod get;
 pub mod merge;
 pub(crate) mod query;
-pub(crate) mod row_cells;
+pub(crate) mod row_merge;
 pub mod rules;
 pub(crate) mod scan;
 pub(crate) mod snapshot;
 pub(crate) mod sources;
 
+#[cfg(test)]
+mod long_row_tests;
 #[cfg(test)]
 mod tests;

@@ -52,9 +52,10 @@
 //! ```
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
-use sstable::{CellRef, CellType, Timestamp};
+use sstable::{CellRef, CellType, KeyRef, Timestamp};
 
 use crate::options::{FamilyOptions, KeepDeletedCells};
 use crate::read::query::{Columns, TimeRange};
@@ -213,20 +214,68 @@ impl<'c> Rules<'c> {
 
     fn judge_for_read(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.cell_type.is_delete() {
-            // If the family keeps deleted cells, a read ignores markers after its time range: it
-            // shows the cells as they were before the deletion.
-            let applies = !self.time_range.begins_after(cell.timestamp)
-                && (self.keep_deleted == KeepDeletedCells::False
-                    || !self.time_range.ends_by(cell.timestamp));
-            if applies {
-                self.deletes.add(cell);
-            }
-            return Verdict::Skip;
+            let hides_rest = self.apply_marker(cell);
+            return if hides_rest { self.end_column() } else { Verdict::Skip };
         }
         match self.deletes.hides(cell) {
             Some(HiddenCells::ThisAndOlder) => self.end_column(),
             Some(HiddenCells::This) => Verdict::Skip,
             None => self.judge_time_and_column(cell),
+        }
+    }
+
+    /// Adds a marker to those of the row. Returns whether all later cells of its column are hidden.
+    fn apply_marker(&mut self, marker: &CellRef<'_>) -> bool {
+        // If the family keeps deleted cells, a read ignores markers after its time range: it shows
+        // the cells as they were before the deletion.
+        let applies = !self.time_range.begins_after(marker.timestamp)
+            && (self.keep_deleted == KeepDeletedCells::False
+                || !self.time_range.ends_by(marker.timestamp));
+        if applies {
+            self.deletes.add(marker);
+        }
+        applies
+            && (marker.cell_type == CellType::DeleteColumn
+                || self.deletes.deletes_row_at(marker.timestamp))
+    }
+
+    /// Notes a cell with the empty qualifier, which may delete in all columns, out of its order.
+    ///
+    /// For a read that has begun with other columns. Returns whether no later cell with the empty
+    /// qualifier in the same source matters.
+    pub(crate) fn note_family_marker(&mut self, cell: &CellRef<'_>) -> bool {
+        self.enter_row(cell);
+        let is_over = self.ends_family_markers(cell);
+        if !is_over && cell.cell_type.deletes_family() && !self.is_past_its_ttl_tag(cell) {
+            self.apply_marker(cell);
+        }
+        is_over
+    }
+
+    /// Returns whether no later cell with the empty qualifier can delete in other columns.
+    ///
+    /// Such cells are not newer than `cell`: a newer marker covers them, or they hide nothing that
+    /// the read could show.
+    pub(crate) fn ends_family_markers(&self, cell: &CellRef<'_>) -> bool {
+        self.deletes.deletes_row_at(cell.timestamp)
+            || self.time_range.begins_after(cell.timestamp)
+            || (self.min_versions == 0 && cell.timestamp < self.oldest_unexpired)
+    }
+
+    /// Returns whether the read shows no further version of the current column.
+    pub(crate) const fn is_column_complete(&self) -> bool {
+        self.column.is_complete
+    }
+
+    /// Returns the first position after the column of `cell` that can matter to the read.
+    pub(crate) fn position_after_column<'k>(&'k self, cell: &CellRef<'k>) -> KeyRef<'k> {
+        let Columns::Only(columns) = &*self.columns else {
+            return KeyRef::after_column(cell.row, cell.family, cell.qualifier);
+        };
+        let next = columns.partition_point(|known| &known[..] <= cell.qualifier);
+        match columns.get(next) {
+            Some(next) => KeyRef::before_column(cell.row, cell.family, next),
+            None => KeyRef::after_row(cell.row),
         }
     }
 
@@ -307,8 +356,11 @@ impl<'c> Rules<'c> {
     /// Unlike the wildcard tracker, it can show one expired version beyond `min_versions`.
     fn count_version_of_named_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
-        if self.column.is_complete || self.column.last == Some(version) {
-            return Verdict::Skip;
+        if self.column.is_complete {
+            return Verdict::SkipColumn;
+        }
+        if self.column.last == Some(version) {
+            return Verdict::Skip; // An earlier write of the same version.
         }
         self.column.count += 1;
         let is_expired = cell.timestamp < self.oldest_unexpired;
@@ -323,15 +375,22 @@ impl<'c> Rules<'c> {
 
     /// Resets the state of the row or column if the cell begins another row or column.
     fn enter(&mut self, cell: &CellRef<'_>) {
-        if !self.has_row || self.row[..] != *cell.row {
-            self.row.clear();
-            self.row.extend_from_slice(cell.row);
-            self.has_row = true;
-            self.deletes.clear();
-            self.column.enter(cell.qualifier);
-        } else if self.column.qualifier != cell.qualifier {
+        if self.enter_row(cell) || self.column.qualifier != cell.qualifier {
             self.column.enter(cell.qualifier);
         }
+    }
+
+    /// Resets the delete markers if the cell begins another row; returns whether it does.
+    #[inline]
+    fn enter_row(&mut self, cell: &CellRef<'_>) -> bool {
+        if self.has_row && self.row[..] == *cell.row {
+            return false;
+        }
+        self.row.clear();
+        self.row.extend_from_slice(cell.row);
+        self.has_row = true;
+        self.deletes.clear();
+        true
     }
 
     /// Skips the cell and the remaining cells of its column.
@@ -416,8 +475,8 @@ enum HiddenCells {
 struct DeleteTracker {
     /// The timestamp up to which all cells of the row are deleted.
     family: Option<Timestamp>,
-    /// The timestamps, newest first, with which all cells of the row are deleted.
-    family_versions: Vec<Timestamp>,
+    /// The timestamps with which all cells of the row are deleted.
+    family_versions: BTreeSet<Timestamp>,
     /// The marker that can hide the next cells of the column `qualifier`.
     column: Option<(CellType, Timestamp)>,
     qualifier: Vec<u8>,
@@ -431,12 +490,14 @@ impl DeleteTracker {
     }
 
     fn add(&mut self, marker: &CellRef<'_>) {
-        if self.family.is_some_and(|family| marker.timestamp <= family) {
+        if self.deletes_row_at(marker.timestamp) {
             return;
         }
         match marker.cell_type {
             CellType::DeleteFamily => self.family = Some(marker.timestamp),
-            CellType::DeleteFamilyVersion => self.family_versions.push(marker.timestamp),
+            CellType::DeleteFamilyVersion => {
+                self.family_versions.insert(marker.timestamp);
+            }
             column_marker => {
                 let is_covered = self.column.is_some_and(|(known, _)| column_marker < known);
                 if is_covered && self.qualifier == marker.qualifier {
@@ -449,9 +510,14 @@ impl DeleteTracker {
         }
     }
 
+    /// Returns whether a marker hides all cells of the row with this timestamp, and all older ones.
+    fn deletes_row_at(&self, timestamp: Timestamp) -> bool {
+        self.family.is_some_and(|family| timestamp <= family)
+    }
+
     /// Returns the cells that a marker hides; `None` if no marker hides `cell`.
     fn hides(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
-        if self.family.is_some_and(|family| cell.timestamp <= family) {
+        if self.deletes_row_at(cell.timestamp) {
             return Some(HiddenCells::ThisAndOlder);
         }
         if self.family_versions.contains(&cell.timestamp) {

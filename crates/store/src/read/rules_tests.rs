@@ -177,26 +177,26 @@ fn expired_versions_are_kept_up_to_the_minimum() {
 #[test]
 fn a_marker_hides_what_it_deletes_and_nothing_newer() {
     let shown = |cells, expected| check(read(&family(), &all()), cells, expected);
-    shown(":6 :F5 :5 a:6 a:5 a:4 b:6 b:5", "Is.I..I.");
+    shown(":6 :F5 :5 a:6 a:5 a:4 b:6 b:5", "I..I..I.");
     shown(":V5 a:6 a:5 a:4 b:5 b:4", "sIsIsI");
     shown(":V7 :V5 a:7 a:6 a:5 a:4", "sssIsI");
-    shown("a:6 a:C5 b:5", "IsI");
-    shown("a:C5 a:5 a:4 b:5 b:4", "s..II");
+    shown("a:6 a:C5 b:5", "I.I");
+    shown("a:C5 a:5 a:4 b:5 b:4", "...II");
     shown("a:D5 a:5 a:4 b:5", "ssII");
     shown("a:D5 a:4 a:3", "sII");
     shown("a:D5 a:5 a:5 a:4", "sssI");
     shown("a:D5 a:5 a:D4 a:4 a:3", "ssssI");
-    shown("a:C5 a:D5 a:5 a:4", "ss..");
-    shown("a:C5 a:D4 a:4 a:3", "ss..");
-    shown("a:D6 a:6 a:C5 a:5 a:4", "sss..");
+    shown("a:C5 a:D5 a:5 a:4", "....");
+    shown("a:C5 a:D4 a:4 a:3", "....");
+    shown("a:D6 a:6 a:C5 a:5 a:4", "ss...");
     // Under a family marker, and without one in the next row.
-    shown(":F5 a:D5 a:5 a:4 s|a:5 s|a:4", "ss..II");
-    shown(":F5 a:C6 a:6 a:5", "ss..");
-    shown(":F5 :F3 a:6 a:4", "ssI.");
-    shown(":V6 :F5 a:6 a:5", "sss.");
-    shown(":F5 :V4 a:6 a:5", "ssI.");
+    shown(":F5 a:D5 a:5 a:4 s|a:5 s|a:4", "....II");
+    shown(":F5 a:C6 a:6 a:5", "....");
+    shown(":F5 :F3 a:6 a:4", "..I.");
+    shown(":V6 :F5 a:6 a:5", "s.s.");
+    shown(":F5 :V4 a:6 a:5", "..I.");
     shown(":V5 s|a:5", "sI");
-    shown("a:C5 s|a:5", "sI");
+    shown("a:C5 s|a:5", ".I");
     // A hidden version does not count.
     check(read(&family(), &View::default()), "a:D5 a:5 a:4 a:3", "ssI.");
     check(read(&family(), &View::default().raw(true)), ":F5 a:C5 a:5 a:4", "III.");
@@ -206,9 +206,9 @@ fn a_marker_hides_what_it_deletes_and_nothing_newer() {
 fn the_empty_qualifier_is_judged_to_its_end() {
     let one = View::default();
     // The column is complete, but a marker that deletes in all columns follows.
-    check(read(&family(), &one), ":7 :6 :F5 :5 a:6 a:5", "I.s.I.");
-    check(read(&family(), &one).column("a"), ":F5 :5 a:6 a:5 b:6", "s.I..");
-    check(read(&family(), &one).column(""), ":7 :6 a:7", "Is.");
+    check(read(&family(), &one), ":7 :6 :F5 :5 a:6 a:5", "I...I.");
+    check(read(&family(), &one).column("a"), ":F5 :5 a:6 a:5 b:6", "..I..");
+    check(read(&family(), &one).column(""), ":7 :6 a:7", "I..");
 }
 
 #[test]
@@ -217,18 +217,18 @@ fn markers_apply_by_the_time_range_and_keep_deleted_cells() {
     let (no, yes, by_ttl) =
         (KeepDeletedCells::False, KeepDeletedCells::True, KeepDeletedCells::Ttl);
     for (keep, end, expected) in [
-        (no, 6, "s."),
-        (no, 5, "s."),
-        (yes, 6, "s."),
+        (no, 6, ".."),
+        (no, 5, ".."),
+        (yes, 6, ".."),
         (yes, 5, "sI"),
-        (by_ttl, 6, "s."),
+        (by_ttl, 6, ".."),
         (by_ttl, 5, "sI"),
     ] {
         check(read(&keeps(keep), &range(2, end)), "a:C5 a:4", expected);
         check(read(&keeps(keep), &range(4, end)), "a:C5 a:4", expected);
     }
     // A marker before the range hides nothing in it.
-    check(read(&keeps(no), &range(5, 9)), "a:C5 a:5", "s.");
+    check(read(&keeps(no), &range(5, 9)), "a:C5 a:5", "..");
     check(read(&keeps(no), &range(6, 9)), "a:6 a:C5 a:5", "Is.");
     check(read(&keeps(no), &range(6, 9)), ":F5 :V5 a:6", "ssI");
 }

@@ -70,9 +70,6 @@ enum Limit {
 }
 
 impl Cells {
-    /// Cells of a column that are skipped one by one before a seek to the next column.
-    const SKIPS_MAX: u32 = 16;
-
     pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
         let columns = Cow::Owned(scan.columns.clone());
@@ -202,30 +199,16 @@ impl Cells {
                 break;
             }
             match self.rules.judge(&cell) {
-                Verdict::Include if !self.filter.accepts(&cell) => {}
-                Verdict::Include => {
-                    match self.counter.count(&self.scan, cell.row) {
-                        Limit::Within => return Ok(true),
-                        Limit::RowIsFull if self.scan.reverse => self.is_in_row = false,
-                        Limit::RowIsFull => {
-                            self.merge.seek(KeyRef::after_row(&self.counter.row))?;
-                        }
-                        Limit::End => break,
+                Verdict::Include if !self.filter.accepts(&cell) => self.merge.advance()?,
+                Verdict::Include => match self.counter.count(&self.scan, cell.row) {
+                    Limit::Within => return Ok(true),
+                    Limit::RowIsFull if self.scan.reverse => self.is_in_row = false,
+                    Limit::RowIsFull => {
+                        self.merge.seek(KeyRef::after_row(&self.counter.row))?;
                     }
-                    continue;
-                }
-                // Under the empty qualifier the family's delete markers must be judged too.
-                Verdict::SkipColumn if !cell.qualifier.is_empty() => skips += 1,
-                Verdict::Skip | Verdict::SkipColumn => {}
-            }
-            if skips > Self::SKIPS_MAX {
-                let cell = cell.to_cell();
-                let column = cell.as_ref();
-                let end = KeyRef::after_column(column.row, column.family, column.qualifier);
-                self.merge.seek(end)?;
-                skips = 0;
-            } else {
-                self.merge.advance()?;
+                    Limit::End => break,
+                },
+                verdict => self.merge.pass(&self.rules, verdict, &mut skips)?,
             }
         }
         Ok(false)

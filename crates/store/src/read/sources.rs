@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 use crate::files::store_file::FileCursor;
 use crate::memstore::{Memstore, SeekPosition};
 use crate::read::merge::{CellCursor, MergeCursor};
+use crate::read::rules::{Rules, Verdict};
+
+/// Irrelevant cells that are passed one by one before a seek to the next position that matters.
+pub(crate) const SKIPS_MAX: u32 = 16;
 
 /// A cursor over the merged cells of memstores and files.
 pub(crate) type StoreMerge = MergeCursor<CellSource>;
@@ -23,6 +27,38 @@ impl StoreMerge {
             greatest = greatest.max(source.row_before(row)?);
         }
         Ok(greatest)
+    }
+
+    /// Moves past the current cell, which the rules do not show.
+    ///
+    /// `skips` counts the cells that were passed one by one although the rest of their column does
+    /// not matter; after some of them, the cursor seeks the next position that can.
+    pub(crate) fn pass(
+        &mut self,
+        rules: &Rules<'_>,
+        verdict: Verdict,
+        skips: &mut u32,
+    ) -> Result<()> {
+        if verdict == Verdict::SkipColumn && self.may_leave_column(rules) {
+            *skips += 1;
+        }
+        if *skips <= SKIPS_MAX {
+            return self.advance();
+        }
+        *skips = 0;
+        let cell = self.cell().expect("the cursor is on a cell that was judged").to_cell();
+        self.seek_forward(rules.position_after_column(&cell.as_ref()))
+    }
+
+    /// Returns whether no later cell of the current column matters, provided that the rules skip
+    /// the column.
+    ///
+    /// Under the empty qualifier, markers that delete in all columns of the family can follow.
+    fn may_leave_column(&self, rules: &Rules<'_>) -> bool {
+        let cell = self.cell().expect("the cursor is on a cell that was judged");
+        !cell.qualifier.is_empty()
+            || rules.ends_family_markers(&cell)
+            || !self.sources().iter().any(CellSource::may_delete_families)
     }
 
     /// Returns the counters of the files since the last call, and resets them.
@@ -68,7 +104,7 @@ impl CellCursor for CellSource {
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
-                cursor.fill(&SeekPosition::at_or_after(key));
+                cursor.seek(key);
                 Ok(())
             }
             Self::File(cursor) => cursor.seek(key),
@@ -77,6 +113,14 @@ impl CellCursor for CellSource {
 }
 
 impl CellSource {
+    /// Returns whether the source may have markers that delete in all columns of the family.
+    pub(crate) fn may_delete_families(&self) -> bool {
+        match self {
+            Self::Memory(cursor) => cursor.memstore.deletes_families(),
+            Self::File(cursor) => cursor.may_delete_families(),
+        }
+    }
+
     fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
         match self {
             Self::Memory(cursor) => Ok(cursor.memstore.row_before(row, cursor.visible)),
@@ -90,34 +134,93 @@ impl CellSource {
 pub(crate) struct MemstoreCursor {
     memstore: Arc<Memstore>,
     visible: SequenceId,
+    /// The only row whose cells the cursor has; `None` for all rows.
+    row: Option<Box<[u8]>>,
     cells: Vec<Cell>,
     at: usize,
+    /// Whether the memstore may have cells after this batch.
+    has_more: bool,
+    /// The maximum number of cells in the next batch.
+    batch: usize,
+    /// The number of cells copied so far.
+    copied: usize,
 }
 
 impl MemstoreCursor {
-    /// Cells that are copied under one lock.
-    const BATCH: usize = 64;
-
+    /// Creates a cursor over all rows, without a position.
     pub(crate) const fn new(memstore: Arc<Memstore>, visible: SequenceId) -> Self {
-        Self { memstore, visible, cells: Vec::new(), at: 0 }
+        Self {
+            memstore,
+            visible,
+            row: None,
+            cells: Vec::new(),
+            at: 0,
+            has_more: false,
+            batch: Memstore::BATCH_MAX,
+            copied: 0,
+        }
     }
 
-    fn cell(&self) -> Option<CellRef<'_>> {
+    /// Creates a cursor over one row, at the first cell at or after `key`.
+    ///
+    /// The first batch has at most `batch` cells, the next ones have more. Returns `None` if there is
+    /// no cell.
+    pub(crate) fn of_row(
+        memstore: &Arc<Memstore>,
+        visible: SequenceId,
+        key: KeyRef<'_>,
+        batch: usize,
+    ) -> Option<Self> {
+        let (mut cells, position) = (Vec::new(), SeekPosition::at_or_after(key));
+        let has_more = memstore.copy_cells(&position, visible, batch, &mut cells, Some(key.row));
+        if cells.is_empty() {
+            return None;
+        }
+        let (memstore, row, copied) = (Arc::clone(memstore), Some(key.row.into()), cells.len());
+        Some(Self { memstore, visible, row, cells, at: 0, has_more, batch, copied })
+    }
+
+    pub(crate) const fn copied(&self) -> usize {
+        self.copied
+    }
+
+    /// Returns the current cell, and gives up the cursor.
+    pub(crate) fn into_cell(mut self) -> Cell {
+        self.cells.swap_remove(self.at)
+    }
+
+    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
         self.cells.get(self.at).map(Cell::as_ref)
     }
 
     fn advance(&mut self) {
         self.at += 1;
         if self.at == self.cells.len()
+            && self.has_more
             && let Some(last) = self.cells.pop()
         {
+            self.batch = (4 * self.batch).min(Memstore::BATCH_MAX);
             self.fill(&SeekPosition::after(last.as_ref()));
+        }
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) {
+        let is_before = |cell: &Cell| cell.as_ref().key() < key;
+        if self.cells.get(self.at).is_some_and(is_before)
+            && (!self.has_more || !self.cells.last().is_some_and(is_before))
+        {
+            // Forwards within the batch.
+            self.at += self.cells[self.at..].partition_point(is_before);
+        } else {
+            self.fill(&SeekPosition::at_or_after(key));
         }
     }
 
     fn fill(&mut self, position: &SeekPosition<'_>) {
         self.cells.clear();
         self.at = 0;
-        self.memstore.copy_cells(position, self.visible, Self::BATCH, &mut self.cells, |_| true);
+        let Self { memstore, visible, row, cells, batch, .. } = self;
+        self.has_more = memstore.copy_cells(position, *visible, *batch, cells, row.as_deref());
+        self.copied += self.cells.len();
     }
 }

@@ -16,6 +16,7 @@ use crate::stats::Stats;
 use crate::sync::JoinHandle;
 use crate::vfs::Lock;
 use crate::write::log::{Log, LogTail};
+use crate::write::row_times::RowTimes;
 
 /// The parts of an open store and its threads. All clones of a [`Store`](super::Store) share it.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(super) struct LoadedState {
     pub(super) log_tail: LogTail,
     /// The greatest sequence id of all writes.
     pub(super) newest: SequenceId,
+    /// The timestamps of cells that are written without one.
+    pub(super) times: RowTimes,
 }
 
 impl StoreInner {
@@ -47,13 +50,13 @@ impl StoreInner {
         state: LoadedState,
         lock: Option<Box<dyn Lock>>,
     ) -> Self {
-        let LoadedState { opener, manifest, version, log_tail, newest } = state;
+        let LoadedState { opener, manifest, version, log_tail, newest, times } = state;
         let health = match lock {
             Some(_) => Health::default(),
             None => Health::read_only(opener.directory().to_path_buf()),
         };
         let health = Arc::new(health);
-        let log = Log::new(log_tail, newest, &options, Arc::clone(&health));
+        let log = Log::new(log_tail, newest, times, &options, Arc::clone(&health));
         let shared = Arc::clone(&health);
         let catalog = Catalog::new(opener, &options, manifest, version, newest, shared);
         Self {

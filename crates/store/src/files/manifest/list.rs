@@ -26,7 +26,9 @@
 //! |------:|-----------------|-----------------------------------------------------------------|
 //! |     2 | `id`            | u16 BE; the family's id in the log                              |
 //! |   1+n | `name`          | u8 length and bytes                                             |
-//! |       | options         | see [`options`]                                                 |
+//! |       | options         | see [`options`]; they say whether `flushed` follows             |
+//! |     8 | `flushed`       | u64 BE, if present: the log's cells up to this sequence id are  |
+//! |       |                 | in files; the log is kept for another family                    |
 //! |     4 | `files`         | u32 BE; the number of files                                     |
 //!
 //! A file: see [`file`](mod@super::file).
@@ -73,6 +75,8 @@ pub(crate) struct FamilyEntry {
     pub(crate) id: u16,
     pub(crate) name: String,
     pub(crate) options: FamilyOptions,
+    /// Recovery leaves out the log's cells up to this sequence id, which are in files.
+    pub(crate) flushed: Option<SequenceId>,
     pub(crate) files: Vec<FileEntry>,
 }
 
@@ -229,7 +233,7 @@ impl Manifest {
         for family in &self.families {
             out.write_u16::<BigEndian>(family.id)?;
             write_short(out, family.name.as_bytes())?;
-            options::write(out, &family.options)?;
+            options::write(out, &family.options, family.flushed)?;
             let count = family.files.len().try_into().expect("less than 2^32 files");
             out.write_u32::<BigEndian>(count)?;
             for file in &family.files {
@@ -309,7 +313,7 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Invalid> {
     if check_family_name(&name).is_err() {
         return Err(Invalid("family name cannot be a directory"));
     }
-    let options = options::read(bytes)?;
+    let (options, flushed) = options::read(bytes)?;
     let mut files = Vec::new();
     let mut names = BTreeSet::new();
     for _ in 0..bytes.read_u32::<BigEndian>()? {
@@ -319,7 +323,7 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Invalid> {
         }
         files.push(file);
     }
-    Ok(FamilyEntry { id, name, options, files })
+    Ok(FamilyEntry { id, name, options, flushed, files })
 }
 
 #[cfg(test)]
@@ -380,7 +384,9 @@ mod tests {
         let mut manifest = Manifest::new().unwrap();
         for (id, options) in (0..).zip(options) {
             let files = vec![file.clone(), foreign.clone()];
-            manifest.families.push(FamilyEntry { id, name: format!("f{id}"), options, files });
+            let flushed = (id % 2 == 1).then_some(SequenceId::new(9));
+            let name = format!("f{id}");
+            manifest.families.push(FamilyEntry { id, name, options, flushed, files });
         }
         manifest
     }

@@ -31,6 +31,8 @@ use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 use crate::write::prepare::{apply_to_memstores, prepare};
+use crate::write::replace::{may_replace, remove_replaced};
+use crate::write::row_times::RowTimes;
 
 /// The log of an open store, and the queue of the threads that write to it.
 #[derive(Debug)]
@@ -69,13 +71,14 @@ impl Log {
     pub(crate) fn new(
         tail: LogTail,
         newest: SequenceId,
+        times: RowTimes,
         options: &StoreOptions,
         health: Arc<Health>,
     ) -> Self {
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
-            writer: Mutex::new(Writer::new(tail, newest, options.wal_segment_bytes)),
+            writer: Mutex::new(Writer::new(tail, newest, times, options.wal_segment_bytes)),
             clock: options.clock.clone(),
             health,
         }
@@ -137,26 +140,36 @@ impl Log {
 
     /// Computes cells from the present state and commits them, while no other thread writes.
     ///
-    /// Returns the cells. Commits nothing if `compute` fails or returns no cell.
+    /// Returns the cells. Commits nothing if `compute` fails or returns no cell. If `replaces`, the
+    /// cells [replace](crate::write::replace) older versions in the memstore where they may.
     pub(crate) fn commit_computed(
         &self,
         catalog: &Catalog,
         durability: Durability,
-        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        replaces: bool,
+        compute: impl FnOnce(&ReadView, &mut RowTimes) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
         self.health.check_writable()?;
-        let mut cells = prepare(&catalog.version(), compute(&ReadView::current(catalog))?)?;
+        let computed = compute(&ReadView::current(catalog), writer.times())?;
+        let mut cells = prepare(&catalog.version(), computed, DefaultTimestamp::Now)?;
         if cells.is_empty() {
             return Ok(cells);
         }
-        let request = Request::new(0, cells.clone(), durability, DefaultTimestamp::Now);
+        let mut request = Request::new(0, cells.clone(), durability, DefaultTimestamp::Now);
+        request.replaces = replaces && may_replace(catalog, &cells);
+        let replaces = request.replaces;
         let result = self.commit_group(catalog, &mut writer, vec![request]);
         let mut refused = result.map_err(|error| self.health.poison(error))?;
         refused.remove(&0).map_or(Ok(()), Err)?;
         for cell in &mut cells {
             cell.set_sequence_id(writer.newest());
+        }
+        if replaces {
+            // A read that has begun meanwhile may see the older versions. They stay then, until the
+            // next replacement.
+            catalog.with_unread(|version| remove_replaced(version, &cells));
         }
         Ok(cells)
     }

@@ -26,10 +26,19 @@ pub(crate) struct InspectedSegment {
     /// The length in bytes.
     pub(crate) len: u64,
     /// The batches of the valid records, in order.
-    pub(crate) batches: Vec<(SequenceId, Vec<Cell>)>,
+    pub(crate) batches: Vec<InspectedBatch>,
     pub(crate) damaged_ranges: Vec<DamagedRange>,
     /// The offset of an incomplete write at the end, which recovery cuts off.
     pub(crate) torn_at: Option<u64>,
+}
+
+/// The batch of a valid record.
+#[derive(Debug)]
+pub(crate) struct InspectedBatch {
+    pub(crate) sequence_id: SequenceId,
+    /// Whether the cells replaced older versions in the memstore.
+    pub(crate) replaces: bool,
+    pub(crate) cells: Vec<Cell>,
 }
 
 /// A range of a segment without valid records, for which recovery refuses the log.
@@ -200,7 +209,8 @@ fn inspect_records<'f>(
         match cells {
             Ok(cells) => {
                 *newest = sequence_id;
-                found.batches.push((sequence_id, cells));
+                let replaces = record.header.replaces;
+                found.batches.push(InspectedBatch { sequence_id, replaces, cells });
             }
             Err(what) => {
                 let len = record.end - at;

@@ -3,7 +3,8 @@
 //! | at | bytes | field         | encoding and meaning                                          |
 //! |---:|------:|---------------|---------------------------------------------------------------|
 //! |  0 |     4 | `checksum`    | u32 BE; CRC-32C of the rest of the record                     |
-//! |  4 |     4 | `length`      | u32 BE; bytes of the cells, at most 1 GiB                     |
+//! |  4 |     4 | `length`      | u32 BE; bits 0 to 30: bytes of the cells, at most 1 GiB;      |
+//! |    |       |               | bit 31: the cells [replace](crate::write::replace) older ones |
 //! |  8 |     8 | `segment`     | u64 BE; the segment's random id                               |
 //! | 16 |     8 | `sequence_id` | u64 BE; of the batch, greater than in the previous record     |
 //! | 24 |     8 | `durable`     | u64 BE; the synced length of the segment before this record   |
@@ -36,6 +37,8 @@ use crate::error::{Error, Result};
 pub(crate) struct RecordHeader {
     pub(crate) checksum: u32,
     pub(crate) length: u32,
+    /// Whether the cells replaced older versions in the memstore.
+    pub(crate) replaces: bool,
     pub(crate) segment: u64,
     pub(crate) sequence_id: SequenceId,
     pub(crate) durable: u64,
@@ -47,11 +50,16 @@ impl RecordHeader {
     pub(crate) const CHECKSUM_LEN: usize = 4;
     /// Maximum length of a record's cells; a greater length is damage.
     pub(crate) const LENGTH_MAX: u32 = 1 << 30;
+    /// The bit of the field `length` that stands for `replaces`.
+    const REPLACES: u32 = 1 << 31;
 
     pub(crate) fn read(mut bytes: &[u8]) -> io::Result<Self> {
+        let checksum = bytes.read_u32::<BigEndian>()?;
+        let length = bytes.read_u32::<BigEndian>()?;
         Ok(Self {
-            checksum: bytes.read_u32::<BigEndian>()?,
-            length: bytes.read_u32::<BigEndian>()?,
+            checksum,
+            length: length & !Self::REPLACES,
+            replaces: length & Self::REPLACES != 0,
             segment: bytes.read_u64::<BigEndian>()?,
             sequence_id: SequenceId::new(bytes.read_u64::<BigEndian>()?),
             durable: bytes.read_u64::<BigEndian>()?,
@@ -61,6 +69,8 @@ impl RecordHeader {
 
 /// Appends the record of a batch to `out`; each cell comes with its family's id.
 ///
+/// `replaces` says that the cells replaced older versions in the memstore.
+///
 /// # Errors
 ///
 /// If the batch exceeds the maximum size of a record; `out` is unchanged then.
@@ -69,6 +79,7 @@ pub(crate) fn encode_batch<'a>(
     header: &SegmentHeader,
     sequence_id: SequenceId,
     durable: u64,
+    replaces: bool,
     cells: impl Iterator<Item = (u16, CellRef<'a>)>,
 ) -> Result<()> {
     let start = out.len();
@@ -86,6 +97,7 @@ pub(crate) fn encode_batch<'a>(
         out.truncate(start);
         return Err(Error::invalid("the batch exceeds 1 GiB, the maximum of a log record"));
     };
+    let length = if replaces { length | RecordHeader::REPLACES } else { length };
     let record = out.split_at_mut(start).1;
     let (checksum, covered) =
         record.split_first_chunk_mut::<4>().expect("the record begins with a header");

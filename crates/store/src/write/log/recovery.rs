@@ -73,6 +73,8 @@ pub(crate) struct Recovered {
     pub(crate) last: PreviousSegment,
     /// The batches in order, each with the cells of one sequence id.
     pub(crate) batches: Vec<Vec<Cell>>,
+    /// The sequence ids of the batches whose cells replaced older versions, ascending.
+    pub(crate) replacing: Vec<SequenceId>,
     /// The sequence id of the last batch.
     pub(crate) newest: SequenceId,
     /// The segments from `next` on, in order; they have no records and are not needed.
@@ -93,6 +95,7 @@ pub(crate) fn recover<'f>(
         next: log.first,
         last: PreviousSegment::default(),
         batches: Vec::new(),
+        replacing: Vec::new(),
         newest: SequenceId::default(),
         empty_segments: Vec::new(),
         last_segment: None,
@@ -220,6 +223,7 @@ impl Segment<'_> {
                 .map_err(|what| self.corrupt(at, what))?;
             let cells = decode_cells(self.reader.body(&record)?, sequence_id, family_name);
             recovered.batches.push(cells.map_err(|what| self.corrupt(at, what))?);
+            recovered.replacing.extend(record.header.replaces.then_some(sequence_id));
             recovered.newest = sequence_id;
             at = record.end;
         }

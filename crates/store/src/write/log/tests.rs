@@ -11,6 +11,7 @@ use super::*;
 use crate::error::{Error, Result};
 use crate::files::segment_number::SegmentNumber;
 use crate::vfs::RealFiles;
+use crate::write::row_times::RowTimes;
 
 const STORE: u64 = 7;
 const FIRST: SegmentNumber = SegmentNumber::FIRST;
@@ -50,7 +51,8 @@ fn write_segment(
         let mut record = Vec::new();
         let cells = batch.iter().map(|cell| (3, cell.as_ref()));
         let sequence_id = SequenceId::new(first + index as u64);
-        encode_batch(&mut record, segment.header(), sequence_id, segment.durable(), cells).unwrap();
+        let (header, durable) = (segment.header(), segment.durable());
+        encode_batch(&mut record, header, sequence_id, durable, false, cells).unwrap();
         segment.write(&record).unwrap();
         ends.push(segment.written());
     }
@@ -306,7 +308,7 @@ fn an_unsynced_lost_sector_ends_the_log_and_a_synced_one_is_an_error() {
             let cells = [(3, cell.as_ref())].into_iter();
             let (header, durable) = (*segment.header(), segment.durable());
             let sequence_id = SequenceId::new(sequence);
-            encode_batch(&mut record, &header, sequence_id, durable, cells).unwrap();
+            encode_batch(&mut record, &header, sequence_id, durable, false, cells).unwrap();
             segment.write(&record).unwrap();
             if synced {
                 segment.sync().unwrap();
@@ -352,7 +354,8 @@ fn sequence_ids_never_descend_and_one_segment_is_open_at_a_time() {
     let mut again = AssertUnwindSafe(&mut tail);
     let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
     assert!(begun.is_err(), "a segment is open");
-    let mut writer = Writer::new(tail, SequenceId::new(7), 1000);
+    let times = RowTimes::new(Timestamp::new(0), std::iter::empty());
+    let mut writer = Writer::new(tail, SequenceId::new(7), times, 1000);
     writer.advance_sequence_id(SequenceId::new(9));
     let mut writer = AssertUnwindSafe(writer);
     assert!(catch_unwind(move || writer.advance_sequence_id(SequenceId::new(8))).is_err());

@@ -17,6 +17,7 @@ use crate::files::segment_number::SegmentNumber;
 use crate::files::sequence;
 use crate::files::version::StoreVersion;
 use crate::options::Durability;
+use crate::write::row_times::RowTimes;
 
 /// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.
 #[derive(Debug)]
@@ -26,6 +27,7 @@ pub(crate) struct Writer {
     segment_len_max: u64,
     /// The last assigned sequence id.
     newest: SequenceId,
+    times: RowTimes,
     /// Encoded records that are not written to the operating system yet.
     pending: Vec<u8>,
     /// Whether a memstore holds cells that are not in the log.
@@ -42,15 +44,26 @@ pub(super) struct Mark {
 }
 
 impl Writer {
-    pub(super) const fn new(tail: LogTail, newest: SequenceId, segment_len_max: u64) -> Self {
+    pub(super) const fn new(
+        tail: LogTail,
+        newest: SequenceId,
+        times: RowTimes,
+        segment_len_max: u64,
+    ) -> Self {
         Self {
             tail,
             segment_len_max,
             newest,
+            times,
             pending: Vec::new(),
             has_unlogged: false,
             is_covered: false,
         }
+    }
+
+    /// Returns the timestamps of cells without one.
+    pub(super) const fn times(&mut self) -> &mut RowTimes {
+        &mut self.times
     }
 
     /// Returns a mark, to which [`return_to`](Self::return_to) returns.
@@ -115,15 +128,14 @@ impl Writer {
         now: Timestamp,
     ) -> Result<()> {
         let sequence_id = sequence::after(self.newest)?;
-        let default_timestamp = match request.default_timestamp {
-            DefaultTimestamp::Now => now,
-            // Sequence ids count up from 1, so this one is less than 2^63.
-            DefaultTimestamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
-        };
+        if request.default_timestamp == DefaultTimestamp::Now {
+            self.times.assign(&mut request.cells, now, now);
+        }
         for cell in &mut request.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
-                cell.set_timestamp(default_timestamp);
+                // Sequence ids count up from 1, so this one is less than 2^63.
+                cell.set_timestamp(Timestamp::new(sequence_id.get().cast_signed()));
             }
         }
         if request.durability == Durability::SkipWal {
@@ -140,7 +152,8 @@ impl Writer {
             });
             let segment = self.tail.segment().expect("`begin_segment` precedes `log_batch`");
             let (header, durable) = (*segment.header(), segment.durable());
-            encode_batch(&mut self.pending, &header, sequence_id, durable, cells)?;
+            let replaces = request.replaces;
+            encode_batch(&mut self.pending, &header, sequence_id, durable, replaces, cells)?;
         }
         self.advance_sequence_id(sequence_id);
         Ok(())
