@@ -180,10 +180,15 @@ fn a_store_with_a_manifest_of_version_2_is_read_and_upgraded_by_its_next_write()
 /// A program that opens, puts and closes, as a script does: each round begins a segment.
 #[test]
 fn three_thousand_rounds_of_open_put_and_close_keep_the_log_short() {
+    open_put_and_close(true);
+    open_put_and_close(false);
+}
+
+fn open_put_and_close(background: bool) {
     const ROUNDS: usize = 3_000;
     let disk = Disk::default();
     disk.create_directory(Path::new("/store")).unwrap();
-    let options = || StoreOptions::default().vfs(Arc::new(disk.clone())).background(false);
+    let options = || StoreOptions::default().vfs(Arc::new(disk.clone())).background(background);
     let row = |round: usize| format!("row{round:04}");
     for round in 0..ROUNDS {
         let store = Store::open("/store", options()).unwrap();

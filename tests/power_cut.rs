@@ -260,7 +260,9 @@ fn nothing_is_lost_wherever_the_flush_of_a_long_log_is_cut_off() {
     let mut crashes = Crashes { contents: &contents, random, tally, nested_every: 40 };
     for moment in &moments[longest - 20..] {
         crashes.kill(moment);
-        KEPT.into_iter().for_each(|kept| crashes.power_cut(moment, kept));
+        for kept in KEPT {
+            crashes.power_cut(moment, kept);
+        }
     }
     crashes.tally.say("power cuts and kills while a long log is flushed");
 }

@@ -101,16 +101,19 @@ impl Maintenance {
 
     /// Flushes if an open finds as many log segments as there may be: its first write begins another.
     ///
-    /// The background thread, if there is one, compacts.
+    /// The open also merges small files: a program that opens, puts and closes in a loop would end
+    /// before the background thread begins to.
     pub(crate) fn shorten_log(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         if catalog.log_segments() < LOG_SEGMENTS_MAX {
             return Ok(());
         }
-        unless_tried_again(if self.thread_runs() {
-            self.flush(catalog, log)
-        } else {
-            self.flush_and_compact(catalog, log)
-        })
+        let flushed = self.flush(catalog, log);
+        if flushed.is_ok() && self.options.auto_compaction {
+            // A failure is counted, and no reason not to open the store.
+            let _ = self.compact_small_files(catalog);
+            self.tasks.want_compaction(); // Of larger files.
+        }
+        unless_tried_again(flushed)
     }
 
     /// Requests a flush after a family was altered: its last one may have failed.

@@ -2,7 +2,7 @@
 //!
 //! | work                               | waits for                                        | if its family is dropped |
 //! |------------------------------------|--------------------------------------------------|--------------------------|
-//! | compaction in the background       | another one; leaves out families that are busy   | ends early               |
+//! | compaction in the background       | nothing; leaves out families that are busy       | ends early               |
 //! | compaction or rebuild by hand      | another one, and work on the same family         | ends early               |
 //! | reading files into the family map  | work on the same family                          | ends early               |
 //! | drop of the family                 | work on the same family, which it cancels        |                          |
@@ -66,13 +66,11 @@ impl FamilyTurns {
         self.take(taken, family, Place::ByHand)
     }
 
-    /// Waits for the turn of a compaction in the background; `None` if the family is busy.
+    /// Takes the turn of a compaction in the background; `None` if another one runs, or if the
+    /// family is busy.
     pub(super) fn take_in_background(&self, family: &str) -> Option<FamilyTurn<'_>> {
         let mut taken = lock(&self.taken);
-        while !taken.is_free(Place::Background) {
-            taken = wait(&self.ended, taken);
-        }
-        let is_busy = taken.families.contains_key(family);
+        let is_busy = !taken.is_free(Place::Background) || taken.families.contains_key(family);
         (!is_busy).then(|| self.take(taken, family, Place::Background))
     }
 
@@ -174,6 +172,7 @@ mod tests {
         assert!(turns.try_take_for_map("a").is_none());
         let background = turns.take_in_background("b").unwrap();
         assert!(turns.try_take_for_map("b").is_none());
+        assert!(turns.take_in_background("c").is_none(), "one in the background");
         let map = turns.try_take_for_map("c").unwrap();
         drop((by_hand, background, map));
         assert!(turns.take_in_background("a").is_some());

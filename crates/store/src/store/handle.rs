@@ -31,7 +31,8 @@ pub struct Store {
 impl Store {
     /// Opens the store in `directory`, or creates one if the options allow it.
     ///
-    /// If the log has 32 segments or more, the open flushes, so that the log becomes short.
+    /// If the log has 32 segments or more, the open flushes, so that the log becomes short, and
+    /// merges small files if the store compacts automatically.
     ///
     /// # Errors
     ///

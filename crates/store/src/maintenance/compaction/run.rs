@@ -21,9 +21,18 @@ use crate::maintenance::expired::expired_files;
 use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::{filter_of_new, row_count};
 use crate::maintenance::turns::FamilyTurn;
+use crate::options::CompactionOptions;
 use crate::read::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
+
+/// Which files of a family a compaction merges.
+#[derive(Clone, Copy, Debug)]
+enum Selection<'p> {
+    All,
+    /// Those that a policy selects, perhaps none.
+    By(&'p CompactionOptions),
+}
 
 /// Cells between two checks of the rate.
 const CELLS_PER_STEP: u64 = 4096;
@@ -39,7 +48,8 @@ impl Maintenance {
     ) -> Result<()> {
         self.health.check_writable()?;
         let turn = self.turns.take_by_hand(family);
-        let result = self.compact_family(catalog, &turn, major, report);
+        let selection = if major { Selection::All } else { self.by_policy() };
+        let result = self.compact_family(catalog, &turn, selection, report);
         let result = result.and_then(|()| turn.check_not_cancelled());
         drop(turn);
         if self.options.auto_compaction {
@@ -55,7 +65,7 @@ impl Maintenance {
         &self,
         catalog: &Catalog,
         turn: &FamilyTurn<'_>,
-        major: bool,
+        selection: Selection<'_>,
         report: &mut dyn FnMut(CompactionProgress),
     ) -> Result<()> {
         let _watch = self.health.poison_on_panic();
@@ -64,7 +74,7 @@ impl Maintenance {
         let family = Arc::clone(catalog.version().known_family(turn.family().as_bytes())?);
         // Oldest first.
         let files: Vec<_> = family.files.by_sequence().rev().cloned().collect();
-        let selected = if major { 0..files.len() } else { self.select(catalog, &files) };
+        let selected = self.select(catalog, &files, selection);
         if selected.is_empty() {
             return Ok(());
         }
@@ -75,18 +85,29 @@ impl Maintenance {
     /// Removes expired files, and merges the files that the policy selects, until it selects none, in
     /// all families except those that another thread works on.
     pub(crate) fn compact_as_needed(&self, catalog: &Catalog) -> Result<()> {
+        self.compact_selected(catalog, self.by_policy())
+    }
+
+    /// Does the same with files that are not larger than a flushed memstore, all together.
+    pub(crate) fn compact_small_files(&self, catalog: &Catalog) -> Result<()> {
+        let policy = &self.options.compaction;
+        let size_max = policy.size_max.min(self.options.memstore_flush_bytes as u64);
+        self.compact_selected(catalog, Selection::By(&policy.clone().size_max(size_max)))
+    }
+
+    fn compact_selected(&self, catalog: &Catalog, selection: Selection<'_>) -> Result<()> {
         let version = catalog.version();
         let names: Vec<_> = version.families.iter().map(|it| it.family.name.clone()).collect();
         drop(version);
         for name in &names {
             while !self.tasks.is_stopping() {
                 let Some(turn) = self.turns.take_in_background(name) else { break };
-                if !self.has_work(catalog, name) {
+                if !self.has_work(catalog, name, selection) {
                     break;
                 }
                 let result = self
                     .remove_expired_files(catalog, name)
-                    .and_then(|()| self.compact_family(catalog, &turn, false, &mut |_| {}));
+                    .and_then(|()| self.compact_family(catalog, &turn, selection, &mut |_| {}));
                 if let Err(error) = &result {
                     self.count(|counts| {
                         counts.compactions_failed += 1;
@@ -112,20 +133,30 @@ impl Maintenance {
     }
 
     /// Returns whether a family has expired files, or files to merge; `false` if it was dropped.
-    fn has_work(&self, catalog: &Catalog, name: &str) -> bool {
+    fn has_work(&self, catalog: &Catalog, name: &str, selection: Selection<'_>) -> bool {
         let version = catalog.version();
         version.family(name.as_bytes()).is_some_and(|present| {
             let files: Vec<_> = present.files.by_sequence().rev().cloned().collect();
             expired_files(catalog, present).next().is_some()
-                || !self.select(catalog, &files).is_empty()
+                || !self.select(catalog, &files, selection).is_empty()
         })
     }
 
-    /// Returns the range of files that the policy selects, from the oldest to the newest.
-    fn select(&self, catalog: &Catalog, files: &[Arc<StoreFile>]) -> Range<usize> {
+    const fn by_policy(&self) -> Selection<'_> {
+        Selection::By(&self.options.compaction)
+    }
+
+    /// Returns the range of the selected files, from the oldest to the newest.
+    fn select(
+        &self,
+        catalog: &Catalog,
+        files: &[Arc<StoreFile>],
+        selection: Selection<'_>,
+    ) -> Range<usize> {
+        let Selection::By(policy) = selection else { return 0..files.len() };
         let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
         let flush_bytes = self.options.memstore_flush_bytes as u64;
-        self.options.compaction.select(&sizes, flush_bytes, catalog.clock.now())
+        policy.select(&sizes, flush_bytes, catalog.clock.now())
     }
 
     /// Merges files into one. If the store closes first or the family is to be dropped, they stay.
