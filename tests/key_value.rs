@@ -1,7 +1,7 @@
 //! Key-value families, whose timestamps are sequence ids.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use store::{
@@ -116,5 +116,28 @@ fn keys_of_a_family_with_cells_is_an_error_until_the_family_is_altered() {
         store.alter_family("keys", options).unwrap();
         store.keys("keys").unwrap().insert("row", "2").unwrap();
         assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"2"[..]));
+    }
+}
+
+#[test]
+fn a_file_whose_cells_would_hide_later_inserts_is_not_imported() {
+    let (directory, store) = new_store();
+    store.put(Put::new("row").column("cells", "", "of a clock")).unwrap();
+    store.keys("keys").unwrap().insert("row", "value").unwrap();
+    let out = directory.path().join("out");
+    let exported = store.export(&out, &[]).unwrap();
+    let of = |family: &str| {
+        let is_of = |path: &&PathBuf| path.parent().is_some_and(|it| it.ends_with(family));
+        exported.files.iter().filter(is_of).cloned().collect::<Vec<_>>()
+    };
+    let imports: [fn(&Store, &str, &[PathBuf]) -> Result<()>; 2] =
+        [Store::import, Store::bulk_load];
+    for import in imports {
+        let told = message(import(&store, "keys", &of("cells")));
+        assert!(told.contains("would hide later inserts"), "{told}");
+        // Its own cells are not later.
+        import(&store, "keys", &of("keys")).unwrap();
+        store.keys("keys").unwrap().insert("row", "new").unwrap();
+        assert_eq!(store.keys("keys").unwrap().get("row").unwrap().as_deref(), Some(&b"new"[..]));
     }
 }

@@ -123,6 +123,25 @@ struct Opened {
     newest: SequenceId,
 }
 
+impl Opened {
+    /// Checks that the next inserts hide all cells: their timestamps are the next sequence ids.
+    fn check_key_values(&self, family: &Family) -> Result<()> {
+        let newest = self.newest.get();
+        let is_later = |file: &Arc<StoreFile>| {
+            u64::try_from(file.newest().get()).is_ok_and(|time| time > newest)
+        };
+        if !self.files.iter().any(is_later) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the family \"{}\" has keys and values, whose timestamps are sequence ids, now {newest}: cells with \
+             later timestamps would hide later inserts; import files of a key-value family with their \
+             sequence ids, or insert their values through Store::keys",
+            family.name
+        )))
+    }
+}
+
 /// Imports all files or none.
 pub(crate) fn import(
     catalog: &Catalog,
@@ -275,6 +294,9 @@ impl Import<'_> {
                 entry.carries_sequence_ids = false;
             }
             opened.files.push(catalog.opener.open_file(family, entry)?);
+        }
+        if family.options.key_value {
+            opened.check_key_values(family)?;
         }
         Ok(opened)
     }
