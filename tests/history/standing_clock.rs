@@ -25,10 +25,6 @@ use support::say;
 
 use crate::model::{Family, Known, Model, Question};
 
-/// Whether the store keeps its open files within the limit of the process. If not, the store in a
-/// process of few descriptors has few files here.
-const OPEN_FILES_ARE_LIMITED: bool = false;
-
 /// Steps of a store before the next one starts empty, which keeps the model fast.
 const STEPS_PER_STORE: u64 = 2_000;
 
@@ -424,7 +420,7 @@ fn many_mutations_in_one_millisecond_are_answered_as_by_the_model() {
 fn many_files_are_answered_as_by_the_model() {
     let (steps, seed) = (number("STEPS").unwrap_or(10_000), number("SEED").unwrap_or(1));
     say(&format!("STEPS={steps} SEED={seed}, in a directory"));
-    let files_max = if OPEN_FILES_ARE_LIMITED { 150 } else { 15 };
+    let files_max = 150; // More than the process has descriptors.
     let place = Place::Directory(tempfile::tempdir().unwrap());
     let mut history = History::new(place, seed, 60, files_max);
     for _ in 0..steps {
