@@ -12,7 +12,7 @@ use store::{
     Clock, CompactionOptions, Delete, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp,
 };
 
-const TTL: Duration = Duration::from_millis(1_000);
+const TTL: Duration = Duration::from_secs(1);
 
 /// A store without threads, whose time is set by the test.
 struct Case {

@@ -14,6 +14,9 @@ use store::{
 };
 use support::disk::{Disk, Fault, Faults};
 
+/// Something that a store does.
+type Work = dyn Fn(&Store) -> store::Result<()>;
+
 const STORE: &str = "/data/store";
 
 fn options(disk: &Disk) -> StoreOptions {
@@ -112,7 +115,7 @@ fn a_put_without_space_is_refused_as_a_whole_and_the_next_one_succeeds() {
 
 #[test]
 fn increments_appends_and_deletes_without_space_are_refused_too() {
-    let works: [&dyn Fn(&Store) -> store::Result<()>; 3] = [
+    let works: [&Work; 3] = [
         &|store| store.increment(&Increment::new("during").column("f", "n", 1)).map(drop),
         &|store| store.append(&Append::new("during").column("f", "a", "x")).map(drop),
         &|store| store.delete(Delete::row("before")),
@@ -169,7 +172,7 @@ fn a_flush_or_compaction_without_space_leaves_nothing_and_can_be_repeated() {
         store.flush()?;
         store.compact("f", true)
     };
-    let works: [&dyn Fn(&Store) -> store::Result<()>; 2] = [&flush, &compact];
+    let works: [&Work; 2] = [&flush, &compact];
     for work in works {
         let check = |disk: &Disk, store: &Store, result: &store::Result<()>| {
             let before = rows(store);

@@ -146,9 +146,9 @@ impl Maintenance {
     }
 }
 
-/// Returns whether the log has so many segments that a flush must shorten it.
+/// Returns whether the log exceeds its maximum number of segments, and a flush can shorten it.
 ///
-/// While a family cannot be flushed, no flush does.
+/// While a family cannot be flushed, no flush can.
 fn has_long_log(catalog: &Catalog) -> bool {
     catalog.log_segments() > LOG_SEGMENTS_MAX && !catalog.version().has_failed_flush()
 }
