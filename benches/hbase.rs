@@ -6,14 +6,13 @@
 //! The two sides take turns several times, because the load of the machine varies; a ratio is taken in
 //! each turn, and the median over the turns is printed.
 //!
-//! Our rows are looked up one by one, and in the columns "batch" a hundred in one call of
-//! [`Lookup::rows`]. HBase's reader has no counterpart: its `get` of many rows reads one after another.
+//! Our rows are looked up one by one, and in the columns "batch" by [`begin_together`], in batches. HBase's reader has no counterpart: its `get` of many rows reads one after another.
 //!
 //! Both sides use one thread, except in the column "ahead": there our side is a [`bulk_scanner`], which
 //! reads, verifies and decompresses on a second thread. Beside each of our scans, the table shows the
 //! processor time per cell of all threads, in nanoseconds, from the kernel's ticks of 10 ms.
 //!
-//! [`Lookup::rows`]: sstable::Lookup::rows
+//! [`begin_together`]: sstable::begin_together
 //! [`bulk_scanner`]: sstable::Reader::bulk_scanner
 //!
 //! HBase does less here than for a client: there is no region, memstore or network, and the `Scan` that
@@ -33,11 +32,11 @@ use std::time::{Duration, Instant};
 use filter::Seed;
 use serde_json::Value;
 use sstable::{
-    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FailedRow, FileName, FoundRow,
-    Lookup, LookupFiles, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, SequenceId,
-    Timestamp, Writer, WriterOptions,
+    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, LookupFiles, ReadTrace,
+    Reader, ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use support::judge;
+use support::lookup::look_up_together;
 use workload::cpu_time::cpu_nanos_of_all;
 use workload::{KEY_LEN, Random};
 
@@ -46,8 +45,6 @@ const LOOKUPS: usize = 20_000;
 const ROUNDS: usize = 5;
 /// Turns of each side per file.
 const TURNS: usize = 7;
-/// Rows per call of [`Lookup::rows`](sstable::Lookup::rows).
-const BATCH: usize = 100;
 
 type Row = [u8; KEY_LEN];
 
@@ -204,15 +201,12 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
     };
     let files = LookupFiles::new(vec![cached.lookup_file()]);
     let at_once = |rows: &[Row], expected: usize| {
-        let is_found = |found: &Result<FoundRow, FailedRow>| {
-            found.as_ref().expect("sound").scanner.cell().is_some()
-        };
+        let probes: Vec<_> = rows.iter().map(|row| RowProbe::new(&row[..], Seed::new(0))).collect();
         let mut found = 0;
-        for rows in rows.chunks(BATCH) {
-            let probes: Vec<_> =
-                rows.iter().map(|row| RowProbe::new(&row[..], Seed::new(0))).collect();
-            found += Lookup::rows(&files, &probes).filter(is_found).count();
-        }
+        look_up_together(&files, &probes, |_, row| {
+            row.expect("sound").into_scanner();
+            found += 1;
+        });
         assert_eq!(found, expected);
     };
     let per_second = |rows: &[Row], look_up: &dyn Fn(&[Row], usize), expected: usize| {

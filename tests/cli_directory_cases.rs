@@ -121,3 +121,32 @@ fn every_verb_returns_the_cells_of_hbase_or_says_what_is_wrong() {
         run.check_verify();
     }
 }
+
+/// A verb that is given directories of store files reads no manifest and no log, but the schema of
+/// the table that has them.
+#[test]
+fn the_schema_of_the_table_says_whether_a_list_of_files_counts_in_its_directories() {
+    let case = |name: &str| cases().find(|case| case.name == name).expect("a case");
+    let info = |root: &Path, directory: &str| {
+        let path = root.join("data/default").join(directory);
+        let output = hfile(&["info", "--json", path.to_str().expect("UTF-8")]);
+        (output.status.code(), text(&output.stdout).lines().count(), text(&output.stderr))
+    };
+    let stale = case("a list of files is left in a table that does not use lists").copy();
+    let family = "walt/7376d67c7d538f14a61907ae3ff3e36e/f";
+    let names = fs::read_dir(stale.path().join("data/default").join(family)).expect("there");
+    // All but `.filelist`.
+    let files = names.count() - 1;
+    assert!(files > 1, "the list has one file");
+    let (status, count, told) = info(&stale.path(), family);
+    assert_eq!((status, count), (Some(0), files), "{told}");
+    let (_, _, told) = info(&stale.path(), "walt");
+    assert!(!told.contains("not in the tracker's list"), "{told}");
+
+    let lost = case("a table that lists its files has lost a list").copy();
+    for directory in ["t5", "t5/1bc192e1c1ff9049e743103c3534b32c/g"] {
+        let (status, _, told) = info(&lost.path(), directory);
+        assert_ne!(status, Some(0), "{told}");
+        assert!(told.contains("the list of the family's store file tracker is missing"), "{told}");
+    }
+}

@@ -1,4 +1,4 @@
-//! `hfile filter`: sizes at every width, foreign formats, and experiments.
+//! `hfile filter`: sizes at every width, and foreign formats.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -171,50 +171,6 @@ fn sizes_are_shown_at_every_width() {
     assert!(cuckoo["bits_per_key"].as_f64().expect("a number") < 10.6, "{cuckoo}");
     let shown = stdout(&["filter", "size", "--keys", "1000000", "--widths"]);
     assert!(shown.contains("cuckoo     10     10.42"), "{shown}");
-}
-
-/// `--quick` keeps the published sizes, so the counts are comparable.
-#[test]
-fn the_experiments_reproduce_the_published_counts() {
-    let report = json(&["filter", "experiments", "--quick", "--json"]);
-    assert_eq!((&report["schema"], &report["absent_keys"]), (&1.into(), &1_000_000.into()));
-    let results = report["results"].as_array().expect("results");
-    let ours = |experiment: &str, setting: &str, quantity: &str| {
-        let found: Vec<_> = results
-            .iter()
-            .filter(|result| {
-                result["experiment"] == experiment
-                    && field(result, "setting").contains(setting)
-                    && result["quantity"] == quantity
-            })
-            .collect();
-        assert_eq!(found.len(), 1, "{experiment}, {setting}, {quantity}");
-        found[0]["ours"].as_f64().expect("a number")
-    };
-    // (1 - e^(-k/20))^k of a million: 303, 89, 67.
-    for (probes, rate) in [(6, 3.031e-4), (10, 8.9e-5), (14, 6.7e-5)] {
-        let measured = ours("bloom", &format!("k {probes}"), "error rate") * 1e6;
-        let expected = rate * 1e6;
-        assert!((measured - expected).abs() < 4.0 * f64::sqrt(expected), "{probes}: {measured}");
-    }
-    assert!(ours("d-left", "500,000", "error rate") <= 8e-6);
-    assert!((0.0..0.08).contains(&ours("d-left", "", "fullest subtable")));
-    assert!((-0.09..0.0).contains(&ours("d-left", "", "emptiest subtable")));
-    for (slots, load) in [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)] {
-        let reached = ours("cuckoo", &format!(" {slots} a bucket"), "load at first refusal");
-        assert!((load..1.0).contains(&reached), "{slots}: {reached}");
-    }
-    let copies = "copies of one key before a refusal";
-    assert!((ours("cuckoo", "Go's", copies) - 8.0).abs() < 0.1, "the ninth is refused");
-    assert!((ours("cuckoo", "ours", copies) - 1_000.0).abs() < 0.1);
-    for result in results {
-        let is_time = result["unit"] == "nanoseconds";
-        assert_eq!(result["holds"].is_null(), is_time, "{result}");
-        assert!(is_time || result["holds"] == true, "{result}");
-    }
-    let shown = stdout(&["filter", "experiments", "--quick", "--seed", "7"]);
-    assert_eq!(shown.lines().count(), results.len() + 1, "{shown}");
-    assert!(!shown.contains("NOT AS EXPECTED"), "{shown}");
 }
 
 /// The filter that a get queries: the row filter of a file that has one, otherwise HBase's.

@@ -196,3 +196,64 @@ fn drop_family_removes_cells_and_files_and_says_what_it_removed() {
     assert_eq!(left.len(), 4, "LOCK, MANIFEST, g, wal: {left:?}");
     store(directory, &["verify", "s"]);
 }
+
+#[test]
+fn settings_that_no_file_can_have_are_wrong_usage_and_make_no_store() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    for (args, what) in [
+        (&["--filter", "binary-fuse", "--filter-error-rate", "1e-5"][..], "the lowest is 0.000016"),
+        (&["--filter", "binary-fuse", "--filter-bits-per-key", "8"], "8.7 to 1024 are possible"),
+        (&["--filter", "cuckoo", "--filter-error-rate", "1e-9"], "no cuckoo filter has"),
+        (&["--filter", "ribbon", "--filter-bits-per-key", "1e9"], "at most 1024 are possible"),
+        (&["--block-size", "1025MiB"], "at most 1073741824 are allowed"),
+        (
+            &["--bloom-type", "ROWPREFIX_FIXED_LENGTH", "--bloom-prefix-length", "32768"],
+            "1 to 32767 are allowed",
+        ),
+        (&["--key-value", "--ttl", "60"], "a key-value family cannot have a TTL"),
+    ] {
+        let (status, said) = failure(directory, &[&["create", "s", "f"], args].concat());
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(what), "{said}");
+        assert!(!directory.join("s").exists(), "{args:?}");
+    }
+    store(directory, &["create", "s", "f"]);
+    let args = ["alter", "s", "f", "--filter", "split-block", "--filter-error-rate", "1e-9"];
+    let (status, said) = failure(directory, &args);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("no split-block filter has an error rate of 0.000000001"), "{said}");
+}
+
+#[test]
+fn a_file_without_its_filter_is_reported() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--filter", "d-left", "--filter-bits-per-key", "8"]);
+    let cells = (0..1000).map(|row| {
+        format!("{{\"row\":\"{row:08}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":7,\"type\":\"Put\",\"value\":\"\"}}\n")
+    });
+    fs::write(directory.join("cells"), cells.collect::<String>()).expect("a file");
+    store(directory, &["put", "s", "f", "--from", "cells", "cells"]);
+    let output = hfile(directory, &["flush", "s"]);
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("f: 1 file without the row filter: a filter cannot have 8 bits"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_key_value_family_is_made_and_shown_and_refuses_cells() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--key-value"]);
+    assert!(store(directory, &["describe", "s"]).contains("KEY_VALUE => 'true'"));
+    let (status, said) = failure(directory, &["put", "s", "row1", "f:name=Ada"]);
+    assert_ne!(status, Some(0));
+    assert!(said.contains("\"f\" holds keys and values"), "{said}");
+    let said = store(directory, &["alter", "s", "f", "--key-value=false"]);
+    assert_eq!(said, "f: KEY_VALUE true → none\n");
+    assert_eq!(store(directory, &["alter", "s", "f", "--key-value"]), "f: KEY_VALUE none → true\n");
+}

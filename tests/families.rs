@@ -104,8 +104,8 @@ fn what_cannot_be_altered_or_dropped_is_refused_and_changes_nothing() {
     let zero = FamilyOptions::default().bloom_type(sstable::BloomType::RowPrefixFixedLength(0));
     let refusals = [
         (store.alter_family("g", FamilyOptions::default()), "no family \"g\""),
-        (store.alter_family("f", zero.clone()), "needs a prefix length"),
-        (store.create_family("g", zero), "needs a prefix length"),
+        (store.alter_family("f", zero.clone()), "row prefixes of 0 bytes"),
+        (store.create_family("g", zero), "row prefixes of 0 bytes"),
         (store.drop_family("g").map(drop), "no family \"g\""),
     ];
     for (refused, expected) in refusals {

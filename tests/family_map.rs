@@ -165,7 +165,7 @@ impl Rows {
         self.note(rows, None);
     }
 
-    /// Gets every row `times` times, alone and in batches.
+    /// Gets every row, alone and in a batch.
     fn check(&mut self, what: &str) {
         self.lookups += check(|get| self.store.get(get).unwrap(), &self.values, what);
         let gets: Vec<_> = (0..self.values.len() as u64).map(|row| Get::row(key(row))).collect();

@@ -10,10 +10,11 @@ use bytes::Bytes;
 use filter::Seed;
 use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, Compression, FileName,
-    FilterAnswer, FilterUse, KeyRef, Limits, Lookup, LookupFiles, ReadTrace, Reader, ReaderOptions,
+    FilterAnswer, FilterUse, KeyRef, Limits, LookupFiles, ReadTrace, Reader, ReaderOptions,
     RowProbe,
 };
 use support::fixtures::Fixture;
+use support::lookup::look_up_together;
 use support::{hex, say};
 
 use file::Golden;
@@ -163,13 +164,12 @@ fn batched_gets_find_what_single_gets_find() {
                 expected.extend(found.map(|scanner| (number, scanner.cell().unwrap().to_cell())));
             }
             let files = LookupFiles::new(vec![reader.lookup_file()]);
-            let mut lookup = Lookup::rows(&files, &probes);
-            let found = lookup.by_ref().map(|found| {
-                let found = found.unwrap();
-                (found.row, found.scanner.cell().unwrap().to_cell())
+            let mut together = Vec::new();
+            let trace = look_up_together(&files, &probes, |number, found| {
+                together.push((number, found.unwrap().cell().to_cell()));
             });
-            assert_eq!(found.collect::<Vec<_>>(), expected, "{}", golden.name);
-            assert_eq!(lookup.trace().files_considered, probes.len() as u64);
+            assert_eq!(together, expected, "{}", golden.name);
+            assert_eq!(trace.files_considered, probes.len() as u64);
             rows += expected.len();
         }
     }

@@ -3,6 +3,8 @@
 
 #[path = "history/model.rs"]
 mod model;
+#[path = "history/standing_clock.rs"]
+mod standing_clock;
 
 use std::path::Path;
 use std::sync::Arc;

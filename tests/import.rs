@@ -40,7 +40,8 @@ const IMPORTS: [(&str, Import); 2] = [
     ("bulk load", |store, files, options| store.bulk_load_with("f", files, options)),
 ];
 
-fn names(directory: &Path) -> usize {
+/// Returns the number of files of a directory.
+fn file_count(directory: &Path) -> usize {
     fs::read_dir(directory).unwrap().count()
 }
 
@@ -56,7 +57,6 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
     let place = directory.path().join("store");
     let store = open(&place);
     store.put(Put::new("unflushed").column("f", "q", "1")).unwrap();
-    // Compacted after each import, so that there are never many files.
     let (mut refused, mut with_block, mut in_trailer) = (0, 0, 0);
     for (name, import) in IMPORTS {
         let options = ImportOptions::default();
@@ -74,6 +74,7 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
                 // A file of another minor version is sound.
                 assert!(at >= bytes.len() - 4, "{name}: byte {at:#x}");
                 in_trailer += 1;
+                // So that there are never many files.
                 store.compact("f", true).unwrap();
                 continue;
             };
@@ -91,7 +92,7 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
             // A bulk load flushes first.
             let (files, after) = (before.families[0].files, store.stats());
             assert_eq!(after.families[0].files, files + after.flushes - before.flushes, "{name}");
-            assert_eq!(names(&place.join("f")) as u64, after.families[0].files);
+            assert_eq!(file_count(&place.join("f")) as u64, after.families[0].files);
         }
     }
     say(&format!(

@@ -336,3 +336,40 @@ fn in_rows_of(number: usize, cells: &[Cell]) -> Vec<Cell> {
     };
     cells.iter().map(moved).collect()
 }
+
+#[test]
+fn families_may_have_the_names_that_hbase_allows() {
+    if !judge::is_enabled("interop: names of families") {
+        return;
+    }
+    let mut names: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![b'a', byte]).collect();
+    names.extend((0..=u8::MAX).map(|byte| vec![byte]));
+    let words: [&[u8]; 10] = [
+        b"",
+        b".",
+        b"..",
+        b".f",
+        b"a.b",
+        b"my family",
+        "\u{e9}\u{85}".as_bytes(),
+        b"recovered.edits",
+        b"recovered.edits2",
+        b"recovered.hfiles",
+    ];
+    names.extend(words.map(<[u8]>::to_vec));
+    // HBase allows a descriptor with a longer name, and no key can have that.
+    names.push(vec![b'f'; 127]);
+    let hex: Vec<String> = names.iter().map(|name| support::hex(name)).collect();
+    let answer = judge::ask(&[&["family-names".to_owned()][..], &hex].concat());
+    let allowed = answer["allowed"].as_array().expect("one answer a name");
+    assert_eq!(allowed.len(), names.len());
+    for (name, allowed) in names.iter().zip(allowed) {
+        let is_allowed = sstable::check_family_name(name).is_ok();
+        assert_eq!(Some(is_allowed), allowed.as_bool(), "{}", sstable::escape(name));
+    }
+    let refused = allowed.iter().filter(|allowed| **allowed == false).count();
+    say(&format!(
+        "interop: HBase refuses {refused} of {} names of families, as we do",
+        names.len()
+    ));
+}

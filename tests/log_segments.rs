@@ -4,8 +4,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use store::vfs::Vfs;
 use store::{Error, FamilyOptions, Get, Put, Step, Store, StoreOptions, salvage, verify};
+use support::disk::Disk;
 
 fn open(directory: &Path) -> store::Result<Store> {
     Store::open(directory, StoreOptions::default().auto_compaction(false))
@@ -172,4 +175,47 @@ fn a_store_with_a_manifest_of_version_2_is_read_and_upgraded_by_its_next_write()
     copied(&old, &place);
     fs::remove_file(&segments(&place)[0]).unwrap();
     assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
+}
+
+/// A program that opens, puts and closes, as a script does: each round begins a segment.
+#[test]
+fn three_thousand_rounds_of_open_put_and_close_keep_the_log_short() {
+    open_put_and_close(true);
+    open_put_and_close(false);
+}
+
+fn open_put_and_close(background: bool) {
+    const ROUNDS: usize = 3_000;
+    let disk = Disk::default();
+    disk.create_directory(Path::new("/store")).unwrap();
+    let options = || StoreOptions::default().vfs(Arc::new(disk.clone())).background(background);
+    let row = |round: usize| format!("row{round:04}");
+    for round in 0..ROUNDS {
+        let store = Store::open("/store", options()).unwrap();
+        if round == 0 {
+            store.create_family("f", FamilyOptions::default()).unwrap();
+        }
+        put(&store, &row(round));
+        let segments = disk.list(Path::new("/store/wal")).unwrap().len();
+        assert!((1..=32).contains(&segments), "round {round}: {segments} segments");
+        let files = disk.list(Path::new("/store/f")).unwrap().len();
+        assert!(files < 16, "round {round}: {files} files are not compacted");
+    }
+    let store = Store::open("/store", options()).unwrap();
+    let missing: Vec<_> = (0..ROUNDS).filter(|round| !has(&store, &row(*round))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The store does not wait for its memstores to fill up if its segments are short.
+#[test]
+fn an_open_store_with_short_segments_keeps_at_most_32() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().background(false).wal_segment_bytes(0);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for number in 0..100 {
+        put(&store, &format!("row{number}"));
+        assert!(segments(directory.path()).len() <= 32, "after put {number}");
+    }
+    assert!((0..100).all(|number| has(&store, &format!("row{number}"))));
 }

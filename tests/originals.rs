@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use filter::ErrorRate;
-use filter::bloom::{GuavaBloom, GuavaStrategy, SimpleBloom};
+use foreign_filters::{GuavaBloom, GuavaStrategy, SimpleBloom};
 use support::{judge, say};
 use workload::Random;
 

@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use filter::{GoCuckoo, NotGoCuckoo, Placement};
+use foreign_filters::{GoCuckoo, NotGoCuckoo, Placement};
 use support::{hex, say};
 use workload::Random;
 

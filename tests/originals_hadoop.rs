@@ -8,7 +8,7 @@
 use std::fs;
 use std::num::NonZeroU32;
 
-use filter::bloom::hadoop::{
+use foreign_filters::hadoop::{
     BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, NotHadoop, Shape,
 };
 use serde_json::{Value, json};

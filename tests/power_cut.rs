@@ -23,12 +23,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use store::vfs::Vfs;
-use store::{Put, Scan, Store, Timestamp};
+use store::{Durability, Put, Scan, Store, Timestamp};
 use support::disk::{Disk, Fault, Faults};
 use support::say;
 use workload::Random;
 
-use runner::{Content, Progress, Runner, STORE, history, open};
+use runner::{Content, Progress, Runner, STORE, Step, history, open};
 
 /// The shares of unsynced changes that survive a power cut.
 const KEPT: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
@@ -71,7 +71,7 @@ impl Tally {
 type Moment = (Disk, Progress);
 
 /// Runs a history; returns the moment before each change, and the content after each batch.
-fn moments(seed: u64, len: usize) -> (Vec<Moment>, Vec<Content>) {
+fn moments(steps: &[Step]) -> (Vec<Moment>, Vec<Content>) {
     let disk = prepared();
     let mut runner = Runner::new(&disk);
     let moments = Arc::new(Mutex::new(Vec::new()));
@@ -79,7 +79,7 @@ fn moments(seed: u64, len: usize) -> (Vec<Moment>, Vec<Content>) {
     disk.watch(move |disk| {
         watched.lock().unwrap().push((disk.clone(), *progress.lock().unwrap()));
     });
-    runner.run(&history(seed, len)).unwrap();
+    runner.run(steps).unwrap();
     drop(runner.store.take());
     disk.unwatch();
     let end = (disk.after_kill(), *runner.progress.lock().unwrap());
@@ -215,7 +215,7 @@ fn leaks(disk: &Disk, store: &Store) -> u64 {
 fn crash_everywhere(seeds: std::ops::Range<u64>, len: usize, tries: u64, nested_every: usize) {
     let mut sum = Tally::default();
     for seed in seeds {
-        let (moments, contents) = moments(seed, len);
+        let (moments, contents) = moments(&history(seed, len));
         let random = Random::new(seed ^ 0x5eed);
         let mut crashes =
             Crashes { contents: &contents, random, tally: Tally::default(), nested_every };
@@ -243,6 +243,28 @@ fn nothing_acknowledged_is_lost_wherever_the_power_is_cut() {
 #[ignore = "100,000 crash points: cargo test --release -p tests --test power_cut -- --ignored --nocapture"]
 fn nothing_acknowledged_is_lost_in_100_000_power_cuts() {
     crash_everywhere(100..120, 66, 3, 20);
+}
+
+/// The open that finds 32 log segments flushes them.
+#[test]
+fn nothing_is_lost_wherever_the_flush_of_a_long_log_is_cut_off() {
+    let rounds = (0..33).flat_map(|number| {
+        let edits = vec![(format!("row{}", number % 5), Some(format!("{number}-")))];
+        [Step::Write(edits, Durability::SyncWal), Step::Reopen]
+    });
+    let (moments, contents) = moments(&rounds.collect::<Vec<_>>());
+    let segments = |disk: &Disk| disk.list(&Path::new(STORE).join("wal")).unwrap().len();
+    let longest = moments.iter().rposition(|(disk, _)| segments(disk) == 32).unwrap();
+    assert_eq!(segments(&moments.last().unwrap().0), 1, "an open has flushed the log");
+    let (tally, random) = (Tally::default(), Random::new(32));
+    let mut crashes = Crashes { contents: &contents, random, tally, nested_every: 40 };
+    for moment in &moments[longest - 20..] {
+        crashes.kill(moment);
+        for kept in KEPT {
+            crashes.power_cut(moment, kept);
+        }
+    }
+    crashes.tally.say("power cuts and kills while a long log is flushed");
 }
 
 /// Each call of a history fails in turn: the store returns an error, and keeps what it had

@@ -62,9 +62,10 @@ pub(crate) fn run(cells_max: u64) {
             let ours = measure(shape, cells);
             let peer = peer(shape, cells);
             let ours: Vec<String> = ours.iter().map(u64::to_string).collect();
-            let [get, put] = peer
-                .map(|peer| peer.map(|peer| peer.to_string()))
-                .unwrap_or_else(|| [(); 2].map(|()| "–".to_owned()));
+            let [get, put] = peer.map_or_else(
+                || [(); 2].map(|()| "–".to_owned()),
+                |peer| peer.map(|peer| peer.to_string()),
+            );
             println!("| {cells} {name} | {} | {get} | {put} |", ours.join(" | "));
         }
         cells *= 100;
@@ -100,7 +101,9 @@ fn measure(shape: Shape, cells: u64) -> [u64; 4] {
     let put = thread::scope(|scope| {
         scope.spawn(|| {
             while !beside.load(Ordering::Relaxed) {
-                gets.iter().for_each(|get| drop(store.get(get).expect("sound")));
+                for get in &gets {
+                    drop(store.get(get).expect("sound"));
+                }
             }
         });
         let put = median(|at| {

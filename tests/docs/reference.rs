@@ -58,7 +58,6 @@ const SHOWN: [Shown; 20] = [
             "hfile filter foreign make --json --format hadoop-dynamic --input keys.txt --output a.bloom",
             "hfile filter foreign info --json --format hadoop-dynamic a.bloom",
             "hfile filter foreign ask --json --format hadoop-dynamic a.bloom row1 none1 none2 none3",
-            "hfile filter experiments --json --quick",
         ],
     ),
     of_command_line(

@@ -59,6 +59,7 @@ pub(crate) struct Question {
     pub(crate) reverse: bool,
 }
 
+#[derive(Clone)]
 pub(crate) struct Model {
     pub(crate) family: Family,
     pub(crate) now: i64,

@@ -3,9 +3,8 @@
 use std::num::NonZeroU32;
 
 use filter::ErrorRate;
-use filter::GoCuckoo;
-use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
-use filter::bloom::{GuavaBloom, GuavaStrategy, SimpleBloom};
+use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
+use foreign_filters::{GoCuckoo, GuavaBloom, GuavaStrategy, SimpleBloom};
 
 /// Parses the input as the format that its first byte names; returns whether that succeeded.
 ///

@@ -7,6 +7,7 @@ pub mod disk;
 pub mod fixtures;
 pub mod foreign;
 pub mod judge;
+pub mod lookup;
 pub mod meta_log;
 pub mod mutants;
 #[cfg(doctest)]

@@ -8,10 +8,11 @@ use std::fmt;
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BloomType, Caching, Cell, CellRef, Half, HalfReader, HalfScanner, KeyRef, Lookup, LookupFiles,
+    BloomType, Caching, Cell, CellRef, Half, HalfReader, HalfScanner, KeyRef, LookupFiles,
     ReadTrace, Reader, Reference, Result, RowProbe, Scanner,
 };
 
+use crate::lookup::look_up_together;
 use crate::sound::{Sound, open, open_without_cache};
 use in_store::InStore;
 
@@ -302,12 +303,10 @@ impl Questions {
             self.rows.iter().map(|row| RowProbe::new(row, Seed::default())).collect();
         let mut answers = vec![(Vec::new(), 0_usize); probes.len()];
         let files = LookupFiles::new(vec![reader.lookup_file(); times]);
-        for item in Lookup::rows(&files, &probes) {
-            match item {
-                Ok(it) => answers[it.row].0.extend(it.scanner.cell().map(|cell| cell.to_cell())),
-                Err(failed) => answers[failed.row].1 += 1,
-            }
-        }
+        look_up_together(&files, &probes, |row, found| match found {
+            Ok(found) => answers[row].0.push(found.cell().to_cell()),
+            Err(_) => answers[row].1 += 1,
+        });
         let answer = |(row, (found, errors)): (&Vec<u8>, (Vec<Cell>, usize))| {
             let first: Vec<_> = self.of_row(row).into_iter().take(1).collect();
             let expected = vec![first; times].concat();

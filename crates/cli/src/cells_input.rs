@@ -4,11 +4,10 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use sstable::{Cell, Error, FileName, Timestamp, ndjson};
+use sstable::{Cell, Error, FileName, Timestamp, check_family_name, ndjson};
 
 use crate::csv_input::{ColumnFamily, CsvCells, CsvContext, CsvOptions, Problem};
 use crate::failure::UsageError;
-use crate::family_name::check_family;
 use crate::input_file::open_counted;
 pub(crate) use crate::input_file::{display_name, open_keys};
 use crate::limited_lines::LimitedLines;
@@ -291,7 +290,7 @@ impl Iterator for Input {
 
 /// Refuses a cell whose family HBase refuses.
 fn check_cell(cell: Cell, name: &FileName, line: u64) -> sstable::Result<Cell> {
-    check_family(cell.family()).map_err(|what| Error::Invalid {
+    check_family_name(cell.family()).map_err(|what| Error::Invalid {
         file: name.clone(),
         what: format!("line {line}: {what}"),
     })?;

@@ -283,6 +283,11 @@ fn classify_store_error(error: &store::Error) -> Option<Classification> {
         store::Error::Locked { .. } => {
             class(3, "wait for the other process, or end it; verbs that only read need no lock")
         }
+        store::Error::FlushFailed { .. } => class(
+            3,
+            "change the setting that is at fault with hfile store alter DIR FAMILY; nothing is lost, the \
+             cells are in the log",
+        ),
         // `classify` continues with the source: the operating system's error.
         _ => None,
     }

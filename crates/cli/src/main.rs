@@ -21,7 +21,6 @@ mod dry_run;
 mod each_file;
 mod export;
 mod failure;
-mod family_name;
 mod files_export;
 mod filter;
 mod find;

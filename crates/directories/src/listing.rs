@@ -1,12 +1,15 @@
 //! The store files below a directory, in the order of their paths.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use crate::entry::classify;
 use crate::names::other::{SkipReason, directory_reason};
 use crate::place::Place;
-use crate::tracker::{TrackedFile, TrackedFiles};
+use crate::schema::{self, TableSchema};
+use crate::tracker::{self, TrackedFile, TrackedFiles};
+use crate::tracker_setting::read_list;
 use crate::{Entry, EntryKind, Error, FileTree, Item, ItemKind, Result, StoreFileName, Warning};
 
 /// The store files below a directory, and what was skipped.
@@ -55,7 +58,8 @@ impl Listing {
     ///
     /// Does not follow symbolic links to directories below it. Of a root directory, lists `data`
     /// and `mobdir`. In a family with a store file tracker, only the files that the tracker lists
-    /// count, as for HBase.
+    /// count, as for HBase. The schema of the table, `TABLE/.tabledesc`, says which families have one;
+    /// a family directory outside of a table has one if it has a list.
     ///
     /// After a split or a merge, the old region stays in its table's directory while the new regions
     /// have references to its files. Only `hbase:meta` says which regions are old; the listing has
@@ -76,7 +80,7 @@ impl Listing {
             problems: Vec::new(),
             warnings: Vec::new(),
         };
-        let mut visitor = Visitor { tree, listing, items_seen: 0 };
+        let mut visitor = Visitor { tree, listing, items_seen: 0, schemas: HashMap::new() };
         let mut pending = Vec::new();
         visitor.visit(directory, items, 0, &mut pending)?;
         while let Some((directory, depth)) = pending.pop() {
@@ -99,6 +103,8 @@ struct Visitor<'t> {
     tree: &'t dyn FileTree,
     listing: Listing,
     items_seen: usize,
+    /// The schemas by the directories of tables; `None` if a directory has no readable schema.
+    schemas: HashMap<PathBuf, Option<Rc<TableSchema>>>,
 }
 
 impl Visitor<'_> {
@@ -115,14 +121,13 @@ impl Visitor<'_> {
             let what = format!("has more than {ITEMS_MAX} files and directories below it");
             return Err(Error::TooMany { path: directory.to_owned(), what });
         }
-        let tracked = match TrackedFiles::read(self.tree, directory) {
+        let tracked = match self.read_list(directory, &items) {
             Ok(tracked) => tracked,
             Err(error) => {
                 self.listing.problems.push(error);
                 return Ok(());
             }
         };
-        self.listing.warnings.extend(tracked.iter().flat_map(TrackedFiles::warnings));
         let mut live = tracked.map(LiveFiles::new);
         // Below the directory that was asked for, there is no root and no store.
         let place = if depth == 0 { self.listing.place } else { Place::Plain };
@@ -148,6 +153,49 @@ impl Visitor<'_> {
             self.add_unseen(directory, live);
         }
         Ok(())
+    }
+
+    /// Returns the list of the files of a directory that count; `None` if all do.
+    fn read_list(&mut self, directory: &Path, items: &[Item]) -> Result<Option<TrackedFiles>> {
+        let has_store_files = |item: &Item| {
+            item.name().is_some_and(|name| {
+                name == tracker::DIRECTORY || name.parse::<StoreFileName>().is_ok()
+            })
+        };
+        if !items.iter().any(has_store_files) {
+            return Ok(None);
+        }
+        let (tree, schema) = (self.tree, self.schema_of(directory));
+        let warnings = &mut self.listing.warnings;
+        let Some(schema) = schema else {
+            let tracked = TrackedFiles::read(tree, directory)?;
+            warnings.extend(tracked.iter().flat_map(TrackedFiles::warnings));
+            return Ok(tracked);
+        };
+        let family = directory.file_name().unwrap_or_default().as_encoded_bytes();
+        read_list(tree, &schema, family, directory, items, warnings)
+    }
+
+    /// Returns the schema of the table that has a directory as `TABLE/REGION/FAMILY`, if it is one of
+    /// a table.
+    fn schema_of(&mut self, family: &Path) -> Option<Rc<TableSchema>> {
+        let is_name = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let named = family.components().rev().take_while(|part| is_name(*part)).count();
+        let table = match family.ancestors().nth(2) {
+            Some(table) if named > 1 => table.to_owned(),
+            _ => family.join("../.."),
+        };
+        let (tree, warnings) = (self.tree, &mut self.listing.warnings);
+        let read = |table: &PathBuf| match TableSchema::read_newest(tree, table, warnings) {
+            Ok((schema, _)) => Some(Rc::new(schema)),
+            Err(Error::Missing { .. }) => None,
+            Err(error) => {
+                let what = format!("{error}: lists of store files in the table's families count");
+                warnings.push(Warning::new(table.join(schema::DIRECTORY), what));
+                None
+            }
+        };
+        self.schemas.entry(table).or_insert_with_key(read).clone()
     }
 
     fn add_file(&mut self, item: &Item, len: u64, live: Option<&mut LiveFiles>, place: Place) {

@@ -19,8 +19,7 @@ use crate::root_paths::list_if_there;
 use crate::schema::{TableSchema, is_family_name};
 use crate::store_file::StorePlace;
 use crate::table::{Family, Region};
-use crate::tracker::TrackedFiles;
-use crate::tracker_setting::Tracker;
+use crate::tracker_setting::read_list;
 use crate::{
     Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, Warning,
 };
@@ -243,7 +242,14 @@ impl RegionDirectories<'_> {
         });
         let items = list_if_there(self.tree, &directory)?;
         let mut files = Vec::new();
-        match self.tracked(name, &directory, &items, found)? {
+        let tracked = match self.kind {
+            DirectoryKind::Table => {
+                let (tree, schema) = (self.tree, self.schema);
+                read_list(tree, schema, name, &directory, &items, &mut found.warnings)?
+            }
+            _ => None,
+        };
+        match tracked {
             Some(tracked) => {
                 for file in tracked.files {
                     let Ok(parsed) = file.name.parse::<StoreFileName>() else {
@@ -314,45 +320,6 @@ impl RegionDirectories<'_> {
             },
             Ok(Some(_)) => Error::damaged(&path, format!("the {named} is not a {wanted}")),
         }
-    }
-
-    /// Returns the files that count if a store file tracker lists them.
-    ///
-    /// The table says whether it has one. If it does not, a server-wide setting decides, which is not
-    /// in the root directory; then the tracker counts if there are files of it.
-    fn tracked(
-        &self,
-        family: &[u8],
-        directory: &Path,
-        items: &[Item],
-        found: &mut Found,
-    ) -> Result<Option<TrackedFiles>> {
-        if self.kind != DirectoryKind::Table {
-            return Ok(None);
-        }
-        let setting = Tracker::of(self.schema, family);
-        let unsupported = |what| Error::Unsupported { path: directory.to_owned(), what };
-        let setting = setting.map_err(unsupported)?;
-        if setting == Some(Tracker::Directory) {
-            return Ok(None);
-        }
-        let tracked = TrackedFiles::read(self.tree, directory)?;
-        let has_files = items
-            .iter()
-            .any(|item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok()));
-        if tracked.is_none() && setting == Some(Tracker::List) && has_files {
-            let looked = vec![directory.join(crate::tracker::DIRECTORY)];
-            let what = "the list of the family's store file tracker".to_owned();
-            return Err(Error::Missing { path: directory.to_owned(), what, looked });
-        }
-        if let Some(tracked) = &tracked {
-            if setting.is_none() {
-                let what = "lists the files of the family, but the table does not set its store file tracker, so the configuration of HBase decides whether the list counts: it was read";
-                found.warnings.push(Warning::new(&tracked.path, what));
-            }
-            found.warnings.extend(tracked.warnings());
-        }
-        Ok(tracked)
     }
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prost::Message;
-use sstable::{BloomType, Compression, DataBlockEncoding};
+use sstable::{BloomType, Compression, DataBlockEncoding, check_family_name};
 use store::{FamilyOptions, KeepDeletedCells};
 
 use crate::message::file::{after_magic, read_file};
@@ -312,14 +312,9 @@ fn keep_deleted_cells(text: &str) -> Option<KeepDeletedCells> {
     })
 }
 
-/// Returns whether HBase allows the name of a family, which is the name of a directory too.
+/// Returns whether HBase allows the name of a family, and it is UTF-8 as the name of a directory.
 pub(crate) fn is_family_name(name: &[u8]) -> bool {
-    std::str::from_utf8(name).is_ok_and(|name| {
-        !name.is_empty()
-            && !name.starts_with('.')
-            && name != "recovered.edits"
-            && !name.contains(|c: char| c.is_control() || matches!(c, ':' | '/' | '\\'))
-    })
+    check_family_name(name).is_ok() && std::str::from_utf8(name).is_ok()
 }
 
 fn attributes(pairs: Vec<BytesPair>) -> BTreeMap<Vec<u8>, Vec<u8>> {

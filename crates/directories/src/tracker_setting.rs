@@ -13,7 +13,11 @@
 //! While a table migrates, HBase reads the list of the source, and writes both. HBase:
 //! `StoreUtils.createStoreConfiguration`, `StoreFileTrackerFactory`, `MigrationStoreFileTracker`.
 
+use std::path::Path;
+
 use crate::schema::TableSchema;
+use crate::tracker::{self, TrackedFiles};
+use crate::{Error, FileTree, Item, Result, StoreFileName, Warning};
 
 /// The setting that names the tracker.
 const TRACKER: &str = "hbase.store.file-tracker.impl";
@@ -22,9 +26,49 @@ const SOURCE: &str = "hbase.store.file-tracker.migration.src.impl";
 /// The package of HBase's trackers, which may be named by their classes.
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.storefiletracker.";
 
+/// Returns the list of the files of a family that count; `None` if all of its directory do.
+///
+/// The schema says whether the family has a list. If it does not, a server-wide setting decides, which
+/// is not in the root directory; then a list counts if there is one, with a warning.
+///
+/// # Errors
+///
+/// As [`TrackedFiles::read`]; [`Error::Missing`] if the family must have a list, has files and no
+/// list; [`Error::Unsupported`] for a tracker that is none of HBase's.
+pub(crate) fn read_list(
+    tree: &dyn FileTree,
+    schema: &TableSchema,
+    family: &[u8],
+    directory: &Path,
+    items: &[Item],
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<TrackedFiles>> {
+    let unsupported = |what| Error::Unsupported { path: directory.to_owned(), what };
+    let setting = Tracker::of(schema, family).map_err(unsupported)?;
+    if setting == Some(Tracker::Directory) {
+        return Ok(None);
+    }
+    let tracked = TrackedFiles::read(tree, directory)?;
+    let is_store_file =
+        |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
+    if tracked.is_none() && setting == Some(Tracker::List) && items.iter().any(is_store_file) {
+        let looked = vec![directory.join(tracker::DIRECTORY)];
+        let what = "the list of the family's store file tracker".to_owned();
+        return Err(Error::Missing { path: directory.to_owned(), what, looked });
+    }
+    if let Some(tracked) = &tracked {
+        if setting.is_none() {
+            let what = "lists the files of the family, but the table does not set its store file tracker, so the configuration of HBase decides whether the list counts: it was read";
+            warnings.push(Warning::new(&tracked.path, what));
+        }
+        warnings.extend(tracked.warnings());
+    }
+    Ok(tracked)
+}
+
 /// A store file tracker: what decides which files of a family count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Tracker {
+enum Tracker {
     /// All files in the directory.
     Directory,
     /// The files in the newest list in `.filelist`.
@@ -37,7 +81,7 @@ impl Tracker {
     /// # Errors
     ///
     /// The tracker, if it is none of HBase's.
-    pub(crate) fn of(schema: &TableSchema, family: &[u8]) -> Result<Option<Self>, String> {
+    fn of(schema: &TableSchema, family: &[u8]) -> Result<Option<Self>, String> {
         let Some(name) = setting(schema, family, TRACKER) else { return Ok(None) };
         if !kind(&name, "MIGRATION", "MigrationStoreFileTracker") {
             return Self::parse(&name).map(Some);

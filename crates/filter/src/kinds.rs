@@ -193,10 +193,11 @@ macro_rules! filter_kind {
         ///
         /// # Errors
         ///
-        /// [`BuildError`] if no filter of this kind has the requested size or error rate.
+        /// [`BuildError`] if no filter of this kind has the requested size or error rate, or if no
+        /// memory can hold it.
         pub fn plan(kind: FilterKind, sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
             match kind {
-                $(FilterKind::$kind => <$filter>::plan(sizing, keys),)*
+                $(FilterKind::$kind => <$filter>::plan(sizing, keys)?.if_possible(),)*
             }
         }
 

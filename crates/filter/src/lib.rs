@@ -117,6 +117,7 @@
 //! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`]; `"ribbon".parse()` |
 //! | set a kind's own parameters | `with_…` and `build_with` of [`bloom::Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
 //! | plan without building       | [`plan`]`(kind, sizing, key_count)`; `plan_with_…` of [`Cuckoo`], [`DLeft`] |
+//! | check a setting             | [`FilterKind::check_sizing`], without a number of keys |
 //! | add, look up, remove        | `insert` ([`Insert`]), `may_contain` ([`Membership`]), `remove` ([`Remove`]) |
 //! | look up many keys           | `may_contain_batch` ([`Membership`]) |
 //! | make room for more keys     | `grow(sizing, key_count, keys)` of [`Cuckoo`] |
@@ -127,18 +128,15 @@
 //! | query saved bytes in place  | [`StoredFilter::parse`] |
 //! | change a saved filter       | `from_stored(&stored)` of kinds with `remove` |
 //!
-//! Filters in the format of another library have the parameters of that library and the same verbs:
-//! `new`, `insert`, `may_contain`, `remove`, `copies`, `union`, `from_bytes`, `to_bytes`, as far as
-//! the library has them. They hash keys themselves, so they take bytes or text, not a [`KeyHash`].
+//! The crate `foreign-filters` has the filters of Guava, Hadoop, `SimpleBloomFilter` and a Go package,
+//! in the formats of these libraries.
 //!
-//! Formats of other libraries: [`bloom::hbase`], [`bloom::hadoop`], [`bloom::GuavaBloom`],
-//! [`bloom::SimpleBloom`] and [`GoCuckoo`].
-//!
-//! [`theory`] has the expected size and error rate of each filter. [`probe_many`] looks a key up in
-//! many filters.
+//! [`theory`] has the expected size and error rate of each filter.
 //!
 //! Without the feature `std` the crate needs only `alloc`. It then lacks [`Seed::random`], HBase's
-//! optional Murmur3 hash, Guava's filters and huge pages.
+//! optional Murmur3 hash, huge pages, and the detection of AVX2 and AVX-512 at run
+//! time: a lookup in a filter whose keys use one cache line takes five to thirteen times as long,
+//! unless the build has these instructions (`RUSTFLAGS="-C target-cpu=native"`).
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 
@@ -156,16 +154,16 @@ mod kinds;
 mod membership;
 mod memory;
 mod partition;
-mod probe;
 mod ribbon;
 mod sizing;
 mod stored;
 mod stored_view;
 pub mod theory;
+mod usable;
 
 pub use allocation::allocate_bits;
-pub use counting::{CountingBloom, ShapesDiffer};
-pub use cuckoo::{Cuckoo, GoCuckoo, NotGoCuckoo, Placement};
+pub use counting::{CountingBloom, UnionError};
+pub use cuckoo::Cuckoo;
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use error::{Absent, BuildError, FormatError, Full};
 pub use fuse::{BinaryFuse, FuseBits};
@@ -175,11 +173,11 @@ pub use kernel::{PrefetchHint, prefetch_line};
 pub use kinds::{FilterKind, KindVisitor, UnknownKind, build, plan};
 pub use membership::{FilterStats, Insert, Membership, Remove};
 pub use memory::AlignedBytes;
-pub use probe::probe_many;
 pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
 pub use stored::StoredFilter;
 pub use theory::static_filters::FuseArity;
+pub use usable::UnusableSizing;
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

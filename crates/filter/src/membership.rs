@@ -18,18 +18,6 @@ pub trait Membership {
     /// cache misses overlap.
     fn prefetch(&self, _hash: KeyHash) {}
 
-    /// Reads the lines that [`prefetch`](Self::prefetch) loaded, and prefetches further lines.
-    ///
-    /// Returns false, without a prefetch, if the first lines already deny the key. Otherwise
-    /// prefetches the lines that [`may_contain`](Self::may_contain) reads next. For a batch of
-    /// filters, call `prefetch` on all of them, then this method on all, then `may_contain` where
-    /// this method returned true, as [`probe_many`](crate::probe_many) does.
-    ///
-    /// The default returns true, for filters whose `prefetch` loads all lines.
-    fn prefetch_next(&self, _hash: KeyHash) -> bool {
-        true
-    }
-
     /// Looks up a batch of keys: sets `answers[i]` to `may_contain(hashes[i])`.
     ///
     /// Faster than single lookups if the filter is larger than the processor's caches, because the
@@ -111,10 +99,6 @@ impl<M: Membership + ?Sized> Membership for &M {
         (**self).prefetch(hash);
     }
 
-    fn prefetch_next(&self, hash: KeyHash) -> bool {
-        (**self).prefetch_next(hash)
-    }
-
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
         (**self).may_contain_batch(hashes, answers);
     }
@@ -170,5 +154,13 @@ impl FilterStats {
     /// Returns the bits per key; 0 for a filter without keys.
     pub fn bits_per_key(&self) -> f64 {
         if self.keys == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.keys as f64 }
+    }
+
+    /// Returns the stats of a plan, unless no memory can hold that filter.
+    ///
+    /// Sizes are computed in floating point or saturate, so a plan for extreme numbers has as many
+    /// bytes as 64 bits can count. Memory is limited to half of that on every target.
+    pub(crate) fn if_possible(self) -> Result<Self, BuildError> {
+        if i64::try_from(self.bytes).is_err() { Err(BuildError::Memory) } else { Ok(self) }
     }
 }

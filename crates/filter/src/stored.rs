@@ -71,13 +71,6 @@ macro_rules! view {
                 }
             }
 
-            #[inline(always)]
-            fn prefetch_next(&self, body: &[u8], hash: KeyHash) -> bool {
-                match self {
-                    $(Self::$kind(view) => view.prefetch_next(body, hash),)*
-                }
-            }
-
             fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
                 match self {
                     $(Self::$kind(view) => view.may_contain_batch(body, hashes, answers),)*
@@ -180,11 +173,6 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
         self.view.prefetch(self.body(), hash);
-    }
-
-    #[inline]
-    fn prefetch_next(&self, hash: KeyHash) -> bool {
-        self.view.prefetch_next(self.body(), hash)
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {

@@ -28,11 +28,6 @@ pub(crate) trait StoredView: Copy + Debug {
     /// Prefetches the lines that [`may_contain`](Self::may_contain) reads first.
     fn prefetch(&self, body: &[u8], hash: KeyHash);
 
-    /// See [`Membership::prefetch_next`](crate::Membership::prefetch_next).
-    fn prefetch_next(&self, _body: &[u8], _hash: KeyHash) -> bool {
-        true
-    }
-
     /// Sets each answer to that of [`may_contain`](Self::may_contain).
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         let may_contain = |hash| self.may_contain(body, hash);

@@ -4,7 +4,7 @@
 
 use filter::{
     Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
-    Sizing, StoredFilter, build, probe_many,
+    Sizing, StoredFilter, build,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -310,35 +310,6 @@ fn the_measured_error_rate_is_the_promised_one() {
                 assert!(promised <= rate.get(), "{kind} promises {promised}, not {rate:?}");
             }
             assert!(deviation.abs() <= 3.0, "{kind} {sizing:?} is off by {deviation} sigma");
-        }
-    }
-}
-
-/// Covers filters with many cache lines a key, and more filters than are prefetched together.
-#[test]
-fn a_probe_of_many_filters_equals_single_lookups() {
-    const FILTERS: u64 = 70;
-    for kind in FilterKind::ALL {
-        for bits in [1.0, 20.0] {
-            let build_one = |stream| {
-                let members = hashes(stream, 40);
-                build(*kind, Sizing::BitsPerKey(bits), Seed::new(1), &members)
-                    .map(|bytes| StoredFilter::parse(bytes).expect("sound"))
-            };
-            // Some kinds do not support so small a size.
-            let Ok(filters) = (0..FILTERS).map(build_one).collect::<Result<Vec<_>, _>>() else {
-                continue;
-            };
-            for (stream, expected) in (0..FILTERS).zip(0..) {
-                for hash in hashes(stream, 40) {
-                    let mut candidates = Vec::new();
-                    probe_many(&filters, hash, |index| candidates.push(index));
-                    assert!(candidates.contains(&expected), "{kind} at {bits} bits lost a key");
-                    let single =
-                        (0..filters.len()).filter(|index| filters[*index].may_contain(hash));
-                    assert!(candidates.into_iter().eq(single), "{kind} at {bits} bits");
-                }
-            }
         }
     }
 }

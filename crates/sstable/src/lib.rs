@@ -68,8 +68,8 @@
 //! # Ok::<(), sstable::Error>(())
 //! ```
 //!
-//! Many files are searched together by [`Lookup`] and [`RowLookup`]; they read files newest first
-//! and stop where the caller has its answer. Clones of a [`Reader`] share the open file, and a
+//! Many files are searched together by [`RowLookup`]; it reads files newest first and stops where the
+//! caller has its answer. Clones of a [`Reader`] share the open file, and a
 //! [`BlockCache`] may serve any number of files ([`ReaderOptions::cache`]).
 //!
 //! # Read from elsewhere
@@ -159,6 +159,7 @@ mod checksum;
 mod compression;
 mod encoding;
 mod error;
+mod family_name;
 mod file;
 mod half;
 mod input;
@@ -189,6 +190,7 @@ pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
+pub use family_name::{InvalidFamilyName, check_family_name};
 pub use file::contents::{BlockContents, BlockKey};
 pub use file::file_info::{FileInfo, FileInfoValue, TimeRange};
 pub use file::filters::chunked_bloom::BloomSummary;
@@ -201,8 +203,8 @@ pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
-    BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver,
-    MapAnswer, MapBlocks, RowInFile, RowLookup, begin_together,
+    BATCH_MAX, FileFate, LookupFile, LookupFiles, LookupObserver, MapAnswer, MapBlocks, RowInFile,
+    RowLookup, begin_together,
 };
 pub use order::Comparator;
 pub use probe::RowProbe;
@@ -217,7 +219,8 @@ pub use units::{BlockOffset, SequenceId, Timestamp};
 pub use value_type::{TypedValue, ValueType};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
-    FileInfoChange, FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter,
+    FileInfoChange, FileSummary, FilterOptions, InvalidOptions, Writer, WriterOptions,
+    rebuild_filter,
 };
 
 pub use filter::bloom::hbase::HashType;

@@ -90,7 +90,7 @@ impl Reader {
 
     /// Returns the file as an element of a lookup's file list.
     ///
-    /// See [`Lookup::rows`](crate::Lookup::rows).
+    /// See [`RowLookup::new`](crate::RowLookup::new).
     pub fn lookup_file(&self) -> LookupFile {
         LookupFile::new(Arc::clone(&self.file))
     }

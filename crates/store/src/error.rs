@@ -5,6 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(unix)]
+use rustix::io::Errno;
+
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -104,6 +107,19 @@ pub enum Error {
         seconds: f64,
     },
 
+    /// A flush cannot write the file of a family, because of its settings or its cells.
+    ///
+    /// A flush returns this; the cells of the family stay in memory and in the log. So does a write
+    /// to the family once its memstore is full; nothing was written then. Writes to other families
+    /// go on. [`alter_family`](crate::Store::alter_family) can change the setting that is at fault.
+    #[error("the family \"{family}\" cannot be flushed; alter the family: {why}")]
+    FlushFailed {
+        /// The name of the family.
+        family: String,
+        /// The error of the flush, with its causes.
+        why: Arc<str>,
+    },
+
     /// An earlier failure left the state on disk unknown, so the store accepts no more changes.
     ///
     /// Opening the store again recovers all acknowledged writes.
@@ -128,9 +144,52 @@ impl Error {
         Self::Corrupt { path: path.to_path_buf(), at, what: what.into() }
     }
 
+    /// Returns whether a call of the operating system failed.
+    pub(crate) const fn is_io(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::StoreFile(sstable::Error::Io { .. }))
+    }
+
     pub(crate) fn invalid(what: impl Into<String>) -> Self {
         Self::Invalid { what: what.into() }
     }
+
+    /// Returns whether there was no space, no quota or no descriptor for a call.
+    ///
+    /// The call may succeed later. A failed sync is never a shortage: see
+    /// [`ReservedFiles`](crate::files::reserve::ReservedFiles).
+    pub(crate) fn is_shortage(&self) -> bool {
+        let (Self::Io { source, .. } | Self::StoreFile(sstable::Error::Io { source, .. })) = self
+        else {
+            return false;
+        };
+        is_full(source) || is_without_descriptor(source)
+    }
+
+    /// Returns the same error again, for another write that failed with it.
+    pub(crate) fn copy_of_shortage(&self) -> Self {
+        let Self::Io { path, action, source } = self else {
+            unreachable!("the log's shortages are I/O errors");
+        };
+        let source = match source.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(source.kind(), source.to_string()),
+        };
+        Self::Io { path: path.clone(), action: action.clone(), source }
+    }
+}
+
+/// Returns whether the file system is full, or the user's share of it.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Returns whether the process or the system had no descriptor left.
+pub(crate) fn is_without_descriptor(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let codes = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    #[cfg(not(unix))]
+    let codes = [4]; // ERROR_TOO_MANY_OPEN_FILES
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
 fn process_text(process: Option<u32>) -> String {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use filter::Sizing;
-use sstable::BloomType;
+use filter::{Seed, Sizing};
+use sstable::{BloomType, FilterOptions, WriterOptions};
 
 use crate::error::{Error, Result};
 use crate::options::{FamilyOptions, KeepDeletedCells};
@@ -12,8 +12,8 @@ use crate::options::{FamilyOptions, KeepDeletedCells};
 impl FamilyOptions {
     /// Returns all settings as names and values, as the HBase shell's `describe` prints them.
     ///
-    /// `TTL` is in seconds, or `FOREVER`. `ROW_FILTER`, `ROW_FILTER_SIZING` and `FAMILY_MAP` exist
-    /// only in this store, not in HBase.
+    /// `TTL` is in seconds, or `FOREVER`. `ROW_FILTER`, `ROW_FILTER_SIZING`, `FAMILY_MAP` and
+    /// `KEY_VALUE` exist only in this store, not in HBase.
     ///
     /// ```
     /// use store::FamilyOptions;
@@ -48,19 +48,62 @@ impl FamilyOptions {
             settings.push(("ROW_FILTER_SIZING", sizing));
         }
         settings.push(("FAMILY_MAP", self.family_map.name().to_owned()));
+        if self.key_value {
+            settings.push(("KEY_VALUE", flag(true)));
+        }
         settings
     }
 
-    /// Checks that this build can write files with the options.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Returns the options of a file of the family, without its row filter.
+    pub(crate) fn writer_options(&self) -> WriterOptions {
+        WriterOptions::default()
+            .block_size(self.block_size)
+            .data_block_encoding(self.data_block_encoding)
+            .compression(self.compression)
+            .bloom_type(self.bloom_type)
+    }
+
+    /// Checks that this build can write files with the options, and that they keep what is written.
+    ///
+    /// Creating and altering a family check this, too.
+    ///
+    /// ```
+    /// use filter::{FilterKind, Sizing};
+    /// use store::FamilyOptions;
+    ///
+    /// let fuse = |bits| Some((FilterKind::BinaryFuse, Sizing::BitsPerKey(bits)));
+    /// assert!(FamilyOptions::default().filter(fuse(9.0)).check().is_ok());
+    /// let refused = FamilyOptions::default().filter(fuse(8.0)).check().expect_err("too few");
+    /// assert_eq!(
+    ///     refused.to_string(),
+    ///     "no binary-fuse filter has 8 bits per key; 8.7 to 1024 are possible"
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], which names the setting and its range.
+    pub fn check(&self) -> Result<()> {
         if !self.compression.is_supported() {
             let name = self.compression.name();
             return Err(Error::invalid(format!("this build cannot compress with {name}")));
         }
-        if self.bloom_type == BloomType::RowPrefixFixedLength(0) {
-            return Err(Error::invalid("a Bloom filter over row prefixes needs a prefix length"));
+        if self.versions == 0 {
+            return Err(Error::invalid("a family keeps at least one version of a column, not 0"));
         }
-        Ok(())
+        if let Some(ttl) = self.ttl.filter(|ttl| *ttl < Duration::from_millis(1)) {
+            let what = format!("a TTL of {ttl:?} expires every cell at once; the least is 1 ms");
+            return Err(Error::invalid(what));
+        }
+        if self.key_value && self.ttl.is_some() {
+            let what = "a key-value family cannot have a TTL: its timestamps are sequence ids";
+            return Err(Error::invalid(what));
+        }
+        let mut writer = self.writer_options();
+        if let Some((kind, sizing)) = self.filter {
+            writer = writer.filter(FilterOptions { kind, sizing, seed: Seed::new(0) });
+        }
+        writer.check().map_err(|error| Error::invalid(error.to_string()))
     }
 }
 

@@ -44,6 +44,13 @@ impl Health {
         error
     }
 
+    /// Stops the store after a failure, except if it was only a lack of space, quota or descriptors.
+    ///
+    /// For work that leaves nothing behind when it fails, and can be done again.
+    pub(crate) fn poison_unless_shortage(&self, error: Error) -> Error {
+        if error.is_shortage() { error } else { self.poison(error) }
+    }
+
     /// Returns a guard that stops the store if its holder panics.
     pub(crate) const fn poison_on_panic(&self) -> PoisonOnPanic<'_> {
         PoisonOnPanic(self)

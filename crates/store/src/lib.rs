@@ -169,7 +169,6 @@ mod write;
 pub use clock::Clock;
 pub use error::{Error, Result};
 pub use files::manifest::FILE_ID_KEY;
-pub use files::names::check_hbase_family;
 pub use files::region_files::RegionFiles;
 pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
 pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
+use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse, WriterOptions};
 
 use crate::clock::Clock;
+use crate::error::{Error, Result};
 use crate::map_mode::MapMode;
 use crate::vfs::{RealFiles, Vfs};
 
@@ -65,6 +66,8 @@ pub struct StoreOptions {
     pub index_block_size: u32,
     /// The error rate of HBase's Bloom filters in new files.
     pub bloom_error_rate: ErrorRate,
+    /// The maximum number of open store files; `None` for half of the process's descriptors.
+    pub open_files_max: Option<usize>,
 }
 
 impl Default for StoreOptions {
@@ -86,6 +89,7 @@ impl Default for StoreOptions {
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
             index_block_size: 128 << 10,
+            open_files_max: None,
         }
     }
 }
@@ -180,7 +184,8 @@ impl StoreOptions {
     }
 
     /// Sets the error rate of HBase's Bloom filters in new files (`io.storefile.bloom.error.rate`).
-    /// Default: 1 %.
+    ///
+    /// From 10^−7 to 0.61; opening a store for writing refuses other rates. Default: 1 %.
     pub const fn bloom_error_rate(mut self, rate: ErrorRate) -> Self {
         self.bloom_error_rate = rate;
         self
@@ -196,6 +201,17 @@ impl StoreOptions {
         self
     }
 
+    /// Sets the maximum number of store files that this store has open at the same time.
+    ///
+    /// The least recently used ones are closed, and opened again by their next read. Their indexes
+    /// and filters stay in memory. In any case, the files of all stores of the process together
+    /// take at most half of the descriptors that it may have (`ulimit -n`). Less than 1 counts as 1.
+    /// Default: `None`, which means no further limit.
+    pub const fn open_files_max(mut self, files: Option<usize>) -> Self {
+        self.open_files_max = files;
+        self
+    }
+
     /// Sets whether a family with many files is compacted automatically. Default: yes.
     pub const fn auto_compaction(mut self, auto_compaction: bool) -> Self {
         self.auto_compaction = auto_compaction;
@@ -207,6 +223,19 @@ impl StoreOptions {
     pub const fn cache_on_write(mut self, cache_on_write: bool) -> Self {
         self.cache_on_write = cache_on_write;
         self
+    }
+}
+
+impl StoreOptions {
+    /// Checks the settings that only a flush would refuse.
+    pub(crate) fn check(&self) -> Result<()> {
+        // The least rate of this type is greater than that of the others, whose greatest is less.
+        for bloom_type in [BloomType::RowCol, BloomType::Row] {
+            let options = WriterOptions::default().bloom_type(bloom_type);
+            let checked = options.bloom_error_rate(self.bloom_error_rate).check();
+            checked.map_err(|error| Error::invalid(error.to_string()))?;
+        }
+        Ok(())
     }
 }
 
@@ -227,7 +256,7 @@ pub struct CompactionOptions {
     pub ratio: f64,
     /// The hours in which another ratio applies.
     pub off_peak: Option<OffPeak>,
-    /// The maximum bytes written per second.
+    /// The maximum bytes that all compactions of the store write per second.
     pub bytes_per_second: Option<u64>,
 }
 
@@ -305,7 +334,7 @@ impl CompactionOptions {
         self
     }
 
-    /// Limits the bytes that a compaction writes per second. Default: `None`, no limit.
+    /// Limits the bytes that all compactions of the store write per second. Default: `None`, no limit.
     pub const fn bytes_per_second(mut self, bytes: Option<u64>) -> Self {
         self.bytes_per_second = bytes;
         self
@@ -352,6 +381,9 @@ pub struct FamilyOptions {
     pub filter: Option<(FilterKind, Sizing)>,
     /// Whether the family has a map of its rows in memory.
     pub family_map: MapMode,
+    /// Whether the family holds keys and values, and is written through
+    /// [`keys`](crate::Store::keys) only.
+    pub key_value: bool,
 }
 
 impl Default for FamilyOptions {
@@ -368,6 +400,7 @@ impl Default for FamilyOptions {
             in_memory: false,
             filter: None,
             family_map: MapMode::Auto,
+            key_value: false,
         }
     }
 }
@@ -379,7 +412,8 @@ impl FamilyOptions {
         self
     }
 
-    /// Sets the maximum number of versions of a column that are kept and shown. Default: 1.
+    /// Sets the maximum number of versions of a column that are kept and shown, at least 1.
+    /// Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
         self
@@ -392,7 +426,8 @@ impl FamilyOptions {
         self
     }
 
-    /// Sets the TTL, after which cells expire. Default: `None`, never.
+    /// Sets the TTL, after which cells expire, in milliseconds, at least one. Default: `None`,
+    /// never.
     pub const fn ttl(mut self, ttl: Option<Duration>) -> Self {
         self.ttl = ttl;
         self
@@ -404,7 +439,7 @@ impl FamilyOptions {
         self
     }
 
-    /// Sets the size at which a data block is closed, in bytes. Default: 64 KiB.
+    /// Sets the size at which a data block is closed, in bytes, at most 1 GiB. Default: 64 KiB.
     pub const fn block_size(mut self, bytes: u32) -> Self {
         self.block_size = bytes;
         self
@@ -438,6 +473,12 @@ impl FamilyOptions {
     /// its creation. Existing filters keep their size until a compaction or
     /// [`rebuild_filters`](crate::Store::rebuild_filters), so all filters together may exceed the
     /// budget.
+    ///
+    /// Each kind has a lowest error rate and a least number of bits per key
+    /// ([`FilterKind::check_sizing`]); creating and altering a family refuse a filter beyond them.
+    /// Near these limits, the number of rows decides whether a filter is possible. A file without a
+    /// possible filter is written without one, and
+    /// [`FamilyStats::filters_omitted`](crate::FamilyStats::filters_omitted) counts it.
     pub const fn filter(mut self, filter: Option<(FilterKind, Sizing)>) -> Self {
         self.filter = filter;
         self
@@ -470,6 +511,29 @@ impl FamilyOptions {
     /// ```
     pub const fn family_map(mut self, mode: MapMode) -> Self {
         self.family_map = mode;
+        self
+    }
+
+    /// Sets whether the family holds keys and values, and is written through
+    /// [`Store::keys`](crate::Store::keys) only. Default: no.
+    ///
+    /// The timestamps of such a family are sequence ids, far below those of a clock. It therefore
+    /// refuses [`Put`](crate::Put), [`Delete`](crate::Delete) and a TTL, and a delete of a whole row
+    /// leaves it out. `keys` sets this on an empty family. A family that `keys` wrote before the
+    /// setting existed needs it once, by [`alter_family`](crate::Store::alter_family):
+    ///
+    /// ```
+    /// # use store::{FamilyOptions, Store, StoreOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("cache", FamilyOptions::default())?;
+    /// let options = store.family("cache").expect("created before");
+    /// store.alter_family("cache", options.key_value(true))?;
+    /// store.keys("cache")?.insert("key", "value")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn key_value(mut self, key_value: bool) -> Self {
+        self.key_value = key_value;
         self
     }
 }

@@ -19,6 +19,8 @@ pub struct Stats {
     pub flushes: u64,
     /// Compactions since the store was opened.
     pub compactions: u64,
+    /// Files that were removed since the store was opened because all of their cells had expired.
+    pub files_expired: u64,
     /// Failed compactions since the store was opened. A failed compaction changes no file.
     pub compactions_failed: u64,
     /// The error of the last failed compaction.
@@ -120,6 +122,16 @@ pub struct FamilyStats {
     pub reads: ReadTrace,
     /// The family map; `None` if the family has none.
     pub map: Option<MapStats>,
+    /// The error of the last flush, if it could not write this family's file.
+    ///
+    /// The cells stay in memory and in the log. The other families are flushed; writes to this one
+    /// return [`Error::FlushFailed`](crate::Error::FlushFailed) once its memstore is full.
+    pub flush_failure: Option<Arc<str>>,
+    /// Files that were written without a row filter since the store was opened, although the options
+    /// ask for one: no filter of the requested size is possible for their rows.
+    pub filters_omitted: u64,
+    /// Why the last of these files has no filter.
+    pub filter_omission: Option<Arc<str>>,
 }
 
 /// The sizes of a family map at one moment.

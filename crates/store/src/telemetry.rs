@@ -11,9 +11,12 @@
 //! | `store_recover_seconds`  | histogram | each recovery of the log                 |
 //! | `store_stall_seconds`    | histogram | each write that waited for memory        |
 //! | `store_filter_problems`  | counter   | each file with an unusable filter        |
+//! | `store_filters_omitted`  | counter   | each file that was written without its filter |
+//! | `store_flush_failures`   | counter   | each flush that could not write a family |
 //!
 //! The spans are `store.flush`, `store.compact` and `store.recover`, at the level INFO. An unusable
-//! filter is an event at the level WARN with the fields `family`, `file` and `what`.
+//! filter is an event at the level WARN with the fields `family`, `file` and `what`. So are a file
+//! without its filter and a flush that could not write a family, without the field `file`.
 
 #[cfg(feature = "metrics")]
 use std::time::Instant;
@@ -65,6 +68,26 @@ pub(crate) fn report_filter_problem(problem: &FilterProblem) {
     metrics::counter!("store_filter_problems").increment(1);
     #[cfg(not(feature = "tracing"))]
     let _ = problem;
+}
+
+/// Reports a file that was written without its filter, which is impossible for its rows.
+pub(crate) fn report_filter_omission(family: &str, what: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::warn!(family, what, "a file was written without its row filter");
+    #[cfg(feature = "metrics")]
+    metrics::counter!("store_filters_omitted").increment(1);
+    #[cfg(not(feature = "tracing"))]
+    let _ = (family, what);
+}
+
+/// Reports a flush that could not write the file of a family.
+pub(crate) fn report_flush_failure(family: &str, what: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::warn!(family, what, "the family cannot be flushed; its cells stay in memory");
+    #[cfg(feature = "metrics")]
+    metrics::counter!("store_flush_failures").increment(1);
+    #[cfg(not(feature = "tracing"))]
+    let _ = (family, what);
 }
 
 #[cfg(feature = "tracing")]

@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Debug};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -207,6 +207,19 @@ pub trait AppendFile: Debug + Send {
     /// Errors of the operating system. Do not retry: a second call can succeed although unsynced
     /// bytes are lost.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Truncates the file to `len` bytes and syncs it. The next write appends there.
+    ///
+    /// A store cuts off what a write to its log left that failed for lack of space. Without an
+    /// implementation, the store stops at such a write.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the operating system; [`io::ErrorKind::Unsupported`] unless implemented.
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        let _ = len;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// A held lock; dropping it releases the lock.
@@ -336,6 +349,21 @@ impl AppendFile for RealFile {
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
     }
+
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)?;
+        self.0.seek(SeekFrom::Start(len))?;
+        self.0.sync_all()
+    }
+}
+
+/// Returns how many files the process may have open now.
+pub(crate) fn descriptors_max() -> usize {
+    #[cfg(unix)]
+    let max = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    let max = Some(8192); // Of the C library on Windows; the system itself has no limit.
+    max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX)
 }
 
 /// The locked files.

@@ -13,11 +13,14 @@ pub enum Fault {
     ShortWrite,
     /// EINTR.
     Interrupted,
+    /// EMFILE, of a call that opens a file or a directory.
+    NoDescriptor,
 }
 
 impl Fault {
     /// All faults.
-    pub const ALL: [Self; 4] = [Self::Device, Self::NoSpace, Self::ShortWrite, Self::Interrupted];
+    pub const ALL: [Self; 5] =
+        [Self::Device, Self::NoSpace, Self::ShortWrite, Self::Interrupted, Self::NoDescriptor];
 
     /// Returns the error of the operating system.
     pub(super) fn error(self) -> io::Error {
@@ -25,6 +28,7 @@ impl Fault {
             Self::Device => io::Error::other("input/output error (simulated)"),
             Self::NoSpace | Self::ShortWrite => io::ErrorKind::StorageFull.into(),
             Self::Interrupted => io::ErrorKind::Interrupted.into(),
+            Self::NoDescriptor => io::Error::from_raw_os_error(24),
         }
     }
 }

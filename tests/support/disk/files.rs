@@ -237,6 +237,14 @@ impl AppendFile for DiskFile {
         fault.map_or(Ok(()), |fault| Err(fault.error()))
     }
 
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.disk.changing_call()?;
+        let state = &mut *self.disk.state();
+        let len = usize::try_from(len).map_err(io::Error::other)?;
+        state.contents(self.inode).truncate(len);
+        Ok(())
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         self.disk.before_change();
         let state = &mut *self.disk.state();

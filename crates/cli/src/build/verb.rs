@@ -217,7 +217,9 @@ impl Build {
             options = settings.apply(options)?;
         }
         order = self.writing.comparator().unwrap_or(order);
-        Ok((self.writing.apply(options)?, order))
+        let options = self.writing.apply(options)?;
+        options.check().map_err(|error| UsageError(error.to_string()))?;
+        Ok((options, order))
     }
 }
 

@@ -16,11 +16,10 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
-use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp, unescape};
+use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp, check_family_name, unescape};
 
 use super::layout::{check_row, check_width, in_column};
 use super::records::Record;
-use crate::family_name::check_family;
 
 /// All columns of the form.
 const COLUMNS: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];
@@ -73,7 +72,7 @@ impl CatForm {
     pub(super) fn cell(&self, record: &Record<'_>) -> Result<Cell, String> {
         check_width(record, &self.names)?;
         let family = bytes("family", record, Some(self.family))?;
-        check_family(&family).map_err(|problem| in_column("family", problem))?;
+        check_family_name(&family).map_err(|problem| in_column("family", problem))?;
         let row = bytes("row", record, Some(self.row))?;
         check_row(&row).map_err(|problem| in_column("row", problem))?;
         let timestamp = text("ts", record, self.timestamp)?;

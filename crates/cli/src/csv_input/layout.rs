@@ -11,12 +11,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
 
-use sstable::{Cell, CellRef, KeyRef, Timestamp, ValueType, escape, unescape};
+use sstable::{Cell, CellRef, KeyRef, Timestamp, ValueType, check_family_name, escape, unescape};
 
 use super::options::CsvOptions;
 use super::records::Record;
 use super::time;
-use crate::family_name::check_family;
 
 /// The names in `ImportTsv`'s notation of columns that do not become cells.
 const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
@@ -112,7 +111,10 @@ impl Layout {
                 ));
             }
             let (family, qualifier) = match (name.split_once(':'), family) {
-                (Some((family, qualifier)), _) if !family.is_empty() => (family, qualifier),
+                (Some((family, qualifier)), _) if !family.is_empty() => {
+                    check_header_family(name, family)?;
+                    (family, qualifier)
+                }
                 (_, Some(family)) => (family, name.as_str()),
                 _ => {
                     without_family.push(name.as_str());
@@ -186,7 +188,7 @@ impl Layout {
             return Err("no column becomes a cell".to_owned());
         }
         for value in &values {
-            check_plain_family(&value.family)
+            check_family_name(&value.family)
                 .map_err(|what| format!("{}: {what}", value.shown()))?;
         }
         values.sort_by(|one, other| {
@@ -362,10 +364,14 @@ pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Refuses a family that HBase refuses, or that is probably part of a column's name, such as
-/// `created at 12:30`.
-fn check_plain_family(family: &[u8]) -> Result<(), String> {
-    check_family(family)?;
-    let name = String::from_utf8_lossy(family);
-    store::check_hbase_family(&name).map_err(|error| error.to_string())
+/// Refuses a family in a header that is probably part of the column's name, as in `created at 12:30`.
+fn check_header_family(name: &str, family: &str) -> Result<(), String> {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if family.bytes().all(is_usual) {
+        return Ok(());
+    }
+    Err(format!(
+        "{name}: {family:?} cannot name a family in a header, where it has only letters, digits, '_', '-' and \
+         '.': set the column's family with --column NAME=FAMILY:QUALIFIER"
+    ))
 }

@@ -1,6 +1,5 @@
 //! `hfile filter`: size and error rate of filters, computed and measured; filters of existing files.
 
-mod experiments;
 mod foreign;
 mod interval;
 mod measure;
@@ -24,8 +23,7 @@ Examples:
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
   hfile filter measure 4f1c.hfile
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
-  hfile filter foreign make --format guava --input keys.txt --output keys.bloom
-  hfile filter experiments --quick")]
+  hfile filter foreign make --format guava --input keys.txt --output keys.bloom")]
 pub(crate) struct FilterVerbs {
     #[command(subcommand)]
     verb: FilterVerb,
@@ -37,7 +35,6 @@ enum FilterVerb {
     Measure(WithReadingOptions<measure::Measure>),
     Rebuild(WithReadingOptions<rebuild::Rebuild>),
     Foreign(foreign::ForeignVerbs),
-    Experiments(experiments::Experiments),
 }
 
 impl FilterVerbs {
@@ -48,7 +45,6 @@ impl FilterVerbs {
             FilterVerb::Measure(verb) => verb.applied().run(),
             FilterVerb::Rebuild(verb) => verb.applied().run(),
             FilterVerb::Foreign(verb) => verb.run(),
-            FilterVerb::Experiments(verb) => verb.run(),
         }
     }
 }

@@ -9,7 +9,7 @@ use filter::Seed;
 use serde::Serialize;
 use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader, rebuild_filter};
 
-use crate::failure::Answer;
+use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
 use crate::inputs::single_hfile;
 use crate::names::{KindOrNone, name_parser};
@@ -69,6 +69,9 @@ impl Rebuild {
     /// Writes the file and reports its filter.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
+        if let Some(kind) = self.kind.0 {
+            kind.check_sizing(sizing).map_err(|unusable| UsageError(unusable.to_string()))?;
+        }
         let seed = Seed::new(self.seed);
         let filter = self.kind.0.map(|kind| FilterOptions { kind, sizing, seed });
         let name = self.input.display().to_string();

@@ -8,6 +8,7 @@ use store::{FamilyStats, Store};
 
 use crate::output::Report;
 use crate::size_text::{show_count, show_number, show_size};
+use crate::stderr::print_message;
 
 /// A stopwatch for the seconds of a report.
 pub(super) struct Watch(Instant);
@@ -103,6 +104,12 @@ impl ChangeReport {
         watch: &Watch,
     ) -> Self {
         let after = store.stats();
+        for FamilyStats { name, filters_omitted, filter_omission, .. } in &after.families {
+            if let Some(why) = filter_omission {
+                let files = show_number(*filters_omitted, "file");
+                print_message(format!("{name}: {files} without the row filter: {why}"));
+            }
+        }
         let changes = before.iter().filter_map(|before| {
             let after = after.families.iter().find(|after| after.name == before.name)?;
             let (family, before, after) =

@@ -74,6 +74,11 @@ pub(super) struct FamilySettings {
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     #[arg(value_parser = name_parser::<MapMode>())]
     family_map: Option<MapMode>,
+    /// Hold keys and values, written through Store::keys only: true or false; without =BOOL, true [new
+    /// family: false]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1)]
+    #[arg(require_equals = true, default_missing_value = "true")]
+    key_value: Option<bool>,
 }
 
 /// [`KeepDeletedCells`] as a command line value.
@@ -140,8 +145,13 @@ impl FamilySettings {
         if let Some(filter) = self.filter()? {
             options = options.filter(filter);
         }
+        if let Some(key_value) = self.key_value {
+            options = options.key_value(key_value);
+        }
         let bloom = self.bloom_type(options.bloom_type)?;
-        Ok(options.bloom_type(bloom))
+        let options = options.bloom_type(bloom);
+        options.check().map_err(|error| UsageError(error.to_string()))?;
+        Ok(options)
     }
 
     /// Returns the Bloom type: `current` unless the options name another.

@@ -144,3 +144,24 @@ fn bytes(cell: &Cell) -> usize {
     let len: usize = parts.iter().map(|part| part.len()).sum();
     len.saturating_add(size_of::<(WrittenBy, Cell)>())
 }
+
+#[cfg(test)]
+mod tests {
+    use sstable::{CellRef, CellType, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn a_cell_takes_the_bytes_of_all_its_parts_and_of_its_entry() {
+        let cell = |value: &[u8], tags: &[u8]| {
+            let (row, family, qualifier) = (&b"row"[..], &b"f"[..], &b"q"[..]);
+            let (timestamp, cell_type) = (Timestamp::new(1), CellType::Put);
+            let sequence_id = SequenceId::new(1);
+            CellRef { row, family, qualifier, timestamp, cell_type, value, tags, sequence_id }
+                .to_cell()
+        };
+        let empty = bytes(&cell(b"", b""));
+        assert!(empty >= 5 + size_of::<Cell>(), "{empty}");
+        assert_eq!(bytes(&cell(&[7; 1000], &[0, 1, 1])), empty + 1003);
+    }
+}

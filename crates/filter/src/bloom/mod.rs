@@ -7,28 +7,18 @@
 //! | [`Classic`]      | anywhere                                         | fewest bits, most cache misses  |
 //! | [`Blocked`]      | in one cache line                                | the default: one cache miss     |
 //! | [`SplitBlock`]   | in half a cache line                             | Parquet's format; fastest       |
-//! | [`GuavaBloom`]   | anywhere                                         | format of Guava's `BloomFilter` |
-//! | [`SimpleBloom`]  | anywhere                                         | Java's `SimpleBloomFilter`      |
-//! | [`hadoop`]       | anywhere                                         | Hadoop's three Writable classes |
 
 mod blocked;
 mod classic;
-#[cfg(feature = "std")]
-mod guava;
-pub mod hadoop;
 pub mod hbase;
 pub mod hbase_ribbon;
 mod lines;
-mod simple;
 mod split_block;
 
 pub use blocked::Blocked;
 pub(crate) use blocked::BlockedView;
 pub use classic::Classic;
 pub(crate) use classic::ClassicView;
-#[cfg(feature = "std")]
-pub use guava::{GuavaBloom, GuavaStrategy, Incompatible, NotGuava, TooLarge};
 pub(crate) use lines::{LineFilter, LineView, Shape};
-pub use simple::{BitSetTooLong, SEEDS, SimpleBloom};
 pub use split_block::SplitBlock;
 pub(crate) use split_block::SplitBlockView;

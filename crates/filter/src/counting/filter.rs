@@ -56,15 +56,24 @@ pub struct CountingBloom {
     pub(super) lines: AlignedBytes,
     view: CountingView,
     keys: u64,
+    /// The seed of the keys' hashes, if the filter was stored.
+    seed: Option<Seed>,
 }
 
 /// A view of a stored counting Bloom filter.
 pub(crate) type CountingView = LineView<4>;
 
-/// Two filters cannot be united because they differ in size or in counters per key.
+/// Why two filters cannot be united.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("only filters of the same shape can be united")]
-pub struct ShapesDiffer;
+#[non_exhaustive]
+pub enum UnionError {
+    /// The filters differ in size or in probes per key.
+    #[error("only filters of the same shape can be united")]
+    Shapes,
+    /// The filters were stored with different seeds, so the hashes of a key differ.
+    #[error("only filters of the same seed can be united: {} and {} differ", .0.get(), .1.get())]
+    Seeds(Seed, Seed),
+}
 
 impl CountingBloom {
     /// Creates an empty filter sized for `keys` keys.
@@ -78,7 +87,7 @@ impl CountingBloom {
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
         let lines = AlignedBytes::zeroed(shape.len()?)?;
-        Ok(Self { lines, view: LineView::new(shape.probes), keys: 0 })
+        Ok(Self { lines, view: LineView::new(shape.probes), keys: 0, seed: None })
     }
 
     /// Copies the body of a stored filter into memory.
@@ -89,7 +98,7 @@ impl CountingBloom {
         let view = CountingView::parse(header, body)?;
         let lines = AlignedBytes::copy_of(body)
             .map_err(|_| FormatError::Parameters("the filter does not fit into memory"))?;
-        Ok(Self { lines, view, keys: header.keys })
+        Ok(Self { lines, view, keys: header.keys, seed: Some(header.seed) })
     }
 
     /// Builds a filter from its keys, sized for their number.
@@ -136,16 +145,23 @@ impl CountingBloom {
     /// Adds all keys of another filter, as if they had been inserted into this one.
     ///
     /// Both filters must have been created with the same sizing and number of keys, and the hashes
-    /// of their keys with the same seed.
+    /// of their keys with the same seed. Only a stored filter knows its seed: if one of the filters
+    /// was never stored, the caller must know that the seeds are equal, or else members are denied.
     ///
     /// # Errors
     ///
-    /// [`ShapesDiffer`] if the filters differ in size or in probes per key. This filter is then
-    /// unchanged.
-    pub fn union(&mut self, other: &Self) -> Result<(), ShapesDiffer> {
+    /// [`UnionError`] if the filters differ in size or in probes per key, or were stored with
+    /// different seeds. This filter is then unchanged.
+    pub fn union(&mut self, other: &Self) -> Result<(), UnionError> {
         if (self.lines.len(), self.probe_count()) != (other.lines.len(), other.probe_count()) {
-            return Err(ShapesDiffer);
+            return Err(UnionError::Shapes);
         }
+        if let (Some(seed), Some(other)) = (self.seed, other.seed)
+            && seed != other
+        {
+            return Err(UnionError::Seeds(seed, other));
+        }
+        self.seed = self.seed.or(other.seed);
         // A key count read from a file is not checked, so the sum may overflow.
         self.keys = self.keys.saturating_add(other.keys);
         for (byte, other) in self.lines.iter_mut().zip(other.lines.iter()) {

@@ -28,4 +28,4 @@ mod filter;
 mod tests;
 
 pub(crate) use filter::CountingView;
-pub use filter::{CountingBloom, ShapesDiffer};
+pub use filter::{CountingBloom, UnionError};

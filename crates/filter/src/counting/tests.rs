@@ -188,9 +188,26 @@ fn a_count_is_exact_for_most_keys_and_never_too_low() {
 fn filters_of_different_shapes_cannot_be_united() {
     let mut filter = filled(rate(0.01), 1_000);
     let before = filter.to_stored(SEED);
-    assert_eq!(filter.union(&filled(rate(0.01), 1_100)), Err(ShapesDiffer));
-    assert_eq!(filter.union(&filled(rate(0.001), 1_000)), Err(ShapesDiffer));
+    assert_eq!(filter.union(&filled(rate(0.01), 1_100)), Err(UnionError::Shapes));
+    assert_eq!(filter.union(&filled(rate(0.001), 1_000)), Err(UnionError::Shapes));
     assert_eq!(filter.to_stored(SEED), before);
+}
+
+#[test]
+fn stored_filters_of_different_seeds_cannot_be_united() {
+    let stored = |seed| {
+        let bytes = filled(rate(0.01), 1_000).to_stored(Seed::new(seed));
+        CountingBloom::from_stored(&StoredFilter::parse(bytes).expect("our own")).expect("counting")
+    };
+    let (mut one, two) = (stored(1), stored(2));
+    assert_eq!(one.union(&two), Err(UnionError::Seeds(Seed::new(1), Seed::new(2))));
+    assert_eq!(one.len(), 1_000);
+    assert_eq!(one.union(&stored(1)), Ok(()));
+
+    // A filter that was never stored takes the seed of the stored one.
+    let mut fresh = CountingBloom::new(rate(0.01), 1_000).expect("possible");
+    assert_eq!(fresh.union(&two), Ok(()));
+    assert!(matches!(fresh.union(&one), Err(UnionError::Seeds(..))));
 }
 
 #[test]

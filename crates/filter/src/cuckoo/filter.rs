@@ -120,7 +120,7 @@ impl Cuckoo {
     ///
     /// [`BuildError::FingerprintBits`] if `bits` is not 4 to 16.
     pub fn plan_with_fingerprint_bits(bits: u32, keys: u64) -> Result<FilterStats, BuildError> {
-        Ok(Shape::with_fingerprint_bits(bits, keys)?.stats(keys))
+        Shape::with_fingerprint_bits(bits, keys)?.stats(keys).if_possible()
     }
 
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {

@@ -35,12 +35,10 @@
 
 mod bucket;
 mod filter;
-mod go;
 mod shape;
 mod stored;
 #[cfg(test)]
 mod tests;
 
 pub use filter::Cuckoo;
-pub use go::{GoCuckoo, NotGoCuckoo, Placement};
 pub(crate) use stored::CuckooView;

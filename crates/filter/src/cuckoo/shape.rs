@@ -32,6 +32,9 @@ const SHORTEST: Buckets = Buckets::new(*FINGERPRINT_BITS.start(), SLOTS);
 /// fingerprints of 16 bits.
 const LOAD_MIN: f64 = 1.0 / 32.0;
 
+/// The largest table in bytes of up to four keys, for which [`LOAD_MIN`] does not count.
+const FEW_KEYS_LEN_MAX: u64 = 2 << 20;
+
 /// The layout of a bucket, and the number of buckets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shape {
@@ -119,8 +122,10 @@ impl Shape {
             let errs = theory::cuckoo_bucket_count(keys, buckets.fingerprint_bits(), rate);
             let count = errs.max(count_min(buckets, keys) as f64);
             let load = keys as f64 / (count * f64::from(SLOTS));
-            (keys <= u64::from(SLOTS) || load >= LOAD_MIN)
-                .then_some(Self { buckets, count: count as u64 })
+            // The conversion saturates; the limits below exclude such a count.
+            let shape = Self { buckets, count: count as u64 };
+            let is_small = keys <= u64::from(SLOTS) && shape.len() <= FEW_KEYS_LEN_MAX;
+            (is_small || load >= LOAD_MIN).then_some(shape)
         });
         shapes.min_by_key(|shape| shape.len())
     }

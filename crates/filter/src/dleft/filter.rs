@@ -123,7 +123,7 @@ impl DLeft {
         sizing: Sizing,
         keys: u64,
     ) -> Result<FilterStats, BuildError> {
-        Ok(Shape::new(sizing, keys, options)?.stats(keys))
+        Shape::new(sizing, keys, options)?.stats(keys).if_possible()
     }
 
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {

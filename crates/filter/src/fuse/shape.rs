@@ -33,12 +33,12 @@ impl FuseBits {
             Self::Sixteen => 16,
         }
     }
-
-    /// Returns the expected false-positive rate.
-    fn error_rate(self) -> f64 {
-        libm::exp2(-f64::from(self.bits()))
-    }
 }
+
+/// Relative tolerance above the requested error rate, for collisions of 64-bit hashes.
+///
+/// So that rates of exactly 2^−8 and 2^−16 are possible, up to 10^10 keys.
+const COLLISIONS: f64 = 1e-4;
 
 /// The binary logarithm of the maximum length of a segment.
 ///
@@ -94,7 +94,7 @@ impl Shape {
         match sizing {
             Sizing::ErrorRate(rate) => [eight, sixteen]
                 .into_iter()
-                .find(|shape| shape.bits.error_rate() <= rate.get())
+                .find(|shape| shape.stats(keys).error_rate <= rate.get() * (1.0 + COLLISIONS))
                 .ok_or(BuildError::ErrorRate(rate.get())),
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
                 // A small set of keys needs more slots per key than a large set. If `bits` is

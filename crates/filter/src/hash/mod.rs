@@ -1,4 +1,4 @@
-//! Hash functions: [`KeyHash`] for our filters, and the hashes of the formats of other libraries.
+//! Hash functions: [`KeyHash`] for our filters, and the hashes of HBase's Bloom filters.
 //!
 //! HBase's three Bloom hashes, bit for bit:
 //!
@@ -8,19 +8,16 @@
 //! |              1 | Murmur  | `MurmurHash2` with sign-extended tail bytes; HBase's default    |
 //! |              2 | Murmur3 | `MurmurHash3_x86_32`, as published                              |
 //!
-//! All take a 32-bit seed, and their arithmetic wraps like Java's `int`. `metro64` is the hash of
-//! the Go cuckoo filter, `hadoop_murmur` the hash of Hadoop's Bloom filters.
+//! All take a 32-bit seed, and their arithmetic wraps like Java's `int`.
 
 mod jenkins;
 mod key;
-mod metro;
 mod murmur2;
 #[cfg(feature = "std")]
 mod murmur3;
 
 pub(crate) use jenkins::jenkins;
 pub use key::{KeyHash, Seed};
-pub(crate) use metro::metro64;
-pub(crate) use murmur2::{hadoop_murmur, murmur2, murmur2_twice};
+pub(crate) use murmur2::{murmur2, murmur2_twice};
 #[cfg(feature = "std")]
 pub(crate) use murmur3::murmur3;

@@ -19,20 +19,6 @@ pub(crate) fn murmur2(key: &[u8], seed: u32) -> u32 {
     finish(hash, tail)
 }
 
-/// Hashes a key as Hadoop's `org.apache.hadoop.util.hash.MurmurHash` does.
-///
-/// Hadoop reads the tail in the other order: its last byte goes into the lowest 8 bits. In HBase's
-/// hash the first byte of the tail does.
-pub(crate) fn hadoop_murmur(key: &[u8], seed: u32) -> u32 {
-    let (words, tail) = key.as_chunks();
-    let hash = words.iter().fold(begin(key, seed), |hash, word| add(hash, mix(*word)));
-    let mut reversed = [0; 3];
-    for (reversed, byte) in reversed.iter_mut().zip(tail.iter().rev()) {
-        *reversed = *byte;
-    }
-    finish(hash, &reversed[..tail.len()])
-}
-
 /// Hashes a key with seed 0, and then again with the first hash as the seed.
 ///
 /// The seed does not affect the mixing of words. The words of a short key are therefore mixed once,

@@ -112,7 +112,7 @@ impl FilterPlan {
     pub(super) fn layout(&self, sizing: Sizing, keys: u64) -> Result<Layout, BuildError> {
         match sizing {
             Sizing::ErrorRate(rate) => {
-                self.for_error_rate(rate.get()).ok_or(BuildError::ErrorRate(rate.get()))
+                self.for_error_rate(rate.get(), keys).ok_or(BuildError::ErrorRate(rate.get()))
             }
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
                 let len = (bits * keys as f64 / 8.0) as u64;
@@ -133,10 +133,12 @@ impl FilterPlan {
     }
 
     /// Finds the fewest columns with an error rate of at most `rate`.
-    fn for_error_rate(&self, rate: f64) -> Option<Layout> {
+    ///
+    /// The columns have what the collisions of hashes leave of it.
+    fn for_error_rate(&self, rate: f64, keys: u64) -> Option<Layout> {
         let blocks = self.blocks();
         let narrow = |columns, narrow| Layout { columns, narrow, blocks };
-        let allowed = rate * (1.0 + ROUNDING);
+        let allowed = rate * (1.0 + ROUNDING) - collision_rate(keys);
         let columns = (0..=COLUMNS_MAX)
             .find(|columns| self.error_rate(narrow(*columns, blocks)) <= allowed)?;
         if columns == 0 || blocks == 0 {
@@ -178,8 +180,13 @@ impl FilterPlan {
 
 /// Returns the statistics; adds to the error rate that an absent key may have a member's hash.
 pub(super) fn stats(keys: u64, bytes: u64, error_rate: f64) -> FilterStats {
-    let error_rate = (error_rate + keys as f64 * libm::exp2(-64.0)).min(1.0);
+    let error_rate = (error_rate + collision_rate(keys)).min(1.0);
     FilterStats { keys, bytes, error_rate }
+}
+
+/// Returns the probability that an absent key has the 64-bit hash of a member.
+fn collision_rate(keys: u64) -> f64 {
+    keys as f64 * libm::exp2(-64.0)
 }
 
 /// The sum of the error rates of the blocks.

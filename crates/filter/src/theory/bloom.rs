@@ -33,6 +33,45 @@ pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
     (rate + keys as f64 * libm::exp2(-64.0)).min(1.0)
 }
 
+/// Returns the error rate of [`bloom::Classic`](crate::bloom::Classic), whose probes are not independent.
+///
+/// The probes of a key are h, h + s, h + 2s, … (double hashing). If s is close to zero, or to another
+/// fraction with a small denominator, probes coincide, and an absent key passes although few bits are set.
+/// With p = 1 − e^(−kn/m) as the share of set bits, this function adds to [`bloom_error_rate_exact`]
+///
+/// ```text
+/// 2·p·(1 + p) / ((1 − p)·k·m)
+/// ```
+///
+/// Half of that is exact for s close to zero: the k probes cover k·|s|·m bits, so that the number of
+/// distinct bits is 1 with probability 1/(k·m), and each greater number with probability 2/(k·m). The
+/// factor of two, for other fractions and for absent keys whose probes follow those of a member, was
+/// measured: for k = 3 to 64 and p = 0.003 to 0.5 the whole is 0.5 (many probes, few bits set) to 1.1
+/// times the formula, within the error of the measurement.
+///
+/// With few bits set this is 2n/m². So an error rate of ε takes at least √(2n/ε) bits, which matters for
+/// few keys: one key at 10^−6 takes 1,414 bits.
+///
+/// ```
+/// use filter::theory::{bloom_error_rate_exact, classic_bloom_error_rate};
+///
+/// // One key in 24 bits, 16 probes: not 10^−5 but 10^−2.
+/// assert!(bloom_error_rate_exact(1, 24, 16) < 1e-4);
+/// assert!((0.005..0.02).contains(&classic_bloom_error_rate(1, 24, 16)));
+/// ```
+pub fn classic_bloom_error_rate(keys: u64, bits: u64, probes: u32) -> f64 {
+    let independent = bloom_error_rate_exact(keys, bits, probes);
+    // One probe coincides with no other; two probes are independent of each other.
+    if keys == 0 || probes < 3 {
+        return independent;
+    }
+    let (n, m, k) = (keys as f64, bits as f64, f64::from(probes));
+    let clear = libm::exp(n * k * libm::log1p(-1.0 / m));
+    let set = 1.0 - clear;
+    let coincident = 2.0 * set * (1.0 + set) / (clear * k * m);
+    (independent + coincident).min(1.0)
+}
+
 /// Returns the number of probes with the least error rate, (m/n)·ln 2.
 ///
 /// A filter uses one of the two nearest whole numbers.

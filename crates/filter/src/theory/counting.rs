@@ -213,6 +213,11 @@ pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit
     if limit > n {
         return 0.0;
     }
+    // Far below the mean, the tail is 1 to the last bit, and its terms would be too many to add.
+    let mean = n * odds.min(1.0);
+    if odds >= 1.0 || limit < mean - 16.0 * libm::sqrt(mean) {
+        return 1.0;
+    }
     let choices = libm::lgamma(n + 1.0) - libm::lgamma(limit + 1.0) - libm::lgamma(n - limit + 1.0);
     let first = libm::exp(choices + limit * libm::log(odds) + (n - limit) * libm::log1p(-odds));
     let (mut sum, mut term, mut j) = (first, first, limit);

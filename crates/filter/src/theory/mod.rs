@@ -9,6 +9,7 @@
 //! | [`bloom_error_rate`]         | (1 − e^(−kn/m))^k          | Bloom 1970; Broder, Mitzenmacher     |
 //! |                              |                            | 2004                                 |
 //! | [`bloom_error_rate_exact`]   | the same with variance     | Bose et al. 2008                     |
+//! | [`classic_bloom_error_rate`] | with coincident probes     | Kirsch, Mitzenmacher 2006, measured  |
 //! | [`bloom_best_probe_count`]   | (m/n)·ln 2                 | the same                             |
 //! | [`bloom_best_error_rate`]    | 0.6185^(m/n)               | the same                             |
 //! | [`blocked_bloom_error_rate`] | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007, made   |
@@ -46,7 +47,7 @@ pub(crate) mod static_filters;
 
 pub use bloom::{
     blocked_bloom_best, blocked_bloom_error_rate, bloom_best_error_rate, bloom_best_probe_count,
-    bloom_error_rate, bloom_error_rate_exact, split_block_error_rate,
+    bloom_error_rate, bloom_error_rate_exact, classic_bloom_error_rate, split_block_error_rate,
 };
 pub(crate) use counting::counting_bloom_fewest_lines;
 pub use counting::{

@@ -32,7 +32,7 @@ mod map_answer;
 mod row_in_file;
 mod row_lookup;
 
-pub use batch::{BATCH_MAX, FailedRow, FoundRow, Lookup, begin_together};
+pub use batch::{BATCH_MAX, begin_together};
 pub use files::{FileFate, LookupFile, LookupFiles};
 pub use map_answer::{MapAnswer, MapBlocks};
 pub use row_in_file::RowInFile;

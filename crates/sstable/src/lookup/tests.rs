@@ -31,12 +31,32 @@ fn one_by_one(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)
 
 fn batched(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
     let files = LookupFiles::new(vec![reader.lookup_file()]);
-    let mut lookup = Lookup::rows(&files, probes);
-    let found = lookup.by_ref().map(|found| {
-        let found = found.unwrap();
-        (found.row, first_cell(&found.scanner))
+    let mut rows = Vec::new();
+    let trace = look_up_together(&files, probes, |number, found| {
+        rows.push((number, first_cell(&found.unwrap().into_scanner())));
     });
-    (found.collect(), *lookup.trace())
+    (rows, trace)
+}
+
+/// Looks up rows in batches. Calls `visit` with the number of the row for each file that has it, and
+/// for each that cannot be read.
+fn look_up_together(
+    files: &LookupFiles,
+    probes: &[RowProbe<'_>],
+    mut visit: impl FnMut(usize, crate::Result<RowInFile<'_>>),
+) -> ReadTrace {
+    let mut trace = ReadTrace::default();
+    for (batch, probes) in probes.chunks(BATCH_MAX).enumerate() {
+        let mut lookups: Vec<_> = probes.iter().map(|probe| RowLookup::new(files, probe)).collect();
+        begin_together(&mut lookups);
+        for (number, lookup) in (batch * BATCH_MAX..).zip(&mut lookups) {
+            while let Some(found) = lookup.next_file(&mut ()).transpose() {
+                visit(number, found);
+            }
+            trace.add(lookup.trace());
+        }
+    }
+    trace
 }
 
 fn first_cell(scanner: &Scanner) -> Vec<u8> {
@@ -103,7 +123,8 @@ fn a_damaged_block_fails_only_its_own_rows() {
         .map(|probe| reader.get_row(probe, &mut ReadTrace::default()).is_ok())
         .collect();
     let files = LookupFiles::new(vec![reader.lookup_file()]);
-    let is_found: Vec<_> = Lookup::rows(&files, &probes).map(|found| found.is_ok()).collect();
+    let mut is_found = Vec::new();
+    look_up_together(&files, &probes, |_, found| is_found.push(found.is_ok()));
     assert_eq!(is_found, expected);
     let failed = is_found.iter().filter(|is_found| !**is_found).count();
     assert!(failed > 16 && failed < 100, "{failed}");
@@ -216,10 +237,12 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
         let counted = |trace: &ReadTrace| (trace.filters_unreadable, trace.filter_checks);
         assert_eq!(counted(&trace), (2 * asked, asked));
 
-        let mut lookup = Lookup::rows(&list, &probes);
-        let found = lookup.by_ref().map(|found| found.map(|found| (found.row, found.file)));
-        assert_eq!(found.collect::<Result<Vec<_>, _>>().unwrap(), expected);
-        assert_eq!(counted(lookup.trace()), counted(&trace));
+        let mut found = Vec::new();
+        let together = look_up_together(&list, &probes, |number, row| {
+            found.push((number, row.unwrap().file()));
+        });
+        assert_eq!(found, expected);
+        assert_eq!(counted(&together), counted(&trace));
         for (reader, is_sound) in readers.iter().zip([false, false, true]) {
             let problem = reader.filters().row_filter_problem().map(ToString::to_string);
             assert_eq!(problem.is_none(), is_sound, "{problem:?}");

@@ -21,6 +21,32 @@ pub(super) enum BloomKeys {
     Columns,
 }
 
+impl BloomKeys {
+    /// Returns the error rate of a chunk for the error rate of a lookup.
+    fn error_rate(self, rate: f64) -> f32 {
+        match self {
+            Self::Rows | Self::RowPrefixes(_) => rate as f32,
+            // A lookup of a column asks for two keys, so each gets half the error rate.
+            Self::Columns => row_column_error_rate(rate as f32),
+        }
+    }
+}
+
+/// Returns the least and the greatest error rate for which HBase's formulas give a chunk, to one
+/// and two digits.
+///
+/// `None` if no rate does, because of the chunk's size.
+fn rates_allowed(options: &WriterOptions, keys: BloomKeys) -> Option<(f64, f64)> {
+    let fits = |rate: &f64| {
+        let (size, fold) = (options.bloom_block_size, options.bloom_max_fold);
+        ChunkSizing::new(keys.error_rate(*rate), size, fold).is_ok()
+    };
+    let powers = (1..=45).map(|digits| 10_f64.powi(-digits));
+    let least = powers.take_while(fits).last()?;
+    let greatest = (1..100).rev().map(|percent| f64::from(percent) / 100.0).find(fits)?;
+    Some((least, greatest))
+}
+
 /// Writes one of the two Bloom filters of a file.
 #[derive(Debug)]
 pub(super) struct BloomWriter {
@@ -63,14 +89,21 @@ impl BloomWriter {
     }
 
     fn new(options: &WriterOptions, keys: BloomKeys) -> Result<Self, String> {
-        let rate = options.bloom_error_rate.get() as f32;
-        let (rate, comparator) = match keys {
-            BloomKeys::Rows | BloomKeys::RowPrefixes(_) => (rate, &b""[..]),
-            // A lookup of a column asks for two keys, so each gets half the error rate.
-            BloomKeys::Columns => (row_column_error_rate(rate), BloomMeta::CELL_COMPARATOR),
+        let rate = keys.error_rate(options.bloom_error_rate.get());
+        let comparator = match keys {
+            BloomKeys::Rows | BloomKeys::RowPrefixes(_) => &b""[..],
+            BloomKeys::Columns => BloomMeta::CELL_COMPARATOR,
         };
-        let sizing = ChunkSizing::new(rate, options.bloom_block_size, options.bloom_max_fold)
-            .map_err(|error| error.to_string())?;
+        let size = |rate| ChunkSizing::new(rate, options.bloom_block_size, options.bloom_max_fold);
+        let sizing = size(rate).map_err(|error| match rates_allowed(options, keys) {
+            Some((min, max)) => {
+                let rate = options.bloom_error_rate.get();
+                format!(
+                    "an error rate of {rate} for HBase's Bloom filter; {min:e} to {max} are allowed"
+                )
+            }
+            None => error.to_string(),
+        })?;
         Ok(Self {
             keys,
             hash: options.bloom_hash,

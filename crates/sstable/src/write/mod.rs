@@ -19,6 +19,6 @@ mod short_key;
 mod statistics;
 mod writer;
 
-pub use options::{FilterOptions, WriterOptions};
+pub use options::{FilterOptions, InvalidOptions, WriterOptions};
 pub use rebuild::{FileInfoChange, rebuild_filter};
 pub use writer::{FileSummary, Writer};

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
+use super::bloom::BloomWriter;
+use super::rules::check_options;
 use crate::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FileInfo, SequenceId,
     Timestamp, ZstdFraming,
@@ -63,6 +65,8 @@ pub struct WriterOptions {
     pub delete_family_bloom: bool,
     /// Our filter over the rows.
     pub filter: Option<FilterOptions>,
+    /// Whether a file whose filter of ours cannot be built is written without it.
+    pub filter_is_optional: bool,
     /// The bytes above which our filter is partitioned by key range.
     pub filter_block_size: u32,
     /// The order of rows.
@@ -121,6 +125,11 @@ pub struct FilterOptions {
     pub seed: Seed,
 }
 
+/// A setting of a writer is outside of its range. Prints the setting and the range.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidOptions(String);
+
 impl Default for WriterOptions {
     fn default() -> Self {
         Self {
@@ -142,6 +151,7 @@ impl Default for WriterOptions {
             bloom_max_fold: 7,
             delete_family_bloom: true,
             filter: None,
+            filter_is_optional: false,
             filter_block_size: Self::FILTER_BLOCK_SIZE,
             comparator: Comparator::Bytes,
             max_sequence_id: None,
@@ -153,10 +163,30 @@ impl Default for WriterOptions {
 }
 
 impl WriterOptions {
+    /// The maximum of [`block_size`](Self::block_size): HBase's readers cannot address more.
+    pub const BLOCK_SIZE_MAX: u32 = 1 << 30;
+
     /// The default of [`filter_block_size`](Self::filter_block_size).
     pub const FILTER_BLOCK_SIZE: u32 = 1024 * 1024;
 
-    /// Sets the bytes of cells, encoded or not, that end a data block. Default: 64 KiB.
+    /// Checks that a file can be written with these options, as [`Writer::new`](crate::Writer::new)
+    /// does.
+    ///
+    /// Does not check that this build supports the codec.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidOptions`] for the first setting outside of its range.
+    pub fn check(&self) -> Result<(), InvalidOptions> {
+        check_options(self)
+            .and_then(|()| BloomWriter::general(self))
+            .and_then(|_| BloomWriter::delete_family(self))
+            .map(drop)
+            .map_err(InvalidOptions)
+    }
+
+    /// Sets the bytes of cells, encoded or not, that end a data block, at most 1 GiB. Default: 64
+    /// KiB.
     pub const fn block_size(mut self, bytes: u32) -> Self {
         self.block_size = bytes;
         self
@@ -270,6 +300,17 @@ impl WriterOptions {
     /// Sets our filter over the rows, beside HBase's Bloom filter. Default: none.
     pub const fn filter(mut self, filter: FilterOptions) -> Self {
         self.filter = Some(filter);
+        self
+    }
+
+    /// Sets whether a file whose filter of ours cannot be built is written without it. Default: no,
+    /// such a file is an error.
+    ///
+    /// The number of rows, which is known at the end, can make a filter of the requested size
+    /// impossible. [`FileSummary::filter_omission`](crate::FileSummary::filter_omission) then has
+    /// the reason.
+    pub const fn filter_is_optional(mut self, is_optional: bool) -> Self {
+        self.filter_is_optional = is_optional;
         self
     }
 

@@ -264,7 +264,7 @@ impl<W: Write> Rebuild<'_, W> {
         let kept_len = old.total_uncompressed_bytes.checked_sub(old_len).ok_or_else(|| {
             let at = BlockOffset::new(self.reader.len() - old.len());
             let what = format!(
-                "total_uncompressed_bytes is {}, and {old_len} bytes of it are META blocks alone",
+                "total_uncompressed_bytes is {}, and the META blocks, their index and the file info have {old_len}",
                 old.total_uncompressed_bytes
             );
             Damage::in_block(BlockType::Trailer, at, what).in_file(self.reader.name())

@@ -4,12 +4,12 @@ use super::statistics::Statistics;
 use super::writer::Writer;
 use crate::block::header::Header;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
-use crate::{BloomType, CellRef, Comparator, KeyRef, WriterOptions, escape};
+use crate::{BloomType, CellRef, Comparator, FilterOptions, KeyRef, WriterOptions, escape};
 
 /// The most bytes of cells in a block.
 ///
 /// No size then overflows an i32, even if compression makes the block larger.
-pub(super) const BLOCK_LEN_MAX: usize = 1 << 30;
+pub(super) const BLOCK_LEN_MAX: usize = WriterOptions::BLOCK_SIZE_MAX as usize;
 
 impl<W> Writer<W> {
     /// Checks a cell against the rules of the format and against the previous cell.
@@ -60,7 +60,7 @@ impl<W> Writer<W> {
 /// Checks the options of a writer.
 pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
     let at_most = |what: &str, size: u32, max: usize| match size as usize {
-        size if size > max => Err(format!("{what} of {size} bytes; {max} are allowed")),
+        size if size > max => Err(format!("{what} of {size} bytes; at most {max} are allowed")),
         _ => Ok(()),
     };
     at_most("data blocks", options.block_size, BLOCK_LEN_MAX)?;
@@ -77,7 +77,12 @@ pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
         return Err(format!("a checksum every {bytes} bytes; from {header_len} on are allowed"));
     }
     if let BloomType::RowPrefixFixedLength(len @ (0 | 0x8000..)) = options.bloom_type {
-        return Err(format!("row prefixes of {len} bytes for the Bloom filter"));
+        let max = KeyRef::ROW_LEN_MAX;
+        let what = format!("row prefixes of {len} bytes for the Bloom filter");
+        return Err(format!("{what}; 1 to {max} are allowed"));
+    }
+    if let Some(FilterOptions { kind, sizing, .. }) = options.filter {
+        kind.check_sizing(sizing).map_err(|unusable| unusable.to_string())?;
     }
     if options.filter.is_some() && options.comparator == Comparator::Meta {
         return Err("a filter of ours over rows that are not in byte order".into());

@@ -80,7 +80,24 @@ fn invalid_options_are_an_error() {
         (options().bloom_type(BloomType::RowPrefixFixedLength(0)), "row prefixes of 0 bytes"),
         (options().file_info("hfile.x", ""), "file info hfile.x is reserved for the writer"),
         (options().file_info("TIMERANGE", ""), "file info TIMERANGE is reserved for the writer"),
-        (options().bloom_error_rate(rate), "no Bloom chunk of"),
+        (
+            options().bloom_type(BloomType::RowPrefixFixedLength(32_768)),
+            "row prefixes of 32768 bytes",
+        ),
+        (
+            options().bloom_error_rate(rate),
+            "an error rate of 0.999999999 for HBase's Bloom filter; 1e-45 to 0.61 are allowed",
+        ),
+        (
+            options()
+                .bloom_error_rate(ErrorRate::new(1e-300).unwrap())
+                .bloom_type(BloomType::RowCol),
+            "an error rate of 1e-300 for HBase's Bloom filter; 1e-7 to 0.85 are allowed",
+        ),
+        (
+            with_sizing(FilterKind::BinaryFuse, Sizing::BitsPerKey(8.0)),
+            "no binary-fuse filter has 8 bits per key; 8.7 to 1024 are possible",
+        ),
         (with_filter().comparator(Comparator::Meta), "a filter of ours over rows that are not in"),
         (options().create_time(Timestamp::new(-1)), "a create time before 1970"),
     ] {
@@ -90,9 +107,36 @@ fn invalid_options_are_an_error() {
 }
 
 fn with_filter() -> WriterOptions {
-    let rate = Sizing::ErrorRate(ErrorRate::HBASE);
-    let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing: rate, seed: Seed::new(7) };
-    WriterOptions::default().filter(filter)
+    with_sizing(FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE))
+}
+
+fn with_sizing(kind: FilterKind, sizing: Sizing) -> WriterOptions {
+    WriterOptions::default().filter(FilterOptions { kind, sizing, seed: Seed::new(7) })
+}
+
+/// A d-left filter of 8 bits per key exists for a hundred rows, but not for a thousand.
+#[test]
+fn a_file_whose_filter_is_impossible_for_its_rows_is_written_without_it_if_the_filter_is_optional()
+{
+    for (rows, is_omitted) in [(100_u32, false), (1_000, true)] {
+        let options = with_sizing(FilterKind::DLeft, Sizing::BitsPerKey(8.0));
+        for is_optional in [true, false] {
+            let mut writer = begin(options.clone().filter_is_optional(is_optional)).unwrap();
+            for row in 0..rows {
+                let row = row.to_be_bytes();
+                let cell = CellRef::put(&row, b"f", b"q", Timestamp::new(1), b"value");
+                writer.append(cell).unwrap();
+            }
+            match writer.finish() {
+                Ok((_, summary)) => {
+                    assert_eq!(summary.filter_omission.is_some(), is_omitted);
+                    assert_eq!(summary.cell_count, u64::from(rows));
+                    assert!(is_optional || !is_omitted);
+                }
+                Err(error) => assert!(is_omitted && !is_optional, "{rows}: {error}"),
+            }
+        }
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::block_writer::BlockWriter;
 use super::bloom::BloomWriter;
 use super::index::IndexWriter;
 use super::row_filter::{FilterBlocks, FilterWriter};
-use super::rules::{BLOCK_LEN_MAX, check_options};
+use super::rules::BLOCK_LEN_MAX;
 use super::short_key::short_key;
 use super::statistics::{Statistics, describe_bloom, describe_origin};
 use crate::block::filter_index::is_filter_name;
@@ -65,6 +65,8 @@ pub struct Writer<W> {
     pub(super) filter: Option<FilterWriter>,
     /// The value of [`FileInfo::ROW_FILTER_ID`], once the filter is built.
     pub(super) filter_id: Option<Vec<u8>>,
+    /// Why the file gets no filter, if it cannot be built.
+    filter_omission: Option<String>,
     pub(super) meta_blocks: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) first_data_block: Option<BlockOffset>,
     pub(super) last_data_block: Option<BlockOffset>,
@@ -90,6 +92,9 @@ pub struct FileSummary {
     pub first_key: Option<Vec<u8>>,
     /// The flat key of the last cell.
     pub last_key: Option<Vec<u8>>,
+    /// Why our filter was left out, if it could not be built and was
+    /// [optional](WriterOptions::filter_is_optional).
+    pub filter_omission: Option<String>,
 }
 
 impl<W: Write> Writer<W> {
@@ -101,7 +106,7 @@ impl<W: Write> Writer<W> {
     /// invalid options.
     pub fn new(sink: W, name: FileName, options: WriterOptions) -> Result<Self> {
         let invalid = |what| Error::Invalid { file: name.clone(), what };
-        check_options(&options).map_err(invalid)?;
+        options.check().map_err(|error| invalid(error.to_string()))?;
         if !options.compression.is_supported() {
             let found = options.compression.refusal();
             return Err(Error::Unsupported { file: name, feature: "compression codec", found });
@@ -121,6 +126,7 @@ impl<W: Write> Writer<W> {
             index: IndexWriter::new(options.index_block_size, options.index_min_entries),
             filter: FilterWriter::new(&options),
             filter_id: None,
+            filter_omission: None,
             options,
             index_key: Vec::new(),
             first_key: Vec::new(),
@@ -141,8 +147,9 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// [`Error::Invalid`] if the cell breaks a rule of the format. The cell is then not appended,
-    /// and the writer stays usable. [`Error::Invalid`] if our filter cannot be built, [`Error::Io`]
-    /// if the sink fails. The writer is then unusable.
+    /// and the writer stays usable. [`Error::Invalid`] if our filter cannot be built and is not
+    /// [optional](WriterOptions::filter_is_optional), [`Error::Io`] if the sink fails. The writer is
+    /// then unusable.
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
         self.check_not_failed()?;
         let last = KeyRef::parse(&self.last_key);
@@ -163,8 +170,8 @@ impl<W: Write> Writer<W> {
             && is_new_row
             && let Err(what) = filter.insert(cell.row)
         {
-            self.failed = true;
-            return Err(self.invalid(what));
+            self.filter = None;
+            self.omit_filter(what)?;
         }
         // Cells of one key stay in one block: the index could not distinguish their blocks.
         if is_new_key && self.block_is_full() {
@@ -253,6 +260,7 @@ impl<W: Write> Writer<W> {
             last_row: KeyRef::parse(&self.last_key).map(|last| last.row.to_vec()),
             first_key: (cell_count > 0).then_some(self.first_key),
             last_key: (cell_count > 0).then_some(self.last_key),
+            filter_omission: self.filter_omission,
         };
         Ok((self.blocks.finish(&body)?, summary))
     }
@@ -325,10 +333,23 @@ impl<W: Write> Writer<W> {
     /// Adds the META blocks of our filter.
     fn add_filter_blocks(&mut self) -> Result<()> {
         if let Some(filter) = self.filter.take() {
-            let FilterBlocks { metas, id } = filter.finish().map_err(|what| self.invalid(what))?;
+            let FilterBlocks { metas, id } = match filter.finish() {
+                Ok(blocks) => blocks,
+                Err(what) => return self.omit_filter(what),
+            };
             self.meta_blocks.extend(metas.into_iter().map(|(name, body)| (name.into(), body)));
             self.filter_id = Some(id);
         }
+        Ok(())
+    }
+
+    /// Continues without the filter, which cannot be built; an error if it is not optional.
+    fn omit_filter(&mut self, what: String) -> Result<()> {
+        if !self.options.filter_is_optional {
+            self.failed = true;
+            return Err(self.invalid(what));
+        }
+        self.filter_omission = Some(what);
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
 
 use super::family_map::map::Inserted;
-use super::manifest::Manifest;
+use super::manifest::{FileEntry, Manifest};
 use super::opener::Opener;
 use super::segment_number::SegmentNumber;
 use super::store_file::StoreFile;
@@ -43,6 +43,8 @@ pub(crate) struct Catalog {
     visible: AtomicU64,
     /// The manifest as it is on disk. Its lock serialises changes of the set of files.
     manifest: Mutex<Manifest>,
+    /// The number of log segments that the manifest requires.
+    log_segments: AtomicU64,
     /// Greater than the ids of all families since the store was opened. The manifest's lock guards it.
     next_family_id: AtomicU32,
     health: Arc<Health>,
@@ -66,6 +68,7 @@ impl Catalog {
             index_block_size: options.index_block_size.clamp(512, 64 << 20),
             version: RwLock::new(Arc::new(version)),
             visible: AtomicU64::new(newest.get()),
+            log_segments: AtomicU64::new(manifest.log_segments()),
             manifest: Mutex::new(manifest),
             next_family_id: AtomicU32::new(0),
             health,
@@ -129,8 +132,8 @@ impl Catalog {
 
     /// Applies `change` to the manifest, on disk and then in memory, and `replace` to the version.
     ///
-    /// If the write fails, it is unknown which manifest is on disk, and the store accepts no further
-    /// writes.
+    /// If the write fails, it can be unknown which manifest is on disk; the store then accepts no
+    /// further writes. Without space for the new manifest, nothing changes.
     pub(crate) fn install(
         &self,
         change: impl FnOnce(&mut Manifest),
@@ -167,10 +170,19 @@ impl Catalog {
         let mut changed = manifest.clone();
         change(&mut changed);
         manifest.assert_may_become(&changed);
-        let stored = changed.store(&**self.opener.vfs(), self.opener.directory());
-        stored.map_err(|error| self.health.poison(error))?;
+        let (vfs, directory) = (&**self.opener.vfs(), self.opener.directory());
+        let written = changed.write_unfinished(vfs, directory);
+        written.map_err(|error| self.health.poison_unless_shortage(error))?;
+        let installed = Manifest::install_unfinished(vfs, directory);
+        installed.map_err(|error| self.health.poison(error))?;
+        self.log_segments.store(changed.log_segments(), Ordering::Relaxed);
         *manifest = changed;
         Ok(())
+    }
+
+    /// Returns the number of log segments that the manifest requires.
+    pub(crate) fn log_segments(&self) -> u64 {
+        self.log_segments.load(Ordering::Relaxed)
     }
 
     /// Records in the manifest that the log's segments before `end` exist.
@@ -204,18 +216,31 @@ impl Catalog {
             let newest = old.iter().map(|file| file.entry.sequence_max).max();
             manifest.flushed = manifest.flushed.max(newest.unwrap_or_default());
         };
-        self.install(update_manifest, |version| {
+        let installed = self.install(update_manifest, |version| {
             version.with(family, |changed| {
                 changed.files = changed.files.replace(old, new);
                 if let Some((file, inserted)) = new.zip(inserted) {
                     changed.files = changed.files.cover(file, inserted);
                 }
             })
-        })?;
+        });
+        discard_unless_listed(&installed, new);
+        installed?;
         for file in old {
             file.retire();
         }
         Ok(())
+    }
+
+    /// Opens a file that was just written, and removes it if that fails: no manifest lists it.
+    pub(crate) fn open_new(&self, family: &Family, entry: &FileEntry) -> Result<Arc<StoreFile>> {
+        let opened = self.opener.open_file(family, entry);
+        if opened.is_err() {
+            // If this fails, the next open removes the file.
+            let path = self.opener.family_directory(family).join(&entry.name);
+            let _ = self.opener.vfs().unlink(&path);
+        }
+        opened
     }
 
     /// Returns an id for a new family that no other family has had since the store was opened.
@@ -233,6 +258,18 @@ impl Catalog {
         })?;
         self.next_family_id.store(next + 1, Ordering::Relaxed);
         Ok(id)
+    }
+}
+
+/// Removes new files that no manifest lists, because a lack of space or descriptors kept them from it.
+///
+/// After any other failure, the manifest on disk may list them.
+pub(crate) fn discard_unless_listed<'f, T>(
+    installed: &Result<T>,
+    files: impl IntoIterator<Item = &'f Arc<StoreFile>>,
+) {
+    if installed.as_ref().is_err_and(Error::is_shortage) {
+        files.into_iter().for_each(|file| file.retire());
     }
 }
 

@@ -30,7 +30,8 @@ impl Catalog {
         vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
         vfs.sync_directory(store).map_err(Error::io(store, "sync"))?;
         check_is_own(vfs, store, name)?;
-        let entry = FamilyEntry { id, name: name.to_owned(), options, files: Vec::new() };
+        let entry =
+            FamilyEntry { id, name: name.to_owned(), options, flushed: None, files: Vec::new() };
         let family = self.opener.open_family(&entry)?;
         self.install_in(
             &mut manifest,
@@ -60,6 +61,7 @@ impl Catalog {
             name: known.name.clone(),
             options: options.clone(),
             reads: Arc::clone(&known.reads),
+            failures: Arc::clone(&known.failures),
         });
         self.install_in(
             &mut manifest,

@@ -4,7 +4,7 @@
 //! with a final name is therefore complete. It belongs to the store once the manifest lists it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filter::{FilterKind, Sizing};
@@ -18,6 +18,7 @@ use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
 use crate::files::version::Family;
+use crate::files::write_failures::WriteFailures;
 use crate::vfs::{AppendFile, Vfs};
 
 /// The purpose of a new file, which decides its options and its file info.
@@ -44,12 +45,21 @@ impl NewPlace {
     pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
 
     pub(crate) fn create(catalog: &Catalog, family: &Family) -> Result<(Self, Sink)> {
-        let directory = catalog.opener.family_directory(family);
         let vfs = Arc::clone(catalog.opener.vfs());
-        let place = Self { vfs, directory, name: random_name()? };
+        Self::create_in(vfs, &catalog.opener.family_directory(family))
+    }
+
+    /// Creates a file in a directory, which need not belong to a store.
+    pub(crate) fn create_in(vfs: Arc<dyn Vfs>, directory: &Path) -> Result<(Self, Sink)> {
+        let place = Self { vfs, directory: directory.to_path_buf(), name: random_name()? };
         let path = place.temporary_path();
         let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
         Ok((place, Sink { file, checksum: Crc32c::new() }))
+    }
+
+    /// Returns the name that the file gets.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the id that the file info gets.
@@ -66,7 +76,10 @@ impl NewPlace {
         drop(sink);
         let path = self.directory.join(&self.name);
         self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
-        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
+        if let Err(error) = self.vfs.sync_directory(&self.directory) {
+            let _ = self.vfs.unlink(&path);
+            return Err(Error::io(&self.directory, "sync")(error));
+        }
         Ok((std::mem::take(&mut self.name), checksum))
     }
 
@@ -92,6 +105,8 @@ pub(crate) struct NewFile {
     purpose: FilePurpose,
     sequence_min: SequenceId,
     times: Option<(Timestamp, Timestamp)>,
+    family: String,
+    failures: Arc<WriteFailures>,
 }
 
 impl NewFile {
@@ -101,7 +116,15 @@ impl NewFile {
         let options =
             catalog.writer_options(family, purpose).file_info(FILE_ID_KEY, place.id().to_bytes());
         let writer = Writer::new(sink, shown, options)?;
-        Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
+        Ok(Self {
+            place,
+            writer,
+            purpose,
+            sequence_min: purpose.sequence_max,
+            times: None,
+            family: family.name.clone(),
+            failures: Arc::clone(&family.failures),
+        })
     }
 
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
@@ -132,6 +155,9 @@ impl NewFile {
             return Ok(None); // Without a cell there is no file; dropping this removes it.
         }
         let (sink, summary) = self.writer.finish()?;
+        if let Some(what) = &summary.filter_omission {
+            self.failures.filter_omitted(&self.family, what);
+        }
         let (name, checksum) = self.place.finish(sink)?;
         let key = |key: Option<Vec<u8>>| {
             key.and_then(FlatKey::parse).expect("a file with cells has a first and a last key")
@@ -155,12 +181,9 @@ impl NewFile {
 impl Catalog {
     /// Returns the options for writing a file of a family.
     pub(crate) fn writer_options(&self, family: &Family, purpose: FilePurpose) -> WriterOptions {
-        let options = &family.options;
-        let mut writer = WriterOptions::default()
-            .block_size(options.block_size)
-            .data_block_encoding(options.data_block_encoding)
-            .compression(options.compression)
-            .bloom_type(options.bloom_type)
+        let mut writer = family
+            .options
+            .writer_options()
             .bloom_error_rate(self.bloom_error_rate)
             .index_block_size(self.index_block_size)
             .includes_mvcc(true)
@@ -169,7 +192,9 @@ impl Catalog {
             .major_compaction(purpose.is_major_compaction)
             .create_time(self.clock.now());
         if let Some((kind, sizing)) = purpose.filter {
-            writer = writer.filter(FilterOptions { kind, sizing, seed: self.seed });
+            let filter = FilterOptions { kind, sizing, seed: self.seed };
+            // The rows can make the filter impossible. The file is needed without it, too.
+            writer = writer.filter(filter).filter_is_optional(true);
         }
         writer
     }
@@ -178,15 +203,18 @@ impl Catalog {
 /// Writes to a file and computes its checksum.
 #[derive(Debug)]
 pub(crate) struct Sink {
-    pub(crate) file: Box<dyn AppendFile>,
-    pub(crate) checksum: Crc32c,
+    file: Box<dyn AppendFile>,
+    checksum: Crc32c,
 }
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Callers of `io::Write` retry interrupted calls. A retry is wrong here, because a part of the
         // bytes may be in the file.
-        self.file.write_all(bytes).map_err(io::Error::other)?;
+        self.file.write_all(bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => io::Error::other(error),
+            _ => error,
+        })?;
         self.checksum.update(bytes);
         Ok(bytes.len())
     }

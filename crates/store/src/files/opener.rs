@@ -8,9 +8,10 @@ use sstable::{BlockCache, ReaderOptions};
 use super::file_list::Files;
 use super::manifest::{FamilyEntry, FileEntry};
 use super::names::WAL_DIRECTORY;
+use super::open_files::{OpenFilesLimit, PooledFile};
 use super::store_file::StoreFile;
 use super::version::{Family, FamilyVersion};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memstore::Memstore;
 use crate::options::StoreOptions;
 use crate::vfs::Vfs;
@@ -22,6 +23,7 @@ pub(crate) struct Opener {
     directory: PathBuf,
     cache: Arc<BlockCache>,
     reader: ReaderOptions,
+    limit: Arc<OpenFilesLimit>,
 }
 
 impl Opener {
@@ -32,7 +34,8 @@ impl Opener {
             .filter_use(options.filter_use)
             .pin_filters(options.pin_filters);
         let (vfs, directory) = (Arc::clone(&options.vfs), directory.to_path_buf());
-        Self { vfs, directory, cache, reader }
+        let limit = OpenFilesLimit::new(options.open_files_max);
+        Self { vfs, directory, cache, reader, limit }
     }
 
     pub(crate) const fn vfs(&self) -> &Arc<dyn Vfs> {
@@ -56,10 +59,17 @@ impl Opener {
         &self.cache
     }
 
+    /// Opens a file for reading, as one of the store's open files.
+    pub(crate) fn open_source(&self, path: &Path) -> Result<Arc<PooledFile>> {
+        PooledFile::open(&self.vfs, path, &self.limit).map_err(Error::io(path, "open"))
+    }
+
     /// Opens a file of a family.
     pub(crate) fn open_file(&self, family: &Family, entry: &FileEntry) -> Result<Arc<StoreFile>> {
         let options = self.reader.clone().in_memory(family.options.in_memory);
-        StoreFile::open(&self.vfs, &self.family_directory(family), &family.name, entry, options)
+        let path = self.family_directory(family).join(&entry.name);
+        let source = self.open_source(&path)?;
+        StoreFile::open(&self.vfs, &source, path, &family.name, entry, options)
     }
 
     /// Opens a family with its files. Its memstore is empty.
@@ -69,6 +79,7 @@ impl Opener {
             name: entry.name.clone(),
             options: entry.options.clone(),
             reads: Arc::default(),
+            failures: Arc::default(),
         };
         let files = entry.files.iter();
         let files: Vec<_> =

@@ -4,6 +4,8 @@
 //! OUT/FAMILY/…    HFiles named by 32 hex digits, each with the rows of one region
 //! ```
 //!
+//! A file has a temporary name until it is complete and on disk.
+//!
 //! A region begins at each split row of the table. HBase also accepts a file that spans regions, but has
 //! to split it first.
 
@@ -12,13 +14,10 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use sstable::{CellRef, FileName, Writer, WriterOptions};
+use sstable::{CellRef, FileName, Writer, WriterOptions, check_family_name, escape};
 
-use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
-use crate::files::identity::random_name;
-use crate::files::names::check_hbase_family;
-use crate::files::new_file::Sink;
+use crate::files::new_file::{NewPlace, Sink};
 use crate::vfs::{RealFiles, Vfs};
 
 /// The files of one family for HBase's bulk load, one for each region that has cells.
@@ -36,10 +35,10 @@ pub struct RegionFiles<'s> {
     files: Vec<PathBuf>,
 }
 
-/// The file of the current region.
+/// The file of the current region, which has a temporary name.
 #[derive(Debug)]
 struct RegionFile {
-    path: PathBuf,
+    place: NewPlace,
     writer: Writer<Sink>,
 }
 
@@ -56,9 +55,12 @@ impl<'s> RegionFiles<'s> {
         splits: &'s [Vec<u8>],
         options: WriterOptions,
     ) -> Result<Self> {
-        let family = String::from_utf8_lossy(family);
-        check_hbase_family(&family)?;
-        Self::create_in(Arc::new(RealFiles), out, &family, splits, options)
+        check_family_name(family).map_err(|error| Error::invalid(error.to_string()))?;
+        let family = str::from_utf8(family).map_err(|_| {
+            let shown = escape(family);
+            Error::invalid(format!("family \"{shown}\" cannot be a directory: it is not UTF-8"))
+        })?;
+        Self::create_in(Arc::new(RealFiles), out, family, splits, options)
     }
 
     /// Does the same for a family whose name was checked.
@@ -99,13 +101,10 @@ impl<'s> RegionFiles<'s> {
         let part = match &mut self.part {
             Some(part) => part,
             none => {
-                let name = random_name()?;
-                let path = self.directory.join(&name);
-                let file = self.vfs.create(&path).map_err(Error::io(&path, "create"))?;
-                let shown = FileName::new(format!("{}/{name}", self.family));
-                let sink = Sink { file, checksum: Crc32c::new() };
+                let (place, sink) = NewPlace::create_in(Arc::clone(&self.vfs), &self.directory)?;
+                let shown = FileName::new(format!("{}/{}", self.family, place.name()));
                 let writer = Writer::new(sink, shown, self.options.clone())?;
-                none.insert(RegionFile { path, writer })
+                none.insert(RegionFile { place, writer })
             }
         };
         Ok(part.writer.append(cell)?)
@@ -118,16 +117,14 @@ impl<'s> RegionFiles<'s> {
     /// As for [`append`](Self::append).
     pub fn finish(mut self) -> Result<Vec<PathBuf>> {
         self.finish_part()?;
-        let directory = &self.directory;
-        self.vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
         Ok(self.files)
     }
 
     fn finish_part(&mut self) -> Result<()> {
-        let Some(RegionFile { path, writer }) = self.part.take() else { return Ok(()) };
-        let (mut sink, _) = writer.finish()?;
-        sink.file.sync().map_err(Error::io(&path, "sync"))?;
-        self.files.push(path);
+        let Some(RegionFile { place, writer }) = self.part.take() else { return Ok(()) };
+        let (sink, _) = writer.finish()?;
+        let (name, _) = place.finish(sink)?;
+        self.files.push(self.directory.join(name));
         Ok(())
     }
 }

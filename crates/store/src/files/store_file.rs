@@ -18,6 +18,7 @@ use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::manifest::FileEntry;
 use crate::files::map_retry::MapRetry;
+use crate::files::open_files::PooledFile;
 use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
@@ -48,18 +49,20 @@ impl StoreFile {
     /// Opens the file that an entry of the manifest stands for.
     pub(crate) fn open(
         vfs: &Arc<dyn Vfs>,
-        directory: &Path,
+        source: &Arc<PooledFile>,
+        path: PathBuf,
         family: &str,
         entry: &FileEntry,
         options: ReaderOptions,
     ) -> Result<Arc<Self>> {
-        let path = directory.join(&entry.name);
-        let source = vfs.open(&path).map_err(Error::io(&path, "open"))?;
         let refuse =
             |what: Option<String>| what.map_or(Ok(()), |what| Err(Error::corrupt(&path, 0, what)));
         refuse(entry.wrong_len(source.len()))?;
         let name = FileName::new(format!("{family}/{}", entry.name));
-        let reader = Reader::open(source, name, options)?;
+        let reader = Reader::open(Arc::clone(source) as Arc<dyn ReadAt>, name, options)?;
+        // The file info has the file's id.
+        let identified = source.note_fingerprint(reader.trailer().file_info_offset.get());
+        identified.map_err(Error::io(&path, "read"))?;
         refuse(entry.contradiction(&reader))?;
         let file = Self {
             entry: entry.clone(),

@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::family_map::coverage::Coverage;
 use crate::files::file_list::Files;
+use crate::files::write_failures::WriteFailures;
 use crate::memstore::Memstore;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 use crate::stats::FamilyStats;
@@ -75,10 +76,18 @@ impl StoreVersion {
         Self { families, clock: self.clock.clone() }
     }
 
-    /// Returns the bytes of all memstores.
+    /// Returns the bytes of all memstores, except of families whose last flush failed.
+    ///
+    /// Those have a limit of their own, so that they do not stop the writes to other families.
     pub(crate) fn memstore_bytes(&self) -> usize {
         let families = self.families.iter();
+        let families = families.filter(|family| !family.family.failures.has_failed_flush());
         families.flat_map(|family| family.memstores()).map(|memstore| memstore.bytes()).sum()
+    }
+
+    /// Returns whether the last flush of a family failed because of its settings or its cells.
+    pub(crate) fn has_failed_flush(&self) -> bool {
+        self.families.iter().any(|family| family.family.failures.has_failed_flush())
     }
 
     /// Returns the bytes of the memstores that accept writes.
@@ -117,14 +126,35 @@ impl FamilyVersion {
         let files = || self.files.by_time().iter().map(|ranked| &ranked.file.entry);
         FamilyStats {
             name: self.family.name.clone(),
-            memstore_bytes: self.memstores().map(|memstore| memstore.bytes() as u64).sum(),
+            memstore_bytes: self.memstore_bytes() as u64,
             memstore_cells: self.memstores().map(|memstore| memstore.len() as u64).sum(),
             files: files().len() as u64,
             file_bytes: files().map(|file| file.length).sum(),
             file_cells: files().map(|file| file.cells).sum(),
             reads: self.family.reads.snapshot(),
             map: self.files.coverage().map(Coverage::stats),
+            flush_failure: self.family.failures.flush_failure(),
+            filters_omitted: self.family.failures.filters_omitted(),
+            filter_omission: self.family.failures.filter_omission(),
         }
+    }
+
+    /// Returns whether the family has no cell.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.by_time().is_empty() && self.memstores().all(|memstore| memstore.is_empty())
+    }
+
+    fn memstore_bytes(&self) -> usize {
+        self.memstores().map(|memstore| memstore.bytes()).sum()
+    }
+
+    /// Returns the error of the last flush if it failed and the memstores are full.
+    pub(crate) fn check_room(&self) -> Result<()> {
+        let Family { name, failures, .. } = &*self.family;
+        if !failures.has_failed_flush() {
+            return Ok(());
+        }
+        failures.check_room(name, self.memstore_bytes())
     }
 
     pub(crate) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
@@ -141,6 +171,15 @@ pub(crate) struct Family {
     pub(crate) options: FamilyOptions,
     /// The sums of all reads' counters; also of reads before the family was altered.
     pub(crate) reads: Arc<ReadCounters>,
+    /// The failed flushes and omitted filters; also those before the family was altered.
+    pub(crate) failures: Arc<WriteFailures>,
+}
+
+impl Family {
+    /// Returns the error of the last flush, if it could not write the family's file.
+    pub(crate) fn check_flushed(&self) -> Result<()> {
+        self.failures.check_flushed(&self.name)
+    }
 }
 
 impl Family {
@@ -163,7 +202,13 @@ mod tests {
         let family = |id| {
             let (name, options) = ("f".to_owned(), FamilyOptions::default());
             Arc::new(FamilyVersion {
-                family: Arc::new(Family { id, name, options, reads: Arc::default() }),
+                family: Arc::new(Family {
+                    id,
+                    name,
+                    options,
+                    reads: Arc::default(),
+                    failures: Arc::default(),
+                }),
                 active: Arc::new(Memstore::new()),
                 flushing: Vec::new(),
                 files: Files::default(),

@@ -53,12 +53,13 @@ impl Plan {
     pub(super) fn make(options: &StoreOptions, directory: &Path) -> Result<Self> {
         let vfs = &*options.vfs;
         let mut part = Part::new(directory.join(Manifest::NAME), PartKind::Manifest);
-        let manifest = match Manifest::load(vfs, directory) {
-            Ok(manifest) => {
-                if manifest.is_none() {
-                    part.wrong("missing");
-                }
-                manifest
+        let loaded = Manifest::load(vfs, directory);
+        let has_manifest = !matches!(loaded, Ok(None));
+        let manifest = match loaded {
+            Ok(Some(manifest)) => Some(manifest),
+            Ok(None) => {
+                part.wrong("missing");
+                None
             }
             Err(Error::Corrupt { at, what, .. }) => {
                 part.wrong(what);
@@ -77,11 +78,10 @@ impl Plan {
         };
         let directories: Vec<&str> =
             entries.iter().filter(|entry| entry.is_directory()).map(|entry| &*entry.name).collect();
-        let was_there = !part.problems.iter().any(|problem| problem.what == "missing");
         let is_unfinished = entries.iter().any(|entry| entry.name == UNFINISHED_NAME);
         if is_unfinished {
             part.wrong(Error::Unfinished { path: directory.to_path_buf() }.to_string());
-        } else if !was_there && !directories.contains(&WAL_DIRECTORY) {
+        } else if !has_manifest && !directories.contains(&WAL_DIRECTORY) {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
         let families: Vec<_> = match &manifest {

@@ -79,7 +79,7 @@ pub fn salvage(
         let id = old.map_or_else(|| family_id(families, &family.name, index), |old| Ok(old.id))?;
         let files = salvage.copy_family(family, &mut manifest.flushed, &mut rests)?;
         let (name, options) = (family.name.clone(), family.options.clone());
-        manifest.families.push(FamilyEntry { id, name, options, files });
+        manifest.families.push(FamilyEntry { id, name, options, flushed: None, files });
     }
     manifest.log_end = salvage.copy_log(&plan, &manifest)?;
     manifest.store(vfs, out)?;

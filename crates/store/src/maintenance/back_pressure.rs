@@ -6,9 +6,13 @@
 //! active memstores   below the flush size     writes proceed
 //!                    at the flush size        after its write, a writer requests a flush from the
 //!                                             flush thread, or flushes if there is no thread
+//! log segments       over 32                  the same; an open that finds 32 flushes
 //! all memstores      over 4 × the flush size  with a flush thread, writers wait for a flush;
 //!                                             a write fails when its wait exceeds a timeout
 //! ```
+//!
+//! The memstores of a family that cannot be flushed do not count. Writes to that family fail once its
+//! own memstores have the flush size.
 //!
 //! Each family has one active memstore, which accepts writes. "All" includes the flushing ones,
 //! which are full and wait until they are written to a file.
@@ -25,14 +29,20 @@ use crate::write::log::Log;
 /// Writers wait once the memstores exceed the flush size by this factor.
 const STALL_FACTOR: usize = 4;
 
+/// Maximum number of log segments without a flush, as in HBase (`hbase.regionserver.maxlogs`).
+const LOG_SEGMENTS_MAX: u64 = 32;
+
 impl Maintenance {
     /// Waits while the memstores exceed `STALL_FACTOR` times the flush size.
     ///
     /// Returns `Error::Busy` if they still do after the option `stall_max`.
-    pub(crate) fn wait_for_room(&self, catalog: &Catalog) -> Result<()> {
+    pub(crate) fn wait_for_room(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
-        if !self.thread_runs() || catalog.version().memstore_bytes() <= max {
+        if catalog.version().memstore_bytes() <= max {
             return Ok(());
+        }
+        if !self.thread_runs() {
+            return unless_family_failed(self.flush(catalog, log)); // Earlier ones lacked space.
         }
         let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
@@ -73,29 +83,86 @@ impl Maintenance {
         if durability == Durability::AsyncWal {
             self.tasks.want_log();
         }
-        if catalog.version().active_bytes() < self.options.memstore_flush_bytes {
+        let is_full = catalog.version().active_bytes() >= self.options.memstore_flush_bytes;
+        if !is_full && !has_long_log(catalog) {
             return Ok(());
         }
         if self.thread_runs() {
             let is_flushing = self.flush_turn.try_lock().is_err();
-            if is_flushing {
-                self.rotate_full_memstores(catalog, log)?;
-            }
             self.tasks.want_flush();
-            return Ok(());
+            return if is_flushing {
+                unless_tried_again(self.rotate_full_memstores(catalog, log))
+            } else {
+                Ok(())
+            };
         }
-        self.flush(catalog, log)?;
-        if self.options.auto_compaction { self.compact_as_needed(catalog) } else { Ok(()) }
+        unless_tried_again(self.flush_and_compact(catalog, log))
     }
 
-    /// Returns whether the active memstores are full, or flushing memstores are not written yet.
+    /// Flushes if an open finds as many log segments as there may be: its first write begins another.
+    ///
+    /// The open also merges small files: a program that opens, puts and closes in a loop would end
+    /// before the background thread begins to.
+    pub(crate) fn shorten_log(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        if catalog.log_segments() < LOG_SEGMENTS_MAX {
+            return Ok(());
+        }
+        let flushed = self.flush(catalog, log);
+        if flushed.is_ok() && self.options.auto_compaction {
+            // A failure is counted, and no reason not to open the store.
+            let _ = self.compact_small_files(catalog);
+            self.tasks.want_compaction(); // Of larger files.
+        }
+        unless_tried_again(flushed)
+    }
+
+    /// Requests a flush after a family was altered: its last one may have failed.
+    pub(crate) fn family_altered(&self) {
+        self.tasks.want_flush();
+    }
+
+    fn flush_and_compact(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        let flushed = self.flush(catalog, log);
+        if flushed.as_ref().is_err_and(|error| !matches!(error, Error::FlushFailed { .. })) {
+            return flushed;
+        }
+        if self.options.auto_compaction {
+            self.compact_as_needed(catalog)?;
+        }
+        flushed
+    }
+
+    /// Returns whether the active memstores are full, flushing memstores are not written yet, or
+    /// the log has many segments.
     pub(super) fn wants_flush(&self, catalog: &Catalog) -> bool {
         let version = catalog.version();
-        version.active_bytes() >= self.options.memstore_flush_bytes
+        has_long_log(catalog)
+            || version.active_bytes() >= self.options.memstore_flush_bytes
             || version.families.iter().any(|family| !family.flushing.is_empty())
     }
 
     const fn thread_runs(&self) -> bool {
         self.options.background
     }
+}
+
+/// Returns whether the log exceeds its maximum number of segments, and a flush can shorten it.
+///
+/// While a family cannot be flushed, no flush can.
+fn has_long_log(catalog: &Catalog) -> bool {
+    catalog.log_segments() > LOG_SEGMENTS_MAX && !catalog.version().has_failed_flush()
+}
+
+/// Returns no error for a flush that is tried again: the caller's write or open is done.
+///
+/// It lacked space or descriptors, or it failed for a family, which `Stats` names. If the memstores
+/// grow too large meanwhile, the next write gets the error.
+fn unless_tried_again(result: Result<()>) -> Result<()> {
+    unless_family_failed(result)
+        .or_else(|error| if error.is_shortage() { Ok(()) } else { Err(error) })
+}
+
+/// Returns no error for a family that cannot be flushed: it concerns only the writes to that family.
+fn unless_family_failed(result: Result<()>) -> Result<()> {
+    if matches!(result, Err(Error::FlushFailed { .. })) { Ok(()) } else { result }
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::family_map::GivenUp;
+use super::rate_limit::RateLimit;
 use super::tasks::{Duty, Task, Tasks};
+use super::turns::FamilyTurns;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
+use crate::files::version::Family;
 use crate::health::Health;
 use crate::options::StoreOptions;
 use crate::sync::{Builder, JoinHandle, Mutex, MutexGuard, lock};
@@ -16,7 +19,7 @@ use crate::write::log::Log;
 /// The locks, tasks and threads of flushes and compactions.
 ///
 /// ```text
-/// turn (compaction, flush) → writer → manifest → version     locks are taken from left to right
+/// turn of a family → flush turn → writer → manifest → version     locks are taken from left to right
 /// ```
 #[derive(Debug)]
 pub(crate) struct Maintenance {
@@ -24,8 +27,10 @@ pub(crate) struct Maintenance {
     pub(super) tasks: Tasks,
     /// Held during a flush; taken before all other locks.
     pub(super) flush_turn: Mutex<()>,
-    /// Held during a compaction; taken before all other locks.
-    pub(super) compaction_turn: Mutex<()>,
+    /// Who compacts, rebuilds or drops a family, or reads it into its map; taken before all locks.
+    pub(super) turns: FamilyTurns,
+    /// Shared by the compactions.
+    pub(super) rate_limit: RateLimit,
     pub(super) health: Arc<Health>,
     /// The families whose map could not be built, for lack of memory.
     pub(super) maps_given_up: Mutex<GivenUp>,
@@ -38,6 +43,7 @@ pub(crate) struct Counts {
     pub(crate) flushes: u64,
     pub(crate) compactions: u64,
     pub(crate) compactions_failed: u64,
+    pub(crate) files_expired: u64,
     pub(crate) compaction_failure: Option<Arc<str>>,
     pub(crate) write_stalls: u64,
     pub(crate) write_stall_time: Duration,
@@ -60,10 +66,11 @@ impl Drop for Ends<'_> {
 impl Maintenance {
     pub(crate) fn new(options: StoreOptions, health: Arc<Health>) -> Self {
         Self {
+            rate_limit: RateLimit::new(options.compaction.bytes_per_second),
             options,
             tasks: Tasks::default(),
             flush_turn: Mutex::default(),
-            compaction_turn: Mutex::default(),
+            turns: FamilyTurns::default(),
             health,
             maps_given_up: Mutex::default(),
             counts: Mutex::default(),
@@ -83,24 +90,19 @@ impl Maintenance {
         self.tasks.stop();
     }
 
-    /// Locks a turn: one thread flushes at a time, and one compacts. Returns an error if the store has
-    /// stopped, or if the previous holder panicked.
-    pub(super) fn take_turn<'a>(&self, turn: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>> {
+    /// Waits for the turn to flush. Returns an error if the store has stopped, or if the previous
+    /// holder panicked.
+    pub(super) fn take_flush_turn(&self) -> Result<MutexGuard<'_, ()>> {
         self.health.check_writable()?;
         let panicked = |_| Error::Poisoned { why: "a thread of the store panicked".into() };
-        let turn = turn.lock().map_err(panicked)?;
+        let turn = self.flush_turn.lock().map_err(panicked)?;
         self.health.check_writable()?;
         Ok(turn)
     }
 
-    /// Waits for the turn to change family maps, which excludes compactions.
-    ///
-    /// Maps are in memory only, so a store that is open for reading only can have them, too.
-    pub(super) fn take_turn_of_maps(&self) -> Result<MutexGuard<'_, ()>> {
-        if self.health.is_read_only() {
-            return Ok(lock(&self.compaction_turn));
-        }
-        self.take_turn(&self.compaction_turn)
+    /// Returns whether work on a family must end: the store closes, or the family is to be dropped.
+    pub(super) fn must_end(&self, family: &Family) -> bool {
+        self.tasks.is_stopping() || self.turns.is_cancelled(&family.name)
     }
 
     /// Starts the threads, if the options ask for them. They end after [`stop`](Self::stop).
@@ -131,10 +133,18 @@ impl Maintenance {
         let _end = Ends(self);
         while let Some(task) = self.tasks.next(duty) {
             let result = match task {
-                Task::WriteLog => log.write_pending(),
+                Task::WriteLog => log.write_pending().inspect_err(|error| {
+                    if error.is_shortage() {
+                        self.tasks.want_log();
+                    }
+                }),
                 Task::Flush if self.wants_flush(catalog) => self.flush(catalog, log),
                 Task::Flush => Ok(()),
-                Task::Compact => self.compact_as_needed(catalog),
+                Task::Compact => self.compact_as_needed(catalog).inspect_err(|error| {
+                    if error.is_shortage() {
+                        self.tasks.want_compaction_later();
+                    }
+                }),
                 Task::CoverFiles => {
                     self.cover_files(catalog);
                     Ok(())

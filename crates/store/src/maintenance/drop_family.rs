@@ -7,8 +7,9 @@
 //! family with the same name or id is created later.
 //!
 //! ```text
-//! 1  no flush and no compaction runs; the family is marked on disk (`files::dropped`)
+//! 1  no flush runs, and no compaction of the family; the family is marked on disk (`files::dropped`)
 //! 2  writers wait; the memstores of the other families are written to files
+//!    (if one of them cannot be written, the drop ends here with an error)
 //! 3  one manifest lists the new files, the first segment still needed, and not the family
 //! 4  readers of older versions keep the family's files until they end; then the files are unlinked
 //! ```
@@ -16,9 +17,9 @@
 use std::sync::Arc;
 
 use super::background::Maintenance;
-use super::flush::{Flushed, RotatedState, rotate_memstores, unlink_segments, write_memstores};
-use crate::error::Result;
-use crate::files::catalog::Catalog;
+use super::flush::{Flush, install_flushed, rotate_memstores, unlink_segments};
+use crate::error::{Error, Result};
+use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::dropped;
 use crate::files::manifest::Manifest;
 use crate::files::version::FamilyVersion;
@@ -33,16 +34,24 @@ impl Maintenance {
         log: &Log,
         name: &str,
     ) -> Result<FamilyStats> {
-        // Waits for a compaction first: it can take long, and flushes must continue meanwhile.
-        let no_compaction = self.take_turn(&self.compaction_turn)?;
-        let no_flush = self.take_turn(&self.flush_turn)?;
-        // No other drop can remove the family from here on: it would wait for the turns.
+        self.health.check_writable()?;
+        // First ends a compaction of the family; flushes continue meanwhile.
+        let no_compaction = self.turns.take_to_drop(name);
+        let no_flush = self.take_flush_turn()?;
+        // No other drop can remove the family from here on: it would wait for the turn.
         catalog.version().known_family(name.as_bytes())?;
         dropped::mark(&**catalog.opener.vfs(), catalog.opener.directory(), name)?;
         let watch = self.health.poison_on_panic();
         let removed = self.remove_family(catalog, log, name);
         self.tasks.flush_ended();
-        let removed = removed.map_err(|error| self.health.poison(error))?;
+        let removed = removed.map_err(|error| {
+            if !error.is_shortage() && !matches!(error, Error::FlushFailed { .. }) {
+                return self.health.poison(error);
+            }
+            // The family stays. A failure is ignored: the next open removes the mark.
+            let _ = dropped::unmark(&**catalog.opener.vfs(), catalog.opener.directory(), name);
+            error
+        })?;
         let stats = removed.stats();
         for ranked in removed.files.by_time() {
             ranked.file.retire();
@@ -68,27 +77,35 @@ impl Maintenance {
         let rotated = rotate_memstores(catalog, &mut writer, 0)?;
         let version = catalog.version();
         let removed = Arc::clone(version.known_family(name.as_bytes())?);
-        let mut flushed = Vec::new();
-        if let Some(RotatedState { newest, .. }) = rotated {
+        let others = version.families.iter().filter(|it| it.family.id != removed.family.id);
+        let mut flushed =
+            rotated.map(|rotated| self.write_families(catalog, others, rotated)).transpose()?;
+        if let Some(failed) = flushed.as_mut().filter(|flushed| !flushed.failed.is_empty()) {
+            // The family stays, and its memstores are not written.
+            failed.failed.push(removed.family.id);
+            // The log is needed for the failed family, and it has records of the dropped one.
+            let installed = install_flushed(catalog, failed);
+            discard_unless_listed(&installed, failed.files());
+            installed?;
             let others = version.families.iter().filter(|it| it.family.id != removed.family.id);
-            for family in others.filter(|family| !family.flushing.is_empty()) {
-                let caches = self.options.cache_on_write;
-                flushed.push(write_memstores(catalog, family, newest, caches)?);
-            }
+            others.into_iter().try_for_each(|version| version.family.check_flushed())?;
         }
         let newest = writer.newest();
         let mut unneeded = 0..0;
         let update_manifest = |manifest: &mut Manifest| {
-            if let Some(RotatedState { segment, newest, .. }) = rotated {
-                unneeded = Flushed::list_in(&flushed, manifest, segment, newest);
+            if let Some(flushed) = &flushed {
+                unneeded = flushed.list_in(manifest);
             }
             // The file with the last sequence id may be of the dropped family.
             manifest.flushed = manifest.flushed.max(newest);
             manifest.families.retain(|family| family.id != removed.family.id);
         };
-        catalog.install(update_manifest, |version| {
-            Flushed::replace_in(&flushed, &version.without(&removed.family))
-        })?;
+        let installed = catalog.install(update_manifest, |version| {
+            let version = version.without(&removed.family);
+            flushed.as_ref().map_or_else(|| version.clone(), |flushed| flushed.replace_in(&version))
+        });
+        discard_unless_listed(&installed, flushed.iter().flat_map(Flush::files));
+        installed?;
         drop(writer);
         unlink_segments(catalog, unneeded)?;
         Ok(removed)

@@ -16,7 +16,7 @@ use crate::files::catalog::Catalog;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry};
 use crate::files::new_file::NewPlace;
 use crate::files::store_file::StoreFile;
-use crate::files::version::{Family, FamilyVersion};
+use crate::files::version::Family;
 
 /// Returns the filter for a new file with `rows` rows, given the other files of the family.
 pub(crate) fn filter_of_new(
@@ -24,8 +24,9 @@ pub(crate) fn filter_of_new(
     others: &[Arc<StoreFile>],
     rows: impl FnOnce() -> Result<u64>,
 ) -> Result<Option<(FilterKind, Sizing)>> {
-    let Some((kind, Sizing::Bytes(budget))) = family.options.filter else {
-        return Ok(family.options.filter);
+    let Some((kind, sizing)) = family.options.filter else { return Ok(None) };
+    let Sizing::Bytes(budget) = sizing else {
+        return Ok(usable_filter(family, kind, sizing));
     };
     let mut counts: Vec<u64> = others.iter().map(|file| row_count(file)).collect();
     counts.push(rows()?);
@@ -33,9 +34,27 @@ pub(crate) fn filter_of_new(
     Ok(bits.last().and_then(|bits| sized(kind, *bits)))
 }
 
+/// Returns the filter, or `None` and notes it if no filter of the kind can have the size.
+///
+/// Older versions stored such settings.
+fn usable_filter(
+    family: &Family,
+    kind: FilterKind,
+    sizing: Sizing,
+) -> Option<(FilterKind, Sizing)> {
+    match kind.check_sizing(sizing) {
+        Ok(()) => Some((kind, sizing)),
+        Err(unusable) => {
+            family.failures.filter_omitted(&family.name, &unusable.to_string());
+            None
+        }
+    }
+}
+
 /// Returns the filter for a file that leaves the store. Such a file has no share of a budget.
 pub(crate) fn filter_of_leaving(family: &Family) -> Option<(FilterKind, Sizing)> {
-    family.options.filter.filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)))
+    let filter = family.options.filter.filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)));
+    filter.and_then(|(kind, sizing)| usable_filter(family, kind, sizing))
 }
 
 /// Returns the number of rows of a file as its filters count them, otherwise its number of cells.
@@ -68,16 +87,19 @@ fn bits_for_filters(budget: u64) -> u64 {
 }
 
 fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
-    (bits_per_key > 0.0).then_some((kind, Sizing::BitsPerKey(bits_per_key)))
+    // A file with few rows can get fewer bits per key than a filter of many rows can have.
+    let sizing = Sizing::BitsPerKey(bits_per_key);
+    kind.check_sizing(sizing).is_ok().then_some((kind, sizing))
 }
 
 impl Maintenance {
     /// Rebuilds the filter of every file of a family by the family's options. Copies the data blocks
-    /// unchanged.
+    /// unchanged. A drop of the family waits for the file that is being copied.
     pub(crate) fn rebuild_filters(&self, catalog: &Catalog, family: &str) -> Result<()> {
-        let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
-        let version = catalog.version();
-        let version: &FamilyVersion = version.known_family(family.as_bytes())?;
+        self.health.check_writable()?;
+        let turn = self.turns.take_by_hand(family);
+        let _watch = self.health.poison_on_panic();
+        let version = Arc::clone(catalog.version().known_family(family.as_bytes())?);
         let family = &version.family;
         let files: Vec<_> = version.files.by_sequence().cloned().collect();
         let filters: Vec<_> = match family.options.filter {
@@ -86,11 +108,15 @@ impl Maintenance {
                 let bits = allocate_bits(&counts, bits_for_filters(budget), kind);
                 bits.into_iter().map(|bits| sized(kind, bits)).collect()
             }
-            filter => vec![filter; files.len()],
+            filter => {
+                let filter = filter.and_then(|(kind, sizing)| usable_filter(family, kind, sizing));
+                vec![filter; files.len()]
+            }
         };
         for (file, filter) in files.iter().zip(filters) {
+            turn.check_not_cancelled()?;
             let entry = copy_with_filter(catalog, family, file, filter)?;
-            let copy = catalog.opener.open_file(family, &entry)?;
+            let copy = catalog.open_new(family, &entry)?;
             catalog.replace_files(family, std::slice::from_ref(file), Some(&copy), None)?;
         }
         Ok(())
@@ -112,7 +138,17 @@ fn copy_with_filter(
     let (limits, id) = (Limits::default(), place.id());
     let id_bytes = id.to_bytes();
     let changes = [(FILE_ID_KEY, Some(&id_bytes[..]))];
-    let (sink, length) = rebuild_filter(source, shown, limits, filter, &changes, sink)?;
+    let (sink, length) = match rebuild_filter(source, shown, limits, filter, &changes, sink) {
+        // The filter is impossible for these rows, or a cell is wrong, which the copy without the
+        // filter finds again.
+        Err(sstable::Error::Invalid { what, .. }) if filter.is_some() => {
+            drop(place);
+            let copied = copy_with_filter(catalog, family, file, None)?;
+            family.failures.filter_omitted(&family.name, &what);
+            return Ok(copied);
+        }
+        rebuilt => rebuilt?,
+    };
     let (name, checksum) = place.finish(sink)?;
     Ok(FileEntry { name, id: Some(id), length, checksum, ..file.entry.clone() })
 }

@@ -10,6 +10,10 @@
 //! 4  readers see the files instead of the memstores; older segments are unlinked
 //! ```
 //!
+//! If the file of a family cannot be written because of its settings, its memstores stay, and with
+//! them the log. The manifest then has the sequence id up to which the other families are flushed, so
+//! that recovery does not add their cells a second time.
+//!
 //! To bound the size of a memstore, one that fills up during a flush is replaced too and becomes
 //! "flushing". The next flush writes it.
 
@@ -21,7 +25,7 @@ use sstable::{Caching, KeyRef, SequenceId};
 
 use super::background::Maintenance;
 use crate::error::{Error, Result};
-use crate::files::catalog::Catalog;
+use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::family_map::map::Inserted;
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::new_file::{FilePurpose, NewFile};
@@ -45,6 +49,18 @@ pub(crate) struct RotatedState {
     pub(super) newest: SequenceId,
 }
 
+/// What a flush has written, and how far the log is needed afterwards.
+pub(super) struct Flush {
+    /// The first log segment without writes of the flushed memstores.
+    pub(super) segment: SegmentNumber,
+    /// The sequence id of the last write in the flushed memstores.
+    pub(super) newest: SequenceId,
+    pub(super) written: Vec<Flushed>,
+    /// The ids of the families whose file could not be written, for another reason than a failure of
+    /// the disk. Their memstores stay.
+    pub(super) failed: Vec<u16>,
+}
+
 /// The written memstores of a family, and their file; no file if all of their cells were dropped.
 pub(super) struct Flushed {
     family: Arc<Family>,
@@ -57,14 +73,20 @@ pub(super) struct Flushed {
 impl Maintenance {
     /// Writes all memstores to files and syncs the files.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let one_at_a_time = self.take_turn(&self.flush_turn)?;
-        let result = self.flush_all(catalog, log).map_err(|error| self.health.poison(error));
+        let one_at_a_time = self.take_flush_turn()?;
+        let result = self.flush_all(catalog, log);
+        let result = result.map_err(|error| self.health.poison_unless_shortage(error));
+        match &result {
+            Ok(()) => self.tasks.end_flush_delay(),
+            Err(error) if error.is_shortage() => self.tasks.want_flush_later(),
+            Err(_) => {}
+        }
         self.tasks.flush_ended();
         drop(one_at_a_time);
-        if result.is_ok() {
-            self.files_changed(catalog);
-        }
-        result
+        result?;
+        self.files_changed(catalog);
+        let version = catalog.version();
+        version.families.iter().try_for_each(|version| version.family.check_flushed())
     }
 
     fn flush_all(&self, catalog: &Catalog, log: &Log) -> Result<()> {
@@ -72,19 +94,46 @@ impl Maintenance {
         let Some(rotated) = rotate_memstores(catalog, &mut writer, 0)? else { return Ok(()) };
         let version = catalog.version();
         drop(writer);
-        let RotatedState { segment, newest } = rotated;
         let _span = WorkSpan::begin(Work::Flush);
-        let mut flushed = Vec::new();
-        for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
-            flushed.push(write_memstores(catalog, family, newest, self.options.cache_on_write)?);
+        let flushed = self.write_families(catalog, &version.families, rotated)?;
+        let installed = install_flushed(catalog, &flushed);
+        discard_unless_listed(&installed, flushed.files());
+        let unneeded = installed?;
+        if flushed.failed.is_empty() {
+            self.count(|counts| counts.flushes += 1);
         }
-        let unneeded = install_flushed(catalog, &flushed, segment, newest)?;
-        self.count(|counts| counts.flushes += 1);
         unlink_segments(catalog, unneeded)?;
         if self.options.auto_compaction {
             self.tasks.want_compaction();
         }
         Ok(())
+    }
+
+    /// Writes the flushing memstores of families to files. An error is one of the disk.
+    pub(super) fn write_families<'f>(
+        &self,
+        catalog: &Catalog,
+        families: impl IntoIterator<Item = &'f Arc<FamilyVersion>>,
+        RotatedState { segment, newest }: RotatedState,
+    ) -> Result<Flush> {
+        let mut flush = Flush { segment, newest, written: Vec::new(), failed: Vec::new() };
+        for version in families.into_iter().filter(|version| !version.flushing.is_empty()) {
+            match write_memstores(catalog, version, newest, self.options.cache_on_write) {
+                Ok(written) => flush.written.push(written),
+                Err(error) if error.is_io() => {
+                    let failed = Err(error);
+                    discard_unless_listed(&failed, flush.files());
+                    return failed;
+                }
+                // The family's settings or cells are at fault.
+                Err(error) => {
+                    let Family { id, name, failures, .. } = &*version.family;
+                    failures.flush_failed(name, &error, self.options.memstore_flush_bytes);
+                    flush.failed.push(*id);
+                }
+            }
+        }
+        Ok(flush)
     }
 
     /// Replaces the memstores by new ones if they filled up during a flush.
@@ -93,7 +142,7 @@ impl Maintenance {
     pub(super) fn rotate_full_memstores(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let result =
             rotate_memstores(catalog, &mut log.writer(), self.options.memstore_flush_bytes);
-        result.map(drop).map_err(|error| self.health.poison(error))
+        result.map(drop).map_err(|error| self.health.poison_unless_shortage(error))
     }
 }
 
@@ -128,7 +177,7 @@ pub(crate) fn rotate_memstores(
 }
 
 /// Writes the flushing memstores of a family to one file, without the cells that a flush drops.
-pub(super) fn write_memstores(
+fn write_memstores(
     catalog: &Catalog,
     version: &FamilyVersion,
     newest: SequenceId,
@@ -161,7 +210,7 @@ pub(super) fn write_memstores(
         }
         cells.advance()?;
     }
-    let file = file.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+    let file = file.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
     // A scan of the new file brings its blocks into the cache.
     if let Some(file) = file.as_ref().filter(|_| cache_on_write) {
         let mut cells = file.reader.scanner(Caching::Use);
@@ -177,49 +226,54 @@ pub(super) fn write_memstores(
 /// Replaces the written memstores by their files, in the manifest and in the current version.
 ///
 /// Returns the numbers of the log segments that can be removed.
-fn install_flushed(
-    catalog: &Catalog,
-    flushed: &[Flushed],
-    segment: SegmentNumber,
-    newest: SequenceId,
-) -> Result<Range<u64>> {
+pub(super) fn install_flushed(catalog: &Catalog, flushed: &Flush) -> Result<Range<u64>> {
     let mut unneeded = 0..0;
     catalog.install(
-        |manifest| unneeded = Flushed::list_in(flushed, manifest, segment, newest),
-        |version| Flushed::replace_in(flushed, version),
+        |manifest| unneeded = flushed.list_in(manifest),
+        |version| flushed.replace_in(version),
     )?;
     Ok(unneeded)
 }
 
-impl Flushed {
+impl Flush {
+    /// Returns the files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Arc<StoreFile>> {
+        self.written.iter().filter_map(|flushed| flushed.file.as_ref())
+    }
+
     /// Lists the files in the manifest, and notes that the log is needed only from `segment` on.
     ///
+    /// If a family could not be written, all of the log is still needed, but only for this family.
     /// Returns the numbers of the log segments that can be removed.
-    pub(super) fn list_in(
-        flushed: &[Self],
-        manifest: &mut Manifest,
-        segment: SegmentNumber,
-        newest: SequenceId,
-    ) -> Range<u64> {
+    pub(super) fn list_in(&self, manifest: &mut Manifest) -> Range<u64> {
+        let Self { segment, newest, written, failed } = self;
         let unneeded = manifest.first_segment.0..segment.0;
-        manifest.first_segment = segment;
-        manifest.log_end = manifest.log_end.max(segment);
-        manifest.flushed = manifest.flushed.max(newest);
-        for Self { family, file, .. } in flushed {
+        manifest.log_end = manifest.log_end.max(*segment);
+        manifest.flushed = manifest.flushed.max(*newest);
+        for Flushed { family, file, .. } in written {
             let entry: Option<FileEntry> = file.as_ref().map(|file| file.entry.clone());
             manifest.family_mut(family.id).files.extend(entry);
         }
-        unneeded
+        if failed.is_empty() {
+            manifest.first_segment = *segment;
+            manifest.families.iter_mut().for_each(|family| family.flushed = None);
+            return unneeded;
+        }
+        for family in manifest.families.iter_mut().filter(|family| !failed.contains(&family.id)) {
+            family.flushed = Some(*newest);
+        }
+        0..0
     }
 
     /// Returns a version with the files in place of the written memstores.
-    pub(super) fn replace_in(flushed: &[Self], version: &StoreVersion) -> StoreVersion {
+    pub(super) fn replace_in(&self, version: &StoreVersion) -> StoreVersion {
         version.map(|family| {
             let Some(flushed) =
-                flushed.iter().find(|flushed| flushed.family.id == family.family.id)
+                self.written.iter().find(|flushed| flushed.family.id == family.family.id)
             else {
                 return Arc::clone(family);
             };
+            family.family.failures.flush_succeeded();
             let mut changed = FamilyVersion::clone(family);
             changed.flushing.retain(|memstore| {
                 !flushed.memstores.iter().any(|written| Arc::ptr_eq(written, memstore))

@@ -1,5 +1,6 @@
 //! Imports HFiles into a family by copying them.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,17 +8,15 @@ use sstable::{
     Caching, Comparator, FileName, KeyRef, Limits, ReadAt, Reader, ReaderOptions, SequenceId,
 };
 
-use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
-use crate::files::catalog::Catalog;
-use crate::files::identity::random_name;
+use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::new_file::{FilePurpose, NewFile, NewPlace};
 use crate::files::sequence;
 use crate::files::store_file::{StoreFile, checksum_of};
 use crate::files::version::Family;
 use crate::maintenance::filters::filter_of_new;
-use crate::write::log::Log;
+use crate::write::log::{Log, Writer};
 
 /// The age of the cells of an imported file relative to those of the store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -118,6 +117,31 @@ struct Copied {
     carried: Option<SequenceId>,
 }
 
+/// The copied files, open, and the newest sequence id once they are part of the store.
+struct Opened {
+    files: Vec<Arc<StoreFile>>,
+    newest: SequenceId,
+}
+
+impl Opened {
+    /// Checks that the next inserts hide all cells: their timestamps are the next sequence ids.
+    fn check_key_values(&self, family: &Family) -> Result<()> {
+        let newest = self.newest.get();
+        let is_later = |file: &Arc<StoreFile>| {
+            u64::try_from(file.newest().get()).is_ok_and(|time| time > newest)
+        };
+        if !self.files.iter().any(is_later) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the family \"{}\" has keys and values, whose timestamps are sequence ids, now {newest}: cells with \
+             later timestamps would hide later inserts; import files of a key-value family with their \
+             sequence ids, or insert their values through Store::keys",
+            family.name
+        )))
+    }
+}
+
 /// Imports all files or none.
 pub(crate) fn import(
     catalog: &Catalog,
@@ -160,7 +184,8 @@ struct Import<'i> {
 impl Import<'_> {
     /// Opens a file and checks that it can be imported. Returns `None` if it has no cell.
     fn candidate<'a>(&self, path: &'a Path, verify: bool) -> Result<Option<Candidate<'a>>> {
-        let source = self.catalog.opener.vfs().open(path).map_err(Error::io(path, "open"))?;
+        // All files are checked before the first is copied, and may be more than can be open.
+        let source: Arc<dyn ReadAt> = self.catalog.opener.open_source(path)?;
         let shown = FileName::new(path.display().to_string());
         let reader = Reader::open(Arc::clone(&source), shown.clone(), ReaderOptions::default())?;
         if reader.trailer().comparator != Comparator::Bytes {
@@ -189,8 +214,7 @@ impl Import<'_> {
         if !rows.holds_all(reader) {
             return self.rewrite(reader, rows);
         }
-        let name = random_name()?;
-        let checksum = self.copy(path, &**source, &name)?;
+        let (name, checksum) = self.copy(path, &**source)?;
         let entry = FileEntry::of_file(reader, &name, checksum);
         let what = if verified.is_some_and(|verified| verified != checksum) {
             "changed during the import"
@@ -230,29 +254,51 @@ impl Import<'_> {
         }))
     }
 
-    /// Copies a file under a new name. Returns the checksum; the copy is then on disk.
-    fn copy(&self, path: &Path, source: &dyn ReadAt, name: &str) -> Result<u32> {
+    /// Copies a file under a new name. Returns the name and the checksum; the copy is then on disk.
+    fn copy(&self, path: &Path, source: &dyn ReadAt) -> Result<(String, u32)> {
         const CHUNK: usize = 1 << 20;
-        let (vfs, directory) = (self.catalog.opener.vfs(), self.directory());
-        let temporary = directory.join(format!("{name}{}", NewPlace::TEMPORARY_SUFFIX));
-        let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
-        let mut checksum = Crc32c::new();
+        let (place, mut sink) = NewPlace::create(self.catalog, self.family)?;
         let mut chunk = vec![0; CHUNK];
         let mut at = 0;
         while at < source.len() {
             let len = CHUNK.min(usize::try_from(source.len() - at).unwrap_or(CHUNK));
             let bytes = &mut chunk[..len];
             source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
-            file.write_all(bytes).map_err(Error::io(&temporary, "write"))?;
-            checksum.update(bytes);
+            sink.write_all(bytes).map_err(Error::io(&self.directory(), "write into"))?;
             at += len as u64;
         }
-        file.sync().map_err(Error::io(&temporary, "sync"))?;
-        drop(file);
-        let place = directory.join(name);
-        vfs.rename(&temporary, &place).map_err(Error::io(&place, "rename to"))?;
-        vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
-        Ok(checksum.value())
+        place.finish(sink)
+    }
+
+    /// Opens the copied files, with the sequence ids that they get.
+    fn open_copied(&self, writer: &mut Writer, copied: &mut [Copied], age: Age) -> Result<Opened> {
+        let Self { catalog, family } = *self;
+        // While the writer is locked, no family is dropped.
+        if catalog.version().families.iter().all(|known| known.family.id != family.id) {
+            return Err(Error::invalid(format!(
+                "the family \"{}\" was dropped during the import",
+                family.name
+            )));
+        }
+        // Sync the log, so that a power failure cannot keep the import and lose earlier writes.
+        writer.sync().map_err(|error| catalog.health().poison_unless_shortage(error))?;
+        let mut opened = Opened { files: Vec::new(), newest: writer.newest() };
+        for Copied { entry, carried } in copied {
+            if let Some(carried) = carried.filter(|_| age == Age::Carried) {
+                entry.sequence_max = carried;
+                entry.carries_sequence_ids = true;
+                opened.newest = opened.newest.max(carried);
+            } else {
+                opened.newest = sequence::after(opened.newest)?;
+                (entry.sequence_min, entry.sequence_max) = (opened.newest, opened.newest);
+                entry.carries_sequence_ids = false;
+            }
+            opened.files.push(catalog.opener.open_file(family, entry)?);
+        }
+        if family.options.key_value {
+            opened.check_key_values(family)?;
+        }
+        Ok(opened)
     }
 
     /// Removes a copy after a failure. The next open would do it too.
@@ -265,47 +311,35 @@ impl Import<'_> {
     }
 }
 
-fn install_imported(import: &Import<'_>, log: &Log, copied: Vec<Copied>, age: Age) -> Result<()> {
+fn install_imported(
+    import: &Import<'_>,
+    log: &Log,
+    mut copied: Vec<Copied>,
+    age: Age,
+) -> Result<()> {
     let Import { catalog, family } = *import;
     // Lock out writes: the imported cells must be newer than all cells before.
     let mut writer = log.writer();
-    // While the writer is locked, no family is dropped.
-    if catalog.version().families.iter().all(|known| known.family.id != family.id) {
-        for file in copied {
+    let opened = import.open_copied(&mut writer, &mut copied, age);
+    if opened.is_err() {
+        for file in &copied {
             import.discard(&file.entry);
         }
-        return Err(Error::invalid(format!(
-            "the family \"{}\" was dropped during the import",
-            family.name
-        )));
     }
-    // Sync the log, so that a power failure cannot keep the import and lose earlier writes.
-    writer.sync().map_err(|error| catalog.health().poison(error))?;
-    let mut newest = writer.newest();
-    let mut files = Vec::new();
-    for Copied { mut entry, carried } in copied {
-        if let Some(carried) = carried.filter(|_| age == Age::Carried) {
-            entry.sequence_max = carried;
-            entry.carries_sequence_ids = true;
-            newest = newest.max(carried);
-        } else {
-            newest = sequence::after(newest)?;
-            (entry.sequence_min, entry.sequence_max) = (newest, newest);
-            entry.carries_sequence_ids = false;
-        }
-        files.push(catalog.opener.open_file(family, &entry)?);
-    }
+    let Opened { files, newest } = opened?;
     let list = |manifest: &mut Manifest| {
         let entries = files.iter().map(|file: &Arc<StoreFile>| file.entry.clone());
         manifest.family_mut(family.id).files.extend(entries);
     };
-    catalog.install(list, |version| {
+    let installed = catalog.install(list, |version| {
         version.with(family, |changed| {
             for file in &files {
                 changed.files = changed.files.replace(&[], Some(file));
             }
         })
-    })?;
+    });
+    discard_unless_listed(&installed, &files);
+    installed?;
     writer.advance_sequence_id(newest);
     catalog.publish(newest);
     Ok(())

@@ -3,9 +3,11 @@
 //! ```text
 //! background ─┬─ tasks           pending work of the threads
 //!             ├─ back_pressure   writers wait while flushes do not keep up
+//!             ├─ turns           who may change the files of a family
 //!             ├─ flush           memstores to files
 //!             ├─ drop_family     a flush that leaves one family out
 //!             ├─ family_map      inserts the rows of files into the family maps
+//!             ├─ expired         removes files all of whose cells have expired
 //!             └─ compaction, filters      rewrite files
 //! import, export, checkpoint      copy files in, write files for HBase, share files
 //! ```
@@ -15,12 +17,15 @@ pub(crate) mod background;
 pub(crate) mod checkpoint;
 pub(crate) mod compaction;
 mod drop_family;
+mod expired;
 pub(crate) mod export;
 pub(crate) mod family_map;
 pub(crate) mod filters;
 pub(crate) mod flush;
 pub(crate) mod import;
+mod rate_limit;
 mod tasks;
+mod turns;
 
 #[cfg(test)]
 mod tests;

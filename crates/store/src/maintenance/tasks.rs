@@ -23,6 +23,10 @@ struct Wanted {
     cover_files: bool,
     /// When the family maps are looked at again; `None` for after the next change of the files.
     cover_due: Option<Instant>,
+    /// When compactions are due: one that lacked space, or the removal of the next expired file.
+    compact_due: Option<Instant>,
+    /// When a flush that lacked space is tried again; `None` if none did.
+    flush_due: Option<Instant>,
     /// When the delayed writes of the log must be written; `None` if there are none.
     log_due: Option<Instant>,
     /// Whether the threads are asked to end.
@@ -67,17 +71,45 @@ pub(super) enum Task {
 impl Tasks {
     /// Delay until an [`AsyncWal`](crate::Durability::AsyncWal) write is in the log.
     const LOG_DELAY: Duration = Duration::from_millis(100);
+    /// Time until a flush that lacked space is tried again.
+    const FLUSH_DELAY: Duration = Duration::from_secs(1);
+    /// Time until a compaction that lacked space is tried again.
+    const COMPACT_DELAY: Duration = Duration::from_secs(30);
     /// Time until the reads of a family are counted again, which may be worth a family map.
     const COVER_DELAY: Duration = Duration::from_secs(1);
     /// Maximum time until a writer that waits for a flush checks again whether to wait.
     const STALL_MAX: Duration = Duration::from_millis(500);
 
     pub(super) fn want_flush(&self) {
-        self.want(|wanted| wanted.flush = true);
+        // If the last flush lacked space, the next is due after a while and not at once.
+        self.want(|wanted| wanted.flush |= wanted.flush_due.is_none());
+    }
+
+    /// Requests a flush after a while: the last one lacked space or a descriptor.
+    pub(super) fn want_flush_later(&self) {
+        self.want(|wanted| wanted.flush_due = Some(Instant::now() + Self::FLUSH_DELAY));
     }
 
     pub(super) fn want_compaction(&self) {
         self.want(|wanted| wanted.compact = true);
+    }
+
+    /// Requests compactions after a while: the last one lacked space or a descriptor.
+    pub(super) fn want_compaction_later(&self) {
+        self.want_compaction_at(Instant::now() + Self::COMPACT_DELAY);
+    }
+
+    /// Ends the delay of flushes: there is space again.
+    pub(super) fn end_flush_delay(&self) {
+        lock(&self.wanted).flush_due = None;
+    }
+
+    /// Requests compactions, not later than at `due`.
+    pub(super) fn want_compaction_at(&self, due: Instant) {
+        self.want(|wanted| {
+            let due = wanted.compact_due.map_or(due, |earlier| earlier.min(due));
+            wanted.compact_due = Some(due);
+        });
     }
 
     pub(super) fn want_cover_files(&self) {
@@ -166,13 +198,16 @@ impl Tasks {
                 return None;
             }
             if duty == Duty::Compact {
-                if std::mem::take(&mut wanted.compact) {
+                let retries = wanted.compact_due.is_some_and(|due| due <= now);
+                if std::mem::take(&mut wanted.compact) || retries {
+                    wanted.compact_due = None;
                     return Some(Task::Compact);
                 }
                 if wanted.take_cover_files(now) {
                     return Some(Task::CoverFiles);
                 }
-                wanted = match wanted.cover_due {
+                let due = [wanted.cover_due, wanted.compact_due].into_iter().flatten().min();
+                wanted = match due {
                     None => wait(&self.changed, wanted),
                     Some(due) => wait_at_most(&self.changed, wanted, due - now),
                 };
@@ -182,10 +217,13 @@ impl Tasks {
                 wanted.log_due = None;
                 return Some(Task::WriteLog);
             }
-            if std::mem::take(&mut wanted.flush) {
+            let retries = wanted.flush_due.is_some_and(|due| due <= now);
+            if std::mem::take(&mut wanted.flush) || retries {
+                wanted.flush_due = None;
                 return Some(Task::Flush);
             }
-            wanted = match wanted.log_due {
+            let due = [wanted.log_due, wanted.flush_due].into_iter().flatten().min();
+            wanted = match due {
                 None => wait(&self.changed, wanted),
                 Some(due) => wait_at_most(&self.changed, wanted, due - now),
             };

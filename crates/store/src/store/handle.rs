@@ -20,6 +20,7 @@ use crate::write::log::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::prepare::prepare;
 use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
+use crate::write::row_times::RowTimes;
 
 /// An open store. Clones are cheap and share the same store.
 #[derive(Clone, Debug)]
@@ -30,6 +31,9 @@ pub struct Store {
 impl Store {
     /// Opens the store in `directory`, or creates one if the options allow it.
     ///
+    /// If the log has 32 segments or more, the open flushes, so that the log becomes short, and
+    /// merges small files if the store compacts automatically.
+    ///
     /// # Errors
     ///
     /// * [`Error::Missing`](crate::Error::Missing) if no store exists and none may be created,
@@ -37,11 +41,13 @@ impl Store {
     /// * [`Error::Unfinished`](crate::Error::Unfinished) if a salvage into the directory is not
     ///   complete,
     /// * [`Error::Corrupt`](crate::Error::Corrupt) if the log or the manifest is damaged,
+    /// * [`Error::Invalid`](crate::Error::Invalid) if no file can be written with the options,
     /// * errors of the operating system and of the store files.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
+        options.check()?;
         check_finished(&*options.vfs, directory.as_ref())?;
         let mut inner = StoreInner::open(directory.as_ref(), options)?;
-        inner.start_threads()?;
+        inner.start()?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -92,7 +98,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the family exists, the name is invalid, or the manifest cannot be written.
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family exists, the name is invalid, or no
+    /// file can be written with the options ([`FamilyOptions::check`]); if the manifest cannot be
+    /// written.
     pub fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         self.inner.catalog.create_family(name, options)
     }
@@ -120,12 +128,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, or if this build
-    /// cannot write files with the options; nothing changes then. If the manifest cannot be
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, or if no file can be
+    /// written with the options ([`FamilyOptions::check`]); nothing changes then. If the manifest cannot be
     /// written, the store stops; the next open finds the old or the new options.
     pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         let Self { inner } = self;
         inner.catalog.alter_family(name, options)?;
+        inner.maintenance.family_altered();
         inner.maintenance.files_changed(&inner.catalog);
         Ok(())
     }
@@ -137,7 +146,8 @@ impl Store {
     /// began before go on reading the family; its files are removed when the last of them ends, or
     /// by the next open.
     ///
-    /// The memstores of the other families are flushed, and writers wait until that is done. A
+    /// A compaction of the family is cancelled; that of another is not waited for. The memstores of
+    /// the other families are flushed, and writers wait until that is done. A
     /// write to the family that runs at the same time is either done before the drop, or refused
     /// as a whole.
     ///
@@ -157,8 +167,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist. If a file cannot be
-    /// written, the store stops; the next open finds the family, or all of it is gone.
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist.
+    /// [`Error::FlushFailed`](crate::Error::FlushFailed) if another family cannot be flushed; nothing
+    /// changes then. If a file cannot be written, the store stops; the next open finds the family, or
+    /// all of it is gone.
     pub fn drop_family(&self, name: &str) -> Result<FamilyStats> {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         maintenance.drop_family(catalog, log, name)
@@ -204,9 +216,12 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored; nothing is written
-    /// then. [`Error::Busy`](crate::Error::Busy) if flushes do not keep up. If the log cannot be
-    /// written, the store stops, and every later write returns
-    /// [`Error::Poisoned`](crate::Error::Poisoned).
+    /// then. [`Error::Busy`](crate::Error::Busy) if flushes do not keep up.
+    /// [`Error::FlushFailed`](crate::Error::FlushFailed) if the file of a family cannot be written
+    /// and its memstore is full. If there is no space, quota or descriptor for the log record,
+    /// nothing is written, and a later attempt may succeed. If the log cannot be written for another
+    /// reason or synced, the store stops, and every later
+    /// write returns [`Error::Poisoned`](crate::Error::Poisoned).
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
         self.write_batch(batch.into(), durability, DefaultTimestamp::Now)
     }
@@ -220,11 +235,11 @@ impl Store {
     ) -> Result<()> {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         catalog.health().check_writable()?;
-        let cells = prepare(&catalog.version(), batch.cells)?;
+        let cells = prepare(&catalog.version(), batch.cells, default_timestamp)?;
         if cells.is_empty() {
             return Ok(());
         }
-        maintenance.wait_for_room(catalog)?;
+        maintenance.wait_for_room(catalog, log)?;
         log.commit(catalog, cells, durability, default_timestamp)?;
         maintenance.after_write(catalog, log, durability)
     }
@@ -237,7 +252,7 @@ impl Store {
         &self,
         get: Option<Get>,
         replaces: bool,
-        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        compute: impl FnOnce(&ReadView, &mut RowTimes) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let StoreInner { catalog, log, maintenance, durability, .. } = &*self.inner;
         catalog.health().check_writable()?;
@@ -245,7 +260,7 @@ impl Store {
         // Loads the blocks into the cache, so that the second read, under the writer's lock, is
         // fast.
         self.view().get(&get)?;
-        maintenance.wait_for_room(catalog)?;
+        maintenance.wait_for_room(catalog, log)?;
         let written = log.commit_computed(catalog, *durability, replaces, compute)?;
         maintenance.after_write(catalog, log, *durability)?;
         Ok(written)
@@ -275,8 +290,8 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a value is not 8 bytes long; else as for
     /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        self.read_modify_write(increment.read_query(), true, |read_view| {
-            increment.compute_cells(read_view)
+        self.read_modify_write(increment.read_query(), true, |read_view, times| {
+            increment.compute_cells(read_view, times)
         })
     }
 
@@ -301,8 +316,8 @@ impl Store {
     ///
     /// As for [`get`](Self::get) and [`write`](Self::write).
     pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        self.read_modify_write(append.read_query(), true, |read_view| {
-            append.compute_cells(read_view)
+        self.read_modify_write(append.read_query(), true, |read_view, times| {
+            append.compute_cells(read_view, times)
         })
     }
 
@@ -332,9 +347,10 @@ impl Store {
     /// mutation of another row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
         self.inner.catalog.health().check_writable()?;
-        let written = self.read_modify_write(Some(check.read_query()?), false, |read_view| {
-            check.compute_cells(read_view)
-        })?;
+        let written =
+            self.read_modify_write(Some(check.read_query()?), false, |read_view, times| {
+                check.compute_cells(read_view, times)
+            })?;
         Ok(!written.is_empty())
     }
 

@@ -16,6 +16,7 @@ use crate::stats::Stats;
 use crate::sync::JoinHandle;
 use crate::vfs::Lock;
 use crate::write::log::{Log, LogTail};
+use crate::write::row_times::RowTimes;
 
 /// The parts of an open store and its threads. All clones of a [`Store`](super::Store) share it.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(super) struct LoadedState {
     pub(super) log_tail: LogTail,
     /// The greatest sequence id of all writes.
     pub(super) newest: SequenceId,
+    /// The timestamps of cells that are written without one.
+    pub(super) times: RowTimes,
 }
 
 impl StoreInner {
@@ -47,13 +50,13 @@ impl StoreInner {
         state: LoadedState,
         lock: Option<Box<dyn Lock>>,
     ) -> Self {
-        let LoadedState { opener, manifest, version, log_tail, newest } = state;
+        let LoadedState { opener, manifest, version, log_tail, newest, times } = state;
         let health = match lock {
             Some(_) => Health::default(),
             None => Health::read_only(opener.directory().to_path_buf()),
         };
         let health = Arc::new(health);
-        let log = Log::new(log_tail, newest, &options, Arc::clone(&health));
+        let log = Log::new(log_tail, newest, times, &options, Arc::clone(&health));
         let shared = Arc::clone(&health);
         let catalog = Catalog::new(opener, &options, manifest, version, newest, shared);
         Self {
@@ -66,9 +69,10 @@ impl StoreInner {
         }
     }
 
-    /// Starts the background threads, if the options ask for them.
-    pub(super) fn start_threads(&mut self) -> Result<()> {
-        self.maintenance.start(&self.catalog, &self.log, &mut self.threads)
+    /// Starts the background threads, if the options ask for them, and shortens a long log.
+    pub(super) fn start(&mut self) -> Result<()> {
+        self.maintenance.start(&self.catalog, &self.log, &mut self.threads)?;
+        self.maintenance.shorten_log(&self.catalog, &self.log)
     }
 
     pub(super) fn stats(&self) -> Stats {
@@ -85,6 +89,7 @@ impl StoreInner {
             sequence_id: self.catalog.visible().get(),
             flushes: counts.flushes,
             compactions: counts.compactions,
+            files_expired: counts.files_expired,
             compactions_failed: counts.compactions_failed,
             compaction_failure: counts.compaction_failure,
             write_stalls: counts.write_stalls,

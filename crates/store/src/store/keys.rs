@@ -4,19 +4,23 @@
 //! its sequence id, so the last write of a key wins even if the clock goes back.
 
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
-use super::Store;
+use super::{Store, StoreInner};
 use crate::error::Result;
+#[cfg(doc)]
+use crate::options::FamilyOptions;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 use crate::write::log::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put};
+use crate::write::prepare::check_kind_of_family;
 
 /// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
 ///
-/// Do not mix this with [`Put`](crate::Put) and [`Delete`](crate::Delete) in one family: here
-/// timestamps are sequence ids, so a put with the clock's time would be newer than all of them. For
-/// the same reason the family must not have a TTL.
+/// The timestamps of such a family are sequence ids, so a put with the clock's time would be newer
+/// than all of them. It therefore refuses [`Put`](crate::Put) and [`Delete`](crate::Delete), a delete
+/// of a whole row leaves it out, and it has no TTL ([`FamilyOptions::key_value`]).
 ///
 /// ```
 /// use store::{FamilyOptions, Store, StoreOptions};
@@ -41,14 +45,35 @@ pub struct Keys {
 }
 
 impl Store {
-    /// Returns a family as a sorted map.
+    /// Returns a family as a sorted map. An empty family becomes a key-value family
+    /// ([`FamilyOptions::key_value`]), which is then on disk.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist.
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, if it has cells and
+    /// is no key-value family, or if it has a TTL. A family that was written through this method
+    /// before key-value families existed has to be
+    /// [altered](FamilyOptions::key_value) once. If the manifest cannot be written, the store stops.
     pub fn keys(&self, family: &str) -> Result<Keys> {
-        self.view().family(family.as_bytes())?;
+        let known = Arc::clone(&self.view().family(family.as_bytes())?.family);
+        if !known.options.key_value && !self.is_read_only() {
+            self.set_key_value(family)?;
+        }
         Ok(Keys { store: self.clone(), family: family.into() })
+    }
+
+    /// Makes an empty family a key-value family.
+    fn set_key_value(&self, family: &str) -> Result<()> {
+        let StoreInner { catalog, log, .. } = &*self.inner;
+        catalog.health().check_writable()?;
+        // No write reaches the family between the check and the change.
+        let _no_write = log.writer();
+        let version = catalog.version();
+        let known = version.known_family(family.as_bytes())?;
+        if !known.is_empty() {
+            return check_kind_of_family(&known.family, DefaultTimestamp::SequenceId);
+        }
+        catalog.alter_family(family, known.family.options.clone().key_value(true))
     }
 }
 
@@ -57,7 +82,8 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// As for [`Store::write`].
+    /// As for [`Store::write`]; [`Error::Invalid`](crate::Error::Invalid) if the family was altered
+    /// and is no key-value family any more.
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let put = Put::new(key).column(&*self.family, b"", value);
         let durability = self.store.inner.durability;

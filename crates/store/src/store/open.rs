@@ -20,6 +20,7 @@ use crate::files::names::{LOCK_NAME, WAL_DIRECTORY};
 use crate::files::new_file::NewPlace;
 use crate::files::opener::Opener;
 use crate::files::own_directory::{check_is_own, check_is_own_or_missing};
+use crate::files::reserve::ReservedFiles;
 use crate::files::segment_number::SegmentNumber;
 use crate::files::version::StoreVersion;
 use crate::options::StoreOptions;
@@ -28,6 +29,7 @@ use crate::vfs::{Lock, Vfs};
 use crate::write::log::{self, LogExtent, Recovered};
 use crate::write::prepare::apply_to_memstores;
 use crate::write::replace::remove_replaced;
+use crate::write::row_times::RowTimes;
 
 impl LoadedState {
     /// Opens the store files that the manifest names, and fills the memstores from the log.
@@ -48,20 +50,24 @@ impl LoadedState {
             newest = files.fold(newest, SequenceId::max);
         }
         let version = StoreVersion::new(families, options.clock.clone());
-        for cells in log.batches {
+        let times = row_times(options, &manifest, &log);
+        for mut cells in log.batches {
             let sequence_id = cells.first().map(Cell::sequence_id);
             let replaces = sequence_id.is_some_and(|id| log.replacing.binary_search(&id).is_ok());
+            cells.retain(|cell| !is_flushed(&manifest, cell));
             let replacing = if replaces { cells.clone() } else { Vec::new() };
             apply_to_memstores(&version, cells);
             remove_replaced(&version, &replacing);
         }
-        Ok(Self { opener, manifest, version, log_tail, newest })
+        Ok(Self { opener, manifest, version, log_tail, newest, times })
     }
 }
 
 impl StoreInner {
     /// Opens the store in `directory`, or creates one if the options allow it. Starts no threads.
-    pub(crate) fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
+    pub(crate) fn open(directory: &Path, mut options: StoreOptions) -> Result<Self> {
+        let reserved = ReservedFiles::new(Arc::clone(&options.vfs));
+        options.vfs = reserved.clone();
         let vfs = Arc::clone(&options.vfs);
         let manifest = Manifest::load(&*vfs, directory);
         if !options.create && matches!(manifest, Ok(None)) {
@@ -71,6 +77,7 @@ impl StoreInner {
         check_is_own_or_missing(&*vfs, directory, WAL_DIRECTORY)?;
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
         let lock = take_lock(&*vfs, directory)?;
+        reserved.keep_spare(directory.join(LOCK_NAME));
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
         // Only under the lock is the manifest stable.
         let manifest = match Manifest::load(&*vfs, directory)? {
@@ -98,6 +105,24 @@ impl StoreInner {
         remove_empty_tail(&*vfs, directory, &mut state.manifest, end, &empty)?;
         Ok(Self::new(options, state, Some(lock)))
     }
+}
+
+/// Returns the table of row times, which has to know the newest timestamps of files and log.
+fn row_times(options: &StoreOptions, manifest: &Manifest, log: &Recovered) -> RowTimes {
+    // Timestamps of key-value families are no times.
+    let families = manifest.families.iter().filter(|family| !family.options.key_value);
+    let files = families.flat_map(|family| &family.files);
+    let in_files = files.filter_map(|file| file.times).map(|(_, newest)| newest);
+    let in_log = log.batches.iter().flatten().map(Cell::timestamp);
+    RowTimes::new(options.clock.now(), in_files.chain(in_log))
+}
+
+/// Returns whether a cell of the log is in a file, because the log is kept for another family.
+fn is_flushed(manifest: &Manifest, cell: &Cell) -> bool {
+    manifest.families.iter().any(|family| {
+        family.flushed.is_some_and(|flushed| cell.sequence_id() <= flushed)
+            && family.name.as_bytes() == cell.family()
+    })
 }
 
 /// Reads the log that belongs to a manifest; changes no file.

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
 use crate::files::own_directory::check_is_own;
+use crate::files::reserve::ReservedFiles;
 use crate::options::StoreOptions;
 use crate::telemetry::{Work, WorkSpan};
 
@@ -27,7 +28,8 @@ pub(crate) const OPEN_ATTEMPTS_MAX: usize = 16;
 
 impl StoreInner {
     /// Opens the existing store in `directory` for reading only.
-    pub(crate) fn open_read_only(directory: &Path, options: StoreOptions) -> Result<Self> {
+    pub(crate) fn open_read_only(directory: &Path, mut options: StoreOptions) -> Result<Self> {
+        options.vfs = ReservedFiles::new(options.vfs);
         let _watch = WorkSpan::begin(Work::Recover);
         let load = || {
             let manifest = Manifest::load(&*options.vfs, directory)?;

@@ -16,7 +16,8 @@ impl Store {
     /// # Errors
     ///
     /// Errors of the operating system. The store then accepts no more changes until it is opened
-    /// again.
+    /// again. [`Error::FlushFailed`] if the files of some families cannot be written; the others are
+    /// flushed.
     pub fn flush(&self) -> Result<()> {
         self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)
     }
@@ -115,7 +116,14 @@ impl Store {
         files: &[PathBuf],
         options: &ImportOptions,
     ) -> Result<()> {
-        self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)?;
+        match self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log) {
+            // The other families do not matter here.
+            Err(Error::FlushFailed { .. }) => {
+                let version = self.inner.catalog.version();
+                version.known_family(family.as_bytes())?.family.check_flushed()?;
+            }
+            flushed => flushed?,
+        }
         import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)?;
         self.inner.maintenance.files_changed(&self.inner.catalog);
         Ok(())

@@ -3,6 +3,7 @@
 //! ```text
 //! mutation            puts, deletes, batches ───────────┐
 //! read_modify_write   cells computed from stored cells ─┴─ prepare ─ log ─ memstores
+//! row_times           the timestamps of cells without one
 //! ```
 
 pub(crate) mod log;
@@ -10,3 +11,4 @@ pub(crate) mod mutation;
 pub(crate) mod prepare;
 pub(crate) mod read_modify_write;
 pub(crate) mod replace;
+pub(crate) mod row_times;

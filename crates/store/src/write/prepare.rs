@@ -5,13 +5,22 @@ use std::mem;
 use sstable::{Cell, CellRef, CellType, KeyRef, Timestamp};
 
 use crate::error::{Error, Result};
-use crate::files::version::StoreVersion;
+use crate::files::version::{Family, StoreVersion};
+use crate::write::log::DefaultTimestamp;
 
 /// Maximum size of a batch: half of a log record's maximum.
 const BATCH_BYTES_MAX: usize = 512 << 20;
 
 /// Checks a batch, and expands each delete of a whole row into one marker per family.
-pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Cell>> {
+///
+/// Key-value families get no marker: it would hide their later writes, whose timestamps are sequence
+/// ids.
+pub(crate) fn prepare(
+    version: &StoreVersion,
+    cells: Vec<Cell>,
+    default_timestamp: DefaultTimestamp,
+) -> Result<Vec<Cell>> {
+    let with_rows = || version.families.iter().filter(|version| !version.family.options.key_value);
     let mut family: &[u8] = b"";
     let mut deletes_rows = false;
     let mut bytes = 0;
@@ -21,7 +30,7 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
         let len = cell.key().flat_len() + 32 + cell.value.len() + cell.tags.len();
         let all_families = cell.family.is_empty() && cell.cell_type == CellType::DeleteFamily;
         bytes += if all_families {
-            let names = version.families.iter().map(|version| version.family.name.len());
+            let names = with_rows().map(|version| version.family.name.len());
             names.map(|name| len + name).sum()
         } else {
             len
@@ -32,6 +41,8 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
                 let name = sstable::escape(cell.family);
                 Error::invalid(format!("the store has no family \"{name}\""))
             })?;
+            check_kind_of_family(&known.family, default_timestamp)?;
+            known.check_room()?;
             family = known.family.name.as_bytes();
         }
     }
@@ -41,10 +52,11 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
     if !deletes_rows {
         return Ok(cells);
     }
+    with_rows().try_for_each(|version| version.check_room())?;
     let mut expanded = Vec::with_capacity(cells.len());
     for cell in cells {
         if cell.family().is_empty() {
-            expanded.extend(version.families.iter().map(|version| {
+            expanded.extend(with_rows().map(|version| {
                 CellRef { family: version.family.name.as_bytes(), ..cell.as_ref() }.to_cell()
             }));
         } else {
@@ -52,6 +64,26 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
         }
     }
     Ok(expanded)
+}
+
+/// Refuses timestamps of the clock in a key-value family, and sequence ids in any other.
+///
+/// In one family, each write with the time of the clock would be newer than all others.
+pub(crate) fn check_kind_of_family(
+    family: &Family,
+    default_timestamp: DefaultTimestamp,
+) -> Result<()> {
+    let name = &family.name;
+    match (family.options.key_value, default_timestamp) {
+        (true, DefaultTimestamp::Now) => Err(Error::invalid(format!(
+            "the family \"{name}\" holds keys and values: write it through Store::keys"
+        ))),
+        (false, DefaultTimestamp::SequenceId) => Err(Error::invalid(format!(
+            "the family \"{name}\" has cells and is no key-value family; if it was written through \
+             Store::keys only, set key_value once with Store::alter_family or hfile store alter"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a cell that no store file can hold, before the cell is logged.

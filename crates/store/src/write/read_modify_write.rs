@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::read::get::ReadView;
 use crate::read::query::{Get, TimeRange};
 use crate::write::mutation::{Delete, Put, WriteBatch};
+use crate::write::row_times::RowTimes;
 
 /// Family and qualifier.
 type Column = (Box<[u8]>, Box<[u8]>);
@@ -214,9 +215,14 @@ impl Increment {
     }
 
     /// Computes the new cells from the current ones.
-    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+    pub(crate) fn compute_cells(
+        &self,
+        read_view: &ReadView,
+        times: &mut RowTimes,
+    ) -> Result<Vec<Cell>> {
         compute_columns(
             read_view,
+            times,
             self.read_query(),
             &self.row,
             &self.amounts,
@@ -243,9 +249,14 @@ impl Append {
     }
 
     /// Computes the new cells from the current ones.
-    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+    pub(crate) fn compute_cells(
+        &self,
+        read_view: &ReadView,
+        times: &mut RowTimes,
+    ) -> Result<Vec<Cell>> {
         compute_columns(
             read_view,
+            times,
             self.read_query(),
             &self.row,
             &self.suffixes,
@@ -272,6 +283,7 @@ fn get_of_columns<'c>(row: &[u8], columns: impl Iterator<Item = &'c Column>) -> 
 /// column, and the current cell; `None` if the column is missing.
 fn compute_columns<A>(
     read_view: &ReadView,
+    times: &mut RowTimes,
     get: Option<Get>,
     row: &[u8],
     columns: &BTreeMap<Column, A>,
@@ -288,7 +300,7 @@ fn compute_columns<A>(
             row,
             family: &column.0,
             qualifier: &column.1,
-            timestamp: current.map_or(now, |cell| timestamp_after(cell.timestamp, now)),
+            timestamp: times.of_put(row, now, current.map_or(now, |cell| after(cell.timestamp))),
             cell_type: CellType::Put,
             value: &value,
             tags: current.map_or(b"", |cell| cell.tags),
@@ -299,11 +311,9 @@ fn compute_columns<A>(
     columns.iter().map(replace).collect()
 }
 
-/// Returns the timestamp of a cell that replaces a cell with timestamp `current`.
-///
-/// It is `now`, or `current` + 1 if that is later, so that the new cell hides the old one.
-fn timestamp_after(current: Timestamp, now: Timestamp) -> Timestamp {
-    Timestamp::new(current.get().saturating_add(1)).max(now)
+/// Returns the timestamp after that of a cell, so that the cell is hidden.
+const fn after(time: Timestamp) -> Timestamp {
+    Timestamp::new(time.get().saturating_add(1))
 }
 
 impl Condition {
@@ -357,20 +367,19 @@ impl CheckAndMutate {
     ///
     /// A put without a timestamp gets the current time, or the checked cell's timestamp if that is
     /// later.
-    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+    pub(crate) fn compute_cells(
+        &self,
+        read_view: &ReadView,
+        times: &mut RowTimes,
+    ) -> Result<Vec<Cell>> {
         let current_cells = read_view.get(&self.read_query()?)?;
         let current = current_cells.first();
         if !self.validated_condition()?.holds(current) {
             return Ok(Vec::new());
         }
         let now = read_view.now();
-        let now = current.map_or(now, |cell| cell.timestamp().max(now));
         let mut cells = self.mutations.cells.clone();
-        for cell in &mut cells {
-            if cell.timestamp() == Timestamp::LATEST && cell.cell_type() == CellType::Put {
-                cell.set_timestamp(now);
-            }
-        }
+        times.assign(&mut cells, now, current.map_or(now, Cell::timestamp));
         Ok(cells)
     }
 }

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use filter::GoCuckoo;
-use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Shape};
-use filter::bloom::{GuavaBloom, SimpleBloom};
+use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Shape};
+use foreign_filters::{GoCuckoo, GuavaBloom, SimpleBloom};
 use serde::Serialize;
 
 use crate::rounded::show_percent;

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
-use filter::bloom::{GuavaBloom, GuavaStrategy, SimpleBloom};
-use filter::{ErrorRate, GoCuckoo};
+use filter::ErrorRate;
+use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
+use foreign_filters::{GoCuckoo, GuavaBloom, GuavaStrategy, SimpleBloom};
 
 use super::formats::{Foreign, ForeignFormat};
 use super::{InfoReport, for_each_key, read};

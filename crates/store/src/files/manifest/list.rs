@@ -26,7 +26,9 @@
 //! |------:|-----------------|-----------------------------------------------------------------|
 //! |     2 | `id`            | u16 BE; the family's id in the log                              |
 //! |   1+n | `name`          | u8 length and bytes                                             |
-//! |       | options         | see [`options`]                                                 |
+//! |       | options         | see [`options`]; they say whether `flushed` follows             |
+//! |     8 | `flushed`       | u64 BE, if present: the log's cells up to this sequence id are  |
+//! |       |                 | in files; the log is kept for another family                    |
 //! |     4 | `files`         | u32 BE; the number of files                                     |
 //!
 //! A file: see [`file`](mod@super::file).
@@ -73,6 +75,8 @@ pub(crate) struct FamilyEntry {
     pub(crate) id: u16,
     pub(crate) name: String,
     pub(crate) options: FamilyOptions,
+    /// Recovery leaves out the log's cells up to this sequence id, which are in files.
+    pub(crate) flushed: Option<SequenceId>,
     pub(crate) files: Vec<FileEntry>,
 }
 
@@ -99,6 +103,11 @@ impl Manifest {
         })
     }
 
+    /// Returns the number of log segments that must exist.
+    pub(crate) const fn log_segments(&self) -> u64 {
+        self.log_end.0.saturating_sub(self.first_segment.0)
+    }
+
     /// Reads the manifest of the store in `directory`. Returns `None` if there is none.
     pub(crate) fn load(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Self>> {
         let path = directory.join(Self::NAME);
@@ -119,6 +128,12 @@ impl Manifest {
 
     /// Replaces the manifest of the store in `directory`. The new one is then on disk.
     pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        self.write_unfinished(vfs, directory)?;
+        Self::install_unfinished(vfs, directory)
+    }
+
+    /// Writes the manifest to a temporary file, which is then on disk.
+    pub(crate) fn write_unfinished(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         let bytes = self.to_bytes();
         if u64::try_from(bytes.len()).is_ok_and(|len| len > Self::LEN_MAX) {
             let what = "the list of the store's files would exceed 256 MiB; compact the store";
@@ -128,11 +143,20 @@ impl Manifest {
         let temporary = directory.join(Self::TEMPORARY_NAME);
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
         file.write_all(&bytes).map_err(Error::io(&temporary, "write"))?;
-        file.sync().map_err(Error::io(&temporary, "sync"))?;
-        drop(file);
+        file.sync().map_err(Error::io(&temporary, "sync"))
+    }
+
+    /// Replaces the manifest by the one in the temporary file.
+    ///
+    /// After an error it is unknown which of them is on disk.
+    pub(crate) fn install_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let temporary = directory.join(Self::TEMPORARY_NAME);
         let path = directory.join(Self::NAME);
-        vfs.rename(&temporary, &path).map_err(Error::io(&path, "replace"))?;
-        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
+        // Without the kind of the error: the caller must not try again.
+        let replaced = vfs.rename(&temporary, &path).map_err(io::Error::other);
+        replaced.map_err(Error::io(&path, "replace"))?;
+        let synced = vfs.sync_directory(directory).map_err(io::Error::other);
+        synced.map_err(Error::io(directory, "sync"))
     }
 
     /// Removes the temporary file of a manifest that a crash left, if there is one.
@@ -209,7 +233,7 @@ impl Manifest {
         for family in &self.families {
             out.write_u16::<BigEndian>(family.id)?;
             write_short(out, family.name.as_bytes())?;
-            options::write(out, &family.options)?;
+            options::write(out, &family.options, family.flushed)?;
             let count = family.files.len().try_into().expect("less than 2^32 files");
             out.write_u32::<BigEndian>(count)?;
             for file in &family.files {
@@ -289,7 +313,7 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Invalid> {
     if check_family_name(&name).is_err() {
         return Err(Invalid("family name cannot be a directory"));
     }
-    let options = options::read(bytes)?;
+    let (options, flushed) = options::read(bytes)?;
     let mut files = Vec::new();
     let mut names = BTreeSet::new();
     for _ in 0..bytes.read_u32::<BigEndian>()? {
@@ -299,7 +323,7 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Invalid> {
         }
         files.push(file);
     }
-    Ok(FamilyEntry { id, name, options, files })
+    Ok(FamilyEntry { id, name, options, flushed, files })
 }
 
 #[cfg(test)]
@@ -360,7 +384,9 @@ mod tests {
         let mut manifest = Manifest::new().unwrap();
         for (id, options) in (0..).zip(options) {
             let files = vec![file.clone(), foreign.clone()];
-            manifest.families.push(FamilyEntry { id, name: format!("f{id}"), options, files });
+            let flushed = (id % 2 == 1).then_some(SequenceId::new(9));
+            let name = format!("f{id}");
+            manifest.families.push(FamilyEntry { id, name, options, flushed, files });
         }
         manifest
     }

@@ -9,24 +9,39 @@
 //! |     4 | `block size`    | u32 BE                                                          |
 //! |     2 | `encoding`      | u16 BE; the id in encoded blocks                                |
 //! |     4 | `compression`   | u32 BE; the code in a file's trailer                            |
-//! |     1 | `flags`         | u8: 1 in memory; 2, 4, 6 family map off, of files, of blocks    |
+//! |     1 | `flags`         | u8: 1 in memory; 2, 4, 6 family map off, of files, of blocks;   |
+//! |       |                 | 8 key-value family; 16 `flushed` is present                     |
 //! |   1+n | `filter`        | u8 length and name of the filter kind; empty for none           |
 //! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
+//! |     8 | `flushed`       | u64 BE a sequence id, if the flag is set; see [`list`](super::list) |
+//!
+//! Older versions also stored settings with which no file can be written. They are read as the nearest
+//! ones that can, except for a filter, without which the files are then written.
 
 use std::io;
 use std::time::Duration;
 
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding};
+use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptions};
 
 use super::bytes::{Invalid, read_flag, read_short, write_short};
 use crate::error::Result;
+use crate::files::sequence;
 use crate::map_mode::MapMode;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 
+/// The flag of a family of keys and values.
+const KEY_VALUE: u8 = 8;
+/// The flag of a family whose options are followed by `flushed`.
+const HAS_FLUSHED: u8 = 16;
+
 /// Appends the options of a family.
-pub(super) fn write(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()> {
+pub(super) fn write(
+    out: &mut Vec<u8>,
+    options: &FamilyOptions,
+    flushed: Option<SequenceId>,
+) -> io::Result<()> {
     let (bloom, prefix) = match options.bloom_type {
         BloomType::None => (0, 0),
         BloomType::Row => (1, 0),
@@ -55,7 +70,9 @@ pub(super) fn write(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()
         MapMode::Files => 4,
         MapMode::Blocks => 6,
     };
-    out.write_u8(u8::from(options.in_memory) | map)?;
+    let key_value = if options.key_value { KEY_VALUE } else { 0 };
+    let has_flushed = if flushed.is_some() { HAS_FLUSHED } else { 0 };
+    out.write_u8(u8::from(options.in_memory) | map | key_value | has_flushed)?;
     let name = options.filter.map_or("", |(kind, _)| kind.name());
     write_short(out, name.as_bytes())?;
     let (tag, number) = match options.filter.map(|(_, sizing)| sizing) {
@@ -65,17 +82,23 @@ pub(super) fn write(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()
         Some(Sizing::Bytes(bytes)) => (2, bytes),
     };
     out.write_u8(tag)?;
-    out.write_u64::<BigEndian>(number)
+    out.write_u64::<BigEndian>(number)?;
+    flushed.map_or(Ok(()), |flushed| out.write_u64::<BigEndian>(flushed.get()))
 }
 
-/// Reads the options of a family.
-pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Invalid> {
+/// The options of a family, and its `flushed` if present.
+type StoredOptions = (FamilyOptions, Option<SequenceId>);
+
+/// Reads the options of a family, and the sequence id that may follow them.
+pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
     let (bloom, prefix) = (bytes.read_u8()?, bytes.read_u16::<BigEndian>()?);
     let bloom_type = match bloom {
         0 => BloomType::None,
         1 => BloomType::Row,
         2 => BloomType::RowCol,
-        3 => BloomType::RowPrefixFixedLength(prefix),
+        3 if prefix == 0 => BloomType::None,
+        // No row is longer than that, so the prefixes are the same.
+        3 => BloomType::RowPrefixFixedLength(prefix.min(i16::MAX.cast_unsigned())),
         _ => return Err(Invalid("an unknown Bloom type")),
     };
     let (versions, min_versions) = (bytes.read_u32::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
@@ -92,7 +115,8 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Invalid> {
     let compression = Compression::from_code(bytes.read_u32::<BigEndian>()?);
     let flags = bytes.read_u8()?;
     let in_memory = flags & 1 == 1;
-    let family_map = match flags & !1 {
+    let key_value = flags & KEY_VALUE != 0;
+    let family_map = match flags & !(1 | KEY_VALUE | HAS_FLUSHED) {
         0 => MapMode::Auto,
         2 => MapMode::Off,
         4 => MapMode::Files,
@@ -108,19 +132,28 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Invalid> {
         let kind = kind.ok_or(Invalid("unknown filter kind"))?;
         Some((kind, read_sizing(tag, number)?))
     };
-    Ok(FamilyOptions {
+    let flushed = if flags & HAS_FLUSHED == 0 {
+        None
+    } else {
+        let flushed = SequenceId::new(bytes.read_u64::<BigEndian>()?);
+        sequence::check(flushed).map_err(Invalid)?;
+        Some(flushed)
+    };
+    let options = FamilyOptions {
         bloom_type,
-        versions,
+        versions: versions.max(1),
         min_versions,
         ttl: has_ttl.then_some(ttl),
         keep_deleted_cells,
-        block_size,
+        block_size: block_size.min(WriterOptions::BLOCK_SIZE_MAX),
         data_block_encoding: encoding.ok_or(Invalid("unknown data block encoding"))?,
         compression: compression.ok_or(Invalid("unknown compression codec"))?,
         in_memory,
         filter,
         family_map,
-    })
+        key_value,
+    };
+    Ok((options, flushed))
 }
 
 fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Invalid> {
@@ -129,7 +162,8 @@ fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Invalid> {
         0 => ErrorRate::new(float)
             .map(Sizing::ErrorRate)
             .map_err(|_| Invalid("filter error rate outside 0 to 1")),
-        1 if float.is_finite() && float > 0.0 => Ok(Sizing::BitsPerKey(float)),
+        // No filter has 0 bits per key, and none has a number that equals no number.
+        1 => Ok(Sizing::BitsPerKey(if float.is_finite() { float } else { 0.0 })),
         2 => Ok(Sizing::Bytes(number)),
         _ => Err(Invalid("an unknown filter sizing")),
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! policy  selects files, as HBase's exploring policy does
 //! run     merges the cells of files into one file, which replaces them
-//! pace    limits the rate; ends the compaction when the store closes
+//! pace    limits the rate; ends the compaction early
 //! progress  tells a waiting caller how far it is
 //! ```
 

@@ -14,10 +14,6 @@ use sstable::Timestamp;
 use crate::options::{CompactionOptions, OffPeak};
 
 impl CompactionOptions {
-    pub(super) const fn rate(&self) -> Option<u64> {
-        self.bytes_per_second
-    }
-
     fn ratio_at(&self, now: Timestamp) -> f64 {
         let hour = now.get().div_euclid(3_600_000).rem_euclid(24);
         let applies = |off_peak: &OffPeak| {

@@ -17,17 +17,28 @@ use crate::files::new_file::{FilePurpose, NewFile};
 use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::FamilyVersion;
 use crate::maintenance::background::Maintenance;
+use crate::maintenance::expired::expired_files;
 use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::{filter_of_new, row_count};
+use crate::maintenance::turns::FamilyTurn;
+use crate::options::CompactionOptions;
 use crate::read::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
+
+/// Which files of a family a compaction merges.
+#[derive(Clone, Copy, Debug)]
+enum Selection<'p> {
+    All,
+    /// Those that a policy selects, perhaps none.
+    By(&'p CompactionOptions),
+}
 
 /// Cells between two checks of the rate.
 const CELLS_PER_STEP: u64 = 4096;
 
 impl Maintenance {
-    /// Merges files of a family: all of them, or those that the policy selects.
+    /// Merges files of a family as asked for by hand: all of them, or those that the policy selects.
     pub(crate) fn compact(
         &self,
         catalog: &Catalog,
@@ -35,46 +46,81 @@ impl Maintenance {
         major: bool,
         report: &mut dyn FnMut(CompactionProgress),
     ) -> Result<()> {
-        let one_at_a_time = self.take_turn(&self.compaction_turn)?;
-        let version = catalog.version();
-        let family = version.known_family(family.as_bytes())?;
-        // Oldest first.
-        let files: Vec<_> = family.files.by_sequence().rev().cloned().collect();
-        let selected = if major { 0..files.len() } else { self.select(catalog, &files) };
-        if selected.is_empty() {
-            return Ok(());
+        self.health.check_writable()?;
+        let turn = self.turns.take_by_hand(family);
+        let selection = if major { Selection::All } else { self.by_policy() };
+        let result = self.compact_family(catalog, &turn, selection, report);
+        let result = result.and_then(|()| turn.check_not_cancelled());
+        drop(turn);
+        if self.options.auto_compaction {
+            self.tasks.want_compaction(); // The background has left out this family.
         }
-        let is_all = selected.len() == files.len();
-        self.merge_files(catalog, family, &files[selected], is_all, Observer::new(report))?;
-        drop(one_at_a_time);
+        result?;
         self.files_changed(catalog);
         Ok(())
     }
 
-    /// Merges the files that the policy selects in all families, until it selects none.
+    /// Merges files of the family whose turn it is; none if the policy selects none.
+    fn compact_family(
+        &self,
+        catalog: &Catalog,
+        turn: &FamilyTurn<'_>,
+        selection: Selection<'_>,
+        report: &mut dyn FnMut(CompactionProgress),
+    ) -> Result<()> {
+        let _watch = self.health.poison_on_panic();
+        self.health.check_writable()?;
+        // Not the whole version, which would keep replaced files of other families on disk.
+        let family = Arc::clone(catalog.version().known_family(turn.family().as_bytes())?);
+        // Oldest first.
+        let files: Vec<_> = family.files.by_sequence().rev().cloned().collect();
+        let selected = self.select(catalog, &files, selection);
+        if selected.is_empty() {
+            return Ok(());
+        }
+        let is_all = selected.len() == files.len();
+        self.merge_files(catalog, turn, &family, &files[selected], is_all, Observer::new(report))
+    }
+
+    /// Removes expired files, and merges the files that the policy selects, until it selects none, in
+    /// all families except those that another thread works on.
     pub(crate) fn compact_as_needed(&self, catalog: &Catalog) -> Result<()> {
-        for family in &catalog.version().families {
+        self.compact_selected(catalog, self.by_policy())
+    }
+
+    /// Does the same with files that are not larger than a flushed memstore, all together.
+    pub(crate) fn compact_small_files(&self, catalog: &Catalog) -> Result<()> {
+        let policy = &self.options.compaction;
+        let size_max = policy.size_max.min(self.options.memstore_flush_bytes as u64);
+        self.compact_selected(catalog, Selection::By(&policy.clone().size_max(size_max)))
+    }
+
+    fn compact_selected(&self, catalog: &Catalog, selection: Selection<'_>) -> Result<()> {
+        let version = catalog.version();
+        let names: Vec<_> = version.families.iter().map(|it| it.family.name.clone()).collect();
+        drop(version);
+        for name in &names {
             while !self.tasks.is_stopping() {
-                let version = catalog.version();
-                let name = &family.family.name;
-                let Some(present) = version.family(name.as_bytes()) else {
-                    break; // Dropped meanwhile.
-                };
-                let files: Vec<_> = present.files.by_sequence().rev().cloned().collect();
-                if self.select(catalog, &files).is_empty() {
+                let Some(turn) = self.turns.take_in_background(name) else { break };
+                if !self.has_work(catalog, name, selection) {
                     break;
                 }
-                let result = self.compact(catalog, name, false, &mut |_| {});
-                if catalog.version().family(name.as_bytes()).is_none() {
-                    break;
-                }
+                let result = self
+                    .remove_expired_files(catalog, name)
+                    .and_then(|()| self.compact_family(catalog, &turn, selection, &mut |_| {}));
                 if let Err(error) = &result {
                     self.count(|counts| {
                         counts.compactions_failed += 1;
                         counts.compaction_failure = Some(error_line(error).into());
                     });
                 }
+                let is_cancelled = turn.is_cancelled();
+                drop(turn);
                 result?;
+                if is_cancelled {
+                    break;
+                }
+                self.files_changed(catalog);
                 // A family map must not wait until all compactions have ended: a merge of covered
                 // files covers its output without reading it.
                 if self.tasks.take_cover_files() {
@@ -82,20 +128,42 @@ impl Maintenance {
                 }
             }
         }
+        self.schedule_expiry(catalog);
         Ok(())
     }
 
-    /// Returns the range of files that the policy selects, from the oldest to the newest.
-    fn select(&self, catalog: &Catalog, files: &[Arc<StoreFile>]) -> Range<usize> {
-        let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
-        let flush_bytes = self.options.memstore_flush_bytes as u64;
-        self.options.compaction.select(&sizes, flush_bytes, catalog.clock.now())
+    /// Returns whether a family has expired files, or files to merge; `false` if it was dropped.
+    fn has_work(&self, catalog: &Catalog, name: &str, selection: Selection<'_>) -> bool {
+        let version = catalog.version();
+        version.family(name.as_bytes()).is_some_and(|present| {
+            let files: Vec<_> = present.files.by_sequence().rev().cloned().collect();
+            expired_files(catalog, present).next().is_some()
+                || !self.select(catalog, &files, selection).is_empty()
+        })
     }
 
-    /// Merges files into one. If the store closes first, the files stay.
+    const fn by_policy(&self) -> Selection<'_> {
+        Selection::By(&self.options.compaction)
+    }
+
+    /// Returns the range of the selected files, from the oldest to the newest.
+    fn select(
+        &self,
+        catalog: &Catalog,
+        files: &[Arc<StoreFile>],
+        selection: Selection<'_>,
+    ) -> Range<usize> {
+        let Selection::By(policy) = selection else { return 0..files.len() };
+        let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
+        let flush_bytes = self.options.memstore_flush_bytes as u64;
+        policy.select(&sizes, flush_bytes, catalog.clock.now())
+    }
+
+    /// Merges files into one. If the store closes first or the family is to be dropped, they stay.
     fn merge_files(
         &self,
         catalog: &Catalog,
+        turn: &FamilyTurn<'_>,
         version: &FamilyVersion,
         files: &[Arc<StoreFile>],
         is_all: bool,
@@ -115,7 +183,7 @@ impl Maintenance {
             filter: filter_of_new(family, &others, || Ok(rows_at_most))?,
         };
         let _watch = WorkSpan::begin(Work::Compact);
-        let pace = Pace::new(&self.tasks, self.options.compaction.rate());
+        let pace = Pace::new(&self.tasks, turn, &self.rate_limit);
         if !check_all(files, &pace, &mut observer)? {
             return Ok(());
         }
@@ -147,8 +215,7 @@ impl Maintenance {
             }
             cells.advance()?;
         }
-        let merged =
-            merged.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+        let merged = merged.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
         let inserted = merged.as_ref().and_then(|merged| rows.finish(merged));
         catalog.replace_files(family, files, merged.as_ref(), inserted.as_ref())?;
         self.count(|counts| counts.compactions += 1);
@@ -156,7 +223,7 @@ impl Maintenance {
     }
 }
 
-/// Compares the checksums of the files with the manifest. Returns `false` if the store closes.
+/// Compares the checksums of the files with the manifest. Returns `false` if the compaction must end.
 fn check_all(
     files: &[Arc<StoreFile>],
     pace: &Pace<'_>,

@@ -19,7 +19,7 @@ use crate::files::version::Family;
 use crate::maintenance::background::Maintenance;
 use crate::sync::lock;
 
-/// The number of cells between two checks for a closing store.
+/// The number of cells between two checks whether the work must end.
 const CELLS_PER_STEP: u64 = 4096;
 
 /// Why the rows of a file were not inserted into a map.
@@ -30,7 +30,7 @@ enum NotRead {
     Failed,
     /// The file is damaged, or the map lost a row: another attempt would end in the same way.
     Unsound,
-    /// The store closes.
+    /// The store closes, or the family is to be dropped.
     Stopped,
 }
 
@@ -62,7 +62,7 @@ impl Maintenance {
         file: &Arc<StoreFile>,
     ) {
         let map = files.coverage().expect("the step was chosen for a list with a map").map();
-        match self.read_into(map, catalog, file) {
+        match self.read_into(map, catalog, family, file) {
             Ok(inserted) => {
                 file.set_map_retry(None);
                 publish(catalog, family, |files| files.cover(file, &inserted));
@@ -119,7 +119,7 @@ impl Maintenance {
         };
         let mut covered = Vec::new();
         for (_, file) in mappable(files, Instant::now()) {
-            match self.read_into(&map, catalog, file) {
+            match self.read_into(&map, catalog, family, file) {
                 Ok(inserted) => {
                     file.set_map_retry(None);
                     covered.push((Arc::clone(file), inserted.slots));
@@ -146,11 +146,12 @@ impl Maintenance {
         &self,
         map: &Arc<FamilyMap>,
         catalog: &Catalog,
+        family: &Family,
         file: &StoreFile,
     ) -> Result<Inserted, NotRead> {
         let counted = rows_at_most(file);
         let mut rows = RowHashes::new(catalog.seed, map.form(), map.begin_slot()?);
-        let read = self.read_rows(&mut rows, file);
+        let read = self.read_rows(&mut rows, family, file);
         // Otherwise the next step would again expect that the map has room for the file.
         if rows.rows() > counted {
             file.note_miscounted();
@@ -164,13 +165,18 @@ impl Maintenance {
     }
 
     /// Adds the rows of a file.
-    fn read_rows(&self, rows: &mut RowHashes, file: &StoreFile) -> Result<(), NotRead> {
+    fn read_rows(
+        &self,
+        rows: &mut RowHashes,
+        family: &Family,
+        file: &StoreFile,
+    ) -> Result<(), NotRead> {
         let mut cells = file.reader.scanner(Caching::Bypass);
         let (mut count, mut block) = (0_u64, 0_u64);
         let mut block_at = None;
         cells.seek_to_first()?;
         while let Some(cell) = cells.cell() {
-            if count.is_multiple_of(CELLS_PER_STEP) && self.tasks.is_stopping() {
+            if count.is_multiple_of(CELLS_PER_STEP) && self.must_end(family) {
                 return Err(NotRead::Stopped);
             }
             count += 1;

@@ -18,6 +18,9 @@ impl Maintenance {
     pub(crate) fn files_changed(&self, catalog: &Catalog) {
         if self.options.background {
             self.tasks.want_cover_files();
+            if self.options.auto_compaction {
+                self.schedule_expiry(catalog);
+            }
         } else {
             self.cover_files(catalog);
         }
@@ -49,8 +52,18 @@ impl Maintenance {
             .collect();
         drop(version);
         for family in families {
-            // Released between families, so that a waiting compaction can run.
-            let Ok(_one_at_a_time) = self.take_turn_of_maps() else { return };
+            if !self.health.is_read_only() && self.health.check_writable().is_err() {
+                return;
+            }
+            let turn = match condition {
+                Condition::Worthwhile => self.turns.try_take_for_map(&family.name),
+                Condition::Always => Some(self.turns.take_for_map(&family.name)),
+            };
+            if turn.is_none() {
+                // A compaction by hand. The others must not wait for it.
+                self.tasks.want_cover_files_later();
+                continue;
+            }
             self.cover_family(catalog, &family, condition);
         }
         if self.options.pin_filters {
@@ -61,11 +74,12 @@ impl Maintenance {
     }
 
     fn cover_family(&self, catalog: &Catalog, family: &Family, condition: Condition) {
-        while !self.tasks.is_stopping() {
-            let version = catalog.version();
-            let mut families = version.families.iter();
+        while !self.must_end(family) {
+            let mut families = catalog.version().families.clone().into_iter();
             let present = families.find(|present| present.family.id == family.id);
             let Some(present) = present else { return };
+            // The other families' replaced files must not stay on disk for it.
+            drop(families);
             let (family, files) = (&*present.family, &present.files);
             let Some(step) = self.next_step(catalog, family, files, condition) else { return };
             let start = Instant::now();

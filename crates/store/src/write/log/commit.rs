@@ -13,7 +13,7 @@
 //! ```
 #![allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use std::sync::Arc;
 
@@ -25,12 +25,14 @@ use super::writer::Writer;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
+use crate::files::version::StoreVersion;
 use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 use crate::write::prepare::{apply_to_memstores, prepare};
 use crate::write::replace::{may_replace, remove_replaced};
+use crate::write::row_times::RowTimes;
 
 /// The log of an open store, and the queue of the threads that write to it.
 #[derive(Debug)]
@@ -69,13 +71,14 @@ impl Log {
     pub(crate) fn new(
         tail: LogTail,
         newest: SequenceId,
+        times: RowTimes,
         options: &StoreOptions,
         health: Arc<Health>,
     ) -> Self {
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
-            writer: Mutex::new(Writer::new(tail, newest, options.wal_segment_bytes)),
+            writer: Mutex::new(Writer::new(tail, newest, times, options.wal_segment_bytes)),
             clock: options.clock.clone(),
             health,
         }
@@ -89,7 +92,7 @@ impl Log {
     /// Writes the pending records to the operating system.
     pub(crate) fn write_pending(&self) -> Result<()> {
         let written = self.writer().write_pending();
-        written.map_err(|error| self.health.poison(error))
+        written.map_err(|error| self.health.poison_unless_shortage(error))
     }
 
     /// Commits a batch, and returns once the batch has the requested durability.
@@ -144,12 +147,13 @@ impl Log {
         catalog: &Catalog,
         durability: Durability,
         replaces: bool,
-        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        compute: impl FnOnce(&ReadView, &mut RowTimes) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
         self.health.check_writable()?;
-        let mut cells = prepare(&catalog.version(), compute(&ReadView::current(catalog))?)?;
+        let computed = compute(&ReadView::current(catalog), writer.times())?;
+        let mut cells = prepare(&catalog.version(), computed, DefaultTimestamp::Now)?;
         if cells.is_empty() {
             return Ok(cells);
         }
@@ -157,8 +161,8 @@ impl Log {
         request.replaces = replaces && may_replace(catalog, &cells);
         let replaces = request.replaces;
         let result = self.commit_group(catalog, &mut writer, vec![request]);
-        let refused = result.map_err(|error| self.health.poison(error))?;
-        assert!(refused.is_empty(), "no family is dropped while the writer is locked");
+        let mut refused = result.map_err(|error| self.health.poison(error))?;
+        refused.remove(&0).map_or(Ok(()), Err)?;
         for cell in &mut cells {
             cell.set_sequence_id(writer.newest());
         }
@@ -170,7 +174,8 @@ impl Log {
         Ok(cells)
     }
 
-    /// Commits the requests of a group, except those for families that have been dropped.
+    /// Commits the requests of a group, except those for families that have been dropped, and those
+    /// for which there is no space.
     ///
     /// Returns the errors of these, by ticket.
     fn commit_group(
@@ -190,27 +195,58 @@ impl Log {
                 false
             }
         });
+        let mut left = VecDeque::from(group);
+        while !left.is_empty() {
+            let (mark, mut part) = (writer.mark(), Vec::new());
+            match self.log_part(catalog, &version, writer, &mut left, &mut part) {
+                Ok(()) => {}
+                Err(error) if error.is_shortage() => {
+                    // None of the part is in the log, so that none is in the memstores either.
+                    writer.return_to(mark);
+                    let tickets = part.iter().chain(&left).map(|request| request.ticket);
+                    refused.extend(tickets.map(|ticket| (ticket, error.copy_of_shortage())));
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            for request in part {
+                apply_to_memstores(&version, request.cells);
+            }
+            catalog.publish(writer.newest());
+            writer.close_long_segment()?;
+        }
+        Ok(refused)
+    }
+
+    /// Writes the first requests of `left` to the log and moves them to `part`.
+    ///
+    /// They are in one segment, so that a lack of space leaves all or none of them in the log.
+    fn log_part(
+        &self,
+        catalog: &Catalog,
+        version: &StoreVersion,
+        writer: &mut Writer,
+        left: &mut VecDeque<Request>,
+        part: &mut Vec<Request>,
+    ) -> Result<()> {
         let now = self.clock.now();
         let mut durability = Durability::SkipWal;
-        for request in &mut group {
-            if request.durability != Durability::SkipWal {
+        while let Some(request) = left.front() {
+            let is_logged = request.durability != Durability::SkipWal;
+            if durability > Durability::SkipWal && is_logged && writer.has_long_segment() {
+                break;
+            }
+            durability = durability.max(request.durability);
+            if is_logged {
                 writer.begin_segment(catalog)?;
             }
-            writer.log_batch(&version, request, now)?;
-            durability = durability.max(request.durability);
+            part.extend(left.pop_front());
+            writer.log_batch(version, part.last_mut().expect("just moved"), now)?;
         }
         if durability >= Durability::SyncWal || writer.pending_len() > Self::PENDING_BYTES_MAX {
             writer.write_pending()?;
         }
-        if durability == Durability::FsyncWal {
-            writer.sync()?;
-        }
-        for request in group {
-            apply_to_memstores(&version, request.cells);
-        }
-        catalog.publish(writer.newest());
-        writer.close_long_segment()?;
-        Ok(refused)
+        if durability == Durability::FsyncWal { writer.sync() } else { Ok(()) }
     }
 }
 

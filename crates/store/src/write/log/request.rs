@@ -5,6 +5,7 @@ use sstable::Cell;
 use crate::error::Result;
 use crate::files::version::StoreVersion;
 use crate::options::Durability;
+use crate::write::prepare::check_kind_of_family;
 
 /// A batch with its durability.
 #[derive(Debug)]
@@ -28,14 +29,15 @@ impl Request {
         Self { ticket, cells, durability, default_timestamp, replaces: false }
     }
 
-    /// Checks that the version has the families of all cells.
+    /// Checks that the version has the families of all cells, and that they accept the timestamps.
     ///
-    /// `prepare` has checked the same, but a family may have been dropped since.
+    /// `prepare` has checked the same, but a family may have been dropped or altered since.
     pub(super) fn check_families(&self, version: &StoreVersion) -> Result<()> {
         let mut checked: Option<&[u8]> = None;
         for cell in &self.cells {
             if checked != Some(cell.family()) {
-                version.known_family(cell.family())?;
+                let known = version.known_family(cell.family())?;
+                check_kind_of_family(&known.family, self.default_timestamp)?;
                 checked = Some(cell.family());
             }
         }

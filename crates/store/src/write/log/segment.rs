@@ -16,6 +16,7 @@
 //! repeats the id and length of this one, so recovery detects a segment that was replaced, or cut
 //! at a record boundary.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::checksum::crc32c;
@@ -118,13 +119,22 @@ impl SegmentWriter {
     ) -> Result<Self> {
         let path = number.path(directory);
         let header = SegmentHeader { store, number, segment: random_number()?, previous };
-        let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
-        let bytes = header.to_bytes();
-        file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
-        file.sync().map_err(Error::io(&path, "sync"))?;
-        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
+        let file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
         let written = FIRST_RECORD_AT;
-        Ok(Self { file, path, header, written, durable: written })
+        let mut segment = Self { file, path, header, written, durable: written };
+        match segment.write_header(vfs, directory) {
+            Ok(()) => Ok(segment),
+            // The next attempt creates the segment again.
+            Err(error) if error.is_shortage() => Err(remove(vfs, &segment.path, error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write_header(&mut self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let Self { file, path, header, .. } = self;
+        file.write_all(&header.to_bytes()).map_err(Error::io(path, "write"))?;
+        file.sync().map_err(Error::io(path, "sync"))?;
+        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
     }
 
     pub(crate) const fn header(&self) -> &SegmentHeader {
@@ -151,8 +161,19 @@ impl SegmentWriter {
     }
 
     /// Passes complete records to the operating system, without a sync.
+    ///
+    /// After a lack of space, the segment is on disk as it was before. After any other error, it is
+    /// unknown.
     pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
-        self.file.write_all(records).map_err(Error::io(&self.path, "write"))?;
+        if let Err(error) = self.file.write_all(records) {
+            let error = Error::io(&self.path, "write")(error);
+            if error.is_shortage() {
+                let cut = self.file.truncate(self.written);
+                cut.map_err(Error::io(&self.path, "cut off an incomplete write"))?;
+                self.durable = self.written;
+            }
+            return Err(error);
+        }
         let len = u64::try_from(records.len()).expect("a length in memory");
         self.written = self.written.checked_add(len).expect("less than 2^64 bytes in a segment");
         Ok(())
@@ -165,5 +186,13 @@ impl SegmentWriter {
             self.durable = self.written;
         }
         Ok(())
+    }
+}
+
+/// Removes an incomplete segment and returns `cause`, or why it cannot be removed.
+fn remove(vfs: &dyn Vfs, path: &Path, cause: Error) -> Error {
+    match vfs.unlink(path).map_err(io::Error::other) {
+        Ok(()) => cause,
+        Err(error) => Error::io(path, "remove an incomplete segment")(error),
     }
 }

@@ -11,6 +11,7 @@ use super::*;
 use crate::error::{Error, Result};
 use crate::files::segment_number::SegmentNumber;
 use crate::vfs::RealFiles;
+use crate::write::row_times::RowTimes;
 
 const STORE: u64 = 7;
 const FIRST: SegmentNumber = SegmentNumber::FIRST;
@@ -353,7 +354,8 @@ fn sequence_ids_never_descend_and_one_segment_is_open_at_a_time() {
     let mut again = AssertUnwindSafe(&mut tail);
     let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
     assert!(begun.is_err(), "a segment is open");
-    let mut writer = Writer::new(tail, SequenceId::new(7), 1000);
+    let times = RowTimes::new(Timestamp::new(0), std::iter::empty());
+    let mut writer = Writer::new(tail, SequenceId::new(7), times, 1000);
     writer.advance_sequence_id(SequenceId::new(9));
     let mut writer = AssertUnwindSafe(writer);
     assert!(catch_unwind(move || writer.advance_sequence_id(SequenceId::new(8))).is_err());

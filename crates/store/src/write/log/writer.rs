@@ -17,6 +17,7 @@ use crate::files::segment_number::SegmentNumber;
 use crate::files::sequence;
 use crate::files::version::StoreVersion;
 use crate::options::Durability;
+use crate::write::row_times::RowTimes;
 
 /// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.
 #[derive(Debug)]
@@ -26,15 +27,61 @@ pub(crate) struct Writer {
     segment_len_max: u64,
     /// The last assigned sequence id.
     newest: SequenceId,
+    times: RowTimes,
     /// Encoded records that are not written to the operating system yet.
     pending: Vec<u8>,
     /// Whether a memstore holds cells that are not in the log.
     has_unlogged: bool,
+    /// Whether the manifest covers the open segment.
+    is_covered: bool,
+}
+
+/// What a writer had assigned and encoded at some time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    newest: SequenceId,
+    pending_len: usize,
 }
 
 impl Writer {
-    pub(super) const fn new(tail: LogTail, newest: SequenceId, segment_len_max: u64) -> Self {
-        Self { tail, segment_len_max, newest, pending: Vec::new(), has_unlogged: false }
+    pub(super) const fn new(
+        tail: LogTail,
+        newest: SequenceId,
+        times: RowTimes,
+        segment_len_max: u64,
+    ) -> Self {
+        Self {
+            tail,
+            segment_len_max,
+            newest,
+            times,
+            pending: Vec::new(),
+            has_unlogged: false,
+            is_covered: false,
+        }
+    }
+
+    /// Returns the timestamps of cells without one.
+    pub(super) const fn times(&mut self) -> &mut RowTimes {
+        &mut self.times
+    }
+
+    /// Returns a mark, to which [`return_to`](Self::return_to) returns.
+    pub(super) const fn mark(&self) -> Mark {
+        Mark { newest: self.newest, pending_len: self.pending.len() }
+    }
+
+    /// Forgets the batches since `mark`, of which none was written.
+    pub(super) fn return_to(&mut self, mark: Mark) {
+        self.newest = mark.newest;
+        // Older records may have been written meanwhile: then there is nothing to forget.
+        self.pending.truncate(mark.pending_len);
+    }
+
+    /// Returns whether the open segment is so long that the next batch belongs to another.
+    pub(super) fn has_long_segment(&self) -> bool {
+        let written = self.tail.segment().map_or(0, SegmentWriter::written);
+        written + self.pending.len() as u64 > self.segment_len_max
     }
 
     /// Returns the last assigned sequence id.
@@ -63,8 +110,12 @@ impl Writer {
         self.close_long_segment()?;
         if self.tail.segment().is_none() {
             let opener = &catalog.opener;
+            self.is_covered = false;
             self.tail.begin(&**opener.vfs(), &opener.wal_directory())?;
+        }
+        if !self.is_covered {
             catalog.note_log_end(self.tail.next_segment())?;
+            self.is_covered = true;
         }
         Ok(())
     }
@@ -77,15 +128,14 @@ impl Writer {
         now: Timestamp,
     ) -> Result<()> {
         let sequence_id = sequence::after(self.newest)?;
-        let default_timestamp = match request.default_timestamp {
-            DefaultTimestamp::Now => now,
-            // Sequence ids count up from 1, so this one is less than 2^63.
-            DefaultTimestamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
-        };
+        if request.default_timestamp == DefaultTimestamp::Now {
+            self.times.assign(&mut request.cells, now, now);
+        }
         for cell in &mut request.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
-                cell.set_timestamp(default_timestamp);
+                // Sequence ids count up from 1, so this one is less than 2^63.
+                cell.set_timestamp(Timestamp::new(sequence_id.get().cast_signed()));
             }
         }
         if request.durability == Durability::SkipWal {
@@ -139,9 +189,7 @@ impl Writer {
             self.pending.is_empty() || self.tail.segment().is_some(),
             "pending records belong to an open segment"
         );
-        let written = self.tail.segment().map_or(0, SegmentWriter::written);
-        let len = written + self.pending.len() as u64;
-        if len > self.segment_len_max { self.close_segment() } else { Ok(()) }
+        if self.has_long_segment() { self.close_segment() } else { Ok(()) }
     }
 
     fn close_segment(&mut self) -> Result<()> {

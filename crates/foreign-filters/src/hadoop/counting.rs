@@ -7,10 +7,11 @@
 
 use alloc::vec::Vec;
 
+use filter::{Absent, BuildError};
+
 use super::bits::error_rate_from_fill;
 use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, take_slice};
-use crate::error::{Absent, BuildError};
-use crate::memory::allocate;
+use crate::allocate::allocate;
 
 /// The value at which a counter saturates. Removals do not lower a saturated counter, because its
 /// true count is unknown.
@@ -20,7 +21,7 @@ const COUNTER_MAX: u64 = 15;
 ///
 /// ```
 /// use filter::ErrorRate;
-/// use filter::bloom::hadoop::{CountingBloomFilter, Hash, Shape};
+/// use foreign_filters::hadoop::{CountingBloomFilter, Hash, Shape};
 ///
 /// let shape = Shape::for_keys(1_000, ErrorRate::new(0.01)?, Hash::Murmur)?;
 /// let mut filter = CountingBloomFilter::new(shape)?;

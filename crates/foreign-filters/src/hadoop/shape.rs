@@ -1,10 +1,11 @@
 //! The common parameters, probes, serialised header and errors of Hadoop's filters.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 
-use crate::hash::{hadoop_murmur, jenkins};
-use crate::sizing::ErrorRate;
+use filter::ErrorRate;
+use filter::bloom::hbase::HashType;
 
 /// The version in the header. Filters of the old form have none, see [`Shape::read_header`].
 const VERSION: i32 = -1;
@@ -40,10 +41,24 @@ impl Hash {
         }
     }
 
-    fn hash(self, key: &[u8], seed: u32) -> u32 {
+    /// Returns HBase's hash of the same name.
+    const fn of_hbase(self) -> HashType {
         match self {
-            Self::Jenkins => jenkins(key, seed),
-            Self::Murmur => hadoop_murmur(key, seed),
+            Self::Jenkins => HashType::Jenkins,
+            Self::Murmur => HashType::Murmur,
+        }
+    }
+
+    /// Returns the bytes that HBase's hash takes in place of a key.
+    ///
+    /// Hadoop's `MurmurHash` takes the last one to three bytes of a key in the other order.
+    fn key_for_hbase(self, key: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Jenkins => Cow::Borrowed(key),
+            Self::Murmur => {
+                let (words, tail) = key.as_chunks::<4>();
+                words.as_flattened().iter().chain(tail.iter().rev()).copied().collect()
+            }
         }
     }
 }
@@ -102,12 +117,13 @@ impl Shape {
     /// Returns the positions of a key's bits or counters in Hadoop's order, possibly with repeats.
     pub(super) fn probes(self, key: &[u8]) -> impl Iterator<Item = usize> {
         let bits = self.bits.cast_signed();
+        let (hash_type, key) = (self.hash.of_hbase(), self.hash.key_for_hbase(key));
         // Each hash is the seed of the next.
         let mut hash = 0;
         (0..self.hash_count).map(move |_| {
-            hash = self.hash.hash(key, hash);
+            hash = hash_type.hash(&key, hash);
             // `bits` is positive, so the remainder is defined and its magnitude is below `bits`.
-            let remainder = hash.cast_signed().checked_rem(bits).expect("a filter has bits");
+            let remainder = hash.checked_rem(bits).expect("a filter has bits");
             usize::try_from(remainder.unsigned_abs())
                 .expect("less than the number of bits in memory")
         })

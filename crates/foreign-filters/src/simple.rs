@@ -21,7 +21,7 @@
 //!
 //! The hash is weak: it collides often if a seed shares a factor with the number of bits, or if the
 //! texts have one or two characters. Use this type to read existing filters; for new ones use
-//! [`Blocked`](super::Blocked).
+//! [`Blocked`](filter::bloom::Blocked).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,7 +36,7 @@ const BITS: NonZeroU32 = NonZeroU32::new(1 << 25).expect("not 0");
 /// A Bloom filter of texts with the same bits as the Java class `SimpleBloomFilter`.
 ///
 /// ```
-/// use filter::bloom::SimpleBloom;
+/// use foreign_filters::SimpleBloom;
 ///
 /// let mut seen = SimpleBloom::default();
 /// seen.insert("https://example.org/");

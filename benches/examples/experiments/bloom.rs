@@ -2,11 +2,13 @@
 //!
 //! `SimpleBloomFilter` is a widely copied Java class.
 
+use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use filter::bloom::{Classic, SimpleBloom};
+use filter::bloom::Classic;
 use filter::{Insert, Membership, theory};
+use foreign_filters::SimpleBloom;
 
 use super::{ExperimentResult, Setup, Unit, is_plausible};
 
@@ -20,7 +22,7 @@ const PROBES: [u32; 3] = [6, 10, 14];
 /// Number of texts in the `SimpleBloom`. As many absent texts are checked.
 const TEXTS: u32 = 100_000;
 
-pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
+pub(super) fn run(setup: Setup) -> Result<Vec<ExperimentResult>, Box<dyn Error>> {
     let mut results = Vec::new();
     for probes in PROBES {
         let mut filter = Classic::with_probe_count(probes, BITS / 8)?;

@@ -32,9 +32,11 @@
 
 use alloc::vec::Vec;
 
-use crate::error::{Absent, BuildError, Full};
-use crate::hash::metro64;
-use crate::memory::allocate;
+use filter::theory::cuckoo_error_rate;
+use filter::{Absent, BuildError, Full};
+
+use crate::allocate::allocate;
+use crate::metro::metro64;
 
 /// The number of slots of a bucket.
 const SLOTS: usize = 4;
@@ -48,7 +50,7 @@ const MOVES_MAX: usize = 500;
 /// A cuckoo filter with the hashes and the serialised form of the Go package's `Filter`.
 ///
 /// ```
-/// use filter::GoCuckoo;
+/// use foreign_filters::GoCuckoo;
 ///
 /// let mut filter = GoCuckoo::new(1_000)?;
 /// filter.insert(b"row1")?;
@@ -168,7 +170,7 @@ impl GoCuckoo {
 
     /// Returns the expected error rate: 1 − (1 − 2/(255·n))^keys for n buckets.
     pub fn error_rate(&self) -> f64 {
-        crate::theory::cuckoo_error_rate(self.keys, length(&self.buckets), 8)
+        cuckoo_error_rate(self.keys, length(&self.buckets), 8)
     }
 
     /// Returns the serialised form, as `Encode` does.

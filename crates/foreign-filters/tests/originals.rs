@@ -5,8 +5,8 @@
 use std::num::NonZeroU32;
 
 use filter::ErrorRate;
-use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
-use filter::bloom::{GuavaBloom, GuavaStrategy};
+use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
+use foreign_filters::{GuavaBloom, GuavaStrategy};
 use serde_json::Value;
 
 fn original(name: &str) -> Vec<u8> {

@@ -37,7 +37,7 @@ use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 use core::num::NonZeroU8;
 
-use crate::sizing::ErrorRate;
+use filter::ErrorRate;
 
 /// How the positions of a key's bits are derived from its hash. The names are Guava's.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -54,7 +54,7 @@ pub enum GuavaStrategy {
 ///
 /// ```
 /// use filter::ErrorRate;
-/// use filter::bloom::{GuavaBloom, GuavaStrategy};
+/// use foreign_filters::{GuavaBloom, GuavaStrategy};
 ///
 /// let mut filter = GuavaBloom::new(1_000, ErrorRate::new(0.01)?, GuavaStrategy::Mitz64)?;
 /// filter.insert(b"row1");

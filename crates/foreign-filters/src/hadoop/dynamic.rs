@@ -8,10 +8,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
+use filter::BuildError;
+
 use super::bits::BloomFilter;
 use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, read_i32};
-use crate::error::BuildError;
-use crate::header::widened;
 
 /// Hadoop's `DynamicBloomFilter`, with the same bits and the same serialised form.
 ///
@@ -19,7 +19,7 @@ use crate::header::widened;
 /// use std::num::NonZeroU32;
 ///
 /// use filter::ErrorRate;
-/// use filter::bloom::hadoop::{DynamicBloomFilter, Hash, Shape};
+/// use foreign_filters::hadoop::{DynamicBloomFilter, Hash, Shape};
 ///
 /// let row_keys = NonZeroU32::new(100).expect("not zero");
 /// let shape = Shape::for_keys(row_keys.get(), ErrorRate::new(0.001)?, Hash::Murmur)?;
@@ -101,7 +101,8 @@ impl DynamicBloomFilter {
     /// It is computed from the number of rows and the count of the last row. It is too low for a
     /// union of filters that Hadoop wrote.
     pub fn len(&self) -> u64 {
-        let full = widened(self.rows.len()).checked_sub(1).expect("there is a row");
+        let rows = u64::try_from(self.rows.len()).expect("no target has longer lengths");
+        let full = rows.checked_sub(1).expect("there is a row");
         // Saturates, because deserialised bytes may state any capacity.
         full.saturating_mul(self.row_keys.get().into()).saturating_add(self.last_keys.into())
     }

@@ -1,5 +1,6 @@
 //! The d-left filter with half a million keys: error rate, loads of the subtables, time of each operation.
 
+use std::error::Error;
 use std::time::Instant;
 
 use filter::{DLeft, ErrorRate, Insert, KeyHash, Membership, Remove, Sizing};
@@ -11,7 +12,7 @@ const KEYS: u64 = 500_000;
 /// The published deviation from the mean of the fullest and the emptiest subtable.
 const SOURCE_SPREAD: [f64; 2] = [0.08, -0.09];
 
-pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
+pub(super) fn run(setup: Setup) -> Result<Vec<ExperimentResult>, Box<dyn Error>> {
     let keys: Vec<KeyHash> = setup.keys(3, KEYS).collect();
     let mut filter = DLeft::new(Sizing::ErrorRate(ErrorRate::new(1e-6)?), KEYS)?;
     let (insert, ()) = timed(&keys, |keys| keys.iter().try_for_each(|key| filter.insert(*key)))?;

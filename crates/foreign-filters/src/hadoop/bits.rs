@@ -4,15 +4,16 @@
 
 use alloc::vec::Vec;
 
+use filter::BuildError;
+
 use super::shape::{EmptyKey, NotHadoop, Shape, ShapesDiffer, expect_end, take_slice};
-use crate::error::BuildError;
-use crate::memory::allocate;
+use crate::allocate::allocate;
 
 /// A Bloom filter with the bits and the serialised form of Hadoop's `BloomFilter`.
 ///
 /// ```
 /// use filter::ErrorRate;
-/// use filter::bloom::hadoop::{BloomFilter, Hash, Shape};
+/// use foreign_filters::hadoop::{BloomFilter, Hash, Shape};
 ///
 /// let shape = Shape::for_keys(1_000, ErrorRate::new(0.01)?, Hash::Murmur)?;
 /// let mut filter = BloomFilter::new(shape)?;

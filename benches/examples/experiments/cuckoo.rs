@@ -1,6 +1,9 @@
 //! Cuckoo filters: the load that each bucket size reaches, and how many copies of one key fit.
 
-use filter::{Cuckoo, GoCuckoo, Insert, Remove};
+use std::error::Error;
+
+use filter::{Cuckoo, Insert, Remove};
+use foreign_filters::GoCuckoo;
 
 use super::{ExperimentResult, Setup, Unit};
 
@@ -13,7 +16,7 @@ const PUBLISHED_LOADS: [(u32, f64); 4] = [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0
 /// The number of copies of one key that our filter must accept.
 const COPIES: u64 = 1_000;
 
-pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
+pub(super) fn run(setup: Setup) -> Result<Vec<ExperimentResult>, Box<dyn Error>> {
     let mut results = Vec::new();
     for (slots, load) in PUBLISHED_LOADS {
         let keys = setup.keys(5, u64::MAX);
@@ -37,7 +40,7 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
 ///
 /// A plain cuckoo filter, such as Go's, has room for 8 copies: a key has two buckets of four slots.
 /// Our filter counts copies.
-fn copies(setup: Setup) -> anyhow::Result<[ExperimentResult; 2]> {
+fn copies(setup: Setup) -> Result<[ExperimentResult; 2], Box<dyn Error>> {
     let mut go_filter = GoCuckoo::new(10_000)?;
     let go_taken = (0..COPIES).take_while(|_| go_filter.insert(b"again").is_ok()).count();
     let result = |setting: &str, ours: u64, holds| ExperimentResult {

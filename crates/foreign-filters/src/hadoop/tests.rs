@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Absent, ErrorRate};
+use filter::{Absent, ErrorRate};
 
 fn shape(bits: u32, hash_count: u32) -> Shape {
     Shape::new(bits, hash_count, Hash::Murmur).expect("in range")

@@ -1,0 +1,26 @@
+//! Lookups of many rows, a batch after the other.
+
+use sstable::{
+    BATCH_MAX, LookupFiles, ReadTrace, Result, RowInFile, RowLookup, RowProbe, begin_together,
+};
+
+/// Looks up rows. Calls `visit` with the number of the row for each file that has it, and for each that
+/// cannot be read. Returns the counters.
+pub fn look_up_together(
+    files: &LookupFiles,
+    probes: &[RowProbe<'_>],
+    mut visit: impl FnMut(usize, Result<RowInFile<'_>>),
+) -> ReadTrace {
+    let mut trace = ReadTrace::default();
+    for (batch, probes) in probes.chunks(BATCH_MAX).enumerate() {
+        let mut lookups: Vec<_> = probes.iter().map(|probe| RowLookup::new(files, probe)).collect();
+        begin_together(&mut lookups);
+        for (number, lookup) in (batch * BATCH_MAX..).zip(&mut lookups) {
+            while let Some(found) = lookup.next_file(&mut ()).transpose() {
+                visit(number, found);
+            }
+            trace.add(lookup.trace());
+        }
+    }
+    trace
+}
