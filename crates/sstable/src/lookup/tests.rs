@@ -357,6 +357,38 @@ fn files_after_the_64th_are_asked_whatever_the_map_says() {
     assert_eq!((lookup.trace().files_skipped_by_map, lookup.trace().map_candidates), (3, 0));
 }
 
+/// A caller that has several columns needs older files for one of them than for another.
+#[test]
+fn a_lookup_goes_on_once_its_stop_rule_is_lowered() {
+    let file_of = |time: i64| {
+        let mut writer =
+            Writer::new(Vec::new(), FileName::new("file"), WriterOptions::default()).unwrap();
+        writer.append(CellRef::put(b"row", b"f", b"q", Timestamp::new(time), b"")).unwrap();
+        open(&writer.finish().unwrap().0, cached())
+    };
+    let times = [9, 7, 5, 3];
+    let readers = times.map(file_of);
+    let files = readers.iter().zip(times.map(Timestamp::new));
+    let files = files.map(|(reader, time)| reader.lookup_file().times(time, time));
+    let list = LookupFiles::new(files.collect());
+    let probe = RowProbe::new(b"row", SEED);
+    let mut lookup = RowLookup::new(&list, &probe);
+    let mut fates = Fates::default();
+    let mut found = |lookup: &mut RowLookup<'_>, stop| {
+        lookup.stop_below(Timestamp::new(stop));
+        let found = || lookup.next_file(&mut fates).unwrap().map(|found| found.file());
+        std::iter::from_fn(found).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&mut lookup, 8), [0]);
+    assert!(found(&mut lookup, 9).is_empty());
+    assert_eq!(lookup.trace().files_skipped_by_time, 0, "the others may be needed yet");
+    assert_eq!(found(&mut lookup, 5), [1, 2]);
+    lookup.end(&mut fates);
+    assert_eq!(fates.0, [(3, FileFate::TooOld)]);
+    assert_eq!(lookup.trace().files_skipped_by_time, 1);
+    assert!(lookup.next_file(&mut ()).unwrap().is_none());
+}
+
 #[derive(Default)]
 struct Fates(Vec<(usize, FileFate)>);
 
