@@ -133,7 +133,7 @@ fn cells_of_families_that_hbase_refuses_are_refused_with_their_line() {
     };
     let build = ["build", "--from", "cells", &input, "--output", &output];
     for (family, what) in [
-        (&b""[..], "\"\" cannot name a family: it is empty"),
+        (&b""[..], "the family is empty"),
         (b".f", "\".f\" cannot name a family: it begins with '.'"),
         (b"../../f", "\"../../f\" cannot name a family: it begins with '.'"),
         (b"a:b", "\"a:b\" cannot name a family: it has a control character, ':'"),

@@ -1,5 +1,5 @@
-//! Files of earlier releases (`tests/data/older`): they can be read, their filters are used, and
-//! the checksums that they have are verified.
+//! Files and stores of earlier versions (`tests/data/older`): they can be read, the filters of the files
+//! are used, and the checksums that they have are verified.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use filter::Seed;
 use sstable::{
     BlockType, FileInfo, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, verify,
 };
+use store::{Scan, Store, StoreOptions};
 
 fn read(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/older").join(name);
@@ -80,4 +81,69 @@ fn swapped_partitions_without_checksums_deny_no_row() {
         assert!(trace.filters_unreadable > 0, "{one:?} and {other:?}");
         assert!(!problems(&bytes).is_empty(), "{one:?} and {other:?}");
     }
+}
+
+/// Copies a store that an earlier version wrote, and opens the copy.
+fn open_store(name: &str) -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/older").join(name);
+    copy_directory(&from, directory.path());
+    // Git keeps no empty directory of a family.
+    std::fs::create_dir_all(directory.path().join("keys")).expect("ours");
+    let options = StoreOptions::default().background(false);
+    let store = Store::open(directory.path(), options).expect("a store of an earlier version");
+    (directory, store)
+}
+
+fn copy_directory(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("committed") {
+        let entry = entry.expect("listed");
+        let copy = to.join(entry.file_name());
+        if entry.file_type().expect("known").is_dir() {
+            std::fs::create_dir(&copy).expect("ours");
+            copy_directory(&entry.path(), &copy);
+        } else {
+            std::fs::copy(entry.path(), &copy).expect("ours");
+        }
+    }
+}
+
+/// Returns the values of the cells of family `f`, all versions if `raw`.
+fn values(store: &Store, raw: bool) -> Vec<Vec<u8>> {
+    let scan = Scan::family("f").versions(u32::MAX).raw(raw);
+    let cells = store.scan(scan).expect("readable");
+    cells.map(|cell| cell.expect("sound").value().to_vec()).collect()
+}
+
+const FLUSHED: &[u8] = b"flushed";
+const UNFLUSHED: &[u8] = b"unflushed";
+
+/// In the log of this store, no increment says that it replaces the one before.
+#[test]
+fn a_log_without_replacing_records_is_replayed() {
+    let (_directory, store) = open_store("store-1");
+    let counts = [15_u64, 10, 5].map(u64::to_be_bytes);
+    let [sum, second, first] = counts.each_ref().map(|count| &count[..]);
+    assert_eq!(values(&store, false), [FLUSHED, sum, UNFLUSHED]);
+    assert_eq!(values(&store, true), [FLUSHED, sum, second, first, UNFLUSHED]);
+}
+
+/// The increments of this store replaced each other, and it has a family of keys and values.
+#[test]
+fn a_log_with_replacing_records_is_replayed_and_salvaged() {
+    let (directory, store) = open_store("store-2");
+    let check = |store: &Store| {
+        let sum = 15_u64.to_be_bytes();
+        for raw in [false, true] {
+            assert_eq!(values(store, raw), [FLUSHED, &sum, UNFLUSHED]);
+        }
+        assert!(store.family("keys").expect("there").key_value);
+    };
+    check(&store);
+    drop(store);
+    let saved = tempfile::tempdir().expect("a temporary directory");
+    let options = StoreOptions::default().background(false);
+    let from = directory.path();
+    assert!(store::salvage(from, saved.path(), &options, &[], |_| {}).expect("sound"));
+    check(&Store::open(saved.path(), options).expect("sound"));
 }

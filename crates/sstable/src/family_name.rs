@@ -15,14 +15,20 @@ use crate::text::escape;
 
 /// A name that HBase does not allow for a column family.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{} cannot name a family: it {what}, which HBase refuses", quoted(name))]
+#[error("{}", self.message())]
 pub struct InvalidFamilyName {
     name: Vec<u8>,
     what: &'static str,
 }
 
-fn quoted(name: &[u8]) -> String {
-    format!("\"{}\"", escape(name))
+impl InvalidFamilyName {
+    fn message(&self) -> String {
+        let Self { name, what } = self;
+        if name.is_empty() {
+            return "the family is empty".to_owned();
+        }
+        format!("\"{}\" cannot name a family: it {what}, which HBase refuses", escape(name))
+    }
 }
 
 /// The maximum number of bytes of a name.
@@ -62,7 +68,7 @@ mod tests {
     #[test]
     fn the_error_shows_the_name_and_the_broken_rule() {
         let told = |name: &[u8]| check_family_name(name).expect_err("refused").to_string();
-        assert_eq!(told(b""), "\"\" cannot name a family: it is empty, which HBase refuses");
+        assert_eq!(told(b""), "the family is empty");
         assert!(told(b"a\0").starts_with("\"a\\x00\" cannot name a family: it has a control"));
         assert!(told(b"..").contains("begins with '.'"));
         assert!(told(b"recovered.edits").contains("is reserved by HBase"));
