@@ -222,7 +222,7 @@ fn settings_that_no_file_can_have_are_wrong_usage_and_make_no_store() {
     let args = ["alter", "s", "f", "--filter", "split-block", "--filter-error-rate", "1e-9"];
     let (status, said) = failure(directory, &args);
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("no split-block filter has an error rate of 0.000000001"), "{said}");
+    assert!(said.contains("no split-block filter has an error rate of 1e-9"), "{said}");
 }
 
 #[test]

@@ -331,7 +331,7 @@ fn a_store_with_settings_that_are_refused_now_opens_and_is_flushed() {
 fn a_filter_that_is_refused_now_is_left_out_and_stats_say_so() {
     let of = |kind| FamilyOptions::default().filter(Some((kind, Sizing::BitsPerKey(16.0))));
     for (kind, tag, number, what) in [
-        (FilterKind::BinaryFuse, 0, 1e-5, "no binary-fuse filter has an error rate of 0.00001"),
+        (FilterKind::BinaryFuse, 0, 1e-5, "no binary-fuse filter has an error rate of 1e-5"),
         (FilterKind::BinaryFuse, 1, 8.0, "no binary-fuse filter has 8 bits per key"),
         (FilterKind::Cuckoo, 0, 1e-9, "no cuckoo filter has an error rate of"),
         (FilterKind::SplitBlock, 0, 1e-9, "no split-block filter has an error rate of"),

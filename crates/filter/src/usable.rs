@@ -43,7 +43,7 @@ impl FilterKind {
     /// let refused = FilterKind::BinaryFuse.check_sizing(sizing).expect_err("16 bits at most");
     /// assert_eq!(
     ///     refused.to_string(),
-    ///     "no binary-fuse filter has an error rate of 0.00001; the lowest is 0.000016"
+    ///     "no binary-fuse filter has an error rate of 1e-5; the lowest is 0.000016"
     /// );
     /// # Ok::<(), filter::InvalidErrorRate>(())
     /// ```
@@ -112,7 +112,7 @@ impl fmt::Display for UnusableSizing {
                 let (rate, digits) = (rate.get(), libm::ceil(1.0 - libm::log10(*min)) as usize);
                 write!(
                     f,
-                    "no {kind} filter has an error rate of {rate}; the lowest is {min:.digits$}"
+                    "no {kind} filter has an error rate of {rate:?}; the lowest is {min:.digits$}"
                 )
             }
             Sizing::BitsPerKey(bits) if *min == 0.0 => write!(

@@ -99,7 +99,7 @@ impl BloomWriter {
             Some((min, max)) => {
                 let rate = options.bloom_error_rate.get();
                 format!(
-                    "an error rate of {rate} for HBase's Bloom filter; {min:e} to {max} are allowed"
+                    "an error rate of {rate:?} for HBase's Bloom filter; {min:e} to {max} are allowed"
                 )
             }
             None => error.to_string(),
