@@ -197,3 +197,24 @@ fn writes_have_the_time_of_the_clock_again_once_it_has_caught_up() {
     store.delete(Delete::row("row")).unwrap();
     assert_eq!(cells("row").len(), 1, "a delete of now does not reach the future");
 }
+
+/// The time after the last one stands for no time.
+#[test]
+fn an_increment_of_a_cell_at_the_last_time_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = || Store::open(directory.path(), StoreOptions::default().background(false)).unwrap();
+    let store = open();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let last = Timestamp::new(Timestamp::LATEST.get() - 1);
+    store.put(Put::new("row").column_at("f", "n", last, 5_u64.to_be_bytes())).unwrap();
+    for sum in 6..9 {
+        store.increment(&Increment::new("row").column("f", "n", 1)).unwrap();
+        let found = store.get(&Get::row("row").column("f", "n")).unwrap();
+        assert_eq!(found.first().map(|cell| cell.value()), Some(&u64::to_be_bytes(sum)[..]));
+    }
+    drop(store);
+    let store = open();
+    store.flush().unwrap();
+    let found = store.get(&Get::row("row").column("f", "n")).unwrap();
+    assert_eq!(found.first().map(|cell| cell.value()), Some(&8_u64.to_be_bytes()[..]));
+}

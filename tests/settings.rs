@@ -485,3 +485,40 @@ fn cells_that_are_in_files_are_not_replayed_while_the_log_is_kept_for_another_fa
         drop(store);
     }
 }
+
+/// The log of the flushed family is kept for the other one, whose cells were not in it.
+#[test]
+fn no_record_of_a_dropped_family_stays_in_a_log_whose_memstores_are_empty() {
+    let directory = with_unwritable_family();
+    let store = Store::open(directory.path(), quiet()).unwrap();
+    store.put(Put::new("row").column("other", "q", "value")).unwrap();
+    let unlogged = WriteBatch::from(Put::new("row").column("family", "q", "value"));
+    store.write(unlogged, Durability::SkipWal).unwrap();
+    assert!(store.flush().is_err());
+    drop(store);
+    let store = Store::open(directory.path(), quiet()).unwrap();
+    store.drop_family("other").unwrap();
+    drop(store);
+    let store = Store::open(directory.path(), quiet()).unwrap();
+    // It gets the id of the dropped family.
+    store.create_family("another", FamilyOptions::default()).unwrap();
+    drop(store);
+    let store = Store::open(directory.path(), quiet()).unwrap();
+    assert_eq!(value_of(&store, "another", "row"), None);
+}
+
+#[test]
+fn an_altered_family_accepts_writes_again_without_a_flush_by_hand() {
+    let directory = with_unwritable_family();
+    let options = quiet().background(false).memstore_flush_bytes(1 << 10);
+    let store = Store::open(directory.path(), options).unwrap();
+    let put =
+        |number: u32| store.put(Put::new(row(number)).column("family", "q", vec![b'x'; 1000]));
+    let refused = (0..100).find(|number| put(*number).is_err()).expect("its memstore is full");
+    let lz4 = store.family("family").unwrap().compression(Compression::Lz4);
+    store.alter_family("family", lz4).unwrap();
+    put(refused).unwrap();
+    for number in 0..=refused {
+        assert!(value_of(&store, "family", &row(number)).is_some(), "{number}");
+    }
+}

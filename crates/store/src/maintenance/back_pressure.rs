@@ -116,9 +116,15 @@ impl Maintenance {
         unless_tried_again(flushed)
     }
 
-    /// Requests a flush after a family was altered: its last one may have failed.
-    pub(crate) fn family_altered(&self) {
-        self.tasks.want_flush();
+    /// Flushes, or requests it, after a family was altered: its last flush may have failed, so that it
+    /// accepts no writes, of which one would flush.
+    pub(crate) fn family_altered(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        if self.thread_runs() {
+            self.tasks.want_flush();
+        } else if catalog.version().has_failed_flush() {
+            return unless_tried_again(self.flush(catalog, log));
+        }
+        Ok(())
     }
 
     fn flush_and_compact(&self, catalog: &Catalog, log: &Log) -> Result<()> {

@@ -148,8 +148,9 @@ impl Maintenance {
 
 /// Closes the log segment and gives each family a new memstore.
 ///
-/// Does nothing and returns `None` if all memstores are empty, or if the active memstores have
-/// fewer than `bytes_min` bytes in total.
+/// Does nothing and returns `None` if all memstores are empty and the log has no segment, or if the
+/// active memstores have fewer than `bytes_min` bytes in total. Empty memstores do not mean that the
+/// log has no record: recovery leaves out the cells of families that are in files (`flushed`).
 pub(crate) fn rotate_memstores(
     catalog: &Catalog,
     writer: &mut Writer,
@@ -158,7 +159,8 @@ pub(crate) fn rotate_memstores(
     let version = catalog.version();
     let is_empty =
         |family: &Arc<FamilyVersion>| family.memstores().all(|memstore| memstore.is_empty());
-    if version.families.iter().all(is_empty) || version.active_bytes() < bytes_min {
+    let is_flushed = version.families.iter().all(is_empty) && catalog.log_segments() == 0;
+    if is_flushed || version.active_bytes() < bytes_min {
         return Ok(None);
     }
     let segment = writer.close_for_flush()?;

@@ -134,7 +134,7 @@ impl Store {
     pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         let Self { inner } = self;
         inner.catalog.alter_family(name, options)?;
-        inner.maintenance.family_altered();
+        inner.maintenance.family_altered(&inner.catalog, &inner.log)?;
         inner.maintenance.files_changed(&inner.catalog);
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::read::get::ReadView;
 use crate::read::query::{Get, TimeRange};
 use crate::write::mutation::{Delete, Put, WriteBatch};
-use crate::write::row_times::RowTimes;
+use crate::write::row_times::{RowTimes, after};
 
 /// Family and qualifier.
 type Column = (Box<[u8]>, Box<[u8]>);
@@ -300,7 +300,7 @@ fn compute_columns<A>(
             row,
             family: &column.0,
             qualifier: &column.1,
-            timestamp: times.of_put(row, now, current.map_or(now, |cell| after(cell.timestamp))),
+            timestamp: times.of_put(row, now, current.map_or(now, |cell| after(cell.timestamp, 1))),
             cell_type: CellType::Put,
             value: &value,
             tags: current.map_or(b"", |cell| cell.tags),
@@ -309,11 +309,6 @@ fn compute_columns<A>(
         .to_cell())
     };
     columns.iter().map(replace).collect()
-}
-
-/// Returns the timestamp after that of a cell, so that the cell is hidden.
-const fn after(time: Timestamp) -> Timestamp {
-    Timestamp::new(time.get().saturating_add(1))
 }
 
 impl Condition {

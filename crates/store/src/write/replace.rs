@@ -10,9 +10,10 @@
 //!
 //! What a flush would have dropped anyway is gone earlier: a raw scan, a read of an earlier time
 //! range, or a read after a delete of just the newest version does not show the older ones. The log
-//! records that a batch replaces, so that these reads give the same answers after a crash.
+//! records that a batch replaces, and a replay removes what was removed before a crash. It may remove
+//! more: older versions that a reader or a flush still held.
 
-use sstable::Cell;
+use sstable::{Cell, Timestamp};
 
 use crate::files::catalog::Catalog;
 use crate::files::version::StoreVersion;
@@ -23,6 +24,8 @@ pub(crate) fn may_replace(catalog: &Catalog, cells: &[Cell]) -> bool {
     catalog.with_unread(|version| {
         may = cells.iter().all(|cell| {
             let family = version.family(cell.family()).expect(CHECKED);
+            // Without a time, it is not the cell that will be written.
+            assert_ne!(cell.timestamp(), Timestamp::LATEST, "the new cell has its time");
             cell.as_ref().tags.is_empty() && family.family.keeps_one_version()
         });
     });

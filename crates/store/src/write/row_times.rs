@@ -146,8 +146,10 @@ impl Given {
     }
 }
 
-const fn after(time: Timestamp, millis: i64) -> Timestamp {
-    Timestamp::new(time.get().saturating_add(millis))
+/// Returns a later time, at most the last one before [`Timestamp::LATEST`], which stands for none.
+pub(crate) fn after(time: Timestamp, millis: i64) -> Timestamp {
+    let last = Timestamp::LATEST.get().saturating_sub(1);
+    Timestamp::new(time.get().saturating_add(millis).min(last))
 }
 
 #[cfg(test)]

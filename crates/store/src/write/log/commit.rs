@@ -213,7 +213,11 @@ impl Log {
                 apply_to_memstores(&version, request.cells);
             }
             catalog.publish(writer.newest());
-            writer.close_long_segment()?;
+            match writer.close_long_segment() {
+                // The batch is done. The next one closes the segment, or is refused.
+                Err(error) if error.is_shortage() => {}
+                closed => closed?,
+            }
         }
         Ok(refused)
     }

@@ -3,7 +3,7 @@
 //! | at | bytes | field        | encoding and meaning                                           |
 //! |---:|------:|--------------|----------------------------------------------------------------|
 //! |  0 |     8 | `magic`      | `STOREWAL`                                                     |
-//! |  8 |     4 | `version`    | u32 BE; 2                                                      |
+//! |  8 |     4 | `version`    | u32 BE; 3, or 2: then no record [replaces](crate::write::replace)|
 //! | 12 |     8 | `store`      | u64 BE; the store's id; another store's segment is refused     |
 //! | 20 |     8 | `number`     | u64 BE; as in the file's name                                  |
 //! | 28 |     8 | `segment`    | u64 BE; the segment's random id, repeated in each record       |
@@ -46,7 +46,9 @@ impl SegmentHeader {
     /// The length of the header in bytes. The first record follows.
     pub(crate) const LEN: usize = 56;
     const MAGIC: [u8; 8] = *b"STOREWAL";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
+    /// The version before, whose records have no bit for `replaces`.
+    const VERSION_OLD: u32 = 2;
 
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
@@ -78,7 +80,8 @@ impl SegmentHeader {
         if rest != crc32c(covered).to_be_bytes() {
             return Err("the header's checksum does not match");
         }
-        if u32::from_be_bytes([*v0, *v1, *v2, *v3]) != Self::VERSION {
+        let version = u32::from_be_bytes([*v0, *v1, *v2, *v3]);
+        if version != Self::VERSION && version != Self::VERSION_OLD {
             return Err("this build does not support the log's version");
         }
         let previous = PreviousSegment { segment: previous, len: previous_len };

@@ -32,6 +32,8 @@ pub(crate) struct Writer {
     pending: Vec<u8>,
     /// Whether a memstore holds cells that are not in the log.
     has_unlogged: bool,
+    /// The number of times that pending records were written.
+    writes: u64,
     /// Whether the manifest covers the open segment.
     is_covered: bool,
 }
@@ -41,6 +43,7 @@ pub(crate) struct Writer {
 pub(super) struct Mark {
     newest: SequenceId,
     pending_len: usize,
+    writes: u64,
 }
 
 impl Writer {
@@ -57,6 +60,7 @@ impl Writer {
             times,
             pending: Vec::new(),
             has_unlogged: false,
+            writes: 0,
             is_covered: false,
         }
     }
@@ -68,14 +72,15 @@ impl Writer {
 
     /// Returns a mark, to which [`return_to`](Self::return_to) returns.
     pub(super) const fn mark(&self) -> Mark {
-        Mark { newest: self.newest, pending_len: self.pending.len() }
+        Mark { newest: self.newest, pending_len: self.pending.len(), writes: self.writes }
     }
 
     /// Forgets the batches since `mark`, of which none was written.
     pub(super) fn return_to(&mut self, mark: Mark) {
         self.newest = mark.newest;
-        // Older records may have been written meanwhile: then there is nothing to forget.
-        self.pending.truncate(mark.pending_len);
+        // If the older records were written meanwhile, all that are pending now are newer.
+        let kept = if self.writes == mark.writes { mark.pending_len } else { 0 };
+        self.pending.truncate(kept);
     }
 
     /// Returns whether the open segment is so long that the next batch belongs to another.
@@ -164,6 +169,7 @@ impl Writer {
         if !self.pending.is_empty() {
             self.tail.open_segment().write(&self.pending)?;
             self.pending.clear();
+            self.writes += 1;
         }
         Ok(())
     }
