@@ -210,11 +210,11 @@ fn an_increment_of_a_cell_at_the_last_time_is_kept() {
     for sum in 6..9 {
         store.increment(&Increment::new("row").column("f", "n", 1)).unwrap();
         let found = store.get(&Get::row("row").column("f", "n")).unwrap();
-        assert_eq!(found.first().map(|cell| cell.value()), Some(&u64::to_be_bytes(sum)[..]));
+        assert_eq!(found.first().map(store::Cell::value), Some(&u64::to_be_bytes(sum)[..]));
     }
     drop(store);
     let store = open();
     store.flush().unwrap();
     let found = store.get(&Get::row("row").column("f", "n")).unwrap();
-    assert_eq!(found.first().map(|cell| cell.value()), Some(&8_u64.to_be_bytes()[..]));
+    assert_eq!(found.first().map(store::Cell::value), Some(&8_u64.to_be_bytes()[..]));
 }
