@@ -2,7 +2,8 @@
 //!
 //! Fingerprints have a maximum length and tables a maximum load, so a kind has a lowest error rate
 //! and a smallest number of bits per key. Both depend on the number of keys, which a caller that
-//! stores a setting does not know yet. A sizing is usable if a filter of many keys can have it.
+//! stores a setting does not know yet. A sizing is usable if a filter of 100, 10,000, a million or a
+//! billion keys can have it.
 
 use core::fmt;
 
@@ -12,7 +13,7 @@ use crate::sizing::{ErrorRate, Sizing};
 /// A sizing is usable if a filter of one of these numbers of keys can have it.
 const KEY_COUNTS: [u64; 4] = [100, 10_000, 1_000_000, 1_000_000_000];
 
-/// A sizing that no filter of a kind with a hundred keys or more can have.
+/// A sizing that no filter of a kind can have with 100, 10,000, a million or a billion keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UnusableSizing {
@@ -27,7 +28,7 @@ pub struct UnusableSizing {
 impl FilterKind {
     /// The greatest number of bits per key that a setting may ask for.
     ///
-    /// More bits improve no filter: a hash has 64 bits, and a lookup compares at most as many.
+    /// A generous limit: no kind gains from more bits.
     pub const BITS_PER_KEY_MAX: f64 = 1024.0;
 
     /// Checks a sizing before the number of keys is known, for example when a setting is stored.
@@ -50,8 +51,8 @@ impl FilterKind {
     ///
     /// # Errors
     ///
-    /// [`UnusableSizing`], which names the range, if no filter of a hundred keys or more can have
-    /// the sizing.
+    /// [`UnusableSizing`], which names the range, if no filter of 100, 10,000, a million or a billion
+    /// keys can have the sizing.
     pub fn check_sizing(self, sizing: Sizing) -> Result<(), UnusableSizing> {
         let min = match sizing {
             _ if self.is_usable(sizing) => return Ok(()),

@@ -74,7 +74,7 @@ pub(super) struct FamilySettings {
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     #[arg(value_parser = name_parser::<MapMode>())]
     family_map: Option<MapMode>,
-    /// Hold keys and values, written through Store::keys only: true or false; without =BOOL, true [new
+    /// Hold keys and values, and refuse puts, deletes and a TTL: true or false; without =BOOL, true [new
     /// family: false]
     #[arg(long, value_name = "BOOL", num_args = 0..=1)]
     #[arg(require_equals = true, default_missing_value = "true")]

@@ -11,8 +11,8 @@
 //! compactions, and the program. A store can have a lower limit of its own
 //! ([`StoreOptions::open_files_max`](crate::StoreOptions::open_files_max)).
 //!
-//! A file in use is not closed: its reader holds its lock, which closing only tries to take. So with
-//! more readers than files allowed, the limit is exceeded by their number.
+//! A file in use is not closed: its reader holds its lock, which closing only tries to take. So concurrent
+//! reads of more files than the limit exceed it, by at most one file per reader.
 //!
 //! The locks are `std`'s also in models (see [`sync`](crate::sync)): nothing that a model can delay
 //! happens while one is held.
@@ -31,7 +31,8 @@ use crate::vfs::{Vfs, descriptors_max};
 
 /// The open files of the process.
 static OPEN: Mutex<OpenFiles> = Mutex::new(BTreeMap::new());
-/// The number of files that were opened: the time by which a file is more recently used than others.
+/// A counter that each open advances: the clock for "least recently used", and unique numbers for
+/// stores and files.
 static OPENS: AtomicU64 = AtomicU64::new(1);
 
 type OpenFiles = BTreeMap<FileNumber, Weak<PooledFile>>;
@@ -77,7 +78,7 @@ pub(crate) struct PooledFile {
     fingerprint: OnceLock<Fingerprint>,
 }
 
-/// A checksum of the parts of a file that no other file shares.
+/// A checksum of the parts of a file that differ between any two store files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Fingerprint {
     /// The offset of the first part.
@@ -112,8 +113,8 @@ impl PooledFile {
 
     /// Notes what distinguishes the file from all others: the bytes from `at` on, and its end.
     ///
-    /// The file info of a store file has the file's id. Without this, a file that is opened again
-    /// must have the same length.
+    /// The file info of a store file has the file's id. Until this is noted, only the length of a file
+    /// that is opened again is compared.
     pub(crate) fn note_fingerprint(&self, at: u64) -> io::Result<()> {
         let fingerprint = Fingerprint::of(self, at)?;
         self.fingerprint.set(fingerprint).expect("noted once, after the file was opened");
@@ -136,7 +137,7 @@ impl PooledFile {
             let count = count_to_close(open.len(), max);
             seen.push(close_oldest(&mut open, None, count));
         }
-        // Dropping the last reference to a file locks the open files.
+        // Dropped after unlocking: the last reference to a file locks the open files.
         drop(open);
         drop(seen);
     }
@@ -270,7 +271,7 @@ fn close_oldest(open: &mut OpenFiles, store: Option<u64>, count: usize) -> Vec<A
 
 /// Returns how many of `open` files are closed at once if there may be `max`.
 ///
-/// More than needed: each time, all open files are ordered by their use.
+/// A sixteenth of `max` more than needed, because each call sorts all open files.
 const fn count_to_close(open: usize, max: usize) -> usize {
     open.saturating_sub(max).saturating_add(max / 16)
 }

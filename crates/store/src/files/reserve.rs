@@ -32,7 +32,7 @@ struct Spare {
 }
 
 impl Spare {
-    /// A flush reads a new file while it writes the manifest; the rest is for a compaction.
+    /// Two for a flush, which reads a new file while it writes the manifest, and two for a compaction.
     const COUNT: usize = 4;
 }
 
@@ -88,7 +88,7 @@ impl Debug for Spare {
     }
 }
 
-/// Returns the error of a failed sync without its kind, by which it would be tried again.
+/// Hides from the caller that a sync or truncation lacked space, so that it is not repeated.
 ///
 /// After a failed sync it is unknown which bytes are on disk, also if the reason was a full disk.
 fn as_final(error: io::Error) -> io::Error {

@@ -1,4 +1,5 @@
-//! What went wrong when files of a family were written, since the store was opened.
+//! Failures to write files of a family: the error of the last flush, and the files that were written
+//! without a filter since the store was opened.
 //!
 //! Two failures concern one family only, because its settings or its rows cause them: a flush that
 //! cannot write the family's file, and a file that had to be written without its row filter.

@@ -6,7 +6,7 @@
 //! active memstores   below the flush size     writes proceed
 //!                    at the flush size        after its write, a writer requests a flush from the
 //!                                             flush thread, or flushes if there is no thread
-//! log segments       over 32                  the same; an open that finds 32 flushes
+//! log segments       over 32                  the same; an open flushes if it finds 32
 //! all memstores      over 4 × the flush size  with a flush thread, writers wait for a flush;
 //!                                             a write fails when its wait exceeds a timeout
 //! ```
@@ -42,7 +42,7 @@ impl Maintenance {
             return Ok(());
         }
         if !self.thread_runs() {
-            return unless_family_failed(self.flush(catalog, log)); // Earlier ones lacked space.
+            return ignore_failed_family(self.flush(catalog, log)); // Earlier ones lacked space.
         }
         let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
@@ -91,15 +91,15 @@ impl Maintenance {
             let is_flushing = self.flush_turn.try_lock().is_err();
             self.tasks.want_flush();
             return if is_flushing {
-                unless_tried_again(self.rotate_full_memstores(catalog, log))
+                ignore_repeated(self.rotate_full_memstores(catalog, log))
             } else {
                 Ok(())
             };
         }
-        unless_tried_again(self.flush_and_compact(catalog, log))
+        ignore_repeated(self.flush_and_compact(catalog, log))
     }
 
-    /// Flushes if an open finds as many log segments as there may be: its first write begins another.
+    /// Flushes if an open finds the maximum number of log segments: its first write adds another.
     ///
     /// The open also merges small files: a program that opens, puts and closes in a loop would end
     /// before the background thread begins to.
@@ -113,16 +113,17 @@ impl Maintenance {
             let _ = self.compact_small_files(catalog);
             self.tasks.want_compaction(); // Of larger files.
         }
-        unless_tried_again(flushed)
+        ignore_repeated(flushed)
     }
 
-    /// Flushes, or requests it, after a family was altered: its last flush may have failed, so that it
-    /// accepts no writes, of which one would flush.
+    /// Flushes, or requests a flush, after a family was altered.
+    ///
+    /// If its last flush failed, the family may refuse writes, and no write would begin the next one.
     pub(crate) fn family_altered(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         if self.thread_runs() {
             self.tasks.want_flush();
         } else if catalog.version().has_failed_flush() {
-            return unless_tried_again(self.flush(catalog, log));
+            return ignore_repeated(self.flush(catalog, log));
         }
         Ok(())
     }
@@ -159,16 +160,16 @@ fn has_long_log(catalog: &Catalog) -> bool {
     catalog.log_segments() > LOG_SEGMENTS_MAX && !catalog.version().has_failed_flush()
 }
 
-/// Returns no error for a flush that is tried again: the caller's write or open is done.
+/// Drops the error of a flush that will be repeated, because the caller's write or open is done.
 ///
-/// It lacked space or descriptors, or it failed for a family, which `Stats` names. If the memstores
-/// grow too large meanwhile, the next write gets the error.
-fn unless_tried_again(result: Result<()>) -> Result<()> {
-    unless_family_failed(result)
+/// The flush lacked space or descriptors, or failed for one family, which `Stats` names. If the
+/// memstores grow too large meanwhile, writes fail.
+fn ignore_repeated(result: Result<()>) -> Result<()> {
+    ignore_failed_family(result)
         .or_else(|error| if error.is_shortage() { Ok(()) } else { Err(error) })
 }
 
-/// Returns no error for a family that cannot be flushed: it concerns only the writes to that family.
-fn unless_family_failed(result: Result<()>) -> Result<()> {
+/// Drops the error of one family's flush, which concerns only the writes to that family.
+fn ignore_failed_family(result: Result<()>) -> Result<()> {
     if matches!(result, Err(Error::FlushFailed { .. })) { Ok(()) } else { result }
 }

@@ -10,8 +10,8 @@
 //! 4  readers see the files instead of the memstores; older segments are unlinked
 //! ```
 //!
-//! If the file of a family cannot be written because of its settings, its memstores stay, and with
-//! them the log. The manifest then has the sequence id up to which the other families are flushed, so
+//! If the file of a family cannot be written for another reason than an I/O error, its memstores stay,
+//! and with them the log. The manifest then has the sequence id up to which the other families are flushed, so
 //! that recovery does not add their cells a second time.
 //!
 //! To bound the size of a memstore, one that fills up during a flush is replaced too and becomes
@@ -72,6 +72,8 @@ pub(super) struct Flushed {
 
 impl Maintenance {
     /// Writes all memstores to files and syncs the files.
+    ///
+    /// Returns `FlushFailed` if the last flush of a family failed; the other families are in files then.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let one_at_a_time = self.take_flush_turn()?;
         let result = self.flush_all(catalog, log);
@@ -109,7 +111,7 @@ impl Maintenance {
         Ok(())
     }
 
-    /// Writes the flushing memstores of families to files. An error is one of the disk.
+    /// Writes the flushing memstores of families to files. Returns only I/O errors.
     pub(super) fn write_families<'f>(
         &self,
         catalog: &Catalog,
@@ -149,8 +151,8 @@ impl Maintenance {
 /// Closes the log segment and gives each family a new memstore.
 ///
 /// Does nothing and returns `None` if all memstores are empty and the log has no segment, or if the
-/// active memstores have fewer than `bytes_min` bytes in total. Empty memstores do not mean that the
-/// log has no record: recovery leaves out the cells of families that are in files (`flushed`).
+/// active memstores have fewer than `bytes_min` bytes in total. The log may have records although all
+/// memstores are empty, because recovery skips cells that are in files already (`flushed`).
 pub(crate) fn rotate_memstores(
     catalog: &Catalog,
     writer: &mut Writer,

@@ -2,8 +2,8 @@
 //!
 //! | work                               | waits for                                        | if its family is dropped |
 //! |------------------------------------|--------------------------------------------------|--------------------------|
-//! | compaction in the background       | nothing; leaves out families that are busy       | ends early               |
-//! | compaction or rebuild by hand      | another one, and work on the same family         | ends early               |
+//! | compaction in the background       | nothing; skipped if one runs, or its family is busy | ends early            |
+//! | compaction or rebuild by hand      | other work by hand, and work on the same family  | ends early               |
 //! | reading files into the family map  | work on the same family                          | ends early               |
 //! | drop of the family                 | work on the same family, which it cancels        |                          |
 //!

@@ -1,9 +1,8 @@
 //! The read path of point gets.
 //!
 //! ```text
-//! memstores ─────────────────┐ one cell is the answer: returned as it is
-//!                            ├
-//! files ─ sstable's lookup ──┘ else RowMerge: the merge of the row ─ rules → the answer
+//! memstores, then files newest first ─┬─ one cell is the answer ───→ returned as it is
+//!   (sstable's lookup)                └─ otherwise RowMerge, rules ─→ the answer
 //! ```
 //!
 //! The lookup reads the files newest first, until no remaining file can change the answer
@@ -246,8 +245,8 @@ impl<'a> FamilyGet<'a> {
         MemstoreCursor::of_row(memstore, visible, start, batch)
     }
 
-    /// Returns whether the first cell of the row in its source is the answer, provided that no other
-    /// source has a newer cell of the row.
+    /// Returns whether the first cell of the row in its source is the answer, provided that all cells
+    /// of the row in other sources are older.
     ///
     /// The fast path for a get of one version of one column. The older cells of the source do not
     /// matter, because no delete marker of the source hides this cell: it would come first. With
@@ -288,7 +287,7 @@ struct FamilyRead<'a> {
 /// The cells of the row in the memstores.
 enum InMemory<'a> {
     Nothing,
-    /// The first cell is the answer if no file has a newer cell.
+    /// The first cell is the answer, unless a file has a cell that is not older.
     Answer(MemstoreCursor),
     Merge(Box<RowMerge<'a>>),
 }

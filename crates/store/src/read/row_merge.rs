@@ -2,8 +2,8 @@
 //!
 //! The cells of the row come from memstores and files, in order, and pass through the rules as in a
 //! scan. What differs is that the files are opened as late as possible, newest first: a cell can be
-//! judged once all files are open that may have a newer cell, because a delete marker hides only
-//! cells that are not newer than itself. Once every named column is complete, the remaining files
+//! judged once all files are open that may have a cell that is not older, because a delete marker
+//! hides only cells that are not newer than itself. Once every named column is complete, the remaining files
 //! are not read.
 
 use std::cmp::Ordering;
@@ -30,9 +30,9 @@ pub(crate) struct RowMerge<'a> {
     merge: StoreMerge,
     /// The sources of the merge, in its order.
     sources: Vec<RowSource>,
-    /// The number of named columns that show no further version: the first ones.
+    /// How many of the named columns, from the first, are complete.
     complete_columns: usize,
-    /// Whether no unopened file is needed any more.
+    /// Whether all files that are needed are open.
     has_all_files: bool,
 }
 
@@ -94,7 +94,7 @@ impl<'a> RowMerge<'a> {
 
     /// Moves a new source to the current column, and notes the markers that delete in all columns.
     ///
-    /// The markers come first in the row, where the merge has been already.
+    /// The markers come first in the row, and the merge may be past them.
     fn seek_column(&mut self, source: &mut CellSource, column: &[u8]) -> Result<()> {
         let may_delete_families = source.may_delete_families();
         let mut skips = 0;
@@ -117,7 +117,8 @@ impl<'a> RowMerge<'a> {
         Ok(())
     }
 
-    /// Returns the time from which the files must be open before the current cell can be judged.
+    /// Returns the oldest time that matters for the current cell: every file that may have a cell
+    /// of that time or later must be open before the cell can be judged.
     pub(crate) fn needed_time(&self) -> Timestamp {
         let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
         let Some(cell) = self.merge.cell().filter(|cell| cell.row == self.row) else {

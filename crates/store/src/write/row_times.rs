@@ -10,8 +10,8 @@
 //! ```
 //!
 //! No read and no wait is needed. Many deletes and puts of one row within a millisecond move its
-//! timestamps ahead of the clock. The store then knows the row until the clock has caught up. A clock
-//! that goes back by less than a minute stands still instead.
+//! timestamps ahead of the clock. The store then knows the row until the clock has caught up. If the
+//! clock goes back by at most a minute, the store uses its last time until the clock has caught up.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -87,7 +87,7 @@ impl RowTimes {
             given.newest.max(given.delete.map_or(now, |delete| after(delete, 1)))
         });
         let time = free.max(now).max(at_least);
-        // Without an entry, the next delete has the clock's time, which is not before `now`.
+        // A put at `now` needs no entry: a later delete gets the clock's time, which is at least `now`.
         if time > now && time <= after(now, Self::HOUR) {
             let delete = given.and_then(|given| given.delete);
             self.note(row, Given { delete, newest: time });
