@@ -485,7 +485,10 @@ struct DeleteTracker {
 impl DeleteTracker {
     fn clear(&mut self) {
         self.family = None;
-        self.family_versions.clear();
+        // Clearing an empty set takes a hundred instructions, and most rows have no markers.
+        if !self.family_versions.is_empty() {
+            self.family_versions.clear();
+        }
         self.column = None;
     }
 
