@@ -485,7 +485,7 @@ struct DeleteTracker {
 impl DeleteTracker {
     fn clear(&mut self) {
         self.family = None;
-        // Clearing an empty set takes a hundred instructions, and most rows have no markers.
+        // Clearing an empty set is not free, and most rows have no markers.
         if !self.family_versions.is_empty() {
             self.family_versions.clear();
         }
