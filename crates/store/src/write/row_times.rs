@@ -83,14 +83,17 @@ impl RowTimes {
     pub(crate) fn of_put(&mut self, row: &[u8], now: Timestamp, at_least: Timestamp) -> Timestamp {
         let now = self.advance(now);
         let given = self.given(row);
+        // Without a delete, a put has the clock's time also after an increment with a later one, as in
+        // HBase.
         let free = given.map_or(now, |given| {
-            given.newest.max(given.delete.map_or(now, |delete| after(delete, 1)))
+            given.delete.map_or(now, |delete| given.newest.max(after(delete, 1)))
         });
         let time = free.max(now).max(at_least);
         // A put at `now` needs no entry: a later delete gets the clock's time, which is at least `now`.
         if time > now && time <= after(now, Self::HOUR) {
             let delete = given.and_then(|given| given.delete);
-            self.note(row, Given { delete, newest: time });
+            let newest = given.map_or(time, |given| given.newest.max(time));
+            self.note(row, Given { delete, newest });
         }
         time
     }
