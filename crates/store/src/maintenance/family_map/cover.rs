@@ -55,12 +55,15 @@ impl Maintenance {
             if !self.health.is_read_only() && self.health.check_writable().is_err() {
                 return;
             }
-            let turn = match condition {
-                Condition::Worthwhile => self.turns.try_take_for_map(&family.name),
-                Condition::Always => Some(self.turns.take_for_map(&family.name)),
+            // The thread in the background comes back to a family on which work by hand runs: the other
+            // families must not wait for it. Nobody else comes back.
+            let may_come_back = self.options.background && condition == Condition::Worthwhile;
+            let turn = if may_come_back {
+                self.turns.try_take_for_map(&family.name)
+            } else {
+                Some(self.turns.take_for_map(&family.name))
             };
             if turn.is_none() {
-                // A compaction by hand. The others must not wait for it.
                 self.tasks.want_cover_files_later();
                 continue;
             }
@@ -75,11 +78,11 @@ impl Maintenance {
 
     fn cover_family(&self, catalog: &Catalog, family: &Family, condition: Condition) {
         while !self.must_end(family) {
-            let mut families = catalog.version().families.clone().into_iter();
-            let present = families.find(|present| present.family.id == family.id);
-            let Some(present) = present else { return };
-            // The other families' replaced files must not stay on disk for it.
-            drop(families);
+            // Not the whole version, which would keep replaced files of other families on disk.
+            let present = catalog.version().family(family.name.as_bytes()).cloned();
+            let Some(present) = present.filter(|present| present.family.id == family.id) else {
+                return;
+            };
             let (family, files) = (&*present.family, &present.files);
             let Some(step) = self.next_step(catalog, family, files, condition) else { return };
             let start = Instant::now();
