@@ -35,7 +35,7 @@ use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
 use crate::store::{StoreInner, take_lock};
 use crate::vfs::{Lock, Vfs};
-use crate::write::log::{self, InspectedBatch, InspectedSegment, LogTail, PreviousSegment};
+use crate::write::log::{self, InspectedSegment, LogTail, LoggedBatch, PreviousSegment};
 
 /// Creates a store in `out` from the sound parts of the store in `directory`.
 ///
@@ -239,7 +239,7 @@ impl Salvage<'_> {
         let mut log = LogTail::new(manifest.store, first, PreviousSegment::default());
         let family_name = |id| manifest.family_name(id).map(str::as_bytes);
         let mut write = |segment: InspectedSegment| -> Result<()> {
-            for InspectedBatch { sequence_id, replaces, cells } in &segment.batches {
+            for LoggedBatch { sequence_id, replaces, cells } in &segment.batches {
                 if log.segment().is_none() {
                     log.begin(self.vfs, &to)?;
                 }

@@ -26,7 +26,7 @@ use crate::files::version::StoreVersion;
 use crate::options::StoreOptions;
 use crate::telemetry::{Work, WorkSpan};
 use crate::vfs::{Lock, Vfs};
-use crate::write::log::{self, LogExtent, Recovered};
+use crate::write::log::{self, LogExtent, LoggedBatch, Recovered};
 use crate::write::prepare::apply_to_memstores;
 use crate::write::replace::remove_replaced;
 use crate::write::row_times::RowTimes;
@@ -51,13 +51,12 @@ impl LoadedState {
         }
         let version = StoreVersion::new(families, options.clock.clone());
         let times = row_times(options, &manifest, &log);
-        for mut cells in log.batches {
-            let sequence_id = cells.first().map(Cell::sequence_id);
-            let replaces = sequence_id.is_some_and(|id| log.replacing.binary_search(&id).is_ok());
+        for LoggedBatch { replaces, mut cells, .. } in log.batches {
             cells.retain(|cell| !is_flushed(&manifest, cell));
-            let replacing = if replaces { cells.clone() } else { Vec::new() };
+            if replaces {
+                remove_replaced(&version, &cells);
+            }
             apply_to_memstores(&version, cells);
-            remove_replaced(&version, &replacing);
         }
         Ok(Self { opener, manifest, version, log_tail, newest, times })
     }
@@ -113,7 +112,7 @@ fn row_times(options: &StoreOptions, manifest: &Manifest, log: &Recovered) -> Ro
     let families = manifest.families.iter().filter(|family| !family.options.key_value);
     let files = families.flat_map(|family| &family.files);
     let in_files = files.filter_map(|file| file.times).map(|(_, newest)| newest);
-    let in_log = log.batches.iter().flatten().map(Cell::timestamp);
+    let in_log = log.batches.iter().flat_map(|batch| &batch.cells).map(Cell::timestamp);
     RowTimes::new(options.clock.now(), in_files.chain(in_log))
 }
 

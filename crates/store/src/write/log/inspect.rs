@@ -6,9 +6,9 @@
 
 use std::path::PathBuf;
 
-use sstable::{Cell, SequenceId, error_line};
+use sstable::{SequenceId, error_line};
 
-use super::record::decode_cells;
+use super::record::{LoggedBatch, decode_cells};
 use super::recovery::{
     LogExtent, check_segment_header, check_sequence_id, list_segments, read_segment_header,
     tail_problem,
@@ -26,19 +26,10 @@ pub(crate) struct InspectedSegment {
     /// The length in bytes.
     pub(crate) len: u64,
     /// The batches of the valid records, in order.
-    pub(crate) batches: Vec<InspectedBatch>,
+    pub(crate) batches: Vec<LoggedBatch>,
     pub(crate) damaged_ranges: Vec<DamagedRange>,
     /// The offset of an incomplete write at the end, which recovery cuts off.
     pub(crate) torn_at: Option<u64>,
-}
-
-/// The batch of a valid record.
-#[derive(Debug)]
-pub(crate) struct InspectedBatch {
-    pub(crate) sequence_id: SequenceId,
-    /// Whether the cells replaced older versions in the memstore.
-    pub(crate) replaces: bool,
-    pub(crate) cells: Vec<Cell>,
 }
 
 /// A range of a segment without valid records, for which recovery refuses the log.
@@ -210,7 +201,7 @@ fn inspect_records<'f>(
             Ok(cells) => {
                 *newest = sequence_id;
                 let replaces = record.header.replaces;
-                found.batches.push(InspectedBatch { sequence_id, replaces, cells });
+                found.batches.push(LoggedBatch { sequence_id, replaces, cells });
             }
             Err(what) => {
                 let len = record.end - at;

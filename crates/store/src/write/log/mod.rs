@@ -25,9 +25,9 @@ mod segment_reader;
 mod writer;
 
 pub(crate) use commit::Log;
-pub(crate) use inspect::{DamagedRange, InspectedBatch, InspectedSegment, inspect};
+pub(crate) use inspect::{DamagedRange, InspectedSegment, inspect};
 pub(crate) use log_tail::LogTail;
-pub(crate) use record::encode_batch;
+pub(crate) use record::{LoggedBatch, encode_batch};
 pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty_segments};
 pub(crate) use request::DefaultTimestamp;
 pub(crate) use segment::PreviousSegment;

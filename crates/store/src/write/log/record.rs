@@ -44,6 +44,15 @@ pub(crate) struct RecordHeader {
     pub(crate) durable: u64,
 }
 
+/// The batch of a record.
+#[derive(Debug)]
+pub(crate) struct LoggedBatch {
+    pub(crate) sequence_id: SequenceId,
+    /// Whether the cells replaced older versions in the memstore.
+    pub(crate) replaces: bool,
+    pub(crate) cells: Vec<Cell>,
+}
+
 impl RecordHeader {
     pub(crate) const LEN: usize = 32;
     /// The length of the checksum, the only field that the checksum does not cover.

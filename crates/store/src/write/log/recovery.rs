@@ -17,10 +17,10 @@
 
 use std::path::{Path, PathBuf};
 
-use sstable::{Cell, SequenceId};
+use sstable::SequenceId;
 
 use super::log_tail::LogTail;
-use super::record::decode_cells;
+use super::record::{LoggedBatch, decode_cells};
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
 use super::segment_reader::SegmentReader;
 use crate::error::{Error, Result};
@@ -71,10 +71,8 @@ pub(crate) struct Recovered {
     pub(crate) next: SegmentNumber,
     /// The last segment that has a record.
     pub(crate) last: PreviousSegment,
-    /// The batches in order, each with the cells of one sequence id.
-    pub(crate) batches: Vec<Vec<Cell>>,
-    /// The sequence ids of the batches whose cells replaced older versions, ascending.
-    pub(crate) replacing: Vec<SequenceId>,
+    /// The batches in order.
+    pub(crate) batches: Vec<LoggedBatch>,
     /// The sequence id of the last batch.
     pub(crate) newest: SequenceId,
     /// The segments from `next` on, in order; they have no records and are not needed.
@@ -95,7 +93,6 @@ pub(crate) fn recover<'f>(
         next: log.first,
         last: PreviousSegment::default(),
         batches: Vec::new(),
-        replacing: Vec::new(),
         newest: SequenceId::default(),
         empty_segments: Vec::new(),
         last_segment: None,
@@ -222,8 +219,9 @@ impl Segment<'_> {
             check_sequence_id(sequence_id, recovered.newest)
                 .map_err(|what| self.corrupt(at, what))?;
             let cells = decode_cells(self.reader.body(&record)?, sequence_id, family_name);
-            recovered.batches.push(cells.map_err(|what| self.corrupt(at, what))?);
-            recovered.replacing.extend(record.header.replaces.then_some(sequence_id));
+            let cells = cells.map_err(|what| self.corrupt(at, what))?;
+            let replaces = record.header.replaces;
+            recovered.batches.push(LoggedBatch { sequence_id, replaces, cells });
             recovered.newest = sequence_id;
             at = record.end;
         }
