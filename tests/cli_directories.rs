@@ -8,11 +8,12 @@ mod command_line;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Output;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use support::copy_directory;
 
 use command_line::{data, directory, hfile, path, text};
 
@@ -36,19 +37,6 @@ fn run(status: i32, args: &[&str]) -> (String, String) {
 
 fn objects(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("disk takes it");
-    for entry in fs::read_dir(from).expect("committed") {
-        let entry = entry.expect("readable");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::write(target, fs::read(entry.path()).expect("committed")).expect("disk takes it");
-        }
-    }
 }
 
 /// Returns the cells that HBase read from a region, each as a JSON object.
@@ -183,7 +171,7 @@ fn verify_of_a_table_shows_the_damaged_file_and_a_summary() {
 
     let place = directory();
     let table = place.path().join("data/default/t1");
-    copy(&data().join(TABLE), &table);
+    copy_directory(&data().join(TABLE), &table);
     let parent = table.join("c65bc83cc9888373de3595d40b882f08/f1/81b5fc619b754e26b0314f0daa183a00");
     let mut bytes = fs::read(&parent).expect("copied");
     bytes[1000] ^= 1;
@@ -325,7 +313,7 @@ fn arguments_that_are_no_hfiles_are_named_with_a_next_step() {
 fn a_damaged_tracker_file_is_an_error_and_not_an_empty_family() {
     let place = directory();
     let region = place.path().join("data/default/t5/1bc192e1c1ff9049e743103c3534b32c");
-    copy(&data().join(TRACKED), &region);
+    copy_directory(&data().join(TRACKED), &region);
     let list = region.join("g/.filelist/f2");
     let mut bytes = fs::read(&list).expect("copied");
     bytes[20] ^= 1;

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use support::{judge, say};
+use support::{copy_directory, judge, say};
 
 use command_line::{directory, hfile, text};
 use root_judge::{Bases, Generated, NOW};
@@ -147,7 +147,7 @@ fn difference(ours: &[String], theirs: &[String]) -> Option<String> {
 fn keep(generated: &Generated) -> String {
     let kept = directory().keep();
     let from = generated.path();
-    root_judge::copy(&from, &kept.join("root"));
+    copy_directory(&from, &kept.join("root"));
     kept.join("root").display().to_string()
 }
 

@@ -10,6 +10,7 @@ use sstable::{
     BlockType, FileInfo, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, verify,
 };
 use store::{Scan, Store, StoreOptions};
+use support::copy_directory;
 
 fn read(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/older").join(name);
@@ -93,19 +94,6 @@ fn open_store(name: &str) -> (tempfile::TempDir, Store) {
     let options = StoreOptions::default().background(false);
     let store = Store::open(directory.path(), options).expect("a store of an earlier version");
     (directory, store)
-}
-
-fn copy_directory(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).expect("committed") {
-        let entry = entry.expect("listed");
-        let copy = to.join(entry.file_name());
-        if entry.file_type().expect("known").is_dir() {
-            std::fs::create_dir(&copy).expect("ours");
-            copy_directory(&entry.path(), &copy);
-        } else {
-            std::fs::copy(entry.path(), &copy).expect("ours");
-        }
-    }
 }
 
 /// Returns the values of the cells of family `f`, all versions if `raw`.

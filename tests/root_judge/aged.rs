@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use support::copy_directory;
 use workload::Random;
 
 use super::bases::META;
@@ -44,7 +45,7 @@ fn old_meta(change: &Change<'_>, random: &mut Random) -> Option<String> {
         return None;
     }
     fs::remove_dir_all(&place).expect("ours");
-    tree::copy(&change.old_meta.join(META), &place);
+    copy_directory(&change.old_meta.join(META), &place);
     if random.below(4) == 0 {
         return Some("an older one".to_owned());
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use support::root_directory::RootCopy;
-use support::{crc32, judge};
+use support::{copy_directory, crc32, judge};
 use tempfile::TempDir;
 use workload::Random;
 
@@ -96,28 +96,28 @@ impl Bases {
                     Origin::Walt => RootCopy::walt(),
                     Origin::Rootdir => RootCopy::new(),
                 };
-                tree::copy(&copy.path(), path);
+                copy_directory(&copy.path(), path);
             }
             Stage::Split => self.recover(origin, &[], path),
             Stage::SplitToHFiles if origin == Origin::Walt => {
                 let split = self.get(Base { origin, stage: Stage::Split });
-                tree::copy(&RootCopy::recovered_hfiles().path(), path);
-                tree::copy(&split.join("data/hbase"), &path.join("data/hbase"));
+                copy_directory(&RootCopy::recovered_hfiles().path(), path);
+                copy_directory(&split.join("data/hbase"), &path.join("data/hbase"));
             }
             Stage::SplitToHFiles => self.recover(origin, &["--to-hfiles"], path),
             Stage::MetaFlushed => {
                 let split = self.get(Base { origin, stage: Stage::Split });
-                tree::copy(&self.get(Base { origin, stage: Stage::Halted }), path);
-                tree::copy(&split.join(META), &path.join(META));
+                copy_directory(&self.get(Base { origin, stage: Stage::Halted }), path);
+                copy_directory(&split.join(META), &path.join(META));
             }
             Stage::OldMeta => {
                 let halted = self.get(Base { origin, stage: Stage::Halted });
-                tree::copy(&halted, path);
+                copy_directory(&halted, path);
                 let old = self.place.path().join(format!("{origin:?}-old"));
                 halve_meta_logs(path);
                 keep(path, &[], &old, &halted);
-                tree::copy(&halted.join("WALs"), &path.join("WALs"));
-                tree::copy(&old.join(META), &path.join(META));
+                copy_directory(&halted.join("WALs"), &path.join("WALs"));
+                copy_directory(&old.join(META), &path.join(META));
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use support::copy_directory;
 use workload::Random;
 
 use super::elements::{Element, Kind};
@@ -55,7 +56,7 @@ impl Change<'_> {
         }
         fs::create_dir_all(place.parent().expect("below the root")).expect("ours");
         if from.is_dir() {
-            tree::copy(&from, &place);
+            copy_directory(&from, &place);
         } else {
             fs::copy(from, place).expect("ours");
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use support::copy_directory;
 use workload::Random;
 
 use super::changes::Change;
@@ -105,7 +106,7 @@ fn files_of_another_region(change: &Change<'_>, random: &mut Random) -> Option<S
     if tree::name(&other.path) != tree::name(&change.element.path) {
         return None;
     }
-    tree::copy(&change.path(), &change.root.join(&other.path));
+    copy_directory(&change.path(), &change.root.join(&other.path));
     Some(format!("its files also in {}", other.path.display()))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use support::copy_directory;
 use tempfile::TempDir;
 use workload::Random;
 
@@ -27,7 +28,7 @@ impl Generated {
         let base = Base::draw(&mut random);
         let subject = Subject::draw(base.origin, &mut random);
         let directory = tempfile::tempdir().expect("a temporary directory");
-        tree::copy(&bases.get(base), &directory.path().join("root"));
+        copy_directory(&bases.get(base), &directory.path().join("root"));
         let old_meta = bases.old_meta(base.origin);
         let mut generated = Self { directory, base, subject, changes: Vec::new() };
         let count = [1, 1, 1, 2, 2, 3][random.below(6)];

@@ -17,4 +17,3 @@ mod ways;
 
 pub(crate) use bases::{Bases, NOW};
 pub(crate) use generated::Generated;
-pub(crate) use tree::copy;

@@ -1,20 +1,7 @@
-//! Copying and listing directories.
+//! Listing directories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Copies a directory with all that it contains. Files that are there already are replaced.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("ours");
-    for name in names(from) {
-        let (from, to) = (from.join(&name), to.join(&name));
-        if from.is_dir() {
-            copy(&from, &to);
-        } else {
-            fs::copy(&from, &to).expect("ours");
-        }
-    }
-}
 
 /// Returns the paths of all directories and files below a directory, relative to it, in order.
 pub(crate) fn paths(root: &Path) -> Vec<PathBuf> {

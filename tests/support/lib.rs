@@ -24,12 +24,31 @@ pub mod ways;
 
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 
 /// Prints a line also when the test passes and its output is captured.
 pub fn say(what: &str) {
     let line = format!("{what}\n");
     // A failed write to stderr cannot be reported.
     let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Copies a directory with all that it contains. Files that are there already are replaced.
+///
+/// # Panics
+///
+/// If a file cannot be read or written.
+pub fn copy_directory(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("ours");
+    for entry in std::fs::read_dir(from).expect("there") {
+        let from = entry.expect("listed").path();
+        let to = to.join(from.file_name().expect("it has one"));
+        if from.is_dir() {
+            copy_directory(&from, &to);
+        } else {
+            std::fs::copy(&from, &to).expect("ours");
+        }
+    }
 }
 
 /// Returns the CRC-32 of bytes.
