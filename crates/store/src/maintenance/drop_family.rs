@@ -77,9 +77,9 @@ impl Maintenance {
         let rotated = rotate_memstores(catalog, &mut writer, 0)?;
         let version = catalog.version();
         let removed = Arc::clone(version.known_family(name.as_bytes())?);
-        let others = version.families.iter().filter(|it| it.family.id != removed.family.id);
+        let others = || version.families.iter().filter(|it| it.family.id != removed.family.id);
         let mut flushed =
-            rotated.map(|rotated| self.write_families(catalog, others, rotated)).transpose()?;
+            rotated.map(|rotated| self.write_families(catalog, others(), rotated)).transpose()?;
         if let Some(failed) = flushed.as_mut().filter(|flushed| !flushed.failed.is_empty()) {
             // The family stays, and its memstores are not written.
             failed.failed.push(removed.family.id);
@@ -87,8 +87,7 @@ impl Maintenance {
             let installed = install_flushed(catalog, failed);
             discard_unless_listed(&installed, failed.files());
             installed?;
-            let others = version.families.iter().filter(|it| it.family.id != removed.family.id);
-            others.into_iter().try_for_each(|version| version.family.check_flushed())?;
+            others().try_for_each(|version| version.family.check_flushed())?;
         }
         let newest = writer.newest();
         let mut unneeded = 0..0;

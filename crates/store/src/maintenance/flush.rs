@@ -11,8 +11,8 @@
 //! ```
 //!
 //! If the file of a family cannot be written for another reason than an I/O error, its memstores stay,
-//! and with them the log. The manifest then has the sequence id up to which the other families are flushed, so
-//! that recovery does not add their cells a second time.
+//! and with them the log. The manifest then has the sequence id up to which the other families are
+//! flushed, so that recovery does not add their cells a second time.
 //!
 //! To bound the size of a memstore, one that fills up during a flush is replaced too and becomes
 //! "flushing". The next flush writes it.

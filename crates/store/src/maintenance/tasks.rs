@@ -197,7 +197,7 @@ impl Tasks {
             if wanted.stop {
                 return None;
             }
-            if duty == Duty::Compact {
+            let dues = if duty == Duty::Compact {
                 let retries = wanted.compact_due.is_some_and(|due| due <= now);
                 if std::mem::take(&mut wanted.compact) || retries {
                     wanted.compact_due = None;
@@ -206,24 +206,20 @@ impl Tasks {
                 if wanted.take_cover_files(now) {
                     return Some(Task::CoverFiles);
                 }
-                let due = [wanted.cover_due, wanted.compact_due].into_iter().flatten().min();
-                wanted = match due {
-                    None => wait(&self.changed, wanted),
-                    Some(due) => wait_at_most(&self.changed, wanted, due - now),
-                };
-                continue;
-            }
-            if wanted.log_due.is_some_and(|due| due <= now) {
-                wanted.log_due = None;
-                return Some(Task::WriteLog);
-            }
-            let retries = wanted.flush_due.is_some_and(|due| due <= now);
-            if std::mem::take(&mut wanted.flush) || retries {
-                wanted.flush_due = None;
-                return Some(Task::Flush);
-            }
-            let due = [wanted.log_due, wanted.flush_due].into_iter().flatten().min();
-            wanted = match due {
+                [wanted.cover_due, wanted.compact_due]
+            } else {
+                if wanted.log_due.is_some_and(|due| due <= now) {
+                    wanted.log_due = None;
+                    return Some(Task::WriteLog);
+                }
+                let retries = wanted.flush_due.is_some_and(|due| due <= now);
+                if std::mem::take(&mut wanted.flush) || retries {
+                    wanted.flush_due = None;
+                    return Some(Task::Flush);
+                }
+                [wanted.log_due, wanted.flush_due]
+            };
+            wanted = match dues.into_iter().flatten().min() {
                 None => wait(&self.changed, wanted),
                 Some(due) => wait_at_most(&self.changed, wanted, due - now),
             };

@@ -1,11 +1,13 @@
 //! Turns of the work that replaces files of a family, or reads them into its family map.
 //!
-//! | work                               | waits for                                        | if its family is dropped |
-//! |------------------------------------|--------------------------------------------------|--------------------------|
-//! | compaction in the background       | nothing; skipped if one runs, or its family is busy | ends early            |
-//! | compaction or rebuild by hand      | other work by hand, and work on the same family  | ends early               |
-//! | reading files into the family map  | work on the same family                          | ends early               |
-//! | drop of the family                 | work on the same family, which it cancels        |                          |
+//! | work                              | waits for                                           | dropped    |
+//! |-----------------------------------|-----------------------------------------------------|------------|
+//! | compaction in the background      | nothing; skipped if one runs, or its family is busy | ends early |
+//! | compaction or rebuild by hand     | other work by hand, and work on the same family     | ends early |
+//! | reading files into the family map | work on the same family                             | ends early |
+//! | drop of the family                | work on the same family, which it cancels           |            |
+//!
+//! "dropped": what the work does if its family is to be dropped.
 //!
 //! So at most two compactions run at the same time, on two families.
 

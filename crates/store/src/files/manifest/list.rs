@@ -105,7 +105,8 @@ impl Manifest {
 
     /// Returns the number of log segments that must exist.
     pub(crate) const fn log_segments(&self) -> u64 {
-        self.log_end.0.saturating_sub(self.first_segment.0)
+        let segments = self.log_end.0.checked_sub(self.first_segment.0);
+        segments.expect("a manifest whose log ends before its first segment is refused")
     }
 
     /// Reads the manifest of the store in `directory`. Returns `None` if there is none.
