@@ -10,7 +10,6 @@ use workload::Random;
 use super::bases::{Base, Bases};
 use super::changes::Change;
 use super::elements::{Kind, Subject, elements};
-use super::tree;
 use super::ways::Way;
 
 pub(crate) struct Generated {
