@@ -1,7 +1,7 @@
 //! Published experiments on filters, repeated at their own sizes.
 //!
 //! ```text
-//! cargo run --release -p benches --example experiments [-- --quick]
+//! cargo run -p benches --example experiments [-- --quick]
 //! ```
 //!
 //! Bloom filters: 80,000 keys in 1,600,000 bits with 6, 10 and 14 hash functions, and the speed of the
@@ -72,10 +72,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         other => return Err(format!("the only option is --quick, not {}", other.join(" ")).into()),
     };
     let absent = if is_quick { 1_000_000 } else { 20_000_000 };
-    let setup = Setup { seed: Seed::new(1), absent };
-    let mut results = bloom::run(setup)?;
-    results.extend(d_left::run(setup)?);
-    results.extend(cuckoo::run(setup)?);
+    let results = run(Setup { seed: Seed::new(1), absent })?;
     for result in &results {
         let holds = match result.holds {
             Some(true) => "as expected",
@@ -84,10 +81,20 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         };
         let ExperimentResult { experiment, setting, quantity, source, .. } = result;
         let ours = result.unit.show(result.ours);
-        println!("{experiment:13} {setting:33} {quantity:35} {source:>25} {ours:>10}  {holds}");
+        let line =
+            format!("{experiment:13} {setting:33} {quantity:35} {source:>25} {ours:>10}  {holds}");
+        println!("{}", line.trim_end());
     }
     let all_hold = results.iter().all(|result| result.holds != Some(false));
     Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs all experiments.
+fn run(setup: Setup) -> Result<Vec<ExperimentResult>, Box<dyn Error>> {
+    let mut results = bloom::run(setup)?;
+    results.extend(d_left::run(setup)?);
+    results.extend(cuckoo::run(setup)?);
+    Ok(results)
 }
 
 impl Unit {
@@ -105,4 +112,58 @@ impl Unit {
 fn is_plausible(passed: u64, asked: u64, rate: f64) -> bool {
     let expected = asked as f64 * rate;
     (passed as f64 - expected).abs() <= 4.0 * expected.sqrt() + 3.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The filters have the published sizes, so the counts are comparable.
+    #[test]
+    fn the_experiments_reproduce_the_published_counts() {
+        let setup = |seed| Setup { seed: Seed::new(seed), absent: 1_000_000 };
+        let results = run(setup(1)).expect("memory suffices");
+        let ours = |experiment: &str, setting: &str, quantity: &str| {
+            let is_asked = |result: &&ExperimentResult| {
+                result.experiment == experiment
+                    && result.setting.contains(setting)
+                    && result.quantity == quantity
+            };
+            let found: Vec<_> = results.iter().filter(is_asked).collect();
+            assert_eq!(found.len(), 1, "{experiment}, {setting}, {quantity}");
+            found[0].ours
+        };
+        // (1 - e^(-k/20))^k of a million: 303, 89, 67.
+        for (probes, rate) in [(6, 3.031e-4), (10, 8.9e-5), (14, 6.7e-5)] {
+            let measured = ours("bloom", &format!("k {probes}"), "error rate") * 1e6;
+            let expected = rate * 1e6;
+            let is_near = (measured - expected).abs() < 4.0 * f64::sqrt(expected);
+            assert!(is_near, "{probes}: {measured}");
+        }
+        assert!(ours("d-left", "500,000", "error rate") <= 8e-6);
+        assert!((0.0..0.08).contains(&ours("d-left", "", "fullest subtable")));
+        assert!((-0.09..0.0).contains(&ours("d-left", "", "emptiest subtable")));
+        for (slots, load) in [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)] {
+            let reached = ours("cuckoo", &format!(" {slots} a bucket"), "load at first refusal");
+            assert!((load..1.0).contains(&reached), "{slots}: {reached}");
+        }
+        let copies = "copies of one key before a refusal";
+        assert!((ours("cuckoo", "Go's", copies) - 8.0).abs() < 0.1, "the ninth is refused");
+        assert!((ours("cuckoo", "ours", copies) - 1_000.0).abs() < 0.1);
+        for result in results.iter().chain(&run(setup(7)).expect("memory suffices")) {
+            let is_time = matches!(result.unit, Unit::Nanoseconds);
+            let what = (result.experiment, &result.setting, result.quantity, result.ours);
+            assert_eq!(result.holds.is_none(), is_time, "{what:?}");
+            assert!(is_time || result.holds == Some(true), "{what:?}");
+        }
+    }
+
+    #[test]
+    fn only_counts_near_the_expectation_are_plausible() {
+        assert!(is_plausible(1_000, 1_000_000, 0.001));
+        assert!(is_plausible(0, 1_000_000, 1e-6));
+        assert!(!is_plausible(1_200, 1_000_000, 0.001));
+        assert!(!is_plausible(800, 1_000_000, 0.001));
+        assert!(!is_plausible(20, 1_000_000, 1e-6));
+    }
 }
