@@ -10,8 +10,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int16Type, Int64Type};
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use bytes::Bytes;
-use directories::{LocalTree, RootDirectory, TableScan};
 use flate2::read::GzDecoder;
+use hbase_files::{LocalTree, RootDirectory, TableScan};
 use hfile_arrow::{
     ArrowFile, BatchScan, CellColumn, Error, ParquetCompression, ParquetFile, PivotColumn,
 };

@@ -1,6 +1,6 @@
 //! `hfile table` with `--with-wal` and `--wal-root`: each place of unflushed cells is read, or named.
 //!
-//! `crates/directories/tests/places_of_cells.rs` has the places; `data/reports/README.md` describes the
+//! `crates/hbase-files/tests/places_of_cells.rs` has the places; `data/reports/README.md` describes the
 //! root directories.
 
 #[path = "support/command_line.rs"]

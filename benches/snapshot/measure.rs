@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use directories::{LocalTree, RootDirectory, Snapshot, TableCells, TableScan};
+use hbase_files::{LocalTree, RootDirectory, Snapshot, TableCells, TableScan};
 use hfile_arrow::{BatchScan, ParquetCompression, ParquetFile};
 use sstable::FileName;
 use workload::cpu_time::cpu_nanos_of_all;

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use directories::{
+use flate2::read::GzDecoder;
+use hbase_files::{
     DataFileName, FileTree, HFileLink, Item, ItemKind, MobFileName, ReferenceName, ReferredName,
     RegionName, RootDirectory, StoreFileName, Table, TableName, TableScan,
 };
-use flate2::read::GzDecoder;
 use sstable::ReadAt;
 
 use crate::root_directory;
@@ -80,7 +80,7 @@ fn table(root: &RootDirectory, name: &str) -> Option<Table> {
 fn read(table: &Table) -> bool {
     let is_sound = table.problems.is_empty() && table.check().damages.is_empty();
     let tree = &**table.tree();
-    let files = table.regions.iter().flat_map(directories::Region::files);
+    let files = table.regions.iter().flat_map(hbase_files::Region::files);
     let located = files.map(|file| file.locate(tree)).filter(Result::is_err).count() == 0;
     let scan = TableScan::default().raw(true);
     let scanned =

@@ -1,6 +1,6 @@
 //! The options of a scan that returns record batches.
 
-use directories::{Region, StoreFileReader, Table, TableScan};
+use hbase_files::{Region, StoreFileReader, Table, TableScan};
 use sstable::{Reader, Timestamp, ValueType};
 use store::{Snapshot, Store};
 
@@ -285,7 +285,7 @@ impl BatchScan {
     /// use std::path::Path;
     /// use std::sync::Arc;
     ///
-    /// use directories::{LocalTree, RootDirectory, TableScan};
+    /// use hbase_files::{LocalTree, RootDirectory, TableScan};
     /// use hfile_arrow::BatchScan;
     ///
     /// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("/data/hbase"))?;

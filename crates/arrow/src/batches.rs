@@ -4,7 +4,7 @@ use std::fmt;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use directories::{MissingCells, TornLog, Warning};
+use hbase_files::{MissingCells, TornLog, Warning};
 use sstable::ReadTrace;
 
 use crate::batch_builder::BatchBuilder;
@@ -40,7 +40,7 @@ impl Batches {
 
     /// Returns what the scan has left out so far, because it is damaged or missing.
     ///
-    /// Empty unless the scan of a table [skips](directories::TableScan::skip_damaged) damage.
+    /// Empty unless the scan of a table [skips](hbase_files::TableScan::skip_damaged) damage.
     pub fn missing(&self) -> Vec<MissingCells> {
         self.source.missing()
     }
@@ -55,7 +55,7 @@ impl Batches {
     /// Returns the torn write-ahead logs, of which the scan reads the entries before the unfinished
     /// part.
     ///
-    /// Empty unless the scan of a table reads [logs](directories::TableScan::with_logs).
+    /// Empty unless the scan of a table reads [logs](hbase_files::TableScan::with_logs).
     pub fn torn_logs(&self) -> Vec<TornLog> {
         self.source.torn_logs()
     }

@@ -18,7 +18,7 @@ pub enum Error {
     Store(#[from] store::Error),
     /// A directory of HBase could not be read.
     #[error(transparent)]
-    Directories(#[from] directories::Error),
+    Directories(#[from] hbase_files::Error),
     /// A value is not of the type that was given for its column.
     #[error(
         "row {row}, {part}: {len} bytes are no {type_name}; choose another type, or binary-hex for any bytes"

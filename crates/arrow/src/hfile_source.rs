@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use directories::{CellScanner, StoreFileReader};
+use hbase_files::{CellScanner, StoreFileReader};
 use sstable::{Caching, CellRef, KeyRef, ReadTrace};
 use store::rules::{Rules, Verdict};
 

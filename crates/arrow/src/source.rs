@@ -1,6 +1,6 @@
 //! Where cells come from: one interface for files, stores and tables.
 
-use directories::{MissingCells, TornLog, Warning};
+use hbase_files::{MissingCells, TornLog, Warning};
 use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::Result;
@@ -51,7 +51,7 @@ pub trait CellSource: Send {
         Vec::new()
     }
 
-    /// Returns what the source leaves in doubt, as [`TableCells::warnings`](directories::TableCells::warnings).
+    /// Returns what the source leaves in doubt, as [`TableCells::warnings`](hbase_files::TableCells::warnings).
     ///
     /// The default returns nothing: for sources that are no tables of a root directory.
     fn warnings(&self) -> Vec<Warning> {

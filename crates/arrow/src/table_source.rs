@@ -1,6 +1,6 @@
 //! The cells of a table or snapshot of a root directory, or of one of its regions.
 
-use directories::{MissingCells, Region, Table, TableCells, TableScan, TornLog, Warning};
+use hbase_files::{MissingCells, Region, Table, TableCells, TableScan, TornLog, Warning};
 use sstable::{CellRef, ReadTrace};
 
 use crate::Result;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use directories::{MissingCells, MobValues, OldLogCells, Table, TableScan, TornLog, Warning};
+use hbase_files::{MissingCells, MobValues, OldLogCells, Table, TableScan, TornLog, Warning};
 use sstable::{ReadTrace, Timestamp};
 
 use crate::counters::Counters;

@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use directories::SkipReason;
+use hbase_files::SkipReason;
 use sstable::{BlockType, Damage, error_line};
 
 use crate::output::STDOUT;
@@ -90,12 +90,12 @@ pub(crate) struct DamagedOutput {
 /// Damage that ends a scan, a get or an export of a table or a snapshot.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct DamagedTable(#[source] directories::Error);
+pub(crate) struct DamagedTable(#[source] hbase_files::Error);
 
 impl DamagedTable {
     /// Wraps the error if it reports a damaged or missing file; returns other errors unchanged.
-    pub(crate) fn from_error(error: directories::Error) -> anyhow::Error {
-        use directories::{Error, wal};
+    pub(crate) fn from_error(error: hbase_files::Error) -> anyhow::Error {
+        use hbase_files::{Error, wal};
 
         match error {
             error @ (Error::Damaged { .. }
@@ -217,10 +217,10 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return classify_store_error(error);
     }
-    if let Some(error) = cause.downcast_ref::<directories::Error>() {
+    if let Some(error) = cause.downcast_ref::<hbase_files::Error>() {
         return classify_directory_error(error);
     }
-    if let Some(error) = cause.downcast_ref::<directories::wal::Error>() {
+    if let Some(error) = cause.downcast_ref::<hbase_files::wal::Error>() {
         return classify_log_error(error);
     }
     if cause.is::<NoLogs>() {
@@ -323,15 +323,15 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
     }
 }
 
-fn classify_table_damage(error: &directories::Error) -> Option<Classification> {
+fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
-        directories::Error::Missing { .. } => class(
+        hbase_files::Error::Missing { .. } => class(
             3,
             "copy the missing file from HBase's root directory to one of these places, or read what is left with \
              --skip-damaged; hfile table verify and hfile snapshot verify list all that is missing",
         ),
-        directories::Error::Log(_) => class(
+        hbase_files::Error::Log(_) => class(
             1,
             "restore a sound copy of the log (replica, backup), or read what is left with --skip-damaged; hfile wal \
              verify lists all damage",
@@ -345,51 +345,51 @@ fn classify_table_damage(error: &directories::Error) -> Option<Classification> {
     }
 }
 
-fn classify_directory_error(error: &directories::Error) -> Option<Classification> {
+fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
-        directories::Error::File(error) => classify_file_error(error),
-        directories::Error::Log(error) => classify_log_error(error),
+        hbase_files::Error::File(error) => classify_file_error(error),
+        hbase_files::Error::Log(error) => classify_log_error(error),
         // `classify` continues with the source: an error of the operating system is no damage.
-        directories::Error::Incomplete { source, .. }
-            if matches!(**source, directories::Error::Io { .. }) =>
+        hbase_files::Error::Incomplete { source, .. }
+            if matches!(**source, hbase_files::Error::Io { .. }) =>
         {
             None
         }
-        directories::Error::Temporary { .. } => class(
+        hbase_files::Error::Temporary { .. } => class(
             3,
             "choose a directory with more room by --wal-directory, or keep more cells in memory by --wal-memory",
         ),
-        directories::Error::Incomplete { .. } => class(
+        hbase_files::Error::Incomplete { .. } => class(
             1,
             "restore what is missing (replica, backup), or scan what is left with --skip-damaged",
         ),
-        directories::Error::NotAStoreFile { reason: SkipReason::Empty, .. } => class(
+        hbase_files::Error::NotAStoreFile { reason: SkipReason::Empty, .. } => class(
             1,
             "restore a sound copy of the file (replica, snapshot, backup): an HFile is never empty; the name of a \
              link is TABLE=REGION-FILE",
         ),
-        directories::Error::NotAStoreFile { reason: SkipReason::WriteAheadLog, .. } => {
+        hbase_files::Error::NotAStoreFile { reason: SkipReason::WriteAheadLog, .. } => {
             class(3, "read it with hfile wal info or hfile wal cat")
         }
-        directories::Error::NotAStoreFile { reason: SkipReason::StoreFiles, .. } => class(
+        hbase_files::Error::NotAStoreFile { reason: SkipReason::StoreFiles, .. } => class(
             3,
             "check and read a store with hfile store: hfile store verify DIR, hfile store scan DIR",
         ),
-        directories::Error::NotAStoreFile { .. } => {
+        hbase_files::Error::NotAStoreFile { .. } => {
             class(3, "give an HFile, or the directory of a family, region or table")
         }
-        directories::Error::Missing { .. } => class(
+        hbase_files::Error::Missing { .. } => class(
             3,
             "copy the missing file from HBase's root directory to one of these places; its path from data or archive \
              on must stay the same",
         ),
-        directories::Error::NoRoot { .. } => class(
+        hbase_files::Error::NoRoot { .. } => class(
             3,
             "copy both files from HBase's root directory with their paths from data or archive on, as in \
              ROOT/data/default/TABLE/REGION/FAMILY/FILE, and read the link there",
         ),
-        directories::Error::Damaged { path, .. }
+        hbase_files::Error::Damaged { path, .. }
             if path.to_string_lossy().contains(".filelist") =>
         {
             class(
@@ -398,32 +398,32 @@ fn classify_directory_error(error: &directories::Error) -> Option<Classification
                  are live; single files can be read by their own paths",
             )
         }
-        directories::Error::Damaged { .. } => class(
+        hbase_files::Error::Damaged { .. } => class(
             1,
             "restore a sound copy of this file (replica, backup, HBase's root directory); HFiles can be read without \
              it: hfile verify, hfile cat",
         ),
-        directories::Error::KeyRanges { .. } => class(
+        hbase_files::Error::KeyRanges { .. } => class(
             1,
             "list what is wrong with hfile snapshot verify or hfile table verify; a scan with --skip-damaged reads the \
              regions that are there",
         ),
         // The name of a family is an option, so it is checked as one: as for files and stores.
-        directories::Error::NoFamily { .. } => {
+        hbase_files::Error::NoFamily { .. } => {
             class(2, "give one of the families that the table has")
         }
-        directories::Error::NotFound { .. } => class(3, "check the path and the name"),
-        directories::Error::Unsupported { .. } => {
+        hbase_files::Error::NotFound { .. } => class(3, "check the path and the name"),
+        hbase_files::Error::Unsupported { .. } => {
             class(3, "let HBase read it, or take a new snapshot")
         }
-        directories::Error::TooMany { .. } => class(3, "give a directory below this one"),
+        hbase_files::Error::TooMany { .. } => class(3, "give a directory below this one"),
         // `classify` continues with the source: the operating system's error.
         _ => None,
     }
 }
 
-fn classify_log_error(error: &directories::wal::Error) -> Option<Classification> {
-    use directories::wal::Error;
+fn classify_log_error(error: &hbase_files::wal::Error) -> Option<Classification> {
+    use hbase_files::wal::Error;
 
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {

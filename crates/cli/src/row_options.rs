@@ -1,6 +1,6 @@
 //! The options that choose rows.
 
-use directories::TableScan;
+use hbase_files::TableScan;
 use sstable::Comparator;
 
 use crate::failure::UsageError;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use directories::{Error, Location, SkipReason};
+use hbase_files::{Error, Location, SkipReason};
 use serde::Serialize;
 use sstable::{BlockOffset, BlockType, Damage, FileSource, Verification};
 

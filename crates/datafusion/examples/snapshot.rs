@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::prelude::SessionContext;
-use directories::{LocalTree, RootDirectory, TableScan};
+use hbase_files::{LocalTree, RootDirectory, TableScan};
 use hfile_arrow::PivotColumn;
 use hfile_datafusion::TableOptions;
 use sstable::ValueType;

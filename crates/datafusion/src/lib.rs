@@ -9,7 +9,7 @@
 //! use std::sync::Arc;
 //!
 //! use datafusion::prelude::SessionContext;
-//! use directories::{LocalTree, RootDirectory, TableScan};
+//! use hbase_files::{LocalTree, RootDirectory, TableScan};
 //! use hfile_datafusion::TableOptions;
 //! use sstable::ValueType;
 //!

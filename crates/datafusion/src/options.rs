@@ -111,7 +111,7 @@ impl TableOptions {
         self
     }
 
-    /// The time by which cells expire. Default: that of the [`TableScan`](directories::TableScan),
+    /// The time by which cells expire. Default: that of the [`TableScan`](hbase_files::TableScan),
     /// or else the system's time when a query is planned.
     ///
     /// No effect on a store, which has its own clock.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
-use directories::Region;
+use hbase_files::Region;
 use hfile_arrow::{BatchScan, Batches};
 use sstable::{BlockKind, BlockSource, ReadTrace};
 use tokio::sync::mpsc::Sender;

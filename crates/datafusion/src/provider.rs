@@ -9,7 +9,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
-use directories::{Table, TableScan, TornLog, UnflushedCells, Warning};
+use hbase_files::{Table, TableScan, TornLog, UnflushedCells, Warning};
 use hfile_arrow::{BatchScan, CellColumn, PivotColumn};
 use sstable::{Reader, Timestamp};
 use store::Store;

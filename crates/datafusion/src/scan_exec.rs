@@ -18,7 +18,7 @@ use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr,
     PlanProperties, ReplaceChildrenOptions,
 };
-use directories::Region;
+use hbase_files::Region;
 
 use crate::partition::PartitionScan;
 use crate::row_filter::ROW;

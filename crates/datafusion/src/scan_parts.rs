@@ -1,7 +1,7 @@
 //! What the partitions of a scan have in common.
 
 use datafusion::arrow::datatypes::SchemaRef;
-use directories::Region;
+use hbase_files::Region;
 use hfile_arrow::BatchScan;
 
 use crate::columns::Columns;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use directories::{Region, Table, TableScan};
+use hbase_files::{Region, Table, TableScan};
 use hfile_arrow::{BatchScan, Batches, Result};
 use sstable::{Comparator, Reader, escape};
 use store::{Snapshot, Store};

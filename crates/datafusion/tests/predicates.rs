@@ -10,7 +10,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use directories::{LocalTree, RootDirectory, Table, TableScan};
+use hbase_files::{LocalTree, RootDirectory, Table, TableScan};
 use hfile_arrow::PivotColumn;
 use hfile_datafusion::{HFileTable, TableOptions};
 use proptest::prelude::*;

@@ -27,9 +27,9 @@ impl From<&sstable::Error> for Failure {
     }
 }
 
-impl From<&directories::wal::Error> for Failure {
-    fn from(error: &directories::wal::Error) -> Self {
-        use directories::wal::Error;
+impl From<&hbase_files::wal::Error> for Failure {
+    fn from(error: &hbase_files::wal::Error) -> Self {
+        use hbase_files::wal::Error;
         let message = error_line(error);
         match error {
             Error::Io { file, offset, source } => {
@@ -47,9 +47,9 @@ impl From<&directories::wal::Error> for Failure {
     }
 }
 
-impl From<&directories::Error> for Failure {
-    fn from(error: &directories::Error) -> Self {
-        use directories::Error;
+impl From<&hbase_files::Error> for Failure {
+    fn from(error: &hbase_files::Error) -> Self {
+        use hbase_files::Error;
         let message = error_line(error);
         let at = |kind, path: &Path| Self::new(kind, message.clone()).at_path(path.display());
         match error {
@@ -142,4 +142,4 @@ macro_rules! owned {
     };
 }
 
-owned!(sstable::Error, directories::Error, store::Error, hfile_arrow::Error);
+owned!(sstable::Error, hbase_files::Error, store::Error, hfile_arrow::Error);

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use directories::{RegionsBy, StoreFileReader, Table, Warning};
+use hbase_files::{RegionsBy, StoreFileReader, Table, Warning};
 use hfile_arrow::Batches;
 use sstable::{KeyRef, ReadTrace, RowProbe};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use directories::{LocalTree, StoreFileReader, identify};
+use hbase_files::{LocalTree, StoreFileReader, identify};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sstable::{FileName, KeyRef, ReaderOptions};

@@ -1,6 +1,6 @@
 //! What a scan left out because it is damaged, missing or not finished, as named tuples.
 
-use directories::{MissingCells, TornLog, Warning};
+use hbase_files::{MissingCells, TornLog, Warning};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList};

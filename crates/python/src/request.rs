@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use directories::TableScan;
+use hbase_files::TableScan;
 use hfile_arrow::BatchScan;
 use pyo3::prelude::*;
 use sstable::Timestamp;

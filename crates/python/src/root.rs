@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use directories::{LocalTree, RootDirectory};
+use hbase_files::{LocalTree, RootDirectory};
 use pyo3::prelude::*;
 
 use crate::arguments::local_path;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use directories::{MissingCells, TornLog, Warning};
+use hbase_files::{MissingCells, TornLog, Warning};
 use hfile_arrow::Batches;
 use sstable::ReadTrace;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use directories::{
+use hbase_files::{
     Region, Snapshot as OpenSnapshot, SnapshotDescription, SnapshotKind, StoreFile, TableName,
 };
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use crate::source::Source;
 /// A table in a root directory of HBase.
 #[pyclass(frozen, subclass, extends = Source, module = "hfile")]
 pub(crate) struct Table {
-    table: directories::Table,
+    table: hbase_files::Table,
 }
 
 /// A snapshot: a table as it was.
@@ -76,7 +76,7 @@ pub(crate) fn open_snapshot(py: Python<'_>, root: PathBuf, name: &str) -> PyResu
     Py::new(py, initializer(table).add_subclass(Snapshot { description }))
 }
 
-fn initializer(table: directories::Table) -> PyClassInitializer<Table> {
+fn initializer(table: hbase_files::Table) -> PyClassInitializer<Table> {
     let contents = Arc::new(Contents::Table(Box::new(table.clone())));
     PyClassInitializer::from(Source { contents }).add_subclass(Table { table })
 }

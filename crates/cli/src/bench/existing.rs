@@ -10,8 +10,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use directories::StoreFileReader;
 use filter::Seed;
+use hbase_files::StoreFileReader;
 use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line};
 use workload::Random;
 

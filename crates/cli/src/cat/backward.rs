@@ -5,7 +5,7 @@
 //! read       r3:a | r2:a r2:b r2:c | r1:a r1:b
 //! ```
 
-use directories::{CellScanner, StoreFileReader};
+use hbase_files::{CellScanner, StoreFileReader};
 use sstable::{Caching, Cell, CellRef, KeyRef};
 
 use crate::sorted::cell_bytes;

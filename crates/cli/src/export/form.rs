@@ -1,7 +1,7 @@
 //! The form of an export: its format, and for Parquet and Arrow its columns.
 
 use clap::ValueEnum;
-use directories::TableScan;
+use hbase_files::TableScan;
 use serde_json::{Value, json};
 use sstable::ValueType;
 
@@ -124,7 +124,7 @@ impl FormOptions {
         if !format.has_batches() && (self.pivot || is_typed) {
             return usage("--pivot and --row-type are for --to parquet and --to arrow");
         }
-        if format == ExportFormat::Hfiles && scan.mob == directories::MobValues::Reference {
+        if format == ExportFormat::Hfiles && scan.mob == hbase_files::MobValues::Reference {
             return usage(
                 "--mob-references would load references to files that the other cluster does not have",
             );
@@ -270,7 +270,7 @@ impl Form {
             "max_ts": scan.max_ts.get(),
             "raw": scan.raw,
             "with_wal": scan.with_logs,
-            "mob_references": scan.mob == directories::MobValues::Reference,
+            "mob_references": scan.mob == hbase_files::MobValues::Reference,
             "skip_damaged": scan.skip_damaged,
         })
     }

@@ -2,7 +2,7 @@
 //!
 //! The file is replaced after each part, so that a stopped export can go on with the others.
 
-use directories::MissingCells;
+use hbase_files::MissingCells;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
-use directories::{MissingCells, OldLogCells, TableScan};
+use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{BlockKind, BlockSource, CellRef, ReadTrace, Timestamp, WriterOptions};
 
 use super::form::{ExportFormat, Form};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use directories::{MissingCells, OldLogCells, TableScan};
+use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{ReadTrace, Timestamp};
 use store::Clock;
 

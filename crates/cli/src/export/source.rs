@@ -1,7 +1,7 @@
 //! What is exported: cells in parts, each of which gets files of its own.
 
-use directories::{MissingCells, OldLogCells, TableScan};
 use filter::{KeyHash, Seed};
+use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{CellRef, ReadTrace, WriterOptions};
 
 /// A source of cells in parts that are exported one by one, perhaps on several threads.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use directories::{CellScanner, FamilyColumns, StoreFileReader, TableScan};
+use hbase_files::{CellScanner, FamilyColumns, StoreFileReader, TableScan};
 use sstable::{CellRef, Comparator, KeyRef, ReadTrace, Timestamp};
 use store::rules::{Rules, Verdict, View};
 use store::{Clock, FamilyOptions};

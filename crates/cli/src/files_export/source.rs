@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context;
-use directories::{MissingCells, TableScan};
+use hbase_files::{MissingCells, TableScan};
 use serde_json::json;
 use sstable::{Comparator, Half, KeyRef, Reader, WriterOptions, escape};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use directories::{MobValues, TableScan};
+use hbase_files::{MobValues, TableScan};
 
 use super::source::FilesSource;
 use crate::cell_options::{ColumnOptions, TimeOptions};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use directories::{Listing, LocalTree, Place};
+use hbase_files::{Listing, LocalTree, Place};
 
 use super::input::Input;
 use super::skipped::summary;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use directories::{Entry, Error, LocalTree, Location, StoreFileReader, identify};
+use hbase_files::{Entry, Error, LocalTree, Location, StoreFileReader, identify};
 use sstable::{FileName, ReaderOptions};
 
 use super::target::Target;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use directories::{CellScanner, FileSequence};
+use hbase_files::{CellScanner, FileSequence};
 use sstable::{Caching, CellRef, Comparator};
 
 use super::expand::Inputs;

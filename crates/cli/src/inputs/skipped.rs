@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use directories::{SkipReason, Skipped};
+use hbase_files::{SkipReason, Skipped};
 
 use crate::size_text::{show_count, show_number};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use directories::Location;
+use hbase_files::Location;
 use serde::Serialize;
 use sstable::{Half, escape};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use directories::StoreFileReader;
+use hbase_files::StoreFileReader;
 use sstable::{
     Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions, ZstdFraming,
 };

@@ -1,6 +1,6 @@
 //! The statistics of one file: its cells and its parts.
 
-use directories::{CellScanner, StoreFileReader};
+use hbase_files::{CellScanner, StoreFileReader};
 use sstable::{Caching, Result};
 
 use super::cells::{CellStats, Counter};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use directories::TableScan;
+use hbase_files::TableScan;
 use sstable::{Comparator, Timestamp};
 
 use super::directory::{Directory, warn_about_filters};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::Context;
-use directories::{MissingCells, TableScan};
+use hbase_files::{MissingCells, TableScan};
 use serde_json::json;
 use sstable::{Cell, CellRef, ReadTrace, WriterOptions};
 use store::{Cells, Clock, Scan, Snapshot, Store, StoreOptions};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use directories::{
+use hbase_files::{
     Family, FamilySchema, ItemKind, LeftOut, LeftOutReason, Region, RegionsBy, StoreFile,
     StoreFileName, Table,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use directories::{
+use hbase_files::{
     ItemKind, MissingCells, OldLogCells, Region, RegionInfo, Table, TableCells, TableScan,
     TableSchema, UnflushedCells,
 };
@@ -177,7 +177,7 @@ impl ExportSource for TableSource<'_> {
 
     fn writer_options(&self, _part: usize, family: &[u8]) -> WriterOptions {
         let schema = self.table.schema.family(family);
-        let options = schema.map(directories::FamilySchema::options).unwrap_or_default();
+        let options = schema.map(hbase_files::FamilySchema::options).unwrap_or_default();
         WriterOptions::default()
             .block_size(options.block_size)
             .data_block_encoding(options.data_block_encoding)

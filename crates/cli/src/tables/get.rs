@@ -1,7 +1,7 @@
 //! `hfile snapshot get` and `hfile table get`: print the cells of rows.
 
 use anyhow::Context;
-use directories::{Table, TableScan, UnflushedCells};
+use hbase_files::{Table, TableScan, UnflushedCells};
 
 use super::place::Place;
 use super::scan::print_cells;

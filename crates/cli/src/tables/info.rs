@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use directories::{Region, Table};
+use hbase_files::{Region, Table};
 use serde::Serialize;
 use sstable::error_line;
 use store::Clock;

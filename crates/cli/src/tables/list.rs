@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Context;
-use directories::{RootDirectory, SnapshotDescription, Table};
+use hbase_files::{RootDirectory, SnapshotDescription, Table};
 use serde::Serialize;
 use sstable::Timestamp;
 use store::Clock;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use directories::TableScan;
+use hbase_files::TableScan;
 
 use crate::help::ADVANCED;
 use crate::size_text::SizeText;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use directories::{LocalTree, Region, RootDirectory, Snapshot, Table, TableName, TableScan};
+use hbase_files::{LocalTree, Region, RootDirectory, Snapshot, Table, TableName, TableScan};
 use sstable::Timestamp;
 use store::Clock;
 

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
-use directories::{Region, Table, TableCells};
+use hbase_files::{Region, Table, TableCells};
 use sstable::{BlockKind, BlockSource};
 
 use super::contents::file_len;

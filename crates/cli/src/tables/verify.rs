@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use directories::Table;
-use directories::verify::{FileCheck, TableDamage};
+use hbase_files::Table;
+use hbase_files::verify::{FileCheck, TableDamage};
 use serde::Serialize;
 use sstable::escape;
 

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use directories::wal::{End, Entry, is_marker};
-use directories::{RegionName, TableName};
+use hbase_files::wal::{End, Entry, is_marker};
+use hbase_files::{RegionName, TableName};
 use serde::Serialize;
 use sstable::{escape, ndjson};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use directories::wal::Reader;
-use directories::{FileTree, ItemKind, LocalTree};
+use hbase_files::wal::Reader;
+use hbase_files::{FileTree, ItemKind, LocalTree};
 use sstable::{FileName, FileSource, ReadAt};
 
 use crate::each_file::Outcomes;

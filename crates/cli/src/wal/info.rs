@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use directories::wal::{End, ValueCompression};
+use hbase_files::wal::{End, ValueCompression};
 use serde::Serialize;
 use sstable::escape;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use directories::wal::{End, Entry, Error, Header, ValueCompression};
+use hbase_files::wal::{End, Entry, Error, Header, ValueCompression};
 use serde::Serialize;
 
 use super::files::open;

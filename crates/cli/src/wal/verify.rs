@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use directories::wal::End;
+use hbase_files::wal::End;
 use serde::Serialize;
 
 use super::files::for_each_log;

@@ -1,0 +1,175 @@
+//! Apache HBase's tables, snapshots, store files and write-ahead logs, read without HBase.
+//!
+//! | to read                                     | use                                       |
+//! |---------------------------------------------|-------------------------------------------|
+//! | a snapshot or a table, as HBase shows it    | [`RootDirectory`], [`Table::scan`]        |
+//! | whether a table or a snapshot is complete   | [`Table::check`], the module [`verify`]   |
+//! | single store files of any directory         | [`Listing`], [`StoreFileReader`]          |
+//! | write-ahead logs                            | the module [`wal`]                        |
+//!
+//! # Tables and snapshots
+//!
+//! A scan merges the store files of each region by HBase's rules: versions, delete markers, TTLs,
+//! values in MOB files, and on request the cells that are only in write-ahead logs.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use hbase_files::{LocalTree, RootDirectory, TableScan};
+//!
+//! let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
+//! let snapshot = root.snapshot("users-monday")?;
+//! let mut cells = snapshot.table.scan(&TableScan::default().prefix("user1"))?;
+//! while let Some(cell) = cells.next_ref()? {
+//!     println!("{cell:?}");
+//! }
+//! # Ok::<(), hbase_files::Error>(())
+//! ```
+//!
+//! # Store files
+//!
+//! HBase keeps the files of a table in `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`. Not every file
+//! there is an HFile: after a split, a region has references to halves of its parent's files; a
+//! cloned table has links to files of the original. Not every file counts: with a store file
+//! tracker, only the files of its list do. [`Listing`] has the store files that count, and
+//! [`StoreFileReader`] opens the HFiles that have their cells.
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use hbase_files::{Listing, LocalTree, StoreFileReader};
+//! use sstable::{FileName, ReaderOptions};
+//!
+//! let tree = LocalTree;
+//! let listing = Listing::read(&tree, Path::new("hbase/data/default/users"))?;
+//! for entry in &listing.entries {
+//!     let location = entry.locate(&tree)?;
+//!     let name = FileName::new(entry.path.display().to_string());
+//!     let file = StoreFileReader::open(&tree, &location, name, ReaderOptions::default())?;
+//!     let mut cells = file.bulk_scanner();
+//!     cells.seek_to_first()?;
+//!     while let Some(cell) = cells.cell() {
+//!         println!("{cell:?}");
+//!         cells.advance()?;
+//!     }
+//! }
+//! for skipped in &listing.skipped {
+//!     println!("{} {}", skipped.path.display(), skipped.reason.description());
+//! }
+//! for problem in &listing.problems {
+//!     eprintln!("{problem}"); // The listing is incomplete: a part could not be read.
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The half of a reference
+//!
+//! The name of a reference names a file of another region; its contents say which half of that file
+//! counts, and where it is split. [`Entry::locate`] reads both. The reader has only the cells of the
+//! half:
+//!
+//! ```
+//! use hbase_files::{EntryKind, Listing, LocalTree, StoreFileReader};
+//! use sstable::{Caching, FileName, Half, ReaderOptions};
+//!
+//! # let family = "testdata/t1/77a347dcd3a699aadaaa702b08393620/f1";
+//! # let family = std::path::Path::new(family);
+//! let listing = Listing::read(&LocalTree, family)?; // Of a region that a split made.
+//! let is_reference = |kind: &EntryKind| matches!(kind, EntryKind::Reference { .. });
+//! let entry = listing.entries.iter().find(|entry| is_reference(&entry.kind)).expect("a reference");
+//!
+//! let location = entry.locate(&LocalTree)?;
+//! let half = location.half.as_ref().expect("a reference has one");
+//! assert_eq!(half.half(), Half::Top); // The rows from the split on.
+//!
+//! let name = FileName::new(entry.path.display().to_string());
+//! let file = StoreFileReader::open(&LocalTree, &location, name, ReaderOptions::default())?;
+//! let mut cells = file.scanner(Caching::Use);
+//! cells.seek_to_first()?;
+//! let first = cells.cell().expect("the half has cells");
+//! assert!(first.row >= b"row-01500".as_slice());
+//! assert!(file.whole().first_row() < Some(b"row-01500")); // Of the whole file.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Names
+//!
+//! The names are types with [`FromStr`](std::str::FromStr) and `Display`: [`HFileName`],
+//! [`MobFileName`], [`HFileLink`], [`ReferenceName`], and [`StoreFileName`] for any of them.
+//!
+//! All access to files goes through a [`FileTree`]; [`LocalTree`] is the local file system.
+//!
+//! Directories may come from outside. Damaged, hostile and missing files are errors. No input causes
+//! an endless loop, and every allocation has a limit.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+mod contents;
+mod entry;
+mod error;
+mod family_directories;
+mod file_sequence;
+mod fit;
+mod found;
+mod listing;
+mod location;
+mod log_files;
+mod message;
+mod meta;
+mod names;
+mod place;
+mod problem_place;
+mod reader;
+mod recovered;
+mod region_directory;
+mod region_info;
+mod region_rules;
+mod root;
+mod root_paths;
+mod root_tree;
+mod scan;
+mod schema;
+mod snapshot;
+mod store_file;
+mod table;
+mod table_reader;
+mod tracker;
+mod tracker_setting;
+mod tree;
+pub mod verify;
+pub mod wal;
+mod warning;
+
+pub use entry::{Entry, EntryKind, identify};
+pub use error::{Error, Result};
+pub use file_sequence::FileSequence;
+pub use listing::{Listing, Skipped};
+pub use location::Location;
+pub use names::other::SkipReason;
+pub use names::{
+    DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName, ReferredName,
+    RegionName, StoreFileName, TableName,
+};
+pub use place::Place;
+pub use reader::{CellScanner, StoreFileReader};
+pub use region_info::RegionInfo;
+pub use root::{RootDirectory, SnapshotList};
+pub use scan::{
+    FamilyColumns, MissingCells, MobValues, OldLogCells, TableCells, TableScan, TornLog,
+    UnflushedCells,
+};
+pub use schema::{FamilySchema, TableSchema};
+pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
+pub use store_file::StoreFile;
+pub use table::{Family, LeftOut, LeftOutReason, Region, RegionsBy, Table};
+pub use tracker::{TrackedFile, TrackedFiles};
+pub use tree::{FileTree, Item, ItemKind, LocalTree};
+pub use warning::Warning;
+
+/// The examples of the README, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

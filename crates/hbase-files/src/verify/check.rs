@@ -1,0 +1,129 @@
+//! The HFiles of a table, each once, and what is wrong with the table before any is read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sstable::RowsBetween;
+
+use super::damage::TableDamage;
+use super::file::{FileCheck, FileUse};
+use super::missing::missing_files;
+use super::mob::MobCheck;
+use crate::problem_place::ProblemPlace;
+use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
+
+/// The checks of a table: what is known without reading a file, and one check for each HFile.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use std::sync::Arc;
+///
+/// use hbase_files::{LocalTree, RootDirectory};
+/// use sstable::Limits;
+///
+/// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
+/// let table = root.snapshot("users-monday")?.table;
+/// let check = table.check();
+/// let mut damages = check.damages.clone();
+/// for file in &check.files {
+///     file.run(&**table.tree(), Limits::default(), |_bytes| {}, &mut damages)?;
+/// }
+/// for damage in damages {
+///     println!("{}: {}; {} may be lost", damage.place(), damage.what, damage.rows);
+/// }
+/// # Ok::<(), hbase_files::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct TableCheck {
+    /// What is wrong with the table itself: regions that cannot be read, gaps and overlaps,
+    /// store files that are gone, or logs that do not tell which are gone.
+    pub damages: Vec<TableDamage>,
+    /// The HFiles to check, in the order of the regions.
+    pub files: Vec<FileCheck>,
+}
+
+impl Table {
+    /// Returns the checks of the table: of its regions, and of each HFile.
+    ///
+    /// Of a table that is no snapshot, reads its logs, those in `oldWALs` as well, and the back references of
+    /// cloned tables for the names of store files, and reports those that are gone. Does not report a file that
+    /// HBase may have deleted, for example after a compaction. Reports a log that cannot be read to its end in
+    /// place of such files.
+    pub fn check(&self) -> TableCheck {
+        let problems = self.problems.iter().map(|problem| self.damage_of(problem));
+        let damages = problems.chain(missing_files(self)).collect();
+        let (mut files, mut known): (Vec<FileCheck>, BTreeMap<String, usize>) = Default::default();
+        for region in self.regions.iter().chain(&self.mob) {
+            for family in &region.families {
+                for file in family.files.iter().chain(&family.recovered_hfiles) {
+                    let used = FileUse {
+                        region: region.info.clone(),
+                        rows: self.rows_of(region, file),
+                        family: family.name.clone(),
+                        file: file.clone(),
+                    };
+                    let path = file.hfile_path();
+                    if let Some(check) = known.get(&path).and_then(|at| files.get_mut(*at)) {
+                        check.uses.push(used);
+                    } else {
+                        known.insert(path.clone(), files.len());
+                        files.push(FileCheck { path, uses: vec![used], mob: None });
+                    }
+                }
+            }
+        }
+        self.follow_mob_references(&mut files);
+        TableCheck { damages, files }
+    }
+
+    /// Lets the checks of the store files of MOB families follow the references to MOB files.
+    fn follow_mob_references(&self, files: &mut [FileCheck]) {
+        if !self.schema.families.iter().any(FamilySchema::is_mob) {
+            return;
+        }
+        let mut mob = MobCheck::new(self);
+        mob.listed = files.iter().map(|file| file.path.clone()).collect();
+        let mob = Arc::new(mob);
+        for file in files {
+            let has_references = |used: &FileUse| {
+                let family = self.schema.family(&used.family);
+                family.is_some_and(FamilySchema::is_mob) && !used.region.is_mob()
+            };
+            file.mob = file.uses.iter().any(has_references).then(|| Arc::clone(&mob));
+        }
+    }
+
+    /// Returns the rows that a store file can have: those of its region.
+    ///
+    /// A MOB file is of the region that its name names; that region may be gone.
+    fn rows_of(&self, region: &Region, file: &crate::StoreFile) -> RowsBetween {
+        if !region.info.is_mob() {
+            return region.info.rows();
+        }
+        let writer = match &file.name {
+            crate::StoreFileName::Mob(name) => name.region(),
+            _ => None,
+        };
+        let left_out = self.left_out.iter().map(|left_out| &left_out.region);
+        let mut regions = self.regions.iter().chain(left_out);
+        let writer = regions.find(|region| writer == Some(region.name()));
+        writer.map_or_else(RowsBetween::default, |region| region.info.rows())
+    }
+
+    /// Returns a problem of the table with the region and the rows that it concerns.
+    fn damage_of(&self, problem: &Error) -> TableDamage {
+        let ProblemPlace { file, region, family, what, rows } = self.place_of(problem);
+        TableDamage { region, family, file, what, rows }
+    }
+}
+
+impl FileCheck {
+    /// Returns the length of the HFile, for the progress of a check; zero if it is not there.
+    pub fn len(&self, tree: &dyn FileTree) -> u64 {
+        let path = self.uses.first().and_then(|used| used.file.locate(tree).ok());
+        match path.map(|location| tree.find(&location.path)) {
+            Some(Ok(Some(ItemKind::File { len }))) => len,
+            _ => 0,
+        }
+    }
+}

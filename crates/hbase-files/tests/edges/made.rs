@@ -1,0 +1,237 @@
+//! A root directory with one table, `t`, that a test writes: regions, store files and logs.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hbase_files::{LocalTree, RootDirectory, Table, TableCells, TableScan};
+use md5::{Digest, Md5};
+use sstable::{
+    Cell, CellRef, CellType, FileName, Half, Reference, SequenceId, Timestamp, Writer,
+    WriterOptions,
+};
+pub(crate) use support::protobuf::{field, varint};
+use tempfile::TempDir;
+
+/// A root directory with one table, `t`.
+pub(crate) struct Made {
+    directory: TempDir,
+}
+
+/// A region of the table, which may have no directory.
+pub(crate) struct MadeRegion {
+    pub(crate) name: String,
+    /// The directory of the region.
+    pub(crate) path: PathBuf,
+}
+
+/// Returns a field of a protobuf message with a number.
+pub(crate) fn number(field: u8, number: usize) -> Vec<u8> {
+    [vec![field << 3], varint(number)].concat()
+}
+
+fn table_name() -> Vec<u8> {
+    [field(1, b"default"), field(2, b"t")].concat()
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().expect("below the root")).expect("ours");
+    fs::write(path, bytes).expect("ours");
+}
+
+impl Made {
+    /// Creates a table with a family `f` that has these attributes.
+    pub(crate) fn new(attributes: &[(&str, &str)]) -> Self {
+        let pair = |(name, value): &(&str, &str)| {
+            field(2, &[field(1, name.as_bytes()), field(2, value.as_bytes())].concat())
+        };
+        let attributes: Vec<u8> = attributes.iter().flat_map(pair).collect();
+        let family = [field(1, b"f"), attributes].concat();
+        let schema = [field(1, &table_name()), field(3, &family)].concat();
+        let schema = [b"PBUF", &schema[..]].concat();
+        let made = Self { directory: tempfile::tempdir().expect("a temporary directory") };
+        let description = format!(".tabledesc/.tableinfo.0000000001.{}", schema.len());
+        write(&made.table_path().join(description), &schema);
+        fs::create_dir_all(made.root().join("WALs")).expect("ours");
+        made
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn table_path(&self) -> PathBuf {
+        self.root().join("data/default/t")
+    }
+
+    /// Creates the directory of a region.
+    pub(crate) fn region(&self, id: usize, start: &str, end: &str) -> MadeRegion {
+        let region = self.gone_region(id, start);
+        let message = [
+            number(1, id),
+            field(2, &table_name()),
+            field(3, start.as_bytes()),
+            field(4, end.as_bytes()),
+            [number(5, 0), number(6, 0), number(7, 0)].concat(),
+        ]
+        .concat();
+        let bytes = [b"PBUF", &varint(message.len())[..], &message].concat();
+        write(&region.path.join(".regioninfo"), &bytes);
+        fs::create_dir_all(region.path.join("f")).expect("ours");
+        region
+    }
+
+    /// Returns a region without a directory, whose files can be in the archive.
+    pub(crate) fn gone_region(&self, id: usize, start: &str) -> MadeRegion {
+        let mut name = String::new();
+        for byte in Md5::digest(format!("t,{start},{id}")) {
+            write!(name, "{byte:02x}").expect("memory takes it");
+        }
+        let path = self.table_path().join(&name);
+        MadeRegion { name, path }
+    }
+
+    /// Writes a store file of a region into the archive.
+    pub(crate) fn archived(
+        &self,
+        region: &MadeRegion,
+        file: &str,
+        options: WriterOptions,
+        cells: &[Cell],
+    ) {
+        let family = self.root().join("archive/data/default/t").join(&region.name).join("f");
+        write_file(&family.join(file), options, cells);
+    }
+
+    /// Writes a log of a server.
+    pub(crate) fn log(&self, server: &str, log: &[u8]) {
+        let name = format!("{}.1000", server.replace(',', "%2C"));
+        write(&self.root().join("WALs").join(server).join(name), log);
+    }
+
+    pub(crate) fn table(&self) -> Table {
+        let root = RootDirectory::open(Arc::new(LocalTree), self.root()).expect("a root directory");
+        root.table(&"t".parse().expect("a name")).expect("its description is sound")
+    }
+
+    pub(crate) fn scan(&self, scan: &TableScan) -> TableCells {
+        self.table().scan(scan).expect("sound")
+    }
+
+    /// Returns the cells of a scan, each as [`text`].
+    pub(crate) fn cells(&self, scan: &TableScan) -> Vec<String> {
+        self.scan(scan).map(|cell| text(&cell.expect("sound"))).collect()
+    }
+}
+
+impl MadeRegion {
+    /// Writes a store file.
+    pub(crate) fn file(&self, name: &str, options: WriterOptions, cells: &[Cell]) {
+        write_file(&self.path.join("f").join(name), options, cells);
+    }
+
+    /// Writes a reference to a half of a file of another region.
+    pub(crate) fn half(&self, file: &str, other: &MadeRegion, split: &str, half: Half) {
+        let path = self.path.join("f").join(format!("{file}.{}", other.name));
+        write(&path, &Reference::new(split.as_bytes(), half).to_bytes());
+    }
+
+    /// Records that the region was opened, when its files had all writes up to this one.
+    pub(crate) fn opened(&self, sequence: u64) {
+        write(&self.path.join(format!("recovered.edits/{sequence}.seqid")), b"");
+    }
+}
+
+fn write_file(path: &Path, options: WriterOptions, cells: &[Cell]) {
+    let name = FileName::new(path.display().to_string());
+    let mut writer = Writer::new(Vec::new(), name, options).expect("the options are valid");
+    for cell in cells {
+        writer.append(cell.as_ref()).expect("in order");
+    }
+    write(path, &writer.finish().expect("memory takes it").0);
+}
+
+/// Returns the name of an HFile.
+pub(crate) fn hfile(number: usize) -> String {
+    format!("{number:032x}")
+}
+
+/// Returns the options of a flushed file.
+pub(crate) fn flushed(sequence: u64) -> WriterOptions {
+    WriterOptions::default().max_sequence_id(SequenceId::new(sequence))
+}
+
+/// Returns a put of family `f` without tags.
+pub(crate) fn put(row: &str, qualifier: &str, time: i64, sequence: u64, value: &str) -> Cell {
+    let (row, qualifier, value) = (row.as_bytes(), qualifier.as_bytes(), value.as_bytes());
+    let put = CellRef::put(row, b"f", qualifier, Timestamp::new(time), value);
+    CellRef { sequence_id: SequenceId::new(sequence), ..put }.to_cell()
+}
+
+/// Returns a delete marker of family `f`.
+pub(crate) fn marker(row: &str, qualifier: &str, time: i64, kind: CellType) -> Cell {
+    CellRef { cell_type: kind, ..put(row, qualifier, time, 1, "").as_ref() }.to_cell()
+}
+
+/// Returns a cell as text: row, qualifier, time, value, and the sequence id.
+pub(crate) fn text(cell: &Cell) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (row, qualifier, value) = (text(cell.row()), text(cell.qualifier()), text(cell.value()));
+    let time = cell.as_ref().timestamp.get();
+    format!("{row}:{qualifier}/{time}={value}@{}", cell.sequence_id().get())
+}
+
+/// A log without dictionaries.
+pub(crate) struct Log(pub(crate) Vec<u8>);
+
+impl Log {
+    pub(crate) fn new() -> Self {
+        let codec = field(5, b"org.apache.hadoop.hbase.regionserver.wal.WALCellCodec");
+        let message = [number(1, 0), codec].concat();
+        Self([b"PWAL", &varint(message.len())[..], &message].concat())
+    }
+
+    /// Adds an entry whose cells have this sequence id; `more` are further fields of its key.
+    pub(crate) fn entry_with(
+        mut self,
+        region: &str,
+        sequence: u64,
+        time: usize,
+        cells: &[Cell],
+        more: &[u8],
+    ) -> Self {
+        let numbers = [number(3, sequence as usize), number(4, time), number(7, cells.len())];
+        let key =
+            [field(1, region.as_bytes()), field(2, b"t"), numbers.concat(), more.to_vec()].concat();
+        self.0.extend([varint(key.len()), key].concat());
+        for cell in cells {
+            let cell = cell.as_ref();
+            let mut key = Vec::new();
+            cell.key().write_flat(&mut key);
+            let len = |len: usize| (len as u32).to_be_bytes();
+            let body = [&len(key.len())[..], &len(cell.value.len()), &key, cell.value].concat();
+            let tags = [&(cell.tags.len() as u16).to_be_bytes()[..], cell.tags].concat();
+            let tags = if cell.tags.is_empty() { Vec::new() } else { tags };
+            self.0.extend([&len(body.len() + tags.len())[..], &body, &tags].concat());
+        }
+        self
+    }
+
+    /// Adds an entry.
+    pub(crate) fn entry(self, region: &str, sequence: u64, time: usize, cells: &[Cell]) -> Self {
+        self.entry_with(region, sequence, time, cells, b"")
+    }
+
+    /// Adds the marker that a region was opened.
+    pub(crate) fn opening(self, region: &str, sequence: u64, time: usize) -> Self {
+        let cell = CellRef::put(
+            b"row",
+            b"METAFAMILY",
+            b"HBASE::REGION_EVENT::REGION_OPEN",
+            Timestamp::new(1),
+            b"",
+        );
+        self.entry(region, sequence, time, &[cell.to_cell()])
+    }
+}

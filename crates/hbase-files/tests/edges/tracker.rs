@@ -1,0 +1,133 @@
+//! Which list of a store file tracker counts, and what it may say.
+
+use hbase_files::{Error, TrackedFiles};
+use sstable::{Half, Reference};
+
+use super::made::{Made, MadeRegion, field, number};
+
+/// Returns the message of a list of files with these names.
+fn list(time: usize, names: &[&str]) -> Vec<u8> {
+    let files =
+        names.iter().flat_map(|name| field(2, &[field(1, name.as_bytes()), number(2, 7)].concat()));
+    [number(1, time), files.collect(), number(3, 1)].concat()
+}
+
+/// Returns a tracker file with a message.
+fn file(message: &[u8]) -> Vec<u8> {
+    let checksum = crc_fast::crc32_iso_hdlc(message).to_be_bytes();
+    [&(message.len() as u32).to_be_bytes()[..], message, &checksum].concat()
+}
+
+fn write(region: &MadeRegion, name: &str, bytes: &[u8]) {
+    let directory = region.path.join("f/.filelist");
+    std::fs::create_dir_all(&directory).expect("ours");
+    std::fs::write(directory.join(name), bytes).expect("ours");
+}
+
+fn read(region: &MadeRegion) -> Result<Option<TrackedFiles>, Error> {
+    TrackedFiles::read(&hbase_files::LocalTree, &region.path.join("f"))
+}
+
+/// Returns the names in the list that counts.
+fn names(region: &MadeRegion) -> Vec<String> {
+    let list = read(region).expect("sound").expect("there is one");
+    list.files.into_iter().map(|file| file.name).collect()
+}
+
+#[test]
+fn the_list_with_the_greatest_time_counts() {
+    for (one, other) in [
+        (("f1", 5), ("f2", 4)),
+        (("f2", 5), ("f1", 4)),
+        // The time in the name counts before that in the list.
+        (("f1.20", 4), ("f2.9", 5)),
+        (("f2.20", 4), ("f1.9", 5)),
+        (("f1.1", 4), ("f2", 5)),
+        // Equal times in the names.
+        (("f1.7", 5), ("f2.7", 4)),
+        (("f2.7", 5), ("f1.7", 4)),
+    ] {
+        let made = Made::new(&[]);
+        let region = made.region(1, "", "");
+        for ((name, time), entry) in [(one, "newer"), (other, "older")] {
+            write(&region, name, &file(&list(time, &[entry])));
+        }
+        // Files with other names are no lists.
+        for name in ["f3", "f1x", "f1.x", "f2.", "g1"] {
+            write(&region, name, &file(&list(99, &["other"])));
+        }
+        assert_eq!(names(&region), ["newer"], "{one:?} {other:?}");
+        assert_eq!(read(&region).expect("sound").expect("one").timestamp, one.1 as u64);
+    }
+}
+
+#[test]
+fn a_family_without_a_list_has_none() {
+    let made = Made::new(&[]);
+    let region = made.region(1, "", "");
+    assert_eq!(read(&region).expect("sound"), None);
+    std::fs::create_dir(region.path.join("f/.filelist")).expect("ours");
+    assert_eq!(read(&region).expect("sound"), None);
+}
+
+#[test]
+fn every_changed_byte_and_every_cut_of_a_list_is_noticed() {
+    let made = Made::new(&[]);
+    let region = made.region(1, "", "");
+    let whole = file(&list(5, &["one", "two"]));
+    write(&region, "f1", &whole);
+    assert_eq!(names(&region), ["one", "two"]);
+    for at in 0..whole.len() {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x81;
+        for bytes in [&changed[..], &whole[..at], &[&whole[..], &[0]].concat()] {
+            write(&region, "f1", bytes);
+            assert!(matches!(read(&region), Err(Error::Damaged { .. })), "{at}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_a_list_has_a_name_a_size_and_a_reference() {
+    let made = Made::new(&[]);
+    let region = made.region(1, "", "");
+    let reference = Reference::new(b"m", Half::Top);
+    let entry = [field(1, b"one"), number(2, 300), field(3, &reference.to_bytes()[4..])].concat();
+    let plain = field(1, b"two");
+    write(&region, "f1", &file(&[number(1, 5), field(2, &entry), field(2, &plain)].concat()));
+    let files = read(&region).expect("sound").expect("one").files;
+    assert_eq!((files[0].size, &files[0].reference), (300, &Some(reference)));
+    assert_eq!((files[1].size, &files[1].reference), (0, &None));
+    for wrong in [
+        field(2, b""),
+        field(2, &number(2, 1)),
+        field(2, &field(1, b"")),
+        field(2, &field(1, b"..")),
+        field(2, &field(1, b"a/b")),
+        field(2, &field(1, b"a\\b")),
+        field(2, &field(1, b"a\0b")),
+        field(2, &[field(1, b"one"), field(3, b"\x08")].concat()),
+        b"\x0b".to_vec(),
+    ] {
+        write(&region, "f1", &file(&[number(1, 5), wrong.clone()].concat()));
+        assert!(matches!(read(&region), Err(Error::Damaged { .. })), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_list_has_at_most_sixteen_mebibytes() {
+    let made = Made::new(&[]);
+    let region = made.region(1, "", "");
+    let most = (16 << 20) - 8;
+    let padding = |len: usize| {
+        let message = list(5, &["one"]);
+        // A field of 4 bytes of length and 1 of its number.
+        let rest = len - message.len() - 5;
+        [message, field(9, &vec![0; rest])].concat()
+    };
+    write(&region, "f1", &file(&padding(most)));
+    assert_eq!(names(&region), ["one"]);
+    write(&region, "f1", &file(&padding(most + 1)));
+    let error = read(&region).expect_err("too long").to_string();
+    assert!(error.contains("exceeds 16 MiB"), "{error}");
+}

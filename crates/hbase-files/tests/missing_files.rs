@@ -1,0 +1,250 @@
+//! Store files that are gone, though only logs and back references name them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hbase_files::{LocalTree, Region, RootDirectory, StoreFile, StoreFileName, Table};
+use sstable::{FileInfo, FileName, Timestamp, Writer, WriterOptions};
+use support::root_directory::RootCopy;
+
+fn table(root: &Path, name: &str) -> Table {
+    let root = RootDirectory::open(Arc::new(LocalTree), root).expect("a root directory");
+    root.table(&name.parse().expect("a name")).expect("it has a schema")
+}
+
+/// Returns what a check finds before it reads store files.
+fn found(root: &Path, name: &str) -> Vec<String> {
+    let damages = table(root, name).check().damages;
+    damages.iter().map(|damage| format!("{}: {}", damage.place(), damage.what)).collect()
+}
+
+/// Returns the HFiles in the directory of a table, as `REGION/FAMILY/NAME`.
+fn hfiles(root: &Path, name: &str) -> Vec<String> {
+    let table = table(root, name);
+    let files = table.regions.iter().flat_map(Region::files);
+    let files = files.filter(|file| matches!(file.name, StoreFileName::HFile(_)));
+    files.map(StoreFile::short_path).collect()
+}
+
+#[test]
+fn a_sound_table_has_no_missing_files() {
+    for copy in [RootCopy::new(), RootCopy::walt(), RootCopy::recovered_hfiles()] {
+        let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root");
+        for name in root.tables().expect("listed") {
+            assert_eq!(found(&copy.path(), &name.to_string()), Vec::<String>::new(), "{name}");
+        }
+    }
+}
+
+/// Removes each HFile of a table in turn; returns the lines of the checks.
+fn remove_each(root: &Path, name: &str) -> Vec<(String, Vec<String>)> {
+    let directory = root.join("data/default").join(name);
+    let mut lines = Vec::new();
+    for file in hfiles(root, name) {
+        let path = directory.join(&file);
+        let bytes = fs::read(&path).expect("there");
+        fs::remove_file(&path).expect("ours");
+        lines.push((file, found(root, name)));
+        fs::write(&path, bytes).expect("ours");
+    }
+    lines
+}
+
+fn check_each_is_found(removed: &[(String, Vec<String>)], how: &str) {
+    for (file, lines) in removed {
+        let [line] = &lines[..] else { panic!("{file}: {lines:?}") };
+        assert!(line.starts_with(&format!("{file}: the store file is missing: ")), "{line}");
+        let is_loaded = file.contains("_SeqId_");
+        let how = if is_loaded && how.contains("flush") { "a bulk load added it" } else { how };
+        assert!(line.contains(how), "{line}");
+    }
+}
+
+#[test]
+fn a_file_that_a_flush_or_a_bulk_load_wrote_is_missed() {
+    let walt = RootCopy::walt();
+    let removed = remove_each(&walt.path(), "walt");
+    assert_eq!(removed.len(), 6);
+    check_each_is_found(&removed, "a flush wrote it");
+    let copy = RootCopy::new();
+    let removed = remove_each(&copy.path(), "t1");
+    assert!(removed.iter().any(|(file, _)| file.contains("_SeqId_")));
+    check_each_is_found(&removed, "a flush wrote it");
+}
+
+#[test]
+fn a_file_to_which_a_cloned_table_has_a_link_is_missed() {
+    let copy = RootCopy::new();
+    fs::remove_dir_all(copy.path().join("WALs")).expect("ours");
+    let archive = copy.path().join("archive/data/default/t1");
+    let has_link = |file: &str| {
+        let (family, name) = file.rsplit_once('/').expect("a path");
+        archive.join(family).join(format!(".links-{name}")).exists()
+    };
+    let removed = remove_each(&copy.path(), "t1");
+    let (linked, others): (Vec<_>, Vec<_>) =
+        removed.into_iter().partition(|(file, _)| has_link(file));
+    assert!(linked.len() > 20, "{}", linked.len());
+    check_each_is_found(&linked, "a cloned table has a link to it");
+    assert!(others.iter().all(|(_, lines)| lines.is_empty()), "nothing names them");
+}
+
+#[test]
+fn an_archived_file_is_not_missed() {
+    let walt = RootCopy::walt();
+    for file in hfiles(&walt.path(), "walt") {
+        let archived = walt.path().join("archive/data/default/walt").join(&file);
+        fs::create_dir_all(archived.parent().expect("a family")).expect("ours");
+        fs::rename(walt.path().join("data/default/walt").join(&file), archived).expect("moved");
+    }
+    assert_eq!(found(&walt.path(), "walt"), Vec::<String>::new());
+}
+
+/// Returns the path of the log that has the entries of a table.
+fn log_of(root: &Path, name: &str) -> PathBuf {
+    let logs = table(root, name).logs;
+    let has_it = |path: &&PathBuf| {
+        let bytes = fs::read(path).expect("there");
+        bytes.windows(name.len()).any(|window| window == name.as_bytes())
+    };
+    logs.iter().find(has_it).expect("a log has the table").clone()
+}
+
+/// Makes the markers of a kind in the log of a table unreadable.
+fn hide_markers(root: &Path, name: &str, kind: &str) {
+    let log = log_of(root, name);
+    let mut bytes = fs::read(&log).expect("there");
+    let marker = format!("HBASE::{kind}");
+    let is_there = |at: &usize| bytes[*at..].starts_with(marker.as_bytes());
+    let at: Vec<usize> = (0..bytes.len()).filter(is_there).collect();
+    assert!(!at.is_empty());
+    for at in at {
+        bytes[at + 7] = b'-';
+    }
+    fs::write(&log, bytes).expect("ours");
+}
+
+/// A copy of table `t5` without its archive and the markers of its compactions.
+fn compacted() -> RootCopy {
+    let copy = RootCopy::new();
+    fs::remove_dir_all(copy.path().join("archive/data/default/t5")).expect("ours");
+    assert_eq!(found(&copy.path(), "t5"), Vec::<String>::new());
+    hide_markers(&copy.path(), "t5", "COMPACTION");
+    copy
+}
+
+#[test]
+fn the_inputs_of_a_compaction_are_not_missed_when_the_archive_is_cleaned() {
+    // Without the markers of the compactions, the files that they wrote name the inputs.
+    assert_eq!(found(&compacted().path(), "t5"), Vec::<String>::new());
+}
+
+#[test]
+fn the_inputs_of_a_compacted_file_that_cannot_be_read_are_not_missed() {
+    let copy = compacted();
+    for file in hfiles(&copy.path(), "t5") {
+        let path = copy.path().join("data/default/t5").join(file);
+        let mut bytes = fs::read(&path).expect("there");
+        bytes.iter_mut().rev().take(4).for_each(|byte| *byte = 0xff);
+        fs::write(&path, bytes).expect("ours");
+    }
+    assert_eq!(found(&copy.path(), "t5"), Vec::<String>::new(), "their own checks report them");
+}
+
+/// Writes an HFile as a job does for a bulk load: it does not say what went into it.
+fn write_bulk_loaded(path: &Path) {
+    let options = WriterOptions::default().bulk_load(Timestamp::new(77));
+    let options = options.file_info(FileInfo::COMPACTION_EVENT, "");
+    let name = FileName::new(path.display().to_string());
+    let writer = Writer::new(Vec::new(), name, options).expect("the options are valid");
+    fs::write(path, writer.finish().expect("memory takes it").0).expect("ours");
+}
+
+#[test]
+fn a_flushed_file_is_missed_beside_bulk_loaded_ones_that_no_log_names() {
+    let copy = RootCopy::new();
+    hide_markers(&copy.path(), "t1", "BULK_LOAD");
+    fs::remove_dir_all(copy.path().join("archive/data/default/t1")).expect("ours");
+    let is_loaded = |file: &str| file.contains("_SeqId_");
+    let family = |file: &str| file.rsplit_once('/').expect("a path").0.to_owned();
+    let files = hfiles(&copy.path(), "t1");
+    let loaded: Vec<&String> = files.iter().filter(|file| is_loaded(file)).collect();
+    for file in &loaded {
+        write_bulk_loaded(&copy.path().join("data/default/t1").join(file));
+    }
+    let families: BTreeSet<String> = loaded.iter().map(|file| family(file)).collect();
+    let mut removed = remove_each(&copy.path(), "t1");
+    removed.retain(|(file, _)| !is_loaded(file) && families.contains(&family(file)));
+    assert!(removed.len() > 10, "{}", removed.len());
+    check_each_is_found(&removed, "a flush wrote it");
+}
+
+#[test]
+fn a_log_that_cannot_be_read_to_its_end_is_named_in_place_of_files() {
+    let walt = RootCopy::walt();
+    let file = hfiles(&walt.path(), "walt").swap_remove(0);
+    fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
+    assert_eq!(found(&walt.path(), "walt").len(), 1);
+    let log = log_of(&walt.path(), "walt");
+    let sound = fs::read(&log).expect("there");
+    let region = file.split('/').next().expect("a region").as_bytes();
+    let entries = (1..sound.len())
+        .filter(|at| sound[*at..].starts_with(region) && sound[at - 2..*at] == [0x0a, 32]);
+    let entries: Vec<usize> = entries.collect();
+    assert!(entries.len() > 2);
+    for at in entries {
+        let mut bytes = sound.clone();
+        // The length of the entry's key.
+        bytes[at - 3] = 0;
+        fs::write(&log, bytes).expect("ours");
+        let lines = found(&walt.path(), "walt");
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        let wanted = format!("{}: store files may be lost unnoticed: ", log.display());
+        assert!(line.starts_with(&wanted), "{line}");
+    }
+}
+
+#[test]
+fn old_logs_of_another_root_are_read() {
+    let walt = RootCopy::walt();
+    let file = hfiles(&walt.path(), "walt").swap_remove(0);
+    fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
+    let log = log_of(&walt.path(), "walt");
+    let wal_root = walt.path().with_file_name("wal-root");
+    fs::create_dir_all(wal_root.join("WALs")).expect("ours");
+    fs::create_dir_all(wal_root.join("oldWALs")).expect("ours");
+    fs::rename(&log, wal_root.join("oldWALs/log.1")).expect("moved");
+    // HBase 2.2 and older move logs of another format there.
+    let other = wal_root.join("oldWALs/pv2-00000000000000000001.log");
+    fs::write(other, b"no log of cells").expect("ours");
+    let root = RootDirectory::open(Arc::new(LocalTree), &walt.path()).expect("a root directory");
+    let root = root.with_wal_root(&wal_root).expect("it has WALs");
+    let table = root.table(&"walt".parse().expect("a name")).expect("it has a schema");
+    let damages = table.check().damages;
+    assert_eq!(damages.len(), 1, "{damages:?}");
+    assert_eq!(damages[0].place(), file);
+}
+
+#[test]
+fn logs_among_the_old_ones_and_recovered_edits_are_read() {
+    let walt = RootCopy::walt();
+    let file = hfiles(&walt.path(), "walt").swap_remove(0);
+    fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
+    let log = log_of(&walt.path(), "walt");
+    let region = file.split('/').next().expect("a region");
+    let edits = walt
+        .path()
+        .join("data/default/walt")
+        .join(region)
+        .join("recovered.edits/0000000000000000042");
+    fs::rename(&log, &edits).expect("moved");
+    assert_eq!(found(&walt.path(), "walt").len(), 1);
+    let old = walt.path().join("oldWALs");
+    fs::create_dir_all(&old).expect("ours");
+    fs::rename(&edits, old.join("log.1")).expect("moved");
+    assert_eq!(found(&walt.path(), "walt").len(), 1);
+    fs::remove_dir_all(&old).expect("ours");
+    assert_eq!(found(&walt.path(), "walt"), Vec::<String>::new(), "nothing names it");
+}

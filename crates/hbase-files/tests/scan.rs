@@ -1,0 +1,294 @@
+//! Scans of snapshots and tables return the cells that HBase's own offline reader returns.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use flate2::read::GzDecoder;
+use hbase_files::{LocalTree, MobValues, RootDirectory, Table, TableCells, TableName, TableScan};
+use serde_json::Value;
+use sstable::{Cell, Timestamp, ndjson};
+use support::root_directory::{RootCopy, data, manifest};
+
+fn open(copy: &RootCopy) -> RootDirectory {
+    RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory")
+}
+
+fn table(root: &RootDirectory, name: &str) -> Table {
+    let name: TableName = name.parse().expect("the name of a table");
+    root.table(&name).expect("sound")
+}
+
+/// Returns the lines of a file of cells that HBase returned.
+fn truth(file: &Value) -> Vec<String> {
+    let path = data().join(file.as_str().expect("the name of a file"));
+    let mut text = String::new();
+    GzDecoder::new(File::open(path).expect("there")).read_to_string(&mut text).expect("gzip");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Returns the cells as lines, as in the files of cells that HBase returned.
+fn lines(mut cells: TableCells) -> Vec<String> {
+    let mut lines = Vec::new();
+    while let Some(cell) = cells.next_ref().expect("sound") {
+        let mut line = Vec::new();
+        ndjson::write_cell_without_seq(&mut line, &cell).expect("memory takes it");
+        lines.push(String::from_utf8(line).expect("text").trim_end().to_owned());
+    }
+    lines
+}
+
+#[track_caller]
+fn check(what: &str, cells: TableCells, expected: &[String]) {
+    let found = lines(cells);
+    let differs = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    if let Some(at) = differs {
+        panic!("{what}, cell {at}:\n{}\nexpected:\n{}", found[at], expected[at]);
+    }
+    assert_eq!(found.len(), expected.len(), "{what}");
+}
+
+/// The time at which all cells of the fixture are unexpired.
+fn scan() -> TableScan {
+    TableScan::default().now(Timestamp::new(1_795_412_744_014))
+}
+
+#[test]
+fn each_snapshot_has_the_cells_that_hbase_reads_offline() {
+    let (copy, manifest) = (RootCopy::new(), manifest());
+    let root = open(&copy);
+    for (name, expected) in manifest["snapshots"].as_object().expect("an object") {
+        let table = root.snapshot(name).expect("sound").table;
+        let (shown, raw) = (truth(&expected["cellsFile"]), truth(&expected["rawFile"]));
+        // The third reads parts of regions: the files have up to twenty blocks of about 1 KiB.
+        for scan in [scan(), scan().threads(2), scan().threads(4).part_len(2048)] {
+            check(name, table.scan(&scan).expect("sound"), &shown);
+            check(
+                &format!("{name} raw"),
+                table.scan(&scan.clone().raw(true)).expect("sound"),
+                &raw,
+            );
+        }
+        if expected["mob"] == true {
+            let references = scan().mob(MobValues::Reference);
+            let cells = table.scan(&references).expect("sound");
+            check("references", cells, &truth(&expected["mobrefsFile"]));
+        }
+    }
+}
+
+#[test]
+fn each_table_with_its_logs_has_the_cells_of_the_running_cluster() {
+    let (copy, manifest) = (RootCopy::new(), manifest());
+    let root = open(&copy);
+    for (name, expected) in manifest["liveTables"].as_object().expect("an object") {
+        let table = table(&root, name);
+        let scan = scan().with_logs(true);
+        check(name, table.scan(&scan).expect("sound"), &truth(&expected["liveFile"]));
+        let raw = truth(&expected["liveRawFile"]);
+        check(&format!("{name} raw"), table.scan(&scan.raw(true)).expect("sound"), &raw);
+    }
+}
+
+#[test]
+fn without_the_logs_a_table_has_the_cells_of_its_files() {
+    let (copy, manifest) = (RootCopy::new(), manifest());
+    let table = table(&open(&copy), "t1");
+    // Taken at the same moment, without a flush.
+    let expected = &manifest["snapshots"]["s13"];
+    check("t1", table.scan(&scan()).expect("sound"), &truth(&expected["cellsFile"]));
+}
+
+/// The fields of a line of cells by which scans choose.
+struct Line {
+    text: String,
+    row: Vec<u8>,
+    family: Vec<u8>,
+    qualifier: Vec<u8>,
+    timestamp: i64,
+}
+
+fn parsed(lines: &[String]) -> Vec<Line> {
+    let hex = |value: &Value| {
+        let digits = value.as_str().expect("text").as_bytes();
+        let byte = |pair: &[u8]| {
+            u8::from_str_radix(std::str::from_utf8(pair).expect("ASCII"), 16).expect("hex")
+        };
+        digits.chunks(2).map(byte).collect()
+    };
+    lines
+        .iter()
+        .map(|text| {
+            let line: Value = serde_json::from_str(text).expect("JSON");
+            Line {
+                text: text.clone(),
+                row: hex(&line["row"]),
+                family: hex(&line["family"]),
+                qualifier: hex(&line["qualifier"]),
+                timestamp: line["ts"].as_i64().expect("a number"),
+            }
+        })
+        .collect()
+}
+
+/// Whether a scan should return a cell.
+type Chosen<'a> = Box<dyn Fn(&Line) -> bool + 'a>;
+
+#[test]
+fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
+    let (copy, manifest) = (RootCopy::new(), manifest());
+    let root = open(&copy);
+    // Regions of a split table, with references, and of a table of a namespace.
+    for name in ["s4", "s10", "s6"] {
+        let table = root.snapshot(name).expect("sound").table;
+        let all = parsed(&truth(&manifest["snapshots"][name]["rawFile"]));
+        let row = |part: usize| all[all.len() * part / 10].row.clone();
+        let (family, qualifier) = (all[0].family.clone(), all[0].qualifier.clone());
+        let split = table.regions[1].info.start_key.clone();
+        let mut times: Vec<i64> = all.iter().map(|line| line.timestamp).collect();
+        times.sort_unstable();
+        let (low, high) = (times[times.len() / 4], times[times.len() / 2]);
+        let cases: Vec<(TableScan, Chosen<'_>)> = vec![
+            (scan().start(row(3)).stop(row(7)), Box::new(|it| it.row >= row(3) && it.row < row(7))),
+            (scan().start(&split), Box::new(|it| it.row >= split)),
+            (scan().stop(&split), Box::new(|it| it.row < split)),
+            (scan().start(row(5)).stop(row(5)), Box::new(|_| false)),
+            (scan().row(row(5)), Box::new(|it| it.row == row(5))),
+            (scan().row(&split), Box::new(|it| it.row == split)),
+            (scan().row("no such row"), Box::new(|_| false)),
+            (scan().prefix("row-001"), Box::new(|it| it.row.starts_with(b"row-001"))),
+            (
+                scan().prefix("row-001").start("row-0012").stop("row-0013"),
+                Box::new(|it| it.row.starts_with(b"row-0012")),
+            ),
+            (scan().family(&family), Box::new(|it| it.family == family)),
+            (
+                scan().column(&family, &qualifier),
+                Box::new(|it| it.family == family && it.qualifier == qualifier),
+            ),
+            (
+                scan().row(row(4)).column(&family, &qualifier),
+                Box::new(|it| it.row == row(4) && it.family == family && it.qualifier == qualifier),
+            ),
+            (
+                scan().time_range(Timestamp::new(low), Timestamp::new(high)),
+                Box::new(|it| (low..high).contains(&it.timestamp)),
+            ),
+        ];
+        for (number, (scan, is_chosen)) in cases.into_iter().enumerate() {
+            let expected: Vec<String> =
+                all.iter().filter(|line| is_chosen(line)).map(|line| line.text.clone()).collect();
+            for threads in [1, 3] {
+                let scan = scan.clone().raw(true).threads(threads).part_len(1);
+                let cells = table.scan(&scan).expect("sound");
+                check(&format!("{name}, case {number}"), cells, &expected);
+            }
+        }
+        let one = table.get(row(5), &scan().raw(true)).expect("sound");
+        assert_eq!(one.len(), all.iter().filter(|line| line.row == row(5)).count());
+        let newest = lines(table.scan(&scan().versions(1)).expect("sound"));
+        let mut columns: Vec<_> = parsed(&newest)
+            .into_iter()
+            .map(|line| (line.row, line.family, line.qualifier))
+            .collect();
+        let cells = columns.len();
+        columns.dedup();
+        assert_eq!(columns.len(), cells, "{name}: a column has more than one version");
+    }
+}
+
+#[test]
+fn the_cells_of_the_regions_make_those_of_the_table() {
+    let copy = RootCopy::new();
+    let table = open(&copy).snapshot("s2").expect("sound").table;
+    let by_region = table
+        .regions
+        .iter()
+        .flat_map(|region| lines(table.scan_region(region, &scan()).expect("sound")));
+    let by_region: Vec<String> = by_region.collect();
+    check("s2", table.scan(&scan()).expect("sound"), &by_region);
+    assert!(table.regions.len() > 2);
+}
+
+#[test]
+fn a_single_row_reads_few_files_and_blocks() {
+    let copy = RootCopy::new();
+    let table = open(&copy).snapshot("s4").expect("sound").table;
+    let mut all = table.scan(&scan()).expect("sound");
+    while all.next_ref().expect("sound").is_some() {}
+    let all = *all.trace();
+    let mut one = table.scan(&scan().row("row-01500")).expect("sound");
+    while one.next_ref().expect("sound").is_some() {}
+    let one = *one.trace();
+    assert_eq!(
+        all.files_considered,
+        table.regions.iter().map(|it| it.files().count() as u64).sum::<u64>()
+    );
+    assert!(one.files_considered < all.files_considered, "only the files of one region");
+    assert!(one.files_skipped_by_range > 0 && one.filter_checks > 0, "{one:?}");
+    assert!(one.files_skipped_by_filter > 0, "{one:?}");
+    assert!(one.data_blocks() * 10 < all.data_blocks(), "{one:?}");
+    let future = Timestamp::new(1 << 50);
+    let mut none = table.scan(&scan().time_range(future, Timestamp::LATEST)).expect("sound");
+    assert!(none.next_ref().expect("sound").is_none());
+    let none = *none.trace();
+    assert_eq!((none.files_skipped_by_time, none.data_blocks()), (all.files_considered, 0));
+}
+
+#[test]
+fn a_family_that_the_table_does_not_have_is_an_error() {
+    let copy = RootCopy::new();
+    let table = open(&copy).snapshot("s1").expect("sound").table;
+    let error = table.scan(&scan().family("f9")).expect_err("no such family");
+    assert!(error.to_string().ends_with("table t1 has no family f9; it has f1, f2"), "{error}");
+}
+
+#[test]
+fn a_row_of_hbase_meta_is_not_taken_for_the_rows_after_it_in_its_order() {
+    let copy = RootCopy::new();
+    let meta = open(&copy).table(&"hbase:meta".parse().expect("a name")).expect("sound");
+    let scan = scan().with_logs(true);
+    // The rows of the regions of t1 are between `t1` and `t1\0`.
+    let all: Vec<_> = meta.scan(&scan).expect("sound").map(|cell| cell.expect("sound")).collect();
+    assert!(all.iter().any(|cell| cell.row().starts_with(b"t1,")));
+    let rows = ["t1", "no such table"].map(str::as_bytes);
+    for row in rows.into_iter().chain(all.iter().map(sstable::Cell::row)) {
+        let one = meta.scan(&scan.clone().row(row)).expect("sound");
+        let one: Vec<_> = one.map(|cell| cell.expect("sound")).collect();
+        let expected: Vec<_> = all.iter().filter(|cell| cell.row() == row).cloned().collect();
+        assert_eq!(one, expected, "{}", sstable::escape(row));
+    }
+}
+
+#[test]
+fn logs_that_are_read_once_serve_several_scans() {
+    let copy = RootCopy::new();
+    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
+    let table = root.table(&"t1".parse().expect("a name")).expect("sound");
+    let scan = TableScan::default().with_logs(true);
+    let cells = |scan: &TableScan| -> Vec<Cell> {
+        table.scan(scan).and_then(Iterator::collect).expect("sound")
+    };
+    let all = cells(&scan);
+    assert!(all.len() > cells(&TableScan::default()).len());
+    let row = scan.clone().row("row-00077");
+    let of_row = cells(&row);
+    let read = table.read_logs(&scan).expect("sound");
+    let part = table.read_logs(&scan.clone().start("row-01000").family("f1")).expect("sound");
+    // The logs are gone: only what was read before has their cells.
+    for log in &table.logs {
+        std::fs::remove_file(log).expect("ours");
+    }
+    assert!(cells(&scan.clone().unflushed(read.clone())) == all);
+    assert!(cells(&row.clone().unflushed(read.clone())) == of_row);
+    let mut regions = Vec::new();
+    for region in &table.regions {
+        let scanned = table.scan_region(region, &scan.clone().unflushed(read.clone()));
+        regions.extend(scanned.and_then(Iterator::collect::<Result<Vec<_>, _>>).expect("sound"));
+    }
+    assert!(regions == all);
+    // What was read does not include these rows or families: the logs are read, and are missing.
+    for other in [row, scan.clone().start("row-01500"), scan.family("f1")] {
+        assert!(table.scan(&other.unflushed(part.clone())).is_err());
+    }
+}
