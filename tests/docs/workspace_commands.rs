@@ -137,14 +137,14 @@ fn targets(manifest: &str) -> (String, Targets) {
 fn an_unknown_package_test_script_or_folder_is_found() {
     let names = Names::read(&crate::page::workspace());
     let problem = |command| names.problem(command);
-    assert_eq!(problem("EVERY_BIT=1 cargo test --release -p tests --test corrupt flipped"), None);
+    assert_eq!(
+        problem("EVERY_BIT=1 cargo test --release -p tests --test damage hfiles::a_flipped"),
+        None
+    );
     assert_eq!(problem("cd fuzz && cargo +nightly fuzz run diff"), None);
     assert_eq!(problem("cargo run -p hfile-store --example guard"), None);
     assert_eq!(problem("cargo test -p test"), Some("there is no package test".into()));
-    assert_eq!(
-        problem("cargo test -p tests --test corupt"),
-        Some("there is no test corupt".into())
-    );
+    assert_eq!(problem("cargo test -p tests --test damag"), Some("there is no test damag".into()));
     assert_eq!(problem("benches/remak gets"), Some("there is no benches/remak".into()));
     let problems = |line: &str| names.manifest_problems(&[line.to_owned()]).len();
     assert_eq!(problems("store = { path = \"hfile/crates/store\", package = \"hfile-store\" }"), 0);

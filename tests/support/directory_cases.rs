@@ -2,7 +2,7 @@
 //!
 //! A case is a copy of a root directory that HBase wrote, one change to it, and the outcome: HBase's cells,
 //! perhaps with a warning, or an error. The same cases run through scan, get, export and verify of the command
-//! line (`tests/cli_directory_cases.rs`), Arrow (`tests/arrow.rs`), Python (`crates/python/tests/test_cases.py`)
+//! line (`tests/cli_hbase/directory_cases.rs`), Arrow (`tests/arrow.rs`), Python (`crates/python/tests/test_cases.py`)
 //! and SQL (`crates/datafusion/tests/cases.rs`).
 
 use std::fs;

@@ -30,7 +30,7 @@ use crate::store_parts;
 /// Reads a file that contains an input; returns whether the read succeeded.
 pub type Target = fn(&[u8]) -> bool;
 
-/// The fuzz targets by name, as in `fuzz/`; `tests/fuzz_corpus.rs` replays their inputs.
+/// The fuzz targets by name, as in `fuzz/`; `tests/damage/fuzz_corpus.rs` replays their inputs.
 pub const TARGETS: [(&str, Target); 17] = [
     ("reader", reader),
     ("plain", plain),

@@ -1,7 +1,7 @@
 //! What `restore_snapshot` took back is not returned: cells of logs, and files in the archive.
 //!
 //! Cells of logs that were written before HBase last opened their region are left out, and named.
-//! `tests/cli_snapshot_judge.rs` compares tables that HBase restored.
+//! `tests/cli_hbase/snapshot_judge.rs` compares tables that HBase restored.
 
 use std::collections::BTreeMap;
 use std::fs;

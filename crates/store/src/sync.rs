@@ -3,8 +3,8 @@
 //! | built with      | types of  | used by                                                     |
 //! |-----------------|-----------|-------------------------------------------------------------|
 //! | no option       | `std`     | all users                                                   |
-//! | `--cfg loom`    | `loom`    | `tests/orders.rs`: all interleavings of small models        |
-//! | `--cfg shuttle` | `shuttle` | `tests/orders.rs`: 100,000 random interleavings             |
+//! | `--cfg loom`    | `loom`    | `tests/interleavings/main.rs`: all interleavings of small models        |
+//! | `--cfg shuttle` | `shuttle` | `tests/interleavings/main.rs`: 100,000 random interleavings             |
 //!
 //! So the model checkers run the store itself. [`Arc`](std::sync::Arc) and
 //! [`OnceLock`](std::sync::OnceLock) are always `std`'s, because no thread waits for either.

@@ -1,4 +1,4 @@
-//! Property tests of Hadoop's filters, and damaged bytes. `tests/originals.rs` compares with
+//! Property tests of Hadoop's filters, and damaged bytes. `tests/filters/reference_impls/java.rs` compares with
 //! Hadoop.
 
 use std::num::NonZeroU32;

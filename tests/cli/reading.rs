@@ -1,0 +1,321 @@
+//! Output, messages and exit statuses of `hfile`: help, and the verbs that read.
+//!
+//! HBase wrote the files under `data/hfile`; `manifest.json` has what HBase read from each.
+
+#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::command_line::{
+    command, data, directory, failure, field, golden_cells, hfile, json, manifest, path, stdout,
+    text,
+};
+
+#[test]
+fn the_help_of_every_verb_ends_in_examples() {
+    for verb in [
+        "bench",
+        "info",
+        "layout",
+        "stats",
+        "verify",
+        "cat",
+        "get",
+        "build",
+        "recompress",
+        "salvage",
+        "store",
+        "store create",
+        "store put",
+        "store increment",
+        "store append",
+        "store get",
+        "store delete",
+        "store scan",
+        "store flush",
+        "store compact",
+        "store stats",
+        "store explain",
+        "store import",
+        "store export",
+        "store checkpoint",
+        "store verify",
+        "store salvage",
+    ] {
+        let args: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
+        let help = stdout(&args);
+        let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{verb}"));
+        assert!(examples.contains(&format!("hfile {verb}")), "{verb}: {examples}");
+    }
+    assert!(stdout(&["--help"]).contains("Exit status: 0 success"));
+}
+
+#[test]
+fn wrong_usage_ends_with_status_2() {
+    for args in [
+        &[][..],
+        &["frobnicate"],
+        &["info"],
+        &["cat", "--format", "xml", "s01-default.hfile"],
+        &["bench", "--gets", "0"],
+        &["bench", "--filters", "bloomy"],
+        &["build", "--from", "cells", "s03-one-cell.cells.ndjson"],
+    ] {
+        let (status, _) = failure(args);
+        assert_eq!(status, 2, "{args:?}");
+    }
+    let (_, message) = failure(&["bench", "--filters", "bloomy"]);
+    assert!(message.contains("[possible values: none, hbase-bloom, classic-bloom"), "{message}");
+}
+
+#[test]
+fn names_are_accepted_in_any_case() {
+    let directory = directory();
+    let cells = path(&directory, "cells.ndjson");
+    fs::write(&cells, stdout(&["cat", "--format", "CELLS", "s01-default.hfile"])).expect("ours");
+    let settings = path(&directory, "settings.json");
+    let spec = r#"{"compression":"lz4","encoding":"Fast_Diff","bloom":"rowcol","checksum":"crc32",
+        "bloomHash":"Murmur3","filter":"RIBBON","comparator":"bytes","createTime":5,"includesTags":false}"#;
+    fs::write(&settings, spec).expect("ours");
+    let build = |name: &str, options: &[&str]| {
+        let out = path(&directory, name);
+        stdout(&[&["build", "--from", "Cells", &cells, "--output", &out][..], options].concat());
+        let info = json(&["info", "--json", &out]);
+        fs::remove_file(&out).expect("ours");
+        ["compression", "encoding", "checksum", "bloom", "filter"].map(|name| info[name].clone())
+    };
+    let upper = [
+        "--compression=LZ4",
+        "--data-block-encoding=FAST_DIFF",
+        "--bloom-type=ROWCOL",
+        "--checksum=CRC32",
+        "--bloom-hash=murmur3",
+        "--filter=ribbon",
+        "--comparator=BYTES",
+    ];
+    let mixed = [
+        "--compression=lz4",
+        "--data-block-encoding=fast_diff",
+        "--bloom-type=RowCol",
+        "--checksum=crc32",
+        "--bloom-hash=MURMUR3",
+        "--filter=Ribbon",
+        "--comparator=bytes",
+    ];
+    let expected = build("upper", &upper);
+    assert_eq!(expected[0], "LZ4");
+    assert_eq!(build("mixed", &mixed), expected);
+    assert_eq!(build("spec", &["--options", &settings]), expected);
+    let store = path(&directory, "store");
+    let family = ["--compression", "Snappy", "--bloom-type", "rowcol", "--filter", "Cuckoo"];
+    stdout(&[&["store", "create", &store, "f", "--keep-deleted-cells=ttl"][..], &family].concat());
+}
+
+#[test]
+fn cat_prints_every_golden_file_cell_for_cell() {
+    let files = manifest();
+    assert!(files.len() >= 41);
+    for file in &files {
+        let output = hfile(&["cat", "--format", "cells", field(file, "file")]);
+        assert!(output.status.success(), "{}: {}", file["name"], text(&output.stderr));
+        assert!(output.stdout == golden_cells(file), "{} differs", file["name"]);
+    }
+}
+
+#[test]
+fn cat_prints_a_part_of_a_file() {
+    let all = stdout(&["cat", "s01-default.hfile"]);
+    let first = all.lines().next().expect("cells");
+    assert!(first.starts_with("K: row0000000738/f:q1/1700000552496/Put/vlen=5/seqid=0 V: n fox"));
+    assert_eq!(stdout(&["cat", "--limit", "1", "s01-default.hfile"]), format!("{first}\n"));
+
+    let rows = ["--start", "row0000001728", "--stop", "hex:726f7730303030303032"];
+    let part = stdout(&[&["cat", "s01-default.hfile"], &rows[..]].concat());
+    let expected: String = all
+        .lines()
+        .filter(|line| line.starts_with("K: row0000001728/"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(part, expected);
+}
+
+#[test]
+fn info_agrees_with_hbase_on_every_golden_file() {
+    for file in manifest() {
+        let info = json(&["info", "--json", field(&file, "file")]);
+        let expect = &file["expect"];
+        assert_eq!(info["schema"], 1);
+        assert_eq!(info["file"], file["file"]);
+        assert_eq!(info["size"], expect["size"]);
+        assert_eq!(info["cells"], expect["entries"]);
+        assert_eq!(info["compression"], expect["compression"]);
+        assert_eq!(info["encoding"], expect["encoding"]);
+        assert_eq!(info["index_levels"], expect["trailer"]["numDataIndexLevels"]);
+        let checksums = expect["checksumTypes"].as_object().expect("an object");
+        assert!(checksums.contains_key(field(&info, "checksum")), "{info}");
+        assert!(info["filter"].is_null());
+        for (ours, theirs) in [
+            ("hash", "hash"),
+            ("hash_count", "hashCount"),
+            ("chunks", "chunks"),
+            ("keys", "keys"),
+            ("bits_per_key", "bitsPerKey"),
+        ] {
+            assert_eq!(info["bloom"][ours], expect["bloom"][theirs], "{} {ours}", file["name"]);
+        }
+        if !info["bloom"].is_null() {
+            assert_eq!(info["bloom"]["type"], expect["bloomType"]);
+            let rate = |value: &Value| value.as_f64().expect("a number");
+            let difference =
+                rate(&info["bloom"]["error_rate"]) - rate(&expect["bloom"]["expectedFpr"]);
+            assert!(difference.abs() < 1e-6, "{info}");
+        }
+    }
+}
+
+#[test]
+fn info_fits_on_one_screen_per_file() {
+    let screen = stdout(&["info", "s01-default.hfile", "s02-empty.hfile"]);
+    for line in ["cells         1,200", "encoding      NONE", "index         1 level, 1 entry"] {
+        assert!(screen.contains(line), "{line} in\n{screen}");
+    }
+    assert!(screen.lines().count() <= 2 * 24 + 1, "{screen}");
+}
+
+#[test]
+fn layout_lists_as_many_blocks_as_hbase_counts() {
+    for file in manifest() {
+        let layout = json(&["layout", "--json", field(&file, "file")]);
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut end = 0;
+        for block in layout["blocks"].as_array().expect("blocks") {
+            assert_eq!(block["offset"], end, "blocks stand back to back");
+            end += block["size"].as_u64().expect("a size");
+            *counts.entry(field(block, "type")).or_default() += 1;
+        }
+        assert_eq!(end + 4096, layout["size"].as_u64().expect("a size"), "the trailer follows");
+        let counts = serde_json::to_value(counts).expect("JSON");
+        assert_eq!(counts, file["expect"]["blocks"], "{}", file["name"]);
+    }
+    let text = stdout(&["layout", "s01-default.hfile", "s02-empty.hfile"]);
+    assert!(text.contains("BLOOM_CHUNK"), "{text}");
+}
+
+#[test]
+fn verify_accepts_every_golden_file_and_locates_damage() {
+    let names: Vec<String> = manifest().iter().map(|file| field(file, "file").to_owned()).collect();
+    let args: Vec<&str> =
+        ["verify", "--json"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let reports = stdout(&args);
+    assert_eq!(reports.lines().count(), names.len());
+    for line in reports.lines() {
+        let report: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(report["ok"], true, "{report}");
+    }
+
+    let directory = directory();
+    let damaged = path(&directory, "damaged.hfile");
+    let mut bytes = fs::read(data().join("s01-default.hfile")).expect("committed");
+    bytes[1000] ^= 1;
+    fs::write(&damaged, &bytes).expect("disk takes it");
+    let output = hfile(&["verify", "--json", &damaged, "s02-empty.hfile"]);
+    assert_eq!(output.status.code(), Some(1));
+    let lines = text(&output.stdout);
+    let report: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&report["ok"], &report["errors"][0]["offset"]), (&Value::Bool(false), &0.into()));
+    assert_eq!(report["errors"][0]["block"], "DATA");
+    // Consequences of the damage are not reported as further damage.
+    assert_eq!(report["errors"].as_array().map(Vec::len), Some(1), "{report}");
+    assert_eq!(report["totals_checked"], false);
+    let told = text(&hfile(&["verify", &damaged]).stdout);
+    assert_eq!(told.matches("totals not checked").count(), 1, "{told}");
+
+    // An unreadable file does not stop the check of the others, and takes precedence in the status.
+    let output = hfile(&["verify", "nowhere.hfile", "s02-empty.hfile"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stdout).starts_with("s02-empty.hfile: sound"));
+}
+
+#[test]
+fn get_finds_a_row_and_explains_the_search() {
+    let row = "row0000001728";
+    let args = ["get", "s01-default.hfile", "s15-extra-file-info.hfile", row];
+    let found = stdout(&args);
+    assert_eq!(
+        found,
+        stdout(&["cat", "s01-default.hfile", "--start", row, "--stop", "row0000002"])
+    );
+
+    let explained = json(&[&args[..], &["--json"]].concat());
+    assert_eq!(explained["found"], true);
+    assert_eq!(explained["row"], row);
+    assert_eq!(explained["cells"].as_array().expect("cells").len(), found.lines().count());
+    assert_eq!(explained["files"][0]["outcome"], "found");
+    assert_eq!(explained["files"][0]["data_blocks"], 1);
+    assert_eq!(explained["files"][1]["data_blocks"], 0);
+    assert!(stdout(&[&args[..], &["--explain"]].concat()).contains("found"));
+}
+
+#[test]
+fn a_row_that_is_in_no_file_ends_with_status_1() {
+    let output = hfile(&["get", "--explain", "s01-default.hfile", "row0000001729"]);
+    assert_eq!(output.status.code(), Some(1));
+    let way = text(&output.stdout);
+    assert!(way.contains("its filter said no"), "{way}");
+    assert!(text(&output.stderr).is_empty());
+}
+
+// --- damage and failures -------------------------------------------------------------------------
+
+#[test]
+fn a_flipped_bit_is_an_error_that_names_file_offset_and_block() {
+    let directory = directory();
+    let damaged = path(&directory, "damaged.hfile");
+    let mut bytes = fs::read(data().join("s01-default.hfile")).expect("committed");
+    bytes[1000] ^= 1;
+    fs::write(&damaged, &bytes).expect("disk takes it");
+    let output = hfile(&["cat", &damaged]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty(), "not one cell of the damaged block is shown");
+    let message = text(&output.stderr);
+    assert!(message.starts_with(&format!("hfile: {damaged}: DATA block at 0x0: ")), "{message}");
+    assert!(
+        message.contains("\nnext: list all damage and the affected rows with hfile verify FILE"),
+        "{message}"
+    );
+
+    fs::write(&damaged, &bytes[..bytes.len() - 100]).expect("disk takes it");
+    let (status, message) = failure(&["info", &damaged]);
+    assert_eq!(status, 1);
+    assert!(message.starts_with(&format!("hfile: {damaged}: ")), "{message}");
+}
+
+#[test]
+fn a_missing_file_ends_with_status_3_and_its_name() {
+    for verb in ["info", "cat"] {
+        let (status, message) = failure(&[verb, "nowhere.hfile"]);
+        assert_eq!(status, 3);
+        assert!(message.starts_with("hfile: nowhere.hfile: cannot "), "{message}");
+        assert!(message.ends_with("\nnext: check the path\n"), "{message}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = command(&["cat", "s01-default.hfile"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+// --- writing -------------------------------------------------------------------------------------

@@ -1,0 +1,432 @@
+//! Which rows `verify` reports as possibly missing, and which `salvage` saves.
+
+#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::command_line::{directory, entries, failure, field, hfile, json, path, stdout, text};
+
+/// Writes a file of 20,000 rows `row00000` …, with the given options.
+fn sound(options: &[&str]) -> (TempDir, String) {
+    let directory = directory();
+    let (input, file) = (path(&directory, "in.csv"), path(&directory, "a.hfile"));
+    let rows: String = (0..20_000).map(|row| format!("row{row:05},value {row}\n")).collect();
+    fs::write(&input, format!("k,f:q\n{rows}")).expect("disk takes it");
+    let build =
+        ["build", "--from", "csv", &input, "--row", "k", "--timestamp", "5", "--output", &file];
+    stdout(&[&build[..], &["--block-size", "8KiB"], options].concat());
+    fs::remove_file(input).expect("ours");
+    (directory, file)
+}
+
+/// Returns the offsets of the data blocks.
+fn data_blocks(file: &str) -> Vec<u64> {
+    let layout = json(&["layout", "--json", file]);
+    let blocks = layout["blocks"].as_array().expect("blocks").clone();
+    let is_data = |block: &&Value| field(block, "type").ends_with("DATA");
+    blocks.iter().filter(is_data).map(|block| block["offset"].as_u64().expect("a place")).collect()
+}
+
+fn flip(file: &str, at: u64) {
+    let mut bytes = fs::read(file).expect("there");
+    bytes[at as usize] ^= 1;
+    fs::write(file, bytes).expect("writable");
+}
+
+fn rows(file: &str) -> BTreeSet<String> {
+    let csv = stdout(&["cat", "--format", "csv", file]);
+    csv.lines().skip(1).map(|line| line[..8].to_owned()).collect()
+}
+
+fn verified(file: &str) -> Value {
+    let output = hfile(&["verify", "--json", file]);
+    assert_eq!(output.status.code(), Some(1));
+    serde_json::from_slice(&output.stdout).expect("an object")
+}
+
+/// The lost rows lie between the reported rows, in `verify` and in `salvage`; all others are saved.
+#[test]
+fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
+    for options in [
+        &[][..],
+        &["--data-block-encoding", "FAST_DIFF", "--compression", "LZ4", "--bloom-type", "ROW"],
+    ] {
+        let (directory, file) = sound(options);
+        let all = rows(&file);
+        let blocks = data_blocks(&file);
+        assert!(blocks.len() > 8, "{blocks:?}");
+        // The first block, two adjacent blocks, and the last.
+        let damaged = [0, 3, 4, blocks.len() - 1];
+        for index in damaged {
+            flip(&file, blocks[index] + 60);
+        }
+        let report = verified(&file);
+        let errors = report["errors"].as_array().expect("errors");
+        assert_eq!(errors.len(), damaged.len(), "{report}");
+
+        let output = path(&directory, "saved.hfile");
+        let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
+        assert_eq!(salvage.status.code(), Some(1), "{}", text(&salvage.stderr));
+        let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        stdout(&["verify", &output]);
+        let saved = rows(&output);
+        assert_eq!(salvage["cells"], saved.len());
+        assert_eq!(salvage["cells_stated"], 20_000);
+        let missing: Vec<&String> = all.difference(&saved).collect();
+        assert!(!missing.is_empty() && missing.len() < 6_000, "{}", missing.len());
+
+        let mut between = BTreeSet::new();
+        for (index, (error, block)) in errors.iter().zip(damaged).enumerate() {
+            assert_eq!(error["offset"], blocks[block]);
+            // Two adjacent blocks are one loss.
+            let ours = &salvage["lost"][[0, 1, 1, 2][index]];
+            assert!(index == 2 || error["offset"] == ours["offset"]);
+            for end in ["first_row", "last_row"] {
+                assert_eq!(error[end], ours[end], "{error} {ours}");
+            }
+            let (first, last) = (error["first_row"].as_str(), error["last_row"].as_str());
+            assert_eq!((first.is_none(), last.is_none()), (index == 0, index == 3), "{error}");
+            for end in [first, last].into_iter().flatten() {
+                assert!(saved.contains(end), "{end} is a sound row");
+            }
+            let is_between = |row: &&String| {
+                first.is_none_or(|first| row.as_str() > first)
+                    && last.is_none_or(|last| row.as_str() < last)
+            };
+            between.extend(all.iter().filter(is_between));
+        }
+        assert!(
+            between.iter().copied().eq(missing),
+            "the ranges hold the lost rows, and no sound one"
+        );
+        assert_eq!(salvage["lost"][1]["bytes"], blocks[5] - blocks[3]);
+        assert_eq!(entries(&directory), 2);
+
+        // The new file has the settings of the damaged file.
+        let [old, new] = [&file, &output].map(|file| json(&["info", "--json", file]));
+        for setting in ["compression", "encoding", "checksum", "time_range"] {
+            assert_eq!(old[setting], new[setting]);
+        }
+        assert_eq!(old["bloom"]["type"], new["bloom"]["type"]);
+    }
+}
+
+#[test]
+fn the_text_report_names_rows() {
+    let (directory, file) = sound(&[]);
+    let blocks = data_blocks(&file);
+    flip(&file, blocks[2] + 60);
+    let said = text(&hfile(&["verify", &file]).stdout);
+    let line = said.lines().find(|line| line.contains("may be missing")).expect("the rows");
+    assert!(line.starts_with("    rows from row00") && line.contains(" to row00"), "{said}");
+    let output = path(&directory, "saved.hfile");
+    let salvaged = text(&hfile(&["salvage", &file, "--output", &output]).stdout);
+    assert!(salvaged.contains(" of the 20,000 cells of "), "{salvaged}");
+    assert!(salvaged.lines().any(|told| told == line), "{salvaged}");
+    let (_, said) = failure(&["cat", &file]);
+    assert!(said.contains("hfile salvage FILE --output NEW"), "{said}");
+    assert!(!said.contains("can be trusted"), "{said}");
+}
+
+/// Returns the offsets of the blocks of a type.
+fn blocks_of(file: &str, block_type: &str) -> Vec<u64> {
+    let layout = json(&["layout", "--json", file]);
+    let blocks = layout["blocks"].as_array().expect("blocks").iter();
+    let of_type = blocks.filter(|block| field(block, "type") == block_type);
+    of_type.map(|block| block["offset"].as_u64().expect("a place")).collect()
+}
+
+/// Settings with leaf and intermediate index blocks, and a Bloom filter.
+const LEAVES: [&str; 6] =
+    ["--index-block-size", "200B", "--index-min-entries", "2", "--bloom-type", "ROW"];
+
+/// `verify` and `salvage` continue at the next block and report the same loss.
+#[test]
+fn an_unreadable_header_costs_only_its_block() {
+    let (directory, file) = sound(&LEAVES);
+    let all = rows(&file);
+    let (blocks, bytes) = (data_blocks(&file), fs::read(&file).expect("there"));
+    let last = blocks.len() - 1;
+    // The first block, one in the middle, the last, two apart, two adjacent.
+    for damaged in [&[0][..], &[5], &[last], &[3, 20], &[7, 8]] {
+        fs::write(&file, &bytes).expect("writable");
+        for &index in damaged {
+            flip(&file, blocks[index]);
+        }
+        let output = path(&directory, "saved.hfile");
+        let salvage = hfile(&["salvage", "--json", "--force", &file, "--output", &output]);
+        let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        let saved = rows(&output);
+        let missing: Vec<&String> = all.difference(&saved).collect();
+        assert!(missing.len() < 600 * damaged.len(), "{damaged:?}: {}", missing.len());
+
+        let report = verified(&file);
+        let errors = report["errors"].as_array().expect("errors");
+        assert_eq!(errors.len(), damaged.len(), "{report}");
+        assert_eq!(report["cells"], saved.len(), "{damaged:?}");
+        let mut between = BTreeSet::new();
+        for (error, index) in errors.iter().zip(damaged) {
+            assert_eq!(error["offset"], blocks[*index]);
+            let (first, last_row) = (error["first_row"].as_str(), error["last_row"].as_str());
+            assert_eq!((first.is_none(), last_row.is_none()), (*index == 0, *index == last));
+            let is_between = |row: &&String| {
+                first.is_none_or(|first| row.as_str() > first)
+                    && last_row.is_none_or(|last| row.as_str() < last)
+            };
+            between.extend(all.iter().filter(is_between));
+            let is_same = |lost: &Value| {
+                lost["first_row"] == error["first_row"] && lost["last_row"] == error["last_row"]
+            };
+            let saved_beside = salvage["lost"].as_array().expect("a list");
+            assert!(saved_beside.iter().any(is_same), "{error} in {salvage}");
+        }
+        assert!(between.iter().copied().eq(missing), "{damaged:?}: the lost rows, and no others");
+    }
+}
+
+/// Data blocks between damaged index and filter blocks lose nothing.
+#[test]
+fn an_unreadable_header_of_an_index_block_or_a_filter_costs_no_rows() {
+    let (_directory, file) = sound(&LEAVES);
+    let bytes = fs::read(&file).expect("there");
+    for block_type in ["LEAF_INDEX", "BLOOM_CHUNK", "INTERMEDIATE_INDEX"] {
+        let places = blocks_of(&file, block_type);
+        for at in [places[0], places[places.len() - 1]] {
+            fs::write(&file, &bytes).expect("writable");
+            flip(&file, at);
+            let report = verified(&file);
+            let errors = report["errors"].as_array().expect("errors");
+            assert_eq!(errors.len(), 1, "{block_type}: {report}");
+            assert_eq!((&errors[0]["offset"], &report["cells"]), (&at.into(), &20_000.into()));
+            assert!(errors[0].get("first_row").is_none(), "{block_type}: {report}");
+            let said = text(&hfile(&["verify", &file]).stdout);
+            assert!(!said.contains("may be missing"), "{said}");
+        }
+        fs::write(&file, &bytes).expect("writable");
+    }
+}
+
+#[test]
+fn a_sound_file_is_salvaged_whole_with_its_filter() {
+    let (directory, file) = sound(&["--filter", "blocked-bloom", "--bloom-type", "ROW"]);
+    let output = path(&directory, "saved.hfile");
+    let report = json(&["salvage", "--json", &file, "--output", &output]);
+    assert_eq!((&report["cells"], &report["lost"]), (&20_000.into(), &Value::Array(Vec::new())));
+    assert!(stdout(&["diff", &file, &output]).contains("20,000"));
+    stdout(&["verify", &output]);
+    let filter = json(&["info", "--json", &output])["filter"].clone();
+    assert_eq!((&filter["kind"], &filter["keys"]), (&"blocked-bloom".into(), &20_000.into()));
+
+    // A damaged filter is not needed.
+    let layout = json(&["layout", "--json", &file]);
+    for block in layout["blocks"].as_array().expect("blocks") {
+        if ["META", "BLOOM_CHUNK"].contains(&field(block, "type")) {
+            flip(&file, block["offset"].as_u64().expect("a place") + 60);
+        }
+    }
+    let salvage = hfile(&["salvage", "--json", &file, "--output", &output, "--force"]);
+    let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+    assert_eq!(report["cells"], 20_000, "{report}");
+    stdout(&["verify", &output]);
+    for lost in report["lost"].as_array().expect("a list") {
+        assert!(lost.get("first_row").is_none(), "no rows are lost with a filter: {lost}");
+    }
+}
+
+/// Damage to a META block loses no rows, even if its header is unreadable.
+#[test]
+fn no_rows_are_reported_lost_if_all_cells_are_saved() {
+    for at in [0, 60] {
+        let (directory, file) = sound(&["--filter", "blocked-bloom"]);
+        let layout = json(&["layout", "--json", &file]);
+        let blocks = layout["blocks"].as_array().expect("blocks");
+        let meta = blocks.iter().find(|block| field(block, "type") == "META").expect("a filter");
+        flip(&file, meta["offset"].as_u64().expect("a place") + at);
+        let output = path(&directory, "saved.hfile");
+        let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
+        let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        assert_eq!(report["cells"], 20_000, "{report}");
+        assert_eq!(report["cells_refused"], 0, "{report}");
+        let lost = report["lost"].as_array().expect("a list");
+        assert!(lost.iter().all(|lost| lost.get("first_row").is_none()), "{report}");
+    }
+    // With a lost data block, too, a META block has no lost rows.
+    let (directory, file) = sound(&["--filter", "blocked-bloom"]);
+    let layout = json(&["layout", "--json", &file]);
+    let blocks = layout["blocks"].as_array().expect("blocks");
+    let meta = blocks.iter().find(|block| field(block, "type") == "META").expect("a filter");
+    flip(&file, meta["offset"].as_u64().expect("a place") + 60);
+    flip(&file, data_blocks(&file)[2] + 60);
+    let output = path(&directory, "saved.hfile");
+    let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
+    let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+    let named = |block: &str| {
+        let lost = report["lost"].as_array().expect("a list");
+        let found = lost.iter().find(|lost| lost["block"] == block);
+        found.map(|lost| lost.get("first_row").is_some())
+    };
+    assert_eq!(named("DATA"), Some(true), "{report}");
+    assert_ne!(named("META"), Some(true), "{report}");
+}
+
+#[test]
+fn a_salvage_to_stdout_reports_on_stderr() {
+    let (directory, file) = sound(&[]);
+    flip(&file, data_blocks(&file)[2] + 60);
+    let salvage = hfile(&["salvage", &file, "--output", "-"]);
+    assert_eq!(salvage.status.code(), Some(1));
+    let said = text(&salvage.stderr);
+    assert!(said.contains("  lost: ") && said.contains("may be missing or incomplete"), "{said}");
+    assert!(said.contains("was not checked; check it with hfile verify"), "{said}");
+    let saved = path(&directory, "saved.hfile");
+    fs::write(&saved, &salvage.stdout).expect("disk takes it");
+    stdout(&["verify", &saved]);
+    let salvage = hfile(&["salvage", "--json", &file, "--output", "-"]);
+    let report: Value = serde_json::from_slice(&salvage.stderr).expect("an object on stderr");
+    assert_eq!(report["lost"].as_array().map(Vec::len), Some(1), "{report}");
+}
+
+#[test]
+fn a_file_without_a_sound_trailer_is_refused_by_name() {
+    let (directory, file) = sound(&[]);
+    let output = path(&directory, "saved.hfile");
+    let bytes = fs::read(&file).expect("there");
+    for damaged in [&bytes[..bytes.len() - 100], &bytes[..bytes.len() / 2]] {
+        fs::write(&file, damaged).expect("writable");
+        let (status, said) = failure(&["salvage", &file, "--output", &output]);
+        assert_eq!(status, 1, "{said}");
+        assert!(said.contains("salvage needs a sound trailer, file info and index root"), "{said}");
+        assert_eq!(entries(&directory), 1);
+    }
+    fs::write(&file, b"").expect("writable");
+    let (status, said) = failure(&["salvage", &file, "--output", &output]);
+    assert!(status == 1 && said.contains("is empty") && said.contains("next: restore"), "{said}");
+    fs::write(&file, &bytes).expect("writable");
+    let (status, said) = failure(&["salvage", &file, "--output", &file, "--force"]);
+    assert!(status == 2 && said.contains("the damaged file itself"), "{said}");
+    assert_eq!(fs::read(&file).expect("there"), bytes);
+    let (status, _) = failure(&["salvage", "nowhere.hfile", "--output", &output]);
+    assert_eq!(status, 3);
+}
+
+/// More files than threads; reports come in the given order, regardless of which file is done first.
+#[test]
+fn many_files_are_verified_and_reported_in_the_given_order() {
+    let (directory, file) = sound(&[]);
+    let bytes = fs::read(&file).expect("there");
+    let names: Vec<String> =
+        (0..40).map(|number| path(&directory, &format!("{number}.hfile"))).collect();
+    for (number, name) in names.iter().enumerate() {
+        let mut bytes = bytes.clone();
+        if number == 17 {
+            bytes[300] ^= 1;
+        }
+        // Some are truncated, so their check ends immediately.
+        let len = if number % 5 == 4 { 10 } else { bytes.len() };
+        fs::write(name, &bytes[..len]).expect("disk takes it");
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let output = hfile(&[&["verify", "--json"], &names[..]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let printed = text(&output.stdout);
+    let reports: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    let files: Vec<&str> = reports.iter().map(|report| field(report, "file")).collect();
+    assert_eq!(files, names);
+    for (number, report) in reports.iter().enumerate() {
+        assert_eq!(report["ok"], number != 17 && number % 5 != 4, "{number}");
+    }
+    assert!(reports[17]["errors"][0]["last_row"].is_string());
+}
+
+/// A file of 300 rows whose cells have tags, sequence ids and two blocks or more.
+///
+/// Without checksums, so that a test can change the file info.
+fn tagged(directory: &TempDir, options: &[&str]) -> String {
+    let (input, file) = (path(directory, "in.ndjson"), path(directory, "a.hfile"));
+    let cell = |row: usize| {
+        let row: String = format!("row{row:05}").bytes().map(|it| format!("{it:02x}")).collect();
+        let cell = serde_json::json!({
+            "row": row, "family": "66", "qualifier": "71", "ts": 5, "type": "Put",
+            "value": "76616c7565", "tags": [{"type": 65, "value": "746167"}], "seq": 7,
+        });
+        format!("{cell}\n")
+    };
+    fs::write(&input, (0..300).map(cell).collect::<String>()).expect("disk takes it");
+    let build =
+        ["build", "--from", "cells", &input, "--output", &file, "--checksum", "NULL", "--force"];
+    let more = ["--block-size", "2KiB", "--includes-tags", "true"];
+    stdout(&[&build[..], &more, options].concat());
+    file
+}
+
+/// What the file info says of the cells is wrong, and each block shows how they are stored.
+#[test]
+fn cells_are_saved_though_the_file_info_is_wrong() {
+    let mis = path_of_report("mis-diff.hfile");
+    let directory = directory();
+    let output = path(&directory, "saved.hfile");
+    assert_eq!(failure(&["cat", &mis]).0, 1, "reads refuse it, as HBase does");
+    let report = json(&["salvage", "--json", &mis, "--output", &output]);
+    assert_eq!((&report["cells"], &report["lost"]), (&100.into(), &Value::Array(Vec::new())));
+    stdout(&["verify", &output]);
+    assert_eq!(json(&["info", "--json", &output])["encoding"], "NONE");
+
+    let encoded = |encoding: &'static str| ["--data-block-encoding", encoding];
+    let no_tags = (&b"MAX_TAGS_LEN"[..], &b"MAX_TAGS_LEM"[..]);
+    let no_mvcc = (&b"KEY_VALUE_VERSION"[..], &b"KEY_VALUE_VERSIOM"[..]);
+    let is_prefix = (&b"FAST_DIFF"[..], &b"PREFIX\0\0\0"[..]);
+    let more = ["--compress-tags", "true"];
+    for (options, change, is_saved) in [
+        (&[][..], no_tags, true),
+        (&[], no_mvcc, true),
+        (&encoded("PREFIX"), no_tags, true),
+        (&encoded("DIFF"), no_mvcc, true),
+        (&encoded("FAST_DIFF"), no_tags, true),
+        (&encoded("ROW_INDEX_V1"), no_mvcc, true),
+        (&[&encoded("DIFF")[..], &more].concat(), no_tags, true),
+        (&[&encoded("DIFF")[..], &more].concat(), (b"TAGS_COMPRESSED", b"TAGS_COMPRESSEE"), true),
+        (&encoded("DIFF"), (b"DATA_BLOCK_ENCODING", b"DATA_BLOCK_ENCODINH"), true),
+        // Such a file cannot be opened.
+        (&encoded("FAST_DIFF"), (b"AVG_KEY_LEN", b"AVG_KEY_LEM"), false),
+        (&encoded("FAST_DIFF"), is_prefix, false),
+        (&[], (b"LASTKEY", b"LASTKEZ"), false),
+        (&[], (b"FILEINF2", b"FILEINF3"), false),
+        (&[], (b"Comparator", b"Comparatos"), false),
+        (&[], (b"TRABLK\"$", b"TRABLK\"%"), false),
+    ] {
+        let file = tagged(&directory, options);
+        let expected = stdout(&["cat", "--format", "cells", &file]);
+        replace(&file, change);
+        let shown = String::from_utf8_lossy(change.1);
+        let salvaged = hfile(&["salvage", "--json", "--force", &file, "--output", &output]);
+        let told = text(&salvaged.stderr);
+        if is_saved {
+            assert_eq!(salvaged.status.code(), Some(0), "{options:?} {shown}: {told}");
+            let saved = stdout(&["cat", "--format", "cells", &output]);
+            assert!(saved == expected, "{options:?} {shown}: the tags and sequence ids, too");
+            stdout(&["verify", &output]);
+        } else {
+            assert!(matches!(salvaged.status.code(), Some(1 | 3)), "{options:?} {shown}: {told}");
+            assert!(told.contains("next: "), "{told}");
+        }
+    }
+}
+
+fn path_of_report(name: &str) -> String {
+    let file = support::root_directory::reports().join(name);
+    file.to_str().expect("UTF-8").to_owned()
+}
+
+/// Replaces the last occurrence of some bytes with as many others.
+fn replace(file: &str, (old, new): (&[u8], &[u8])) {
+    let mut bytes = fs::read(file).expect("there");
+    let at = bytes.windows(old.len()).rposition(|found| found == old);
+    let at = at.unwrap_or_else(|| panic!("{file} has {}", String::from_utf8_lossy(old)));
+    bytes[at..at + new.len()].copy_from_slice(new);
+    fs::write(file, bytes).expect("writable");
+}

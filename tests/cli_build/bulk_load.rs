@@ -1,0 +1,289 @@
+//! Files for HBase's bulk load: `hfile build --splits`, and `export --to hfiles` in `bulk_load/exported.rs`.
+//!
+//! Both ask one running HBase, which takes 20 seconds to start.
+
+mod exported;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use sstable::{Caching, Cell, Reader, ReaderOptions};
+use support::people::{self, Person};
+use support::{hex, judge, say};
+use tempfile::TempDir;
+
+use crate::command_line::{command, data, directory, entries, failure, json, path, stdout};
+
+const ROWS: u64 = 3000;
+const SPLITS: [&str; 4] = ["row0500", "row1700", "row1701", "row4000"];
+
+/// Writes unordered cells of two families with two versions.
+fn write_cells(directory: &TempDir) -> String {
+    let mut csv = "row,family,qualifier,ts,type,value,seq\n".to_owned();
+    for number in 0..4 * ROWS {
+        let number = number * 7919 % (4 * ROWS);
+        let (row, family, version) = (number / 4, ["f", "g"][number as usize % 2], number / 2 % 2);
+        // The first family has no cells in one region.
+        if family == "f" && (500..1700).contains(&row) {
+            continue;
+        }
+        let time = 1_000 + version;
+        writeln!(csv, "row{row:04},{family},q,{time},Put,v{number},{number}").expect("memory");
+    }
+    let place = path(directory, "cells.csv");
+    fs::write(&place, csv).expect("the directory is ours");
+    place
+}
+
+fn cells_of(file: &Path) -> Vec<Cell> {
+    let reader = Reader::open_file(file, ReaderOptions::default()).expect("it is sound");
+    assert!(!reader.file_info().includes_mvcc(), "HBase gives the cells an age of its own");
+    assert!(reader.file_info().value(b"BULKLOAD_TIMESTAMP").is_some());
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first().expect("it is sound");
+    let mut cells = Vec::new();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        scanner.advance().expect("it is sound");
+    }
+    cells
+}
+
+/// Returns the cells of each family's files, in report order.
+fn families(report: &Value) -> BTreeMap<String, Vec<Vec<Cell>>> {
+    let mut families: BTreeMap<String, Vec<Vec<Cell>>> = BTreeMap::new();
+    for file in report["files"].as_array().expect("files") {
+        let file = Path::new(file.as_str().expect("a path"));
+        let name = file.file_name().and_then(|name| name.to_str()).expect("text");
+        // HBase silently ignores many other names.
+        assert!(name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
+        let family = file.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        families.entry(family.expect("text").to_owned()).or_default().push(cells_of(file));
+    }
+    families
+}
+
+fn build_table(directory: &TempDir, out: &str, more: &[&str]) -> Value {
+    let cells = write_cells(directory);
+    let splits = SPLITS.join(",");
+    let build = ["build", "--from", "csv", &cells, "--output", out, "--json", "--sort"];
+    json(&[&build[..], &["--splits", &splits, "--table", "users"], more].concat())
+}
+
+#[test]
+fn each_family_has_a_file_per_region_with_cells() {
+    let directory = directory();
+    for (out, memory) in [("in-memory", "256MiB"), ("in-runs", "4KiB")] {
+        let out = path(&directory, out);
+        let report = build_table(&directory, &out, &["--sort-memory", memory]);
+        let shown: Vec<_> = report["files"].as_array().into_iter().flatten().collect();
+        assert!(shown.iter().all(|file| file.as_str().is_some_and(|file| file.starts_with(&out))));
+        assert_eq!(report["command"], format!("hbase completebulkload {out} users"));
+        let families = families(&report);
+        let of_files = |family: &str| families[family].iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(of_files("f"), [1000, 2, 2598], "none for the region without cells");
+        assert_eq!(of_files("g"), [1000, 2400, 2, 2598]);
+        assert_eq!(report["cells"], 9600);
+        for (family, files) in &families {
+            let mut regions = BTreeSet::new();
+            for cells in files {
+                let of =
+                    |cell: &Cell| SPLITS.iter().filter(|row| row.as_bytes() <= cell.row()).count();
+                let region = of(&cells[0]);
+                assert!(regions.insert(region), "{family}: a second file for region {region}");
+                assert!(cells.iter().all(|cell| of(cell) == region), "{family}: over a split");
+                assert!(cells.iter().all(|cell| cell.family() == family.as_bytes()));
+                assert!(cells.is_sorted_by(|one, other| one.as_ref().key() < other.as_ref().key()));
+            }
+        }
+    }
+    assert_eq!(entries(&directory), 3, "the input and two outputs");
+}
+
+/// In HBase's order: by row, with the families of a row adjacent.
+#[test]
+fn sorted_cells_of_many_families_need_no_sort() {
+    let directory = directory();
+    let (input, out) = (path(&directory, "cells.csv"), path(&directory, "out"));
+    let mut csv = "row,family,ts\n".to_owned();
+    for row in 0..200 {
+        for family in ["f", "g", "h"] {
+            writeln!(csv, "row{row:03},{family},1").expect("memory");
+        }
+    }
+    fs::write(&input, csv).expect("the directory is ours");
+    let build = ["build", "--from", "csv", &input, "--output", &out, "--splits", "row100"];
+    let families = families(&json(&[&build[..], &["--json"]].concat()));
+    assert_eq!(families.keys().collect::<Vec<_>>(), ["f", "g", "h"]);
+    assert!(
+        families.values().all(|files| files.len() == 2 && files.iter().all(|it| it.len() == 100))
+    );
+    let (status, message) = failure(&build);
+    assert!(status == 3 && message.contains("is not an empty directory"), "{status}: {message}");
+}
+
+#[test]
+fn a_table_of_one_region_needs_no_splits_and_its_load_command_is_quoted() {
+    let directory = directory();
+    let out = path(&directory, "of a table");
+    fs::create_dir(&out).expect("the directory is ours");
+    let cells = "s15-extra-file-info.cells.ndjson";
+    let said = stdout(&["build", "--from", "cells", cells, "--output", &out, "--bulk-load"]);
+    assert!(said.contains(" in 1 file; load them with\n"), "{said}");
+    assert!(said.ends_with(&format!("  hbase completebulkload '{out}' TABLE\n")), "{said}");
+    let family = fs::read_dir(&out).expect("it is there").next().expect("a family");
+    assert_eq!(fs::read_dir(family.expect("readable").path()).expect("readable").count(), 1);
+}
+
+#[test]
+fn a_failure_leaves_no_part_of_a_table_behind() {
+    let directory = directory();
+    let input = path(&directory, "cells.csv");
+    let out = path(&directory, "out");
+    let build = ["build", "--from", "csv", &input, "--output", &out, "--splits", "m"];
+    for (cells, options, status, message) in [
+        ("a,f,1\nz,f,1\nb,f,1\n", &[][..], 3, "use --sort"),
+        ("a,f,1\nz,f,1\nb,f,now\n", &[], 3, "line 4"),
+        ("a,f,1\n", &["--force"], 2, "--force"),
+        ("a,f,1\n", &["--splits", "m,b"], 2, "m does not sort before m"),
+        ("a,f,1\n", &["--splits", "z,b"], 2, "z does not sort before b"),
+        ("a,f,1\n", &["--comparator", "META"], 2, "hbase:meta"),
+        // A family is a directory, whose name is untrusted input.
+        ("a,..,1\n", &[], 3, "cannot name a family"),
+        ("a,../../f,1\n", &[], 3, "cannot name a family"),
+        ("a,/tmp/f,1\n", &[], 3, "cannot name a family"),
+        ("a,,1\n", &[], 3, "line 2: column \"family\": the family is empty"),
+    ] {
+        for sort in [&[][..], &["--sort", "--sort-memory", "10"]] {
+            if sort.len() > 1 && message.contains("--sort") {
+                continue;
+            }
+            fs::write(&input, format!("row,family,ts\n{cells}")).expect("the directory is ours");
+            let (found, said) = failure(&[&build[..], options, sort].concat());
+            assert_eq!(found, status, "{cells}: {said}");
+            assert!(said.contains(message), "{cells}: {said}");
+            assert_eq!(entries(&directory), 1, "{cells}: something is left");
+        }
+    }
+    let many: Vec<_> = (0..101).map(|family| format!("a,f{family:03},1\n")).collect();
+    let many = many.concat();
+    fs::write(&input, format!("row,family,ts\n{many}")).expect("the directory is ours");
+    assert!(failure(&build).1.contains("more than 100 families"));
+    assert_eq!(entries(&directory), 1);
+    let to_stdout = ["build", "--from", "csv", &input, "--output", "-", "--splits", "m"];
+    assert_eq!(failure(&to_stdout).0, 2, "no directory goes to stdout");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_no_part_of_a_table() {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    let directory = directory();
+    let out = path(&directory, "out");
+    let build = ["build", "--from", "cells", "-", "--output", &out, "--bulk-load"];
+    let mut child = command(&build).stdin(Stdio::piped()).spawn().expect("the binary runs");
+    let cells = fs::read(data().join("s15-extra-file-info.cells.ndjson")).expect("committed");
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(&cells).expect("it reads");
+    let is_begun = || {
+        let mut inside = fs::read_dir(directory.path()).expect("readable").flatten();
+        inside.next().is_some_and(|half| fs::read_dir(half.path()).is_ok_and(|it| it.count() > 0))
+    };
+    for _ in 0..1000 {
+        if is_begun() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(is_begun(), "waited for ten seconds");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(entries(&directory), 0);
+}
+
+#[test]
+fn a_running_hbase_loads_the_files_and_returns_every_cell() {
+    if !judge::is_enabled("hfile build --splits") {
+        return;
+    }
+    let directory = directory();
+    let out = path(&directory, "out");
+    let options = ["--sort-memory", "16KiB", "--compression", "LZ4", "--bloom-type", "ROWCOL"];
+    let more = ["--data-block-encoding", "FAST_DIFF", "--block-size", "2KiB"];
+    let report = build_table(&directory, &out, &[&options[..], &more].concat());
+    let splits = SPLITS.map(|row| hex(row.as_bytes())).join(",");
+    for (family, files) in families(&report) {
+        let expected = path(&directory, "expected.ndjson");
+        let mut lines = Vec::new();
+        for cell in files.iter().flatten() {
+            sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).expect("memory");
+        }
+        fs::write(&expected, lines).expect("the directory is ours");
+        let answer = judge::ask(&[
+            "bulkload",
+            &out,
+            "--family",
+            &family,
+            "--versions",
+            "2",
+            "--max-versions",
+            "2",
+            "--splits",
+            &splits,
+            "--expect",
+            &expected,
+        ]);
+        assert_eq!(answer["ok"], true, "{answer:#}");
+        assert_eq!(answer["loaded"], files.len(), "no file had to be cut: {answer:#}");
+    }
+    let files = report["files"].as_array().expect("files");
+    for file in files {
+        let answer = judge::ask(&["read", file.as_str().expect("a path")]);
+        assert_eq!(answer["ok"], true, "{answer:#}");
+    }
+    let count = files.len();
+    say(&format!(
+        "hfile build --splits: {count} of {count} files are bulk loaded by HBase, which answers with every cell"
+    ));
+}
+
+/// Expected cells are computed here, not read from our files.
+#[test]
+fn a_running_hbase_loads_csv_and_returns_every_cell() {
+    if !judge::is_enabled("hfile build --row") {
+        return;
+    }
+    let directory = directory();
+    let (input, out) = (path(&directory, "people.csv"), path(&directory, "out"));
+    let mut expected: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+    let mut csv = format!("{}\n", people::HEADER).into_bytes();
+    for number in 0..ROWS {
+        Person::new(number * 7919 % ROWS, 4).write_csv(&mut csv).expect("memory");
+        Person::new(number, 4).cells(|cell| {
+            let lines = expected.entry(cell.family.to_vec()).or_default();
+            sstable::ndjson::write_cell(lines, &cell).expect("memory");
+        });
+    }
+    fs::write(&input, csv).expect("the directory is ours");
+    let splits = SPLITS.join(",");
+    let build = ["build", "--from", "csv", &input, "--output", &out, "--json", "--sort"];
+    let more = ["--sort-memory", "16KiB", "--splits", &splits];
+    let report = json(&[&build[..], &more, &people::OPTIONS].concat());
+    assert_eq!(report["cells"], 3 * ROWS);
+    let splits = SPLITS.map(|row| hex(row.as_bytes())).join(",");
+    for (family, lines) in expected {
+        let family = String::from_utf8(family).expect("text");
+        let place = path(&directory, "expected.ndjson");
+        fs::write(&place, lines).expect("the directory is ours");
+        let load = ["bulkload", &out, "--family", &family, "--splits", &splits, "--expect", &place];
+        let answer = judge::ask(&load);
+        assert_eq!(answer["ok"], true, "{answer:#}");
+    }
+    say("hfile build --row: HBase answers with every cell of somebody's CSV");
+}

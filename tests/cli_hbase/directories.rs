@@ -1,0 +1,358 @@
+//! The verbs that read take directories of HBase: families, regions, tables, namespaces and roots.
+//!
+//! `data/rootdir/README.md` describes the directories, which HBase wrote.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::Output;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use support::copy_directory;
+
+use crate::command_line::{data, directory, hfile, path, text};
+
+const TABLE: &str = "../rootdir/root/data/default/t1";
+const LOWER: &str = "../rootdir/root/data/default/t1/40ab6300693e3f01d37da6c46414d9c8";
+const CLONE: &str = "../rootdir/root/data/default/t8/a6117362735a719914cd4ec50dbf7d75";
+const MERGED: &str = "../rootdir/root/data/default/t6/475ea0cde6a4298710607723607cb381";
+const ARCHIVED: &str = "../rootdir/root/data/default/t7/5945bde6175a9acfce0280d65ebbf2a1";
+const TRACKED: &str = "../rootdir/root/data/default/t5/1bc192e1c1ff9049e743103c3534b32c";
+const LINK: &str = "ns1=t4=ea869e80a7caba94c6902edc38fe97ad-7870cbc258c3453e91d8ee4528e8f438";
+/// A reference to the upper half of a file, from row-00200 on.
+const REFERENCE: &str = "g/4844017402a04d9587a063dc65b1fcc9.54831f426c01e05355f378f3c645ed76";
+
+/// Runs a command that must exit with this status.
+fn run(status: i32, args: &[&str]) -> (String, String) {
+    let Output { status: found, stdout, stderr } = hfile(args);
+    let (out, told) = (text(&stdout), text(&stderr));
+    assert_eq!(found.code(), Some(status), "hfile {args:?}: {told}");
+    (out, told)
+}
+
+fn objects(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// Returns the cells that HBase read from a region, each as a JSON object.
+fn truth(name: &str) -> Vec<Value> {
+    let file = data().join(format!("../rootdir/{name}.cells.ndjson.gz"));
+    let mut lines = String::new();
+    let bytes = fs::read(file).expect("committed");
+    GzDecoder::new(&bytes[..]).read_to_string(&mut lines).expect("gzip");
+    objects(&lines)
+}
+
+/// Returns cells without sequence ids, sorted by their keys; of equal keys only the newest.
+fn newest(cells: Vec<Value>) -> Vec<Value> {
+    let mut by_key: BTreeMap<String, (u64, Value)> = BTreeMap::new();
+    for mut cell in cells {
+        let fields = cell.as_object_mut().expect("an object");
+        let id = fields.remove("seq").and_then(|id| id.as_u64()).unwrap_or(0);
+        let key = ["row", "family", "qualifier", "ts", "type"].map(|field| &cell[field]);
+        let known = by_key.entry(format!("{key:?}")).or_insert((id, cell.clone()));
+        if known.0 < id {
+            *known = (id, cell);
+        }
+    }
+    by_key.into_values().map(|(_, cell)| cell).collect()
+}
+
+#[test]
+fn cat_of_a_region_prints_the_cells_that_hbase_reads() {
+    for (region, expected) in [
+        (LOWER, "t1-lower"),
+        (CLONE, "t1-lower"),
+        (MERGED, "t6"),
+        (ARCHIVED, "t7"),
+        (TRACKED, "t5"),
+    ] {
+        let (out, told) = run(0, &["cat", "--format", "cells", region]);
+        let cells = objects(&out);
+        let (reversed, _) = run(0, &["cat", "--reverse", "--format", "cells", region]);
+        assert_eq!(newest(objects(&reversed)), newest(cells.clone()), "{region}, reversed");
+        assert!(newest(cells) == newest(truth(expected)), "{region}");
+        assert!(told.contains(" skipped: 1 .regioninfo, "), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+    let (_, told) = run(0, &["cat", TRACKED]);
+    let all = "5 entries skipped: 1 .regioninfo, 2 in .filelist, 1 in recovered.edits, 1 not in the tracker's list";
+    assert!(told.ends_with(&format!("{TRACKED}: {all}\n")), "{told}");
+}
+
+#[test]
+fn info_and_layout_say_which_half_or_file_an_entry_stands_for() {
+    let (out, _) = run(0, &["info", LOWER]);
+    assert_eq!(out.matches("\nwhich is      lower half of ").count(), 8, "{out}");
+    assert_eq!(out.matches(", before row row-01500\n").count(), 8);
+    assert_eq!(out.matches("file          ").count(), 14);
+    let (out, _) = run(0, &["info", &format!("{MERGED}/{REFERENCE}")]);
+    assert!(out.contains("/g/4844017402a04d9587a063dc65b1fcc9, from row row-00200\n"), "{out}");
+    let (out, _) = run(0, &["info", "--json", CLONE]);
+    let reports = objects(&out);
+    let link = reports.iter().find(|it| it["half"].is_null()).expect("the region has links");
+    assert!(link["target"].as_str().expect("text").contains("/t1/40ab6300693e3f01d37da6c4"));
+    let half = reports.iter().find(|it| !it["half"].is_null()).expect("it has references");
+    assert_eq!((&half["half"], &half["split_row"]), (&"bottom".into(), &"row-01500".into()));
+    assert!(half["file"].as_str().expect("text").starts_with(CLONE));
+    let (out, _) = run(0, &["info", "--json", "s01-default.hfile"]);
+    assert!(!out.contains("target") && !out.contains("half"), "{out}");
+    let (out, _) = run(0, &["layout", &format!("{ARCHIVED}/g/{LINK}")]);
+    assert!(
+        out.contains("7870cbc258c3453e91d8ee4528e8f438; these are the blocks of the whole file")
+    );
+}
+
+#[test]
+fn info_list_prints_one_line_for_each_file() {
+    let (out, _) = run(0, &["info", "--list", LOWER]);
+    let (files, total) = out.split_once("\n\n").expect("a total follows the table");
+    assert_eq!(files.lines().count(), 15, "{out}");
+    assert!(files.starts_with("    size  cells  first row  last row   file"), "{out}");
+    assert_eq!(files.matches("  lower half of ").count(), 8, "{out}");
+    let part = "8 references counted as the whole file\n";
+    assert!(total.starts_with("14 files, ") && total.ends_with(part), "{out}");
+    let (out, _) = run(0, &["info", "--list", "s01-default.hfile"]);
+    let row = "66.8 KiB  1,200  row0000000738  row0000593946  s01-default.hfile\n";
+    assert!(out.contains(row) && out.ends_with("1 file, 66.8 KiB, 1,200 cells\n"), "{out}");
+    let (out, told) = run(1, &["info", "--list", "s01-default.hfile", "manifest.json"]);
+    assert!(out.contains(row) && told.contains("manifest.json: "), "{out}{told}");
+    run(2, &["info", "--list", "--json", LOWER]);
+}
+
+#[test]
+fn get_explain_and_find_end_with_a_summary() {
+    let (out, _) = run(0, &["get", "--explain", TABLE, "row-01293"]);
+    let summary = out.lines().last().expect("a line");
+    let files = "36 files: 5 with the row, 14 skipped by key range, 11 skipped by filter, 6 searched without a match";
+    let blocks = "; 11 filter, 0 index and 11 data blocks, 13.1 KiB";
+    assert_eq!(summary, format!("{files}{blocks}"));
+    let (out, _) = run(0, &["find", TABLE, "row-01293"]);
+    assert!(out.ends_with("\n\n11 of 36 files can hold the row\n"), "{out}");
+    let (out, _) = run(0, &["find", "s01-default.hfile", "row0000000738"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+}
+
+#[test]
+fn get_and_find_search_only_the_half_of_a_reference() {
+    let (out, _) = run(0, &["get", LOWER, "row-01002"]);
+    assert!(out.contains("row-01002/f1:"), "{out}");
+    // The parent's files have the row, but it is in the other half.
+    run(0, &["get", &format!("{TABLE}/c65bc83cc9888373de3595d40b882f08"), "row-01600"]);
+    run(1, &["get", LOWER, "row-01600"]);
+    let (_, told) = run(2, &["get", LOWER, CLONE]);
+    assert!(told.contains("is a directory; give a row of that name as hex:"), "{told}");
+    let (out, _) = run(1, &["find", LOWER, "row-01600"]);
+    assert_eq!(out.matches("no: outside its key range").count(), 14, "{out}");
+    let (out, _) = run(0, &["find", LOWER, "row-01002"]);
+    assert!(out.contains("which is\n") && out.contains("lower half of "), "{out}");
+    let (out, _) = run(0, &["get", "--explain", "--json", LOWER, "row-01002"]);
+    let report = &objects(&out)[0];
+    assert_eq!(report["files"].as_array().map(Vec::len), Some(14));
+    assert!(report["files"][1]["half"] == "bottom" || report["files"][1]["target"].is_null());
+}
+
+#[test]
+fn verify_of_a_table_shows_the_damaged_file_and_a_summary() {
+    let (out, told) = run(0, &["verify", TABLE]);
+    assert_eq!(out, "");
+    assert!(told.ends_with("hfile: 36 files: 36 sound, 0 damaged\n"), "{told}");
+    let (out, _) = run(0, &["verify", "--verbose", TABLE]);
+    assert_eq!(out.matches(": sound, ").count(), 36, "{out}");
+    let (out, _) = run(0, &["verify", "--json", TABLE]);
+    assert_eq!(objects(&out).len(), 36);
+    let (out, _) = run(0, &["verify", &format!("{LOWER}/f1")]);
+    assert_eq!(out.matches(": sound, ").count(), 7, "{out}");
+
+    let place = directory();
+    let table = place.path().join("data/default/t1");
+    copy_directory(&data().join(TABLE), &table);
+    let parent = table.join("c65bc83cc9888373de3595d40b882f08/f1/81b5fc619b754e26b0314f0daa183a00");
+    let mut bytes = fs::read(&parent).expect("copied");
+    bytes[1000] ^= 1;
+    fs::write(&parent, bytes).expect("disk takes it");
+    let (out, told) = run(1, &["verify", &path(&place, "data")]);
+    // The file itself, and the reference of each daughter.
+    assert_eq!(out.matches(": DAMAGED, ").count(), 3, "{out}");
+    assert!(!out.contains(": sound, "), "{out}");
+    assert!(out.contains("f1/81b5fc619b754e26b0314f0daa183a00: DAMAGED, "), "{out}");
+    assert!(out.contains(" may be missing or incomplete"), "{out}");
+    assert!(told.ends_with("hfile: 36 files: 33 sound, 3 damaged\n"), "{told}");
+
+    let reference = table.join(
+        "40ab6300693e3f01d37da6c46414d9c8/f1/81b5fc619b754e26b0314f0daa183a00.c65bc83cc9888373de3595d40b882f08",
+    );
+    fs::write(&reference, b"PBUF\x0a\x15").expect("disk takes it");
+    let (out, _) = run(1, &["verify", "--json", reference.to_str().expect("text")]);
+    let report = &objects(&out)[0];
+    assert_eq!(report["ok"], false);
+    assert_eq!(report["errors"][0]["what"], "no reference to a half of a file");
+    fs::remove_file(&parent).expect("disk takes it");
+    let (_, told) = run(3, &["verify", &path(&place, "data")]);
+    assert!(
+        told.contains("the file 81b5fc619b754e26b0314f0daa183a00 of family f1, region c65bc83cc9")
+    );
+    assert!(told.contains("next: copy the missing file from HBase's root directory"), "{told}");
+}
+
+#[test]
+fn diff_compares_the_merged_cells_of_directories() {
+    let (out, _) = run(0, &["diff", LOWER, CLONE]);
+    assert_eq!(out, "the same 1,164 cells\n");
+    let (out, _) = run(1, &["diff", "--limit", "0", TABLE, LOWER]);
+    assert!(out.contains("only in the first, 0 only in the second"), "{out}");
+    let family = format!("{LOWER}/f1");
+    let (out, _) = run(0, &["cat", "--format", "cells", &family]);
+    let place = directory();
+    let cells = path(&place, "cells");
+    fs::write(&cells, out).expect("disk takes it");
+    let merged = path(&place, "merged.hfile");
+    run(
+        0,
+        &[
+            "build",
+            "--from",
+            "cells",
+            &cells,
+            "--sort",
+            "--output",
+            &merged,
+            "--includes-tags",
+            "true",
+        ],
+    );
+    run(0, &["diff", &family, &merged]);
+}
+
+#[test]
+fn verbs_of_one_file_refuse_directories_and_references() {
+    let place = directory();
+    let output = path(&place, "out.hfile");
+    let reference = format!("{MERGED}/{REFERENCE}");
+    for verb in [&["salvage"][..], &["recompress"], &["filter", "rebuild", "--kind", "none"]] {
+        for (input, what) in [(LOWER, "is a directory"), (&reference, "the upper half of ")] {
+            let (_, told) = run(2, &[verb, &[input, "--output", &output]].concat());
+            assert!(told.contains(what) && told.contains("next: "), "{told}");
+        }
+        let link = format!("{ARCHIVED}/g/{LINK}");
+        run(0, &[verb, &[&link, "--output", &output, "--force"]].concat());
+        let target = "../rootdir/root/archive/data/ns1/t4/ea869e80a7caba94c6902edc38fe97ad/g/7870cbc258c3453e91d8ee4528e8f438";
+        run(0, &["diff", &link, target]);
+        run(0, &["diff", &output, target]);
+    }
+}
+
+#[test]
+fn recompress_and_bench_measure_the_files_of_a_directory() {
+    let one = ["--compression", "NONE", "--data-block-encoding", "NONE", "--json"];
+    let (out, told) = run(0, &[&["recompress", MERGED], &one[..]].concat());
+    assert_eq!(objects(&out).len(), 1);
+    assert_eq!(told.matches(": not measured: recompress takes whole HFiles").count(), 2, "{told}");
+    let (out, _) = run(0, &["bench", "--json", "--gets", "300", "--hfiles", CLONE]);
+    let report = &objects(&out)[0];
+    assert_eq!(report["files"], 14);
+    // Only rows of the lower half: 500 rows or fewer in each file.
+    for file in report["each_file"].as_array().expect("a list") {
+        assert!(file["rows"].as_u64().expect("a number") <= 500, "{file}");
+    }
+}
+
+#[test]
+fn arguments_that_are_no_hfiles_are_named_with_a_next_step() {
+    let place = directory();
+    let write = |name: &str, bytes: &[u8]| {
+        let file = PathBuf::from(path(&place, name));
+        fs::create_dir_all(file.parent().expect("it has one")).expect("ours");
+        fs::write(&file, bytes).expect("disk takes it");
+        file.to_str().expect("text").to_owned()
+    };
+    let edits = write("recovered.edits/0000000000000000017", b"PWAL....");
+    let log = write("host.1795412744013", b"PWAL....");
+    let part = write(".tmp/f/4844017402a04d9587a063dc65b1fcc9x", b"DATA");
+    let empty = write("4844017402a04d9587a063dc65b1fcc9", b"");
+    let link = write(LINK, b"");
+    for (file, status, what) in [
+        (&edits, 3, "is a file of recovered edits (a write-ahead log or its marker), not an HFile"),
+        (&log, 3, "is a write-ahead log, not an HFile"),
+        (&empty, 1, "is empty, and its name is not that of a link"),
+        (&link, 3, "to which the link leads, cannot be found"),
+        (&format!("{LOWER}/.regioninfo"), 3, "is a description of a region (.regioninfo)"),
+        (&"../rootdir/root/hbase.id".to_owned(), 3, "it begins with PBUF"),
+    ] {
+        for verb in ["info", "layout", "cat"] {
+            let (_, told) = run(status, &[verb, file]);
+            assert!(told.contains(what) && told.contains("\nnext: "), "{verb}: {told}");
+        }
+    }
+    let (_, told) = run(1, &["info", &part]);
+    assert!(told.contains("\nnext: check that this is an HFile"), "{told}");
+    let (_, told) = run(3, &["store", "get", &empty, "row"]);
+    assert!(told.contains("\nnext: check the path: a store is a directory"), "{told}");
+    let (out, _) = run(1, &["verify", &empty]);
+    assert!(out.contains("at 0x0: the file is empty"), "{out}");
+    // The directory has only the link, which cannot be resolved.
+    let (_, told) = run(3, &["info", &path(&place, "")]);
+    assert!(
+        told.contains(
+            " entries skipped: 1 in .tmp, 1 in recovered.edits, 1 write-ahead log, 1 empty\n"
+        ),
+        "{told}"
+    );
+    fs::remove_file(&link).expect("ours");
+    let (_, told) = run(3, &["verify", &path(&place, "")]);
+    assert!(told.contains(": no HFiles in this directory (4 entries skipped: "), "{told}");
+    assert!(told.contains("\nnext: give the directory of a family"), "{told}");
+}
+
+#[test]
+fn a_damaged_tracker_file_is_an_error_and_not_an_empty_family() {
+    let place = directory();
+    let region = place.path().join("data/default/t5/1bc192e1c1ff9049e743103c3534b32c");
+    copy_directory(&data().join(TRACKED), &region);
+    let list = region.join("g/.filelist/f2");
+    let mut bytes = fs::read(&list).expect("copied");
+    bytes[20] ^= 1;
+    fs::write(&list, bytes).expect("disk takes it");
+    let (out, told) = run(1, &["info", "--json", region.to_str().expect("text")]);
+    // The other family is read.
+    assert_eq!(objects(&out).len(), 2);
+    assert!(told.contains("g/.filelist/f2: damaged tracker file: checksum mismatch"), "{told}");
+    assert!(told.contains("\nnext: restore a sound copy of the tracker file"), "{told}");
+    // A search says that cells of the row may be missing.
+    let (out, _) = run(1, &["get", "--json", region.to_str().expect("text"), "row-00002"]);
+    let failed = &objects(&out)[0]["failed"];
+    assert_eq!(failed.as_array().map(Vec::len), Some(1), "{failed}");
+    assert!(failed[0]["what"].as_str().expect("text").contains("checksum mismatch"), "{failed}");
+}
+
+#[test]
+fn a_root_directory_and_a_store_are_read_with_a_note() {
+    let (out, told) = run(0, &["info", "--json", "../rootdir/root"]);
+    assert_eq!(objects(&out).len(), 78);
+    assert!(told.contains(" outside data\n"), "{told}");
+    let (out, told) = run(0, &["verify", "../rootdir/root/mobdir"]);
+    assert!(out.contains("_89d45b5950c66ab3099d4b571bc5f20a: sound, "), "{out}");
+    assert_eq!(told, "");
+    let (out, told) = run(0, &["info", "--json", "../rootdir/root/archive"]);
+    assert_eq!(objects(&out).len(), 4);
+    assert!(told.contains(" in .links-*"), "{told}");
+    let place = directory();
+    let store = path(&place, "store");
+    run(0, &["store", "create", &store, "f"]);
+    let cells = path(&place, "cells");
+    fs::write(&cells, "{\"row\":\"61\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}\n")
+        .expect("disk takes it");
+    run(0, &["store", "put", &store, "f", "--from", "cells", &cells]);
+    run(0, &["store", "flush", &store]);
+    run(0, &["store", "put", &store, "row", "f:q=1"]);
+    for file in ["MANIFEST", "wal/0000000000000002.wal"] {
+        let (_, told) = run(3, &["info", &format!("{store}/{file}")]);
+        let next = "is not an HFile\nnext: check and read a store with hfile store: ";
+        assert!(told.contains(next), "{told}");
+    }
+    let (out, told) = run(0, &["info", "--json", &store]);
+    assert_eq!(objects(&out).len(), 1);
+    assert!(told.contains("this is a store of hfile"), "{told}");
+}

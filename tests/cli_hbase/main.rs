@@ -1,0 +1,17 @@
+//! HBase's directories on the command line: roots, tables, snapshots, logs, and exports of them.
+
+mod changed_roots;
+#[path = "../support/command_line.rs"]
+mod command_line;
+mod directories;
+mod directory_cases;
+mod export;
+mod export_again;
+#[path = "../support/export.rs"]
+mod exports;
+mod root_judge;
+mod snapshot;
+mod snapshot_cells;
+mod snapshot_judge;
+mod unflushed;
+mod wal;

@@ -1,0 +1,182 @@
+//! `hfile snapshot` and `hfile table`: scan and get on the command line.
+//!
+//! `data/snapshots/README.md` describes the root directory, which HBase wrote.
+
+use std::fs::{self, File};
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use support::root_directory::{RootCopy, data, manifest};
+
+use crate::command_line::{hfile, text};
+
+/// Runs a verb of a noun on a copy of the root directory; it must exit with this status.
+fn run(copy: &RootCopy, status: i32, args: &[&str]) -> (String, String) {
+    let root = copy.path();
+    let mut args = args.to_vec();
+    args.splice(2..2, ["--root", root.to_str().expect("UTF-8")]);
+    let output = hfile(&args);
+    let (out, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {told}");
+    (out, told)
+}
+
+/// Returns the cells that HBase returned, one a line.
+fn truth(file: &Value) -> String {
+    let path = data().join(file.as_str().expect("the name of a file"));
+    let mut lines = String::new();
+    GzDecoder::new(File::open(path).expect("there")).read_to_string(&mut lines).expect("gzip");
+    lines
+}
+
+/// Returns the lines without the field `seq`, which the files of HBase's cells do not have.
+fn without_sequence(lines: &str) -> String {
+    let cut = |line: &str| match line.rsplit_once(",\"seq\":") {
+        Some((cell, _)) => format!("{cell}}}\n"),
+        None => format!("{line}\n"),
+    };
+    lines.lines().map(cut).collect()
+}
+
+#[test]
+fn scans_print_the_cells_that_hbase_returns() {
+    let (copy, manifest) = (RootCopy::new(), manifest());
+    let options = ["--format", "cells", "--now", "creation"];
+    for (name, expected) in manifest["snapshots"].as_object().expect("an object") {
+        let shown = [&["snapshot", "scan", name][..], &options].concat();
+        let raw = [&shown[..], &["--raw", "--threads", "3"]].concat();
+        for (args, file) in [(shown, "cellsFile"), (raw, "rawFile")] {
+            let (out, told) = run(&copy, 0, &args);
+            assert!(without_sequence(&out) == truth(&expected[file]), "{name} {file}");
+            assert_eq!(told, "");
+        }
+    }
+    for (name, expected) in manifest["liveTables"].as_object().expect("an object") {
+        let (out, _) = run(&copy, 0, &["table", "scan", name, "--json", "--with-wal"]);
+        assert!(without_sequence(&out) == truth(&expected["liveFile"]), "{name}");
+    }
+    let references = ["snapshot", "scan", "s5", "--json", "--mob-references"];
+    let (out, _) = run(&copy, 0, &references);
+    assert!(without_sequence(&out) == truth(&manifest["snapshots"]["s5"]["mobrefsFile"]));
+}
+
+#[test]
+fn a_scan_without_the_logs_says_that_there_are_logs() {
+    let copy = RootCopy::new();
+    let (out, told) = run(&copy, 0, &["table", "scan", "t1", "--count"]);
+    assert_eq!(out, "2,941 rows, 6,050 cells\n");
+    assert!(told.contains("--with-wal reads them too"), "{told}");
+    let (out, told) = run(&copy, 0, &["table", "scan", "t1", "--count", "--with-wal"]);
+    assert_eq!((&*out, &*told), ("2,942 rows, 6,277 cells\n", ""));
+}
+
+#[test]
+fn a_log_that_was_cut_off_is_named() {
+    let copy = RootCopy::new();
+    let logs = copy.path().join("WALs/localhost,36349,1795412714489");
+    let log = logs.join("localhost%2C36349%2C1795412714489.1795412744013");
+    let bytes = fs::read(&log).expect("there");
+    fs::write(&log, &bytes[..1000]).expect("ours");
+    let output = copy.path().join("../export");
+    let export = ["export", "t1", "--to", "cells", "--output", output.to_str().expect("UTF-8")];
+    let gets = [&["get", "t1", "row-00077"][..], &["get", "t1", "row-00077", "row-01077"]];
+    for args in [&["scan", "t1", "--count"][..], &export, gets[0], gets[1]] {
+        let (_, told) = run(&copy, 0, &[&["table"], args, &["--with-wal"]].concat());
+        assert_eq!(told.matches("744013: torn: an entry at offset ").count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn cells_of_logs_that_are_older_than_a_region_are_left_out_with_a_warning() {
+    let copy = RootCopy::new();
+    // As if each region had been opened after all writes, with the files that it has.
+    for region in fs::read_dir(copy.path().join("data/default/t1")).expect("listed") {
+        let region = region.expect("readable").path();
+        if region.join(".regioninfo").exists() {
+            let edits = region.join("recovered.edits");
+            fs::create_dir_all(&edits).expect("disk takes it");
+            fs::write(edits.join("1000000.seqid"), "").expect("disk takes it");
+        }
+    }
+    let check = |told: &str| {
+        let warnings: Vec<&str> =
+            told.lines().filter(|it| it.contains("warning: region")).collect();
+        assert!(!warnings.is_empty(), "{told}");
+        assert!(warnings.iter().all(|it| it.contains("left out") && it.contains("sequence ids")));
+    };
+    let (out, told) = run(&copy, 0, &["table", "scan", "t1", "--count", "--with-wal"]);
+    assert_eq!(out, "2,941 rows, 6,050 cells\n");
+    check(&told);
+    let output = copy.path().join("../export");
+    let output = output.to_str().expect("UTF-8");
+    let export = ["table", "export", "t1", "--with-wal", "--to", "cells", "--output", output];
+    check(&run(&copy, 0, &export).1);
+}
+
+#[test]
+fn rows_columns_and_versions_are_chosen() {
+    let copy = RootCopy::new();
+    let lines = |args: &[&str]| {
+        let (out, _) = run(&copy, 0, &[&["snapshot", "scan", "s4"], args].concat());
+        out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let rows = lines(&["--start", "row-00010", "--stop", "row-00012", "--versions", "1"]);
+    assert!(
+        rows.iter().all(|it| it.starts_with("K: row-00010/") || it.starts_with("K: row-00011/"))
+    );
+    assert_eq!(lines(&["--prefix", "hex:726f772d3030303130"]), lines(&["--prefix", "row-00010"]));
+    let columns = lines(&["--columns", "f2:q2,f1:bb"]);
+    assert!(columns.iter().all(|line| line.contains("/f2:q2/") || line.contains("/f1:bb/")));
+    assert_eq!(lines(&["--family", "f2"]), lines(&["--columns", "f2"]));
+    assert_eq!(lines(&["--limit", "3"]).len(), 3);
+    let (out, told) =
+        run(&copy, 1, &["snapshot", "get", "s4", "row-00010", "no such row", "--explain"]);
+    assert!(out.lines().all(|line| line.starts_with("K: row-00010/")) && !out.is_empty());
+    assert!(told.contains("row not found: no such row"), "{told}");
+    assert!(told.contains("files considered"), "{told}");
+    run(&copy, 2, &["snapshot", "scan", "s4", "--start", "b", "--stop", "a"]);
+    // In hbase:meta, a table's rows are before those of tables with longer names.
+    let meta = ["table", "scan", "hbase:meta", "--with-wal"];
+    run(&copy, 0, &[&meta[..], &["--start", "t1,,", "--stop", "t1\\x00,,"]].concat());
+    let (out, _) = run(&copy, 0, &[&meta[..], &["--start", "t,x,", "--stop", "t-1,,"]].concat());
+    assert_eq!(out, "");
+    run(&copy, 2, &[&meta[..], &["--start", "t-1,,", "--stop", "t,x,"]].concat());
+    run(&copy, 2, &["table", "scan", "t1", "--now", "creation"]);
+    let (_, told) = run(&copy, 2, &["snapshot", "scan", "s4", "--family", "f9"]);
+    assert!(told.contains("has no family f9; it has f1, f2"), "{told}");
+}
+
+#[test]
+fn damage_ends_a_scan_or_is_listed() {
+    let copy = RootCopy::new();
+    let family = copy.path().join("archive/data/ns1/t4");
+    let region = fs::read_dir(family).expect("listed").next().expect("one").expect("readable");
+    let family = fs::read_dir(region.path())
+        .expect("listed")
+        .map(|item| item.expect("readable").path())
+        .find(|path| path.file_name().is_some_and(|name| name.len() == 1))
+        .expect("the family h or g");
+    let file = fs::read_dir(family)
+        .expect("listed")
+        .map(|item| item.expect("readable").path())
+        .find(|path| path.is_file())
+        .expect("a store file");
+    let mut bytes = fs::read(&file).expect("readable");
+    bytes[40] ^= 1;
+    fs::write(&file, bytes).expect("disk takes it");
+    let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+    let (_, told) = run(&copy, 1, &["snapshot", "scan", "s6"]);
+    assert!(told.contains(name), "{told}");
+    let next = "next: restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; ";
+    assert!(told.contains(next), "{told}");
+    let output = copy.path().join("../export");
+    let output = output.to_str().expect("UTF-8");
+    let export = ["snapshot", "export", "s6", "--to", "cells", "--output", output];
+    let (_, told) = run(&copy, 1, &export);
+    assert!(told.contains(name) && told.contains(next), "{told}");
+    let (out, told) = run(&copy, 1, &["snapshot", "scan", "s6", "--skip-damaged"]);
+    assert!(!out.is_empty());
+    assert!(told.starts_with("hfile: missing: ") && told.contains(name), "{told}");
+    assert!(told.contains("may be missing or incomplete"), "{told}");
+}

@@ -1,0 +1,309 @@
+//! `hfile wal`: HBase's write-ahead logs on the command line.
+//!
+//! `data/wal/README.md` describes the logs, which HBase wrote.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+use crate::command_line::{data, hfile, text};
+
+const WITH_ENTRIES: [&str; 8] = [
+    "plain.meta",
+    "plain.open",
+    "dictionary.closed",
+    "dictionary.open",
+    "dictionary.meta",
+    "value.closed",
+    "value.open",
+    "value.meta",
+];
+
+/// Returns the path of a log from the directory where commands run.
+fn log(name: &str) -> String {
+    format!("../wal/{name}")
+}
+
+fn log_bytes(name: &str) -> Vec<u8> {
+    fs::read(data().join(log(name))).expect("committed")
+}
+
+/// Runs a command that must exit with this status.
+fn run(status: i32, args: &[&str]) -> (String, String) {
+    let output = hfile(args);
+    let (out, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {told}");
+    (out, told)
+}
+
+fn objects(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// Returns the entries that HBase's reader returned.
+fn truth(name: &str) -> Vec<Value> {
+    let bytes = log_bytes(&format!("{name}.entries.ndjson.gz"));
+    let mut lines = String::new();
+    GzDecoder::new(&bytes[..]).read_to_string(&mut lines).expect("gzip");
+    objects(&lines)
+}
+
+/// Returns a path as an argument.
+fn path(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// Writes a file into a directory of the test.
+fn write(directory: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let file = directory.join(name);
+    fs::create_dir_all(file.parent().expect("it has one")).expect("disk takes it");
+    fs::write(&file, bytes).expect("disk takes it");
+    file
+}
+
+#[test]
+fn cat_prints_the_entries_that_hbase_reads() {
+    for name in WITH_ENTRIES {
+        let (entries, _) = run(0, &["wal", "cat", "--format", "entries", &log(name)]);
+        assert_eq!(objects(&entries), truth(name), "{name}");
+        assert_eq!(run(0, &["wal", "cat", "--json", &log(name)]).0, entries);
+    }
+    assert_eq!(run(0, &["wal", "cat", &log("value.empty")]), (String::new(), String::new()));
+}
+
+#[test]
+fn cells_are_those_of_the_entries_with_their_sequence_ids() {
+    for name in ["dictionary.closed", "plain.open"] {
+        let mut expected = Vec::new();
+        for entry in truth(name) {
+            for cell in entry["cells"].as_array().expect("an array") {
+                let mut cell = cell.clone();
+                cell["seq"] = entry["sequence"].clone();
+                expected.push(cell);
+            }
+        }
+        let all = ["wal", "cat", "--format", "cells", "--markers", &log(name)];
+        assert_eq!(objects(&run(0, &all).0), expected, "{name}");
+        let marker = "4d45544146414d494c59";
+        expected.retain(|cell| cell["family"] != marker);
+        let data = ["wal", "cat", "--format", "cells", &log(name)];
+        assert_eq!(objects(&run(0, &data).0), expected, "{name}");
+        let (csv, _) = run(0, &["wal", "cat", "--format", "csv", &log(name)]);
+        assert_eq!(csv.lines().count(), expected.len() + 1);
+    }
+}
+
+#[test]
+fn text_has_a_line_for_each_entry() {
+    let (out, _) = run(0, &["wal", "cat", &log("plain.open")]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 4 + 24);
+    assert_eq!(
+        lines[0],
+        "t1 cfe27cad50f93b8520a92fe3492bd824 sequence 47 written 2026-11-23T05:45:44.152Z: 7 cells"
+    );
+    assert_eq!(lines[1], "K: row-00077/f1:bb/1700000203020/Put/vlen=4/seqid=47 V: taei");
+}
+
+#[test]
+fn cat_can_be_limited_to_a_table_and_a_region() {
+    let all = truth("dictionary.closed");
+    let region = all[4]["region"].as_str().expect("text");
+    let args = ["wal", "cat", "--json", &log("dictionary.closed")];
+    for (field, name) in [("table", "w1"), ("region", region)] {
+        let option = format!("--{field}={name}");
+        let (out, _) = run(0, &[&args[..], &[&option]].concat());
+        let expected: Vec<_> = all.iter().filter(|entry| entry[field] == name).collect();
+        assert!(!expected.is_empty() && expected.len() < all.len());
+        assert_eq!(objects(&out).iter().collect::<Vec<_>>(), expected);
+    }
+    let (_, told) = run(1, &[&args[..], &["--table", "nosuch"]].concat());
+    assert_eq!(told, "hfile: no entries of table nosuch in these logs\n");
+    let other = ["--table", "nosuch", "--region", &"0".repeat(32)];
+    let (_, told) = run(1, &[&args[..], &other].concat());
+    assert!(told.contains("no entries of table nosuch of region 0000"), "{told}");
+    for region in ["123", "hbase", &region.to_uppercase()] {
+        let (_, told) = run(2, &[&args[..], &["--region", region]].concat());
+        assert!(told.contains("not the encoded name of a region: 32 lower-case hex"), "{told}");
+    }
+    run(0, &["wal", "cat", "--region", "1588230740", &log("plain.meta")]);
+    run(2, &[&args[..], &["--table", "a/b"]].concat());
+}
+
+#[test]
+fn info_counts_by_region_and_tells_how_the_log_ends() {
+    let (out, _) = run(0, &["wal", "info", "--json", &log("value.closed")]);
+    let report = &objects(&out)[0];
+    let truth = truth("value.closed");
+    let sequences = || truth.iter().map(|entry| entry["sequence"].as_u64());
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["value_compression"], "GZ");
+    assert_eq!((&report["closed"], &report["torn"]), (&json!(true), &Value::Null));
+    assert_eq!((&report["cells"], &report["markers"]), (&json!(383), &json!(3)));
+    assert_eq!(report["entries"].as_u64(), Some(truth.len() as u64));
+    assert_eq!(report["first_sequence"].as_u64(), sequences().min().flatten());
+    assert_eq!(report["last_sequence"].as_u64(), sequences().max().flatten());
+    for region in report["regions"].as_array().expect("an array") {
+        let entries = truth.iter().filter(|entry| entry["region"] == region["region"]);
+        assert_eq!(region["entries"].as_u64(), Some(entries.count() as u64));
+    }
+    let (out, _) = run(0, &["wal", "info", &log("dictionary.open")]);
+    for line in [
+        "compression   dictionaries, of tags too",
+        "entries       85 with 104 cells and 0 markers",
+        "end           open: no trailer; the last entry is whole",
+    ] {
+        assert!(out.contains(line), "{out}");
+    }
+    let (out, _) = run(0, &["wal", "info", &log("plain.meta")]);
+    assert!(
+        out.contains("compression   none\n") && out.contains("end           closed\n"),
+        "{out}"
+    );
+    assert!(out.contains("(2026-11-23T05:45:"), "{out}");
+    let (out, _) = run(0, &["wal", "info", &log("value.empty")]);
+    assert!(out.contains("end           open: no trailer and no entries\n"), "{out}");
+}
+
+#[test]
+fn a_torn_end_is_reported_and_is_no_damage() {
+    let directory = tempdir().expect("a temporary directory");
+    let whole = log_bytes("plain.open");
+    let torn = write(directory.path(), "torn", &whole[..1000]);
+    let (out, _) = run(0, &["wal", "verify", "--json", path(&torn)]);
+    let report = &objects(&out)[0];
+    assert_eq!((&report["ok"], &report["closed"]), (&json!(true), &json!(false)));
+    assert_eq!(report["torn"]["part"], "an entry");
+    let (offset, bytes) = (&report["torn"]["offset"], &report["torn"]["bytes"]);
+    assert_eq!(offset.as_u64().expect("a number") + bytes.as_u64().expect("a number"), 1000);
+    let (out, _) = run(0, &["wal", "verify", path(&torn)]);
+    assert!(out.contains(": sound, torn at its end, 3 entries, "), "{out}");
+    let (out, told) = run(0, &["wal", "cat", "--json", path(&torn)]);
+    assert_eq!(objects(&out), truth("plain.open")[..3]);
+    assert!(told.contains(": torn: an entry at offset "), "{told}");
+    let empty = write(directory.path(), "empty", b"");
+    let (out, _) = run(0, &["wal", "info", path(&empty)]);
+    assert!(
+        out.contains("torn: the header at offset 0 is not finished; 0 bytes not read"),
+        "{out}"
+    );
+}
+
+#[test]
+fn damage_has_status_1_and_an_offset() {
+    let directory = tempdir().expect("a temporary directory");
+    let mut bytes = log_bytes("dictionary.closed");
+    // The type of the last cell of the file, before its value and the trailer, or what is near it.
+    let at = bytes.len() - 40;
+    bytes[at..at + 4].fill(0xff);
+    let damaged = write(directory.path(), "damaged", &bytes);
+    let (out, _) = run(1, &["wal", "verify", "--json", path(&damaged)]);
+    let report = &objects(&out)[0];
+    assert_eq!(report["ok"], false);
+    let offset = &report["errors"][0]["offset"];
+    let (out, told) = run(1, &["wal", "cat", "--json", path(&damaged)]);
+    let found = objects(&out);
+    assert_eq!(found, truth("dictionary.closed")[..found.len()]);
+    assert_eq!(report["entries"].as_u64(), Some(found.len() as u64));
+    assert!(told.contains(&format!("damaged: damaged at offset {offset}: ")), "{told}");
+    assert!(told.contains("\nnext: the entries before that offset are sound"), "{told}");
+    let (out, _) = run(1, &["wal", "info", path(&damaged)]);
+    assert!(out.contains("end           DAMAGED at offset "), "{out}");
+}
+
+#[test]
+fn a_log_and_an_hfile_lead_to_the_verb_that_reads_them() {
+    let (_, told) = run(3, &["info", &log("plain.open")]);
+    assert!(told.contains("is a write-ahead log, not an HFile"), "{told}");
+    assert!(told.contains("next: read it with hfile wal info or hfile wal cat"), "{told}");
+    for verb in ["info", "cat", "verify"] {
+        let (_, told) = run(3, &["wal", verb, "s01-default.hfile"]);
+        assert!(told.contains("s01-default.hfile: is an HFile, not a write-ahead log"), "{told}");
+        assert!(told.contains("next: read it with hfile info or hfile cat"), "{told}");
+        let (_, told) = run(3, &["wal", verb, "manifest.json"]);
+        assert!(told.contains("is not a write-ahead log of HBase"), "{told}");
+    }
+    let directory = tempdir().expect("a temporary directory");
+    let secure = b"PWAL\x19\x22\x17SecureProtobufLogWriter";
+    let secure = write(directory.path(), "secure", secure);
+    let (_, told) = run(3, &["wal", "cat", path(&secure)]);
+    assert!(told.contains("unsupported: an encrypted log"), "{told}");
+}
+
+#[test]
+fn directories_are_searched_for_logs() {
+    let directory = tempdir().expect("a temporary directory");
+    let root = directory.path();
+    let server = "WALs/localhost,1,1";
+    write(root, &format!("{server}/b.meta"), &log_bytes("dictionary.meta"));
+    write(root, &format!("{server}/a"), &log_bytes("plain.open"));
+    write(root, "oldWALs/c", &log_bytes("value.open"));
+    write(root, "oldWALs/notes", b"not a log");
+    // The log of a server that died at once.
+    write(root, "oldWALs/d", b"");
+    // Markers of a region's recovered edits.
+    write(root, "recovered.edits/31.seqid", b"");
+    write(root, "recovered.edits/30_seqid", b"");
+    let (out, told) = run(0, &["wal", "verify", path(root)]);
+    let lines: Vec<&str> = out.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(lines.len(), 4, "{out}");
+    for (line, end) in lines.iter().zip([
+        "a: sound, open, 4 entries, 24 cells, 0 markers",
+        "b.meta: sound, closed, 13 entries, 34 cells, 1 marker",
+        "c: sound, open, 84 entries, 103 cells, 0 markers",
+        "d: sound, torn at its end, 0 entries, 0 cells, 0 markers",
+    ]) {
+        assert!(line.ends_with(end), "{line}");
+    }
+    assert!(told.contains("3 files skipped: not write-ahead logs"), "{told}");
+    fs::create_dir(root.join("none")).expect("disk takes it");
+    let (_, told) = run(3, &["wal", "cat", path(&root.join("none"))]);
+    assert!(told.contains("no write-ahead logs in this directory"), "{told}");
+}
+
+/// A log with control characters in the names of its codec, a table and a region.
+fn log_of_names(codec: &str) -> Vec<u8> {
+    let field = |number: u8, text: &str| {
+        [&[number << 3 | 2, text.len() as u8][..], text.as_bytes()].concat()
+    };
+    let header = field(5, codec);
+    let key =
+        [field(1, "r\x1b]0;title\x07\n"), field(2, "t\x1b[2J\n"), vec![0x18, 1, 0x20, 1, 0x38, 1]]
+            .concat();
+    let cell = b"\0\0\0\x1a\0\0\0\x12\0\0\0\0\0\x04\x1b[2J\x01fq\0\0\0\0\0\0\0\x01\x04";
+    [b"PWAL", &[header.len() as u8][..], &header, &[key.len() as u8], &key, cell].concat()
+}
+
+#[test]
+fn control_characters_of_names_do_not_reach_the_terminal() {
+    let directory = tempdir().expect("a temporary directory");
+    let sound = "org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
+    let file = write(directory.path(), "log\x1b[2J", &log_of_names(sound));
+    let other = write(directory.path(), "other\x1b[2J", &log_of_names("Codec\x1b[2J"));
+    let torn = write(directory.path(), "torn\x1b[2J", b"PWAL");
+    let obeyed = |text: &str| text.contains(|letter: char| letter.is_control() && letter != '\n');
+    for verb in ["info", "cat", "verify"] {
+        for (file, status) in [(&file, 0), (&other, 3), (&torn, 0)] {
+            let (out, told) = run(status, &["wal", verb, path(file)]);
+            assert!(!obeyed(&out), "{verb}: {out:?}");
+            assert!(!obeyed(&told), "{verb}: {told:?}");
+            assert!(
+                out.contains("\\x1B[2J") || told.contains("\\x1B[2J") || verb == "cat",
+                "{verb}: {out:?}"
+            );
+        }
+    }
+    let (out, _) = run(0, &["wal", "cat", path(&file)]);
+    let first = out.lines().next().expect("a line");
+    assert!(
+        first.starts_with("t\\x1B[2J\\x0A r\\x1B]0;title\\x07\\x0A sequence 1 written"),
+        "{first}"
+    );
+    // In JSON, names are as they are.
+    let (out, _) = run(0, &["wal", "info", "--json", path(&file)]);
+    assert_eq!(objects(&out)[0]["regions"][0]["table"], "t\x1b[2J\n");
+}

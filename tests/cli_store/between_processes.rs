@@ -1,0 +1,237 @@
+//! `hfile store`: data written by one process and read by another.
+
+#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::command_line::{directory, failure, hfile, json, path, stdout, text};
+
+/// Returns a cell in the cells format.
+fn cell(row: &str, qualifier: &str, ts: u64, value: &str) -> String {
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!(
+        "{{\"row\":\"{}\",\"family\":\"66\",\"qualifier\":\"{}\",\"ts\":{ts},\"type\":\"Put\",\"value\":\"{}\",\"seq\":0}}\n",
+        hex(row),
+        hex(qualifier),
+        hex(value)
+    )
+}
+
+/// Creates a store with the rows `row000` to `row199`.
+fn store_of_200_rows(directory: &TempDir) -> String {
+    let (store, cells) = (path(directory, "store"), path(directory, "cells"));
+    let lines: String =
+        (0..200).map(|row| cell(&format!("row{row:03}"), "q", 1_000 + row, "v")).collect();
+    fs::write(&cells, lines).expect("disk takes it");
+    stdout(&["store", "create", &store, "f", "--versions", "3", "--filter", "blocked-bloom"]);
+    let put = ["store", "put", &store, "f", "--from", "cells", &cells, "--ack", "--batch", "80"];
+    assert_eq!(stdout(&put), "ACK 80\nACK 160\nACK 200\n");
+    store
+}
+
+#[test]
+fn the_next_process_reads_the_cells_of_a_put() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    let one = stdout(&["store", "get", &store, "row007"]);
+    assert!(one.starts_with("K: row007/f:q/1007/Put/vlen=1/seqid="), "{one}");
+    let all = stdout(&["store", "scan", &store, "f"]);
+    assert_eq!(all.lines().count(), 200);
+    let some = stdout(&["store", "scan", &store, "--start", "row010", "--stop", "row012"]);
+    assert_eq!(some.lines().count(), 2);
+
+    stdout(&["store", "flush", &store]);
+    assert_eq!(stdout(&["store", "get", &store, "row007"]).lines().count(), 1);
+    let rows = path(&directory, "rows");
+    fs::write(&rows, "row003\n\nrow150\n").expect("disk takes it");
+    let get = ["store", "get", &store, "row100", "row005", "--from", &rows];
+    let many = stdout(&get);
+    let shown: Vec<_> = many.lines().map(|line| &line[3..9]).collect();
+    assert_eq!(shown, ["row100", "row005", "row003", "row150"]);
+    let absent = hfile(&[&get[..], &["row999"]].concat());
+    assert_eq!((absent.status.code(), text(&absent.stdout)), (Some(1), many));
+    let stats = json(&["store", "stats", &store, "--json"]);
+    assert_eq!(stats["families"][0]["family"], "f");
+    assert_eq!(stats["families"][0]["files"], 1);
+    assert_eq!(hfile(&["store", "verify", &store]).status.code(), Some(0));
+}
+
+#[test]
+fn a_delete_hides_cells_and_a_major_compaction_drops_them() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "delete", &store, "f", "row007"]);
+    assert_eq!(hfile(&["store", "get", &store, "row007"]).status.code(), Some(1));
+    let raw = ["store", "scan", &store, "--raw", "--start", "row007", "--stop", "row008"];
+    assert_eq!(stdout(&raw).lines().count(), 2);
+    stdout(&["store", "compact", &store, "--major"]);
+    assert_eq!(stdout(&raw), "");
+    assert_eq!(stdout(&["store", "scan", &store]).lines().count(), 199);
+}
+
+#[test]
+fn explain_shows_which_files_were_skipped() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "flush", &store]);
+    let mut skipped = 0;
+    for number in 0..10 {
+        let absent = hfile(&["store", "explain", &store, &format!("row00{number}0"), "--json"]);
+        assert_eq!(absent.status.code(), Some(1));
+        let way: Value = serde_json::from_slice(&absent.stdout).expect("JSON");
+        assert_eq!(way["found"], false);
+        assert_eq!(way["files_considered"], 1);
+        if way["families"][0]["files"][0]["fate"] == "skipped: filter says no" {
+            assert_eq!(way["data_blocks"], 0);
+            skipped += 1;
+        }
+    }
+    // Filters have random seeds: any row may be a false positive, but not most rows.
+    assert!(skipped > 5, "only {skipped}");
+    let present = stdout(&["store", "explain", &store, "row007"]);
+    assert!(present.contains("files considered"), "{present}");
+    assert!(present.contains("outcome"), "{present}");
+}
+
+/// Two files, whose family has a map of blocks. A command that reads builds it only on request.
+#[test]
+fn stats_and_explain_show_the_family_map() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "alter", &store, "f", "--family-map", "BLOCKS"]);
+    stdout(&["store", "flush", &store]);
+    stdout(&["store", "put", &store, "row007", "f:q=new"]);
+    stdout(&["store", "put", &store, "row199", "f:q=new"]);
+    stdout(&["store", "flush", &store]);
+    let stats = |more: &[&str]| json(&[&["store", "stats", &store, "--json"], more].concat());
+    let without = stats(&[]);
+    let family = &without["families"][0];
+    assert_eq!((&family["map_mode"], &family["map"]), (&"BLOCKS".into(), &Value::Null));
+    assert_eq!((&without["map_builds"], &without["map_failures"]), (&0.into(), &0.into()));
+
+    let with = stats(&["--with-map"]);
+    let map = &with["families"][0]["map"];
+    assert_eq!(with["map_builds"], 1);
+    assert!(with["map_build_seconds"].as_f64().expect("seconds") > 0.0, "{with}");
+    for (field, wanted) in [("covered_files", 2), ("files_with_blocks", 2), ("entries", 202)] {
+        assert_eq!(map[field], wanted, "{field}: {with}");
+    }
+    let bits = map["bytes"].as_f64().expect("bytes") * 8.0 / 202.0;
+    assert!((map["bits_per_entry"].as_f64().expect("bits") - bits).abs() < 1e-6, "{with}");
+    let screen = stdout(&["store", "stats", &store, "--with-map"]);
+    assert!(screen.contains("BLOCKS      BLOCKS  2 of 2"), "{screen}");
+    assert!(screen.contains("family maps: 1 build, 0 of another one, "), "{screen}");
+
+    let explain = ["store", "explain", &store, "row050", "--with-map"];
+    let way = json(&[&explain[..], &["--json"]].concat());
+    assert_eq!((&way["map_lookups"], &way["map_blocks"]), (&1.into(), &1.into()), "{way}");
+    assert_eq!(way["filter_checks"], 0, "{way}");
+    let files = way["families"][0]["files"].as_array().expect("files");
+    assert_eq!(files.len(), 2);
+    for (file, fate) in files.iter().zip(["skipped: map says no", "read"]) {
+        assert_eq!((&file["fate"], &file["covered_by_map"]), (&fate.into(), &true.into()), "{way}");
+    }
+    assert_eq!(
+        (&files[0]["block_named_by_map"], &files[1]["block_named_by_map"]),
+        (&Value::Null, &0.into())
+    );
+    let screen = stdout(&explain);
+    for wanted in ["family maps asked 1; 1 file named", "denies", "names block 0"] {
+        assert!(screen.contains(wanted), "{wanted}: {screen}");
+    }
+    assert!(!stdout(&["store", "explain", &store, "row050"]).contains("family map"), "no map");
+}
+
+#[test]
+fn a_store_imports_hfiles() {
+    let directory = directory();
+    let store = path(&directory, "store");
+    stdout(&["store", "create", &store, "f", "--versions", "100"]);
+    stdout(&["store", "import", &store, "f", "s01-default.hfile"]);
+    let theirs = stdout(&["cat", "--format", "csv", "s01-default.hfile"]);
+    let ours = stdout(&["store", "scan", &store, "--raw", "--versions", "100", "--format", "csv"]);
+    let without_seq = |csv: &str| -> Vec<String> {
+        csv.lines().filter_map(|line| Some(line.rsplit_once(',')?.0.to_owned())).collect()
+    };
+    assert_eq!(without_seq(&ours), without_seq(&theirs));
+}
+
+#[test]
+fn a_missing_or_damaged_store_is_an_error() {
+    let directory = directory();
+    let nowhere = path(&directory, "nowhere");
+    let (status, message) = failure(&["store", "get", &nowhere, "row"]);
+    assert_eq!(status, 3);
+    assert!(message.contains("there is no store here"), "{message}");
+    assert!(message.contains("hfile store create"), "{message}");
+
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "flush", &store]);
+    let file = fs::read_dir(Path::new(&store).join("f")).expect("a family").next().expect("a file");
+    let file = file.expect("readable").path();
+    let mut bytes = fs::read(&file).expect("readable");
+    bytes[50] ^= 1;
+    fs::write(&file, bytes).expect("disk takes it");
+    let output = hfile(&["store", "verify", &store]);
+    assert_eq!(output.status.code(), Some(1));
+    let (status, message) = failure(&["store", "get", &store, "row007"]);
+    assert_eq!(status, 1);
+    assert!(message.contains("DATA block at 0x0"), "{message}");
+    let copy = path(&directory, "copy");
+    for args in [&["verify", &store][..], &["salvage", &store, &copy]] {
+        let output = hfile(&[&["store"], args].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let report = text(&output.stdout);
+        assert!(report.contains("    all rows may be missing or incomplete\n"), "{report}");
+    }
+    let output = hfile(&["store", "verify", &store, "--json"]);
+    let errors = text(&output.stdout);
+    assert!(errors.contains("\"first_row\":null,\"last_row\":null"), "{errors}");
+}
+
+#[test]
+fn an_unusable_filter_is_a_warning_and_the_answer_is_right() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "flush", &store]);
+    let file = fs::read_dir(Path::new(&store).join("f")).expect("a family").next().expect("a file");
+    let file = file.expect("readable").path();
+    let mut bytes = fs::read(&file).expect("readable");
+    let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").expect("a filter of ours");
+    bytes[meta + 40] ^= 1;
+    fs::write(&file, bytes).expect("disk takes it");
+    let output = hfile(&["store", "get", &store, "row007", "row100"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout).lines().count(), 2);
+    let said = text(&output.stderr);
+    let name = file.file_name().expect("a name").to_str().expect("text");
+    assert_eq!(said.matches("a filter cannot be used").count(), 1, "{said}");
+    assert!(said.contains(&format!("f/{name}")) && said.contains("next: "), "{said}");
+}
+
+#[test]
+fn a_damaged_hfile_is_imported_only_without_verification() {
+    let directory = directory();
+    let store = path(&directory, "store");
+    stdout(&["store", "create", &store, "f", "--versions", "100"]);
+    let damaged = path(&directory, "damaged.hfile");
+    let sound = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile");
+    let mut bytes = fs::read(sound.join("s01-default.hfile")).expect("it is there");
+    // Its only data block is read in any case, unlike the filter after it.
+    let filter = bytes.windows(8).position(|magic| magic == b"BLMFBLK2").expect("a Bloom chunk");
+    bytes[filter + 100] ^= 1;
+    fs::write(&damaged, bytes).expect("disk takes it");
+    let import = ["store", "import", &store, "f", "s01-default.hfile", &damaged];
+    let (status, message) = failure(&import);
+    assert_eq!(status, 1, "{message}");
+    assert!(message.contains(&format!("{damaged}: BLOOM_CHUNK block at {filter:#x}")), "{message}");
+    assert_eq!(stdout(&["store", "scan", &store, "f"]), "", "not the sound one either");
+    stdout(&[&import[..], &["--no-verify"]].concat());
+    let held = json(&["store", "stats", &store, "--json"]);
+    assert_eq!(held["families"][0]["files"], 2);
+    assert_eq!(held["filter_problems"].as_array().map(Vec::len), Some(0));
+}

@@ -1,0 +1,256 @@
+//! `hfile store`: describe, alter and drop-family.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::store_command::{hfile, json, store};
+
+/// Runs `hfile store`, which must fail, and returns its status and stderr.
+fn failure(directory: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = hfile(directory, args);
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn describe_shows_all_settings_under_hbases_names() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    assert_eq!(store(directory, &["create", "s", "f"]), "family f created\n");
+    let created = json(
+        directory,
+        &[
+            "create",
+            "s",
+            "g",
+            "--versions",
+            "3",
+            "--ttl",
+            "60",
+            "--in-memory",
+            "--filter",
+            "ribbon",
+        ],
+    );
+    assert_eq!((&created["family"], &created["settings"]["TTL"]), (&"g".into(), &"60".into()));
+    store(directory, &["put", "s", "row1", "f:name=Ada"]);
+    store(directory, &["flush", "s"]);
+    store(directory, &["put", "s", "row2", "f:name=Ada"]);
+    let text = store(directory, &["describe", "s"]);
+    assert!(
+        text.starts_with(
+            "{NAME => 'f', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', VERSIONS => '1', \
+             KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', COMPRESSION => 'NONE', \
+             TTL => 'FOREVER', MIN_VERSIONS => '0', BLOCKSIZE => '65536', \
+             FAMILY_MAP => 'AUTO'}\n  1 file, "
+        ),
+        "{text}"
+    );
+    assert!(text.contains(", 1 cell in files, 1 in memstores\n"), "{text}");
+    let both = json(directory, &["describe", "s"]);
+    assert_eq!(both["families"].as_array().map(Vec::len), Some(2));
+    let one = json(directory, &["describe", "s", "g"]);
+    let family = &one["families"][0];
+    for (name, value) in [
+        ("VERSIONS", "3"),
+        ("TTL", "60"),
+        ("IN_MEMORY", "true"),
+        ("ROW_FILTER", "ribbon"),
+        ("ROW_FILTER_SIZING", "error rate 0.01"),
+    ] {
+        assert_eq!(family["settings"][name], value, "{name}");
+    }
+    assert_eq!((family["files"].as_u64(), family["file_bytes"].as_u64()), (Some(0), Some(0)));
+    let (status, said) = failure(directory, &["describe", "s", "h"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("the store has no family h; its families are f, g\n"), "{said}");
+}
+
+#[test]
+fn alter_changes_what_is_given_and_keeps_the_rest() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--versions", "3", "--ttl", "60"]);
+    for ts in ["1000", "2000", "3000"] {
+        store(directory, &["put", "s", "row1", "f:name=Ada", "--ts", ts, "--now", "3000"]);
+    }
+    let count =
+        || store(directory, &["scan", "s", "--versions", "9", "--now", "3000"]).lines().count();
+    assert_eq!(count(), 3);
+    let text = store(directory, &["alter", "s", "f", "--versions", "2", "--compression", "GZ"]);
+    assert_eq!(text, "f: VERSIONS 3 → 2\nf: COMPRESSION NONE → GZ\n");
+    assert_eq!(count(), 2, "reads follow at once");
+    let again = store(directory, &["alter", "s", "f", "--versions", "2"]);
+    assert_eq!(again, "family f has these settings already\n");
+    let changed = json(
+        directory,
+        &[
+            "alter",
+            "s",
+            "f",
+            "--ttl",
+            "FOREVER",
+            "--filter",
+            "ribbon",
+            "--filter-bits-per-key",
+            "9",
+        ],
+    );
+    assert_eq!(changed["settings"]["VERSIONS"], "2");
+    let expected = serde_json::json!([
+        {"setting": "TTL", "before": "60", "after": "FOREVER"},
+        {"setting": "ROW_FILTER", "before": null, "after": "ribbon"},
+        {"setting": "ROW_FILTER_SIZING", "before": null, "after": "9 bits per key"},
+    ]);
+    assert_eq!(changed["changed"], expected);
+    let none = json(directory, &["alter", "s", "f", "--filter", "NONE"]);
+    assert_eq!(none["changed"][0]["after"], Value::Null);
+
+    // The length of a row prefix is kept, or changed alone.
+    let prefix = "ROWPREFIX_FIXED_LENGTH";
+    store(directory, &["alter", "s", "f", "--bloom-type", prefix, "--bloom-prefix-length", "4"]);
+    let text = store(directory, &["alter", "s", "f", "--bloom-prefix-length", "5"]);
+    assert_eq!(text, "f: RowPrefixBloomFilter.prefix_length 4 → 5\n");
+    store(directory, &["alter", "s", "f", "--bloom-type", "ROW"]);
+    for (args, expected) in [
+        (&["f", "--bloom-type", prefix][..], "needs --bloom-prefix-length"),
+        (&["f", "--ttl", "0"], "at least 1, or FOREVER"),
+        (&["f", "--compression", "BZIP"], "possible values: NONE, GZ"),
+        (&["f", "--versions", "0"], "0 is not in 1.."),
+        (&["g", "--versions", "1"], "the store has no family g; its family is f\n"),
+    ] {
+        let (status, said) = failure(directory, &[&["alter", "s"], args].concat());
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(expected), "{said}");
+    }
+    for args in
+        [&["create", "s", "h"][..], &["get", "s", "r"], &["scan", "s"], &["explain", "s", "r"]]
+    {
+        let (status, said) = failure(directory, &[args, &["--versions", "0"]].concat());
+        assert!(status == Some(2) && said.contains("0 is not in 1.."), "{args:?}: {said}");
+    }
+    let described = json(directory, &["describe", "s"]);
+    assert_eq!(described["families"][0]["settings"]["BLOOMFILTER"], "ROW");
+}
+
+#[test]
+fn the_family_map_is_set_by_create_and_alter() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--family-map", "blocks"]);
+    store(directory, &["create", "s", "g"]);
+    let mode = |family| {
+        let described = json(directory, &["describe", "s", family]);
+        described["families"][0]["settings"]["FAMILY_MAP"].clone()
+    };
+    // Each command opens the store again.
+    assert_eq!((mode("f"), mode("g")), ("BLOCKS".into(), "AUTO".into()));
+    let text = store(directory, &["alter", "s", "f", "--family-map", "AUTO"]);
+    assert_eq!(text, "f: FAMILY_MAP BLOCKS → AUTO\n");
+    let text = store(directory, &["alter", "s", "g", "--family-map", "OFF"]);
+    assert_eq!(text, "g: FAMILY_MAP AUTO → OFF\n");
+    store(directory, &["alter", "s", "g", "--versions", "2"]);
+    assert_eq!((mode("f"), mode("g")), ("AUTO".into(), "OFF".into()));
+    for verb in ["create", "alter"] {
+        let (status, said) = failure(directory, &[verb, "s", "f", "--family-map", "ON"]);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("possible values: OFF, FILES, BLOCKS, AUTO"), "{said}");
+    }
+}
+
+#[test]
+fn drop_family_removes_cells_and_files_and_says_what_it_removed() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    for family in ["f", "g"] {
+        store(directory, &["create", "s", family]);
+        store(directory, &["put", "s", "row1", &format!("{family}:name=Ada")]);
+    }
+    store(directory, &["flush", "s"]);
+    store(directory, &["put", "s", "row2", "f:name=Ada", "f:born=1815"]);
+    let dropped = json(directory, &["drop-family", "s", "f"]);
+    let removed = &dropped["removed"];
+    assert_eq!(removed["files"], 1);
+    assert_eq!((&removed["file_cells"], &removed["memstore_cells"]), (&1.into(), &2.into()));
+    assert!(
+        removed["file_bytes"].as_u64().is_some_and(|bytes| bytes > 0)
+            && dropped["seconds"].is_f64()
+    );
+    assert!(!directory.join("s/f").exists());
+    let (status, said) = failure(directory, &["drop-family", "s", "f"]);
+    let what = "the store has no family f; its family is g\n";
+    assert_eq!((status, said.contains(what)), (Some(2), true), "{said}");
+
+    store(directory, &["create", "s", "f"]);
+    assert_eq!(store(directory, &["scan", "s", "f"]), "");
+    assert_eq!(store(directory, &["scan", "s", "g"]).lines().count(), 1);
+    assert_eq!(
+        store(directory, &["drop-family", "s", "f"]),
+        "family f removed: 0 files, 0 B, 0 cells in files\n"
+    );
+    let left: Vec<_> = fs::read_dir(directory.join("s")).expect("readable").collect();
+    assert_eq!(left.len(), 4, "LOCK, MANIFEST, g, wal: {left:?}");
+    store(directory, &["verify", "s"]);
+}
+
+#[test]
+fn settings_that_no_file_can_have_are_wrong_usage_and_make_no_store() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    for (args, what) in [
+        (&["--filter", "binary-fuse", "--filter-error-rate", "1e-5"][..], "the lowest is 0.000016"),
+        (&["--filter", "binary-fuse", "--filter-bits-per-key", "8"], "8.7 to 1024 are possible"),
+        (&["--filter", "cuckoo", "--filter-error-rate", "1e-9"], "no cuckoo filter has"),
+        (&["--filter", "ribbon", "--filter-bits-per-key", "1e9"], "at most 1024 are possible"),
+        (&["--block-size", "1025MiB"], "at most 1073741824 are allowed"),
+        (
+            &["--bloom-type", "ROWPREFIX_FIXED_LENGTH", "--bloom-prefix-length", "32768"],
+            "1 to 32767 are allowed",
+        ),
+        (&["--key-value", "--ttl", "60"], "a key-value family cannot have a TTL"),
+    ] {
+        let (status, said) = failure(directory, &[&["create", "s", "f"], args].concat());
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(what), "{said}");
+        assert!(!directory.join("s").exists(), "{args:?}");
+    }
+    store(directory, &["create", "s", "f"]);
+    let args = ["alter", "s", "f", "--filter", "split-block", "--filter-error-rate", "1e-9"];
+    let (status, said) = failure(directory, &args);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("no split-block filter has an error rate of 1e-9"), "{said}");
+}
+
+#[test]
+fn a_file_without_its_filter_is_reported() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--filter", "d-left", "--filter-bits-per-key", "8"]);
+    let cells = (0..1000).map(|row| {
+        format!("{{\"row\":\"{row:08}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":7,\"type\":\"Put\",\"value\":\"\"}}\n")
+    });
+    fs::write(directory.join("cells"), cells.collect::<String>()).expect("a file");
+    store(directory, &["put", "s", "f", "--from", "cells", "cells"]);
+    let output = hfile(directory, &["flush", "s"]);
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("f: 1 file without the row filter: a filter cannot have 8 bits"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_key_value_family_is_made_and_shown_and_refuses_cells() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--key-value"]);
+    assert!(store(directory, &["describe", "s"]).contains("KEY_VALUE => 'true'"));
+    let (status, said) = failure(directory, &["put", "s", "row1", "f:name=Ada"]);
+    assert_ne!(status, Some(0));
+    assert!(said.contains("\"f\" holds keys and values"), "{said}");
+    let said = store(directory, &["alter", "s", "f", "--key-value=false"]);
+    assert_eq!(said, "f: KEY_VALUE true → none\n");
+    assert_eq!(store(directory, &["alter", "s", "f", "--key-value"]), "f: KEY_VALUE none → true\n");
+}

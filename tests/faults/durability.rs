@@ -1,0 +1,146 @@
+//! The promises of each durability level, one per test, on a simulated disk with kills and power
+//! cuts.
+//!
+//! `power_cut.rs` tests them with random histories.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sstable::{CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
+use store::vfs::Vfs;
+use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+use support::disk::Disk;
+use workload::Random;
+
+const STORE: &str = "/data/store";
+
+fn open(disk: &Disk, background: bool) -> Store {
+    let options = StoreOptions::default().vfs(Arc::new(disk.clone())).background(background);
+    Store::open(STORE, options.wal_segment_bytes(4_000)).unwrap()
+}
+
+/// Creates a store on a new disk.
+fn new_store(background: bool) -> (Disk, Store) {
+    let disk = Disk::default();
+    disk.create_directory(Path::new("/data")).unwrap();
+    disk.sync_directory(Path::new("/")).unwrap();
+    let store = open(&disk, background);
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    (disk, store)
+}
+
+fn put(store: &Store, row: &str, durability: Durability) {
+    store.write(Put::new(row).column("f", "q", "value"), durability).unwrap();
+    assert!(has(store, row), "an acknowledged row can be read");
+}
+
+fn has(store: &Store, row: &str) -> bool {
+    !store.get(&Get::row(row)).unwrap().is_empty()
+}
+
+fn survives_kill(disk: &Disk, row: &str) -> bool {
+    has(&open(&disk.after_kill(), false), row)
+}
+
+/// Whether the row survives a power cut that drops everything unsynced.
+fn survives_power_cut(disk: &Disk, row: &str) -> bool {
+    has(&open(&disk.after_power_cut(0.0, &mut Random::new(0)), false), row)
+}
+
+#[test]
+fn skip_wal_survives_after_a_flush() {
+    let (disk, store) = new_store(false);
+    put(&store, "row", Durability::SkipWal);
+    put(&store, "other", Durability::SyncWal);
+    assert!(!survives_kill(&disk, "row"), "the row is in no log");
+    store.flush().unwrap();
+    assert!(survives_kill(&disk, "row") && survives_power_cut(&disk, "row"));
+}
+
+#[test]
+fn async_wal_survives_a_kill_some_moments_later() {
+    let (disk, store) = new_store(true);
+    put(&store, "row", Durability::AsyncWal);
+    // The flush interval is 100 ms; a busy machine may need longer.
+    let end = Instant::now() + Duration::from_secs(20);
+    while !survives_kill(&disk, "row") {
+        assert!(Instant::now() < end, "not written to the log in time");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn sync_wal_survives_a_kill() {
+    let (disk, store) = new_store(false);
+    put(&store, "row", Durability::SyncWal);
+    assert!(survives_kill(&disk, "row"));
+}
+
+#[test]
+fn fsync_wal_survives_a_power_cut() {
+    let (disk, store) = new_store(false);
+    put(&store, "row", Durability::FsyncWal);
+    assert!(survives_kill(&disk, "row") && survives_power_cut(&disk, "row"));
+}
+
+#[test]
+fn closing_a_store_writes_everything_to_the_operating_system() {
+    // Separately, because the flush of unlogged rows would write the others too.
+    for durability in [Durability::AsyncWal, Durability::SkipWal] {
+        let (disk, store) = new_store(false);
+        put(&store, "row", durability);
+        assert!(!survives_kill(&disk, "row"), "{durability:?} is written later");
+        drop(store);
+        assert!(survives_kill(&disk, "row"), "{durability:?}");
+    }
+}
+
+/// An operation that syncs.
+type Sync = fn(&Store, &Disk);
+
+/// Every sync makes earlier acknowledged writes durable.
+#[test]
+fn what_came_before_a_sync_survives_a_power_cut() {
+    let syncs: [(&str, Sync); 4] = [
+        ("a write with FsyncWal", |store, _| put(store, "other", Durability::FsyncWal)),
+        ("a flush", |store, _| store.flush().unwrap()),
+        ("an import", |store, disk| store.import("f", &[file_on(disk)]).unwrap()),
+        ("the end of a segment", |store, _| {
+            let long = Put::new("other").column("f", "q", [7; 5_000]);
+            store.write(long, Durability::SyncWal).unwrap();
+        }),
+    ];
+    for (name, sync) in syncs {
+        let (disk, store) = new_store(false);
+        put(&store, "early", Durability::SyncWal);
+        assert!(!survives_power_cut(&disk, "early"), "an unsynced row is lost");
+        // This row is still in the memory of the process.
+        put(&store, "late", Durability::AsyncWal);
+        sync(&store, &disk);
+        assert!(survives_power_cut(&disk, "early"), "{name}");
+        assert!(survives_power_cut(&disk, "late"), "{name}");
+    }
+}
+
+/// Returns the path of a file with one cell that the store did not write.
+fn file_on(disk: &Disk) -> PathBuf {
+    let (source, path) = (Disk::default(), PathBuf::from("/data/loaded"));
+    let name = FileName::new(path.display().to_string());
+    let mut writer = Writer::new(Vec::new(), name, WriterOptions::default()).unwrap();
+    let cell = CellRef {
+        row: b"loaded",
+        family: b"f",
+        qualifier: b"q",
+        timestamp: Timestamp::new(1),
+        cell_type: CellType::Put,
+        value: b"value",
+        tags: b"",
+        sequence_id: SequenceId::new(0),
+    };
+    writer.append(cell).unwrap();
+    source.create_directory(Path::new("/data")).unwrap();
+    source.create(&path).unwrap().write_all(&writer.finish().unwrap().0).unwrap();
+    disk.adopt(&source, &path);
+    path
+}

@@ -1,0 +1,7 @@
+//! Stores after power cuts, failed system calls and full disks.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+mod durability;
+mod full_disk;
+mod poisoned;
+mod power_cut;

@@ -1,0 +1,220 @@
+//! The segments of a log: a segment is made for its first record and not by reads, and a missing
+//! segment is reported by name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use store::vfs::Vfs;
+use store::{Error, FamilyOptions, Get, Put, Step, Store, StoreOptions, salvage, verify};
+use support::disk::Disk;
+
+fn open(directory: &Path) -> store::Result<Store> {
+    Store::open(directory, StoreOptions::default().auto_compaction(false))
+}
+
+fn put(store: &Store, row: &str) {
+    store.put(Put::new(row).column("f", "q", row)).unwrap();
+}
+
+fn has(store: &Store, row: &str) -> bool {
+    !store.get(&Get::row(row)).unwrap().is_empty()
+}
+
+/// Returns all files below a directory, in order.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+fn segments(store: &Path) -> Vec<PathBuf> {
+    files(&store.join("wal"))
+}
+
+#[test]
+fn forty_opens_and_reads_leave_the_files_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    put(&store, "flushed");
+    store.flush().unwrap();
+    put(&store, "unflushed");
+    drop(store);
+    let before = files(directory.path());
+    for _ in 0..40 {
+        let store = open(directory.path()).unwrap();
+        assert!(has(&store, "flushed") && has(&store, "unflushed"));
+    }
+    assert_eq!(files(directory.path()), before);
+}
+
+#[test]
+fn a_segment_is_created_by_its_first_record_and_removed_by_a_flush() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let store = open(directory).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    assert_eq!(
+        segments(directory),
+        [""; 0].map(PathBuf::from),
+        "no segment before the first write"
+    );
+    put(&store, "a");
+    put(&store, "b");
+    assert_eq!(segments(directory).len(), 1);
+    store.flush().unwrap();
+    store.flush().unwrap();
+    assert_eq!(segments(directory), [""; 0].map(PathBuf::from), "no segment after the flush");
+    drop(store);
+    let store = open(directory).unwrap();
+    assert_eq!(segments(directory), [""; 0].map(PathBuf::from));
+    put(&store, "c");
+    drop(store);
+    let store = open(directory).unwrap();
+    put(&store, "d");
+    assert_eq!(segments(directory).len(), 2);
+    drop(store);
+    let store = open(directory).unwrap();
+    assert!(["a", "b", "c", "d"].iter().all(|row| has(&store, row)));
+}
+
+/// Salvages a store; returns the files with losses, and the new store.
+fn salvaged(store: &Path, out: &Path) -> (Vec<PathBuf>, Store) {
+    let mut lost = Vec::new();
+    let is_whole = salvage(store, out, &StoreOptions::default(), &[], |step| {
+        if let Step::Done(part) = step
+            && !part.is_sound()
+        {
+            lost.push(part.path.clone());
+        }
+    });
+    assert_eq!(is_whole.unwrap(), lost.is_empty());
+    (lost, open(out).unwrap())
+}
+
+fn is_sound(store: &Path) -> bool {
+    verify(store, &StoreOptions::default(), |_| {}).unwrap()
+}
+
+#[test]
+fn every_deleted_segment_is_reported_by_name_and_the_rest_is_salvaged() {
+    let rows = ["a", "b", "c"];
+    for deleted in 0..3 {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("store");
+        open(&place).unwrap().create_family("f", FamilyOptions::default()).unwrap();
+        for row in rows {
+            put(&open(&place).unwrap(), row);
+        }
+        let segments = segments(&place);
+        assert_eq!(segments.len(), 3, "one segment per open");
+        assert!(is_sound(&place));
+        fs::remove_file(&segments[deleted]).unwrap();
+        let error = open(&place).unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        let (error, name) = (error.to_string(), segments[deleted].file_name().unwrap());
+        assert!(error.contains(name.to_str().unwrap()), "{error}");
+        assert!(error.contains("missing"), "{error}");
+        assert!(!is_sound(&place));
+        let (lost, saved) = salvaged(&place, &directory.path().join("saved"));
+        assert!(lost.contains(&segments[deleted]), "{lost:?}");
+        let expected: Vec<bool> = (0..3).map(|segment| segment != deleted).collect();
+        assert_eq!(rows.map(|row| has(&saved, row)), expected[..]);
+        // The log of the new store is complete.
+        drop(saved);
+        assert!(is_sound(&directory.path().join("saved")));
+    }
+}
+
+/// Copies a store to a directory where it may change.
+fn copied(from: &Path, to: &Path) {
+    for path in files(from) {
+        let place = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::copy(&path, place).unwrap();
+    }
+}
+
+/// A store with a manifest of version 2, which does not record the end of the log, and a segment
+/// per open: an empty one, two with one row each, and another empty one.
+#[test]
+fn a_store_with_a_manifest_of_version_2_is_read_and_upgraded_by_its_next_write() {
+    let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/store-of-manifest-2");
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("store");
+    copied(&old, &place);
+    assert_eq!(segments(&place).len(), 4);
+    assert!(is_sound(&place));
+    let value = |store: &Store, row: &str| {
+        let cells = store.get(&Get::row(row)).unwrap();
+        String::from_utf8(cells[0].value().to_vec()).unwrap()
+    };
+    let store = Store::open_read_only(&place, StoreOptions::default()).unwrap();
+    assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
+    assert_eq!(segments(&place).len(), 4, "a reader removes nothing");
+    let store = open(&place).unwrap();
+    assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
+    assert_eq!(segments(&place).len(), 3, "the empty last segment is removed");
+    put(&store, "d");
+    drop(store);
+    assert_eq!(segments(&place).len(), 4);
+    assert!(is_sound(&place));
+    let store = open(&place).unwrap();
+    assert_eq!(["a", "b", "c", "d"].map(|row| value(&store, row)), ["1", "23", "4", "d"]);
+    drop(store);
+    fs::remove_file(segments(&place).last().unwrap()).unwrap();
+    assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
+    // The first segment of the old store is required, and exists.
+    let place = directory.path().join("without");
+    copied(&old, &place);
+    fs::remove_file(&segments(&place)[0]).unwrap();
+    assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
+}
+
+/// A program that opens, puts and closes, as a script does: each round begins a segment.
+#[test]
+fn three_thousand_rounds_of_open_put_and_close_keep_the_log_short() {
+    open_put_and_close(true);
+    open_put_and_close(false);
+}
+
+fn open_put_and_close(background: bool) {
+    const ROUNDS: usize = 3_000;
+    let disk = Disk::default();
+    disk.create_directory(Path::new("/store")).unwrap();
+    let options = || StoreOptions::default().vfs(Arc::new(disk.clone())).background(background);
+    let row = |round: usize| format!("row{round:04}");
+    for round in 0..ROUNDS {
+        let store = Store::open("/store", options()).unwrap();
+        if round == 0 {
+            store.create_family("f", FamilyOptions::default()).unwrap();
+        }
+        put(&store, &row(round));
+        let segments = disk.list(Path::new("/store/wal")).unwrap().len();
+        assert!((1..=32).contains(&segments), "round {round}: {segments} segments");
+        let files = disk.list(Path::new("/store/f")).unwrap().len();
+        assert!(files < 16, "round {round}: {files} files are not compacted");
+    }
+    let store = Store::open("/store", options()).unwrap();
+    let missing: Vec<_> = (0..ROUNDS).filter(|round| !has(&store, &row(*round))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The store does not wait for its memstores to fill up if its segments are short.
+#[test]
+fn an_open_store_with_short_segments_keeps_at_most_32() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().background(false).wal_segment_bytes(0);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for number in 0..100 {
+        put(&store, &format!("row{number}"));
+        assert!(segments(directory.path()).len() <= 32, "after put {number}");
+    }
+    assert!((0..100).all(|number| has(&store, &format!("row{number}"))));
+}

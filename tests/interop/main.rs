@@ -1,0 +1,4 @@
+//! Files and stores compared with real HBase.
+
+mod hfiles;
+mod region;

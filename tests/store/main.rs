@@ -1,0 +1,15 @@
+//! What a store answers: families, settings, times, histories beside a model, threads, and copies.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+mod compaction_waits;
+mod expired;
+mod export_import;
+mod families;
+mod history;
+mod key_value;
+mod one_millisecond;
+mod read_only;
+mod recorded_answers;
+mod refused_imports;
+mod settings;
+mod threads;

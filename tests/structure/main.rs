@@ -1,0 +1,22 @@
+//! The structure of the source, and the pages of the documentation that name parts of it.
+
+mod cycles;
+mod invariants_page;
+mod links;
+mod modules;
+mod named_places;
+mod names;
+mod no_cycles;
+mod pages;
+mod path_page;
+mod remake;
+mod source;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+/// Returns the directory of the workspace.
+fn workspace() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().expect("the package is in the workspace").to_owned()
+}
