@@ -26,8 +26,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::found::Found;
 use crate::table::{Family, Region};
+use crate::table_reader::found::Found;
 use crate::{Error, FileTree, Warning};
 
 /// Adds the missing directories of families to the problems, or to the warnings if HBase may not

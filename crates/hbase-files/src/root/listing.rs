@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::entry::classify;
 use crate::names::other::{SkipReason, directory_reason};
-use crate::place::Place;
-use crate::schema::{self, TableSchema};
-use crate::tracker::{self, TrackedFile, TrackedFiles};
-use crate::tracker_setting::read_list;
+use crate::root::place::Place;
+use crate::table::entry::classify;
+use crate::table::schema::{self, TableSchema};
+use crate::table::tracker::{self, TrackedFile, TrackedFiles};
+use crate::table::tracker_setting::read_list;
 use crate::{Entry, EntryKind, Error, FileTree, Item, ItemKind, Result, StoreFileName, Warning};
 
 /// The store files below a directory, and what was skipped.

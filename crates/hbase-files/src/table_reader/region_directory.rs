@@ -12,14 +12,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::found::Found;
-use crate::meta::MetaRegions;
-use crate::region_info::{self, RegionInfo};
-use crate::root_paths::list_if_there;
-use crate::schema::{TableSchema, is_family_name};
-use crate::store_file::StorePlace;
+use crate::table::region_info::{self, RegionInfo};
+use crate::table::schema::{TableSchema, is_family_name};
+use crate::table::store_file::StorePlace;
+use crate::table::tracker_setting::read_list;
 use crate::table::{Family, Region};
-use crate::tracker_setting::read_list;
+use crate::table_reader::found::Found;
+use crate::table_reader::meta::MetaRegions;
+use crate::tree::root_paths::list_if_there;
 use crate::{
     Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, Warning,
 };

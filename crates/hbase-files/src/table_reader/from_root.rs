@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use sstable::error_line;
 
-use crate::family_directories::check_family_directories;
-use crate::found::Found;
-use crate::log_files::LogFiles;
-use crate::meta::MetaRegions;
-use crate::recovered::RecoveredFiles;
-use crate::region_directory::{DirectoryKind, RegionDirectories};
-use crate::region_rules::TableRegions;
-use crate::root_paths::table_in;
-use crate::schema::{FamilySchema, TableSchema};
+use crate::table::schema::{FamilySchema, TableSchema};
 use crate::table::{Region, RegionsBy, Table};
+use crate::table_reader::family_directories::check_family_directories;
+use crate::table_reader::found::Found;
+use crate::table_reader::meta::MetaRegions;
+use crate::table_reader::recovered::RecoveredFiles;
+use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};
+use crate::table_reader::region_rules::TableRegions;
+use crate::tree::root_paths::table_in;
+use crate::wal::log_files::LogFiles;
 use crate::{Error, FileTree, RegionInfo, RegionName, Result, TableName, Warning};
 
 /// The end of warnings about `hbase:meta`.
@@ -46,7 +46,7 @@ impl TableReader<'_> {
             TableSchema::read_newest(&**self.tree, &directory, &mut found.warnings)?;
         if schema.table != *name {
             let what = format!("damaged description of a table: it is of table {}", schema.table);
-            return Err(Error::damaged(&directory.join(crate::schema::DIRECTORY), what));
+            return Err(Error::damaged(&directory.join(crate::table::schema::DIRECTORY), what));
         }
         let meta = self.meta_regions(name, &mut found);
         let mut regions = self.regions(&schema, &directory, meta.as_ref(), &mut found)?;

@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::names::RegionName;
-use crate::tracker;
+use crate::table::tracker;
 use crate::{FileTree, Item, ItemKind, StoreFileName};
 
 /// The kind of a directory.

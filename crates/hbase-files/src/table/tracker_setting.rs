@@ -15,8 +15,8 @@
 
 use std::path::Path;
 
-use crate::schema::TableSchema;
-use crate::tracker::{self, TrackedFiles};
+use crate::table::schema::TableSchema;
+use crate::table::tracker::{self, TrackedFiles};
 use crate::{Error, FileTree, Item, Result, StoreFileName, Warning};
 
 /// The setting that names the tracker.

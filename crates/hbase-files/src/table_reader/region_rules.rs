@@ -13,9 +13,9 @@ use std::path::Path;
 
 use sstable::RowsBetween;
 
-use crate::meta::MetaRegions;
-use crate::schema::TableSchema;
+use crate::table::schema::TableSchema;
 use crate::table::{Family, LeftOut, LeftOutReason, Region};
+use crate::table_reader::meta::MetaRegions;
 use crate::{Error, RegionInfo, RegionName, StoreFileName};
 
 /// The regions of a table: those that count, the one of MOB files, and those that do not count.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use sstable::Reference;
 
-use crate::contents::Contents;
 use crate::names::other::{SkipReason, directory_reason, file_reason};
+use crate::tree::contents::Contents;
 use crate::{Error, FileTree, HFileLink, ItemKind, ReferenceName, Result, StoreFileName};
 
 /// A store file: an HFile, or a file that stands for one.

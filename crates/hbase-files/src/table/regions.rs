@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use sstable::{Comparator, SequenceId};
 
-use crate::location::find_first;
-use crate::root_paths::in_all_data;
+use crate::table::location::find_first;
+use crate::tree::root_paths::in_all_data;
 use crate::{
     Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName,
     TableSchema, Warning,

@@ -20,7 +20,7 @@ use store::{FamilyOptions, KeepDeletedCells};
 
 use crate::message::file::{after_magic, read_file};
 use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair, TableSchemaMessage};
-use crate::region_info::table_name;
+use crate::table::region_info::table_name;
 use crate::{Error, FileTree, Item, ItemKind, Result, TableName, Warning};
 
 /// The name of the directory with the schemas of a table.
