@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 pub(crate) const LOCK_NAME: &str = "LOCK";
 /// The directory of the log.
 pub(crate) const WAL_DIRECTORY: &str = "wal";
-pub(super) const MANIFEST_NAME: &str = "MANIFEST";
-pub(super) const MANIFEST_TEMPORARY_NAME: &str = "MANIFEST.new";
+pub(crate) const MANIFEST_NAME: &str = "MANIFEST";
+pub(crate) const MANIFEST_TEMPORARY_NAME: &str = "MANIFEST.new";
 /// The file that marks an unfinished store.
 pub(crate) const UNFINISHED_NAME: &str = "UNFINISHED";
 

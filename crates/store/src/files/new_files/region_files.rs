@@ -17,7 +17,7 @@ use std::sync::Arc;
 use sstable::{CellRef, FileName, Writer, WriterOptions, check_family_name, escape};
 
 use crate::error::{Error, Result};
-use crate::files::new_file::{NewPlace, Sink};
+use crate::files::new_files::new_file::{PendingFile, Sink};
 use crate::vfs::{RealFiles, Vfs};
 
 /// The files of one family for HBase's bulk load, one for each region that has cells.
@@ -38,7 +38,7 @@ pub struct RegionFiles<'s> {
 /// The file of the current region, which has a temporary name.
 #[derive(Debug)]
 struct RegionFile {
-    place: NewPlace,
+    place: PendingFile,
     writer: Writer<Sink>,
 }
 
@@ -101,7 +101,7 @@ impl<'s> RegionFiles<'s> {
         let part = match &mut self.part {
             Some(part) => part,
             none => {
-                let (place, sink) = NewPlace::create_in(Arc::clone(&self.vfs), &self.directory)?;
+                let (place, sink) = PendingFile::create_in(Arc::clone(&self.vfs), &self.directory)?;
                 let shown = FileName::new(format!("{}/{}", self.family, place.name()));
                 let writer = Writer::new(sink, shown, self.options.clone())?;
                 none.insert(RegionFile { place, writer })

@@ -13,7 +13,7 @@ use sstable::LookupFiles;
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::map::{FamilyMap, Inserted};
 use crate::files::family_map::slots::{FileSlots, Slots};
-use crate::files::store_file::StoreFile;
+use crate::files::version::store_file::StoreFile;
 
 /// The store files of a family. A clone is cheap: it shares the list.
 #[derive(Clone, Debug, Default)]

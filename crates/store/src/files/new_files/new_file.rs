@@ -15,10 +15,10 @@ use sstable::{
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::identity::random_name;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
-use crate::files::version::Family;
-use crate::files::write_failures::WriteFailures;
+use crate::files::names::identity::random_name;
+use crate::files::version::store_version::Family;
+use crate::files::version::write_failures::WriteFailures;
 use crate::vfs::{AppendFile, Vfs};
 
 /// The purpose of a new file, which decides its options and its file info.
@@ -35,13 +35,13 @@ pub(crate) struct FilePurpose {
 /// A new name in a family's directory. The file has a temporary name until [`finish`](Self::finish);
 /// dropping this earlier removes the file.
 #[derive(Debug)]
-pub(crate) struct NewPlace {
+pub(crate) struct PendingFile {
     vfs: Arc<dyn Vfs>,
     directory: PathBuf,
     name: String,
 }
 
-impl NewPlace {
+impl PendingFile {
     pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
 
     pub(crate) fn create(catalog: &Catalog, family: &Family) -> Result<(Self, Sink)> {
@@ -88,7 +88,7 @@ impl NewPlace {
     }
 }
 
-impl Drop for NewPlace {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         if !self.name.is_empty() {
             // If this fails, the next open removes the file.
@@ -100,7 +100,7 @@ impl Drop for NewPlace {
 /// A store file that is being written.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    place: NewPlace,
+    place: PendingFile,
     writer: Writer<Sink>,
     purpose: FilePurpose,
     sequence_min: SequenceId,
@@ -111,7 +111,7 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     pub(crate) fn create(catalog: &Catalog, family: &Family, purpose: FilePurpose) -> Result<Self> {
-        let (place, sink) = NewPlace::create(catalog, family)?;
+        let (place, sink) = PendingFile::create(catalog, family)?;
         let shown = FileName::new(format!("{}/{}", family.name, place.name));
         let options =
             catalog.writer_options(family, purpose).file_info(FILE_ID_KEY, place.id().to_bytes());

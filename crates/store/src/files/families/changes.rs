@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use super::catalog::Catalog;
-use super::dropped;
-use super::manifest::FamilyEntry;
-use super::names::check_family_name;
-use super::own_directory::check_is_own;
-use super::version::{Family, StoreVersion};
 use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
+use crate::files::families::dropped;
+use crate::files::file_access::path_checks::check_is_own;
+use crate::files::manifest::FamilyEntry;
+use crate::files::names::check_family_name;
+use crate::files::version::store_version::{Family, StoreVersion};
 use crate::options::FamilyOptions;
 
 impl Catalog {

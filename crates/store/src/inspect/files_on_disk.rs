@@ -13,11 +13,11 @@ use sstable::{FileName, ReadAt, Reader, ReaderOptions};
 use super::part::Part;
 use super::plan::{PlannedFamily, PlannedFile};
 use crate::files::manifest::{FileEntry, FileId};
-use crate::files::store_file::checksum_of;
+use crate::files::version::store_file::checksum_of;
 use crate::vfs::Vfs;
 
 /// The files in the directory of a family, which can be found by their contents.
-pub(super) struct FilesThere<'a> {
+pub(super) struct FilesOnDisk<'a> {
     vfs: &'a dyn Vfs,
     pub(super) directory: PathBuf,
     /// The names of the listed files and of the other files in the directory.
@@ -36,7 +36,7 @@ pub(super) enum Found {
     Nothing,
 }
 
-impl<'a> FilesThere<'a> {
+impl<'a> FilesOnDisk<'a> {
     pub(super) fn new(vfs: &'a dyn Vfs, directory: PathBuf, family: &PlannedFamily) -> Self {
         let names = family.files.iter().map(|file| &file.name).chain(&family.left_over);
         Self { vfs, directory, names: names.cloned().collect(), checksums: BTreeMap::new() }

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 /// A failed attempt, and when the next one may be made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct MapRetry {
+pub(crate) struct Backoff {
     /// The delay after the last failure.
     delay: Duration,
     /// `None` if no other attempt is made.
     due: Option<Instant>,
 }
 
-impl MapRetry {
+impl Backoff {
     const DELAY_MIN: Duration = Duration::from_millis(100);
     const DELAY_MAX: Duration = Duration::from_secs(600);
 
@@ -45,16 +45,16 @@ mod tests {
     #[test]
     fn the_delay_doubles_and_has_a_limit() {
         let now = Instant::now();
-        let mut retry = MapRetry::after(None, now);
+        let mut retry = Backoff::after(None, now);
         assert!(!retry.is_due(now) && retry.is_due(now + Duration::from_millis(100)));
         for _ in 0..5 {
-            retry = MapRetry::after(Some(retry), now);
+            retry = Backoff::after(Some(retry), now);
         }
         assert_eq!(retry.due(), Some(now + Duration::from_millis(3_200)));
         for _ in 0..40 {
-            retry = MapRetry::after(Some(retry), now);
+            retry = Backoff::after(Some(retry), now);
         }
         assert_eq!(retry.due(), Some(now + Duration::from_secs(600)));
-        assert!(!MapRetry::NEVER.is_due(now + Duration::from_secs(1 << 30)));
+        assert!(!Backoff::NEVER.is_due(now + Duration::from_secs(1 << 30)));
     }
 }

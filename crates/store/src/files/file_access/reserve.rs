@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use sstable::ReadAt;
 
-use super::open_files::close_some;
 use crate::error::{is_full, is_without_descriptor};
+use crate::files::file_access::open_files::close_some;
 use crate::vfs::{AppendFile, Entry, Lock, Vfs};
 
 /// The file system of an open store.

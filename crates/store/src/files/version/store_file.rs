@@ -16,9 +16,9 @@ use sstable::{
 
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
+use crate::files::family_map::backoff::Backoff;
+use crate::files::file_access::open_files::PooledFile;
 use crate::files::manifest::FileEntry;
-use crate::files::map_retry::MapRetry;
-use crate::files::open_files::PooledFile;
 use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
@@ -36,7 +36,7 @@ pub(crate) struct StoreFile {
     /// Whether it was logged that a filter of the file cannot be used.
     is_filter_logged: AtomicBool,
     /// When the family map, which could not read the rows of the file, reads them again.
-    map_retry: Mutex<Option<MapRetry>>,
+    map_retry: Mutex<Option<Backoff>>,
     /// Whether the file was there when the store was opened.
     is_from_before: AtomicBool,
     /// Whether a map was asked for the blocks of the file's rows, and has not got them.
@@ -99,12 +99,12 @@ impl StoreFile {
 
     /// Returns when the rows of the file are read again for the family map; `None` if no attempt
     /// has failed.
-    pub(crate) fn map_retry(&self) -> Option<MapRetry> {
+    pub(crate) fn map_retry(&self) -> Option<Backoff> {
         *lock(&self.map_retry)
     }
 
     /// Notes that the family map could not read the rows of the file: its own filter is asked.
-    pub(crate) fn set_map_retry(&self, retry: Option<MapRetry>) {
+    pub(crate) fn set_map_retry(&self, retry: Option<Backoff>) {
         *lock(&self.map_retry) = retry;
     }
 

@@ -11,10 +11,10 @@ use sstable::ReadAt;
 use crate::error::{Error, Result};
 
 /// Bytes per read call.
-pub(crate) const PIECE: usize = 1 << 20;
+pub(crate) const CHUNK_LEN: usize = 1 << 20;
 
 /// A file and the part of it that is in memory.
-pub(crate) struct Pieces {
+pub(crate) struct ChunkedReader {
     source: Arc<dyn ReadAt>,
     path: PathBuf,
     /// The file's length when it was opened.
@@ -24,7 +24,7 @@ pub(crate) struct Pieces {
     window: Vec<u8>,
 }
 
-impl Pieces {
+impl ChunkedReader {
     /// Creates a reader of a file of at most `len_max` bytes. `what` names the file in the error.
     pub(crate) fn new(
         source: Arc<dyn ReadAt>,
@@ -81,10 +81,10 @@ impl Pieces {
         }
         self.start = at;
         // A sound record may have up to 1 GiB; its memory is not kept for the records after it.
-        self.window.shrink_to(4 * PIECE);
+        self.window.shrink_to(4 * CHUNK_LEN);
         while self.window_end() < end {
             let (from, old) = (self.window_end(), self.window.len());
-            let left = to_usize((self.len - from).min(to_u64(PIECE)));
+            let left = to_usize((self.len - from).min(to_u64(CHUNK_LEN)));
             self.window.resize(old + left, 0);
             let piece = self.window.get_mut(old..).expect("just made that long");
             let read = self.source.read_exact_at(piece, from);
@@ -113,19 +113,20 @@ mod tests {
 
     use super::*;
 
-    fn pieces(len: usize) -> (Vec<u8>, Pieces) {
+    fn pieces(len: usize) -> (Vec<u8>, ChunkedReader) {
         let bytes: Vec<u8> = (0..len).map(|at| (at * 31 % 251) as u8).collect();
         let source = Arc::new(Bytes::from(bytes.clone()));
-        let pieces = Pieces::new(source, Path::new("file"), "a file", u64::MAX).unwrap();
+        let pieces = ChunkedReader::new(source, Path::new("file"), "a file", u64::MAX).unwrap();
         (bytes, pieces)
     }
 
     #[test]
     fn bytes_are_those_of_the_file_for_every_position_of_the_window() {
-        let (bytes, mut pieces) = pieces(3 * PIECE + 17);
-        let places = [0, 5, PIECE - 3, PIECE, 2 * PIECE + 1, 7, bytes.len() - 4, bytes.len(), 0];
+        let (bytes, mut pieces) = pieces(3 * CHUNK_LEN + 17);
+        let places =
+            [0, 5, CHUNK_LEN - 3, CHUNK_LEN, 2 * CHUNK_LEN + 1, 7, bytes.len() - 4, bytes.len(), 0];
         for at in places {
-            for len in [0, 1, 8, PIECE + 2, 4 * PIECE] {
+            for len in [0, 1, 8, CHUNK_LEN + 2, 4 * CHUNK_LEN] {
                 let end = (at + len).min(bytes.len());
                 let there = pieces.window_from(at as u64, len).unwrap();
                 assert!(there.len() >= end - at && bytes[at..].starts_with(there), "{len} at {at}");
@@ -138,8 +139,8 @@ mod tests {
     #[test]
     fn a_file_that_is_too_long_is_refused_before_it_is_read() {
         let source: Arc<dyn ReadAt> = Arc::new(Bytes::from_static(b"12345"));
-        assert!(Pieces::new(Arc::clone(&source), Path::new("file"), "a file", 5).is_ok());
-        let refused = Pieces::new(source, Path::new("file"), "a file", 4).err().unwrap();
+        assert!(ChunkedReader::new(Arc::clone(&source), Path::new("file"), "a file", 5).is_ok());
+        let refused = ChunkedReader::new(source, Path::new("file"), "a file", 4).err().unwrap();
         assert_eq!(refused.to_string(), "file: at 0x0: is 5 bytes long, and a file has at most 4");
     }
 }

@@ -15,10 +15,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::identity::is_store_file_name;
-use super::names::check_family_name;
-use super::new_file::NewPlace;
 use crate::error::{Error, Result};
+use crate::files::names::check_family_name;
+use crate::files::names::identity::is_store_file_name;
+use crate::files::new_files::new_file::PendingFile;
 use crate::vfs::{Entry, EntryKind, Vfs};
 
 /// Marks a family as dropped. The mark is on disk when the function returns.
@@ -82,7 +82,8 @@ pub(crate) fn finish_all(
         }
         let directory = store.join(marked);
         for entry in vfs.list(&directory).map_err(Error::io(&directory, "list"))? {
-            let name = entry.name.strip_suffix(NewPlace::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
+            let name =
+                entry.name.strip_suffix(PendingFile::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
             if is_store_file_name(name) && !entry.is_directory() {
                 let path = directory.join(&entry.name);
                 vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use sstable::{BlockCache, ReaderOptions};
 
-use super::file_list::Files;
-use super::manifest::{FamilyEntry, FileEntry};
-use super::names::WAL_DIRECTORY;
-use super::open_files::{OpenFilesLimit, PooledFile};
-use super::store_file::StoreFile;
-use super::version::{Family, FamilyVersion};
 use crate::error::{Error, Result};
+use crate::files::file_access::open_files::{OpenFilesLimit, PooledFile};
+use crate::files::manifest::{FamilyEntry, FileEntry};
+use crate::files::names::WAL_DIRECTORY;
+use crate::files::version::file_list::Files;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::{Family, FamilyVersion};
 use crate::memstore::Memstore;
 use crate::options::StoreOptions;
 use crate::vfs::Vfs;
 
 /// Opens the store files of one store. They share its block cache.
 #[derive(Debug)]
-pub(crate) struct Opener {
+pub(crate) struct FileOpener {
     vfs: Arc<dyn Vfs>,
     directory: PathBuf,
     cache: Arc<BlockCache>,
@@ -26,7 +26,7 @@ pub(crate) struct Opener {
     limit: Arc<OpenFilesLimit>,
 }
 
-impl Opener {
+impl FileOpener {
     pub(crate) fn new(directory: &Path, options: &StoreOptions) -> Self {
         let cache = Arc::new(BlockCache::new(options.cache_bytes));
         let reader = ReaderOptions::default()
