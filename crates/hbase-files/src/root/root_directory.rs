@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::Table;
+use crate::table::root_paths::{list_if_there, table_in};
 use crate::table_reader::TableReader;
-use crate::tree::root_paths::{list_if_there, table_in};
+use crate::table_reader::log_files::{LOGS, OLD_LOGS};
 use crate::tree::root_tree::RootTree;
-use crate::wal::log_files::{LOGS, OLD_LOGS};
 use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
 
 /// The directory of snapshots.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use sstable::{FileName, Reference};
 
 use crate::table::entry::REFERENCE_LEN_MAX;
-use crate::tree::root_paths::DATA;
+use crate::table::root_paths::DATA;
 use crate::tree::root_tree::check_inside;
 use crate::{
     Entry, EntryKind, Error, FileTree, HFileLink, ItemKind, ReferenceName, ReferredName, Result,

@@ -2,6 +2,7 @@
 //!
 //! | to find                                                   | file                                   |
 //! |-----------------------------------------------------------|----------------------------------------|
+//! | where the files of a table are in a root directory        | `root_paths.rs`                        |
 //! | the types of a table, its regions and families            | `regions.rs`                           |
 //! | what HBase writes of a table and of a region              | `schema.rs`, `region_info.rs`          |
 //! | a store file, its age, and the HFile that has its cells   | `store_file.rs`, `entry.rs`, `file_sequence.rs`, `location.rs` |
@@ -17,6 +18,7 @@ mod location;
 pub(crate) mod problem_place;
 pub(crate) mod region_info;
 mod regions;
+pub(crate) mod root_paths;
 pub(crate) mod schema;
 pub(crate) mod store_file;
 mod store_file_reader;

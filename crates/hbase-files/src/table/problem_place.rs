@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sstable::{RowsBetween, error_line};
 
-use crate::tree::root_paths::table_in;
+use crate::table::root_paths::table_in;
 use crate::{Error, RegionInfo, RegionName, Table};
 
 /// A problem of a table, with the part that it concerns.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sstable::{Comparator, SequenceId};
 
 use crate::table::location::find_first;
-use crate::tree::root_paths::in_all_data;
+use crate::table::root_paths::in_all_data;
 use crate::{
     Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName,
     TableSchema, Warning,

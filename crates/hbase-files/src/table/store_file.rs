@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sstable::{Half, Reference, SequenceId};
 
 use crate::table::location::{find_first, read_reference};
-use crate::tree::root_paths::in_all_data;
+use crate::table::root_paths::in_all_data;
 use crate::{
     Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionInfo, RegionName, Result,
     StoreFileName, TableName, Warning,

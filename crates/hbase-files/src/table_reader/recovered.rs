@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 use sstable::SequenceId;
 
+use crate::table::root_paths::{list_if_there, table_in};
 use crate::table::store_file::StorePlace;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
-use crate::tree::root_paths::{list_if_there, table_in};
 use crate::{
     Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, TableName,
     Warning,

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::table::region_info::{self, RegionInfo};
+use crate::table::root_paths::list_if_there;
 use crate::table::schema::{TableSchema, is_family_name};
 use crate::table::store_file::StorePlace;
 use crate::table::tracker_setting::read_list;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
-use crate::tree::root_paths::list_if_there;
 use crate::{
     Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, Warning,
 };

@@ -6,8 +6,6 @@
 //! entry    key (region, table, sequence id, write time, number of cells) | cell | cell | …
 //! ```
 //!
-//! `log_files.rs` lists the logs of a root directory.
-//!
 //! `header.rs` and `trailer.rs` have the two ends of a file, `entry.rs` has the key of an entry,
 //! `plain.rs` and `compressed.rs` have the two cell codecs, `decode.rs` reads an entry by either. The
 //! compressed codec uses the dictionaries of `dictionary.rs`. `input.rs` reads the bytes, and `reader.rs`
@@ -50,7 +48,6 @@ mod error;
 mod header;
 mod input;
 mod limits;
-pub(crate) mod log_files;
 pub(crate) mod marker;
 mod plain;
 mod reader;

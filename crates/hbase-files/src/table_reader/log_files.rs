@@ -12,7 +12,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::tree::root_paths::list_if_there;
+use crate::table::root_paths::list_if_there;
 use crate::{Error, FileTree, Item, ItemKind, Result, Warning};
 
 /// The directory of the logs that may have unflushed cells.
