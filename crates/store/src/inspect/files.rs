@@ -8,7 +8,7 @@ use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions, error_line};
 use super::part::{Part, PartKind, Problem, Step};
 use crate::error::Error;
 use crate::files::manifest::FileEntry;
-use crate::files::store_file::checksum_of;
+use crate::files::version::store_file::checksum_of;
 use crate::vfs::Vfs;
 
 /// Reads a file twice: for the checksum of all its bytes, and to verify its contents.

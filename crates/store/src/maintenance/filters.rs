@@ -14,9 +14,9 @@ use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry};
-use crate::files::new_file::NewPlace;
-use crate::files::store_file::StoreFile;
-use crate::files::version::Family;
+use crate::files::new_files::new_file::PendingFile;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::Family;
 
 /// Returns the filter for a new file with `rows` rows, given the other files of the family.
 pub(crate) fn filter_of_new(
@@ -134,7 +134,7 @@ fn copy_with_filter(
     let path = catalog.opener.family_directory(family).join(&file.entry.name);
     let source = catalog.opener.vfs().open(&path).map_err(Error::io(&path, "open"))?;
     let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
-    let (place, sink) = NewPlace::create(catalog, family)?;
+    let (place, sink) = PendingFile::create(catalog, family)?;
     let (limits, id) = (Limits::default(), place.id());
     let id_bytes = id.to_bytes();
     let changes = [(FILE_ID_KEY, Some(&id_bytes[..]))];

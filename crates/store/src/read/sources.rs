@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId};
 
 use crate::error::{Error, Result};
-use crate::files::store_file::FileCursor;
+use crate::files::version::store_file::FileCursor;
 use crate::memstore::{Memstore, SeekPosition};
 use crate::read::merge::{CellCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};

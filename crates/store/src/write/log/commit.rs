@@ -25,7 +25,7 @@ use super::writer::Writer;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::version::StoreVersion;
+use crate::files::version::store_version::StoreVersion;
 use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
