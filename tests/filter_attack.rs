@@ -119,7 +119,7 @@ fn keys_that_collide_in_hbases_hash_slow_reads_and_change_no_answer() {
         "other rows are not affected"
     );
 
-    for &kind in FilterKind::ALL {
+    for &kind in FilterKind::IN_FILES {
         let family = with_filter(kind, 0.01);
         let store = store_of(&place.path().join(kind.name()), family, &members, FilterUse::Best);
         let false_positives = passed(&store, &members, &absent).len();
@@ -138,7 +138,7 @@ fn keys_chosen_for_another_seed_cause_no_more_false_positives_than_others() {
     let members = random_rows(&mut random, 4_000);
     let absent = random_rows(&mut random, 8_000);
     let place = tempfile::tempdir().unwrap();
-    for &kind in FilterKind::ALL {
+    for &kind in FilterKind::IN_FILES {
         // Two stores of the same rows with different random seeds.
         let store = |name: &str| {
             let directory = place.path().join(format!("{kind}-{name}"));

@@ -378,6 +378,9 @@ pub struct FamilyOptions {
     /// Whether the cache prefers this family's blocks.
     pub in_memory: bool,
     /// The row filter in each file, and its size.
+    ///
+    /// A store that an earlier version made can have a filter that files no longer have.
+    /// [`FamilyStats::filter_refusal`](crate::FamilyStats::filter_refusal) names it.
     pub filter: Option<(FilterKind, Sizing)>,
     /// Whether the family has a map of its rows in memory.
     pub family_map: MapMode,
@@ -474,8 +477,9 @@ impl FamilyOptions {
     /// [`rebuild_filters`](crate::Store::rebuild_filters), so all filters together may exceed the
     /// budget.
     ///
-    /// Each kind has a lowest error rate and a least number of bits per key
-    /// ([`FilterKind::check_sizing`]); creating and altering a family refuse a filter beyond them.
+    /// The kind must be one of [`FilterKind::IN_FILES`]. Each has a lowest error rate and a least
+    /// number of bits per key ([`FilterKind::check_sizing`]); creating and altering a family refuse
+    /// a filter beyond them.
     /// Near these limits, the number of rows decides whether a filter is possible. A file without a
     /// possible filter is written without one, and
     /// [`FamilyStats::filters_omitted`](crate::FamilyStats::filters_omitted) counts it.
