@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse, WriterOptions};
+use sstable::{BloomType, Compression, DataBlockEncoding, WriterOptions};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -58,8 +58,6 @@ pub struct StoreOptions {
     pub stall_max: Duration,
     /// Whether background threads flush and compact.
     pub background: bool,
-    /// Which filters of the store files reads use.
-    pub filter_use: FilterUse,
     /// Whether filters are pinned in memory.
     pub pin_filters: bool,
     /// The maximum size of an index block in new files, in bytes.
@@ -85,7 +83,6 @@ impl Default for StoreOptions {
             compaction: CompactionOptions::default(),
             stall_max: Duration::from_secs(60),
             background: true,
-            filter_use: FilterUse::default(),
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
             index_block_size: 128 << 10,
@@ -147,12 +144,6 @@ impl StoreOptions {
     /// the order of the calls.
     pub const fn background(mut self, background: bool) -> Self {
         self.background = background;
-        self
-    }
-
-    /// Sets which filters of the store files reads use. Default: the best filter of each file.
-    pub const fn filter_use(mut self, filter_use: FilterUse) -> Self {
-        self.filter_use = filter_use;
         self
     }
 
