@@ -149,8 +149,21 @@ impl Named for MapMode {
 impl Named for FilterKind {
     const WHAT: &'static str = "filter";
 
+    /// Returns the kinds that files have.
     fn known() -> Vec<(&'static str, Self)> {
-        Self::ALL.iter().map(|kind| (kind.name(), *kind)).collect()
+        Self::IN_FILES.iter().map(|kind| (kind.name(), *kind)).collect()
+    }
+}
+
+/// A kind of filter that the library has, also one that files do not have.
+#[derive(Clone, Copy)]
+pub(crate) struct LibraryKind(pub(crate) FilterKind);
+
+impl Named for LibraryKind {
+    const WHAT: &'static str = "filter";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        FilterKind::ALL.iter().map(|kind| (kind.name(), Self(*kind))).collect()
     }
 }
 

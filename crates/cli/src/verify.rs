@@ -163,6 +163,9 @@ struct FileReport {
     blocks: u64,
     cells: u64,
     totals_checked: bool,
+    /// Why a sound row filter of the file is not used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unused_filter: Option<String>,
     errors: Vec<Finding>,
 }
 
@@ -196,6 +199,7 @@ impl FileReport {
             blocks: found.blocks,
             cells: found.cells,
             totals_checked: found.totals_checked,
+            unused_filter: found.unused_filter.clone(),
             errors: found.problems.iter().map(finding).collect(),
         }
     }
@@ -224,6 +228,9 @@ impl Report for FileReport {
             if let Some(rows) = rows {
                 writeln!(out, "    {}", rows.text())?;
             }
+        }
+        if let Some(why) = &self.unused_filter {
+            writeln!(out, "  row filter not used: {why}")?;
         }
         if !self.totals_checked {
             let why = "parts of the file cannot be read";

@@ -63,7 +63,7 @@ impl Named for FilterChoice {
 impl FilterChoice {
     /// Returns every choice that this build supports.
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
+        let ours = FilterKind::IN_FILES.iter().map(|kind| Self::Ours(*kind));
         [Self::None, Self::HBaseBloom]
             .into_iter()
             .chain(ours)

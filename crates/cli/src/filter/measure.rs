@@ -22,7 +22,7 @@ use crate::cells_input;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
 use crate::keys::{KeyList, KeySet};
-use crate::names::name_parser;
+use crate::names::{LibraryKind, name_parser};
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::rounded::{show_nanos, show_percent};
@@ -49,9 +49,9 @@ pub(crate) struct Measure {
     #[arg(value_name = "FILE", conflicts_with_all = ["kind", "keys", "error_rate", "bits_per_key", "input"])]
     file: Option<PathBuf>,
     /// Measure a new filter of this kind
-    #[arg(long, value_name = "KIND", value_parser = name_parser::<FilterKind>())]
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<LibraryKind>())]
     #[arg(required_unless_present = "file")]
-    kind: Option<FilterKind>,
+    kind: Option<LibraryKind>,
     /// Insert this many keys [default: 1000000, or all of --input]
     #[arg(long, value_name = "KEYS")]
     keys: Option<usize>,
@@ -103,7 +103,7 @@ struct MeasureReport {
 impl Measure {
     /// Measures the filter and prints the report.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let Some(kind) = self.kind else {
+        let Some(LibraryKind(kind)) = self.kind else {
             let file = self.file.as_deref().unwrap_or(Path::new("-"));
             return measure_file(file, self.probes as u64, self.seed, self.report_format);
         };

@@ -69,11 +69,11 @@ impl Rebuild {
     /// Writes the file and reports its filter.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
-        if let Some(kind) = self.kind.0 {
-            kind.check_sizing(sizing).map_err(|unusable| UsageError(unusable.to_string()))?;
-        }
         let seed = Seed::new(self.seed);
         let filter = self.kind.0.map(|kind| FilterOptions { kind, sizing, seed });
+        if let Some(filter) = filter {
+            filter.check().map_err(|error| UsageError(error.to_string()))?;
+        }
         let name = self.input.display().to_string();
         let input = single_hfile(&self.input, "filter rebuild")?;
         let source = FileSource::open(&input);

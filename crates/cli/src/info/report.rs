@@ -64,6 +64,9 @@ pub(super) struct FileReport {
     /// HBase's Bloom filter over the rows that have a delete of a family.
     pub(super) delete_family_bloom: Option<BloomReport>,
     pub(super) filter: Option<FilterReport>,
+    /// Why a sound row filter of the file is not used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unused_filter: Option<String>,
     pub(super) trailer: TrailerReport,
     pub(super) file_info: Vec<EntryReport>,
     /// Why filters or the mid-key cannot be read. A read cannot skip the file by such a filter.
@@ -76,8 +79,8 @@ impl FileReport {
     ///
     /// # Errors
     ///
-    /// If the index block with the mid-key cannot be read. Damage of the block is no error, but one
-    /// of the report's problems.
+    /// If the index block with the mid-key, or the block of an unused row filter, cannot be read.
+    /// Damage of the block is no error, but one of the report's problems.
     pub(super) fn new(file: String, target: Target, reader: &Reader) -> Result<Self> {
         let (trailer, info) = (reader.trailer(), reader.file_info());
         let (blocks, filters) = (reader.blocks(), reader.filters());
@@ -134,6 +137,7 @@ impl FileReport {
             bloom: filters.bloom().map(BloomReport::from),
             delete_family_bloom: filters.delete_family_bloom().map(BloomReport::from),
             filter: filter.map(FilterReport::from),
+            unused_filter: filters.unused_row_filter()?,
             trailer: TrailerReport::from(trailer),
             file_info: entries(info),
             problems,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::blooms::{BloomReport, FilterReport};
+use super::blooms::BloomReport;
 use super::file_info;
 use super::report::FileReport;
 use crate::output::Report;
@@ -94,8 +94,12 @@ impl FileReport {
         line(out, "index", &format!("{levels}, {entries} in the root"))?;
         line(out, "HBase Bloom", &bloom(&self.bloom))?;
         line(out, "delete Bloom", &bloom(&self.delete_family_bloom))?;
-        let filter = self.filter.as_ref();
-        line(out, "row filter", &filter.map_or("none".to_owned(), FilterReport::text))?;
+        let filter = match (&self.filter, &self.unused_filter) {
+            (Some(filter), _) => filter.text(),
+            (None, Some(why)) => format!("not used: {why}"),
+            (None, None) => "none".to_owned(),
+        };
+        line(out, "row filter", &filter)?;
         if !self.meta_blocks.is_empty() {
             line(out, "META blocks", &self.meta_blocks.join(", "))?;
         }

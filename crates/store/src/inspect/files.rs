@@ -44,6 +44,7 @@ pub(super) fn check_file(
             let (blocks, totals_checked) = (found.blocks, found.totals_checked);
             part.kind = PartKind::StoreFile { blocks, totals_checked };
             part.cells = found.cells;
+            part.notes.extend(found.unused_filter.map(|why| format!("row filter not used: {why}")));
             let lost_rows = found.lost_rows;
             part.problems.extend(found.problems.into_iter().map(|damage| {
                 let lost = lost_rows.iter().find(|lost| lost.at == damage.at);

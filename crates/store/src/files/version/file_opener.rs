@@ -29,10 +29,8 @@ pub(crate) struct FileOpener {
 impl FileOpener {
     pub(crate) fn new(directory: &Path, options: &StoreOptions) -> Self {
         let cache = Arc::new(BlockCache::new(options.cache_bytes));
-        let reader = ReaderOptions::default()
-            .cache(Arc::clone(&cache))
-            .filter_use(options.filter_use)
-            .pin_filters(options.pin_filters);
+        let reader =
+            ReaderOptions::default().cache(Arc::clone(&cache)).pin_filters(options.pin_filters);
         let (vfs, directory) = (Arc::clone(&options.vfs), directory.to_path_buf());
         let limit = OpenFilesLimit::new(options.open_files_max);
         Self { vfs, directory, cache, reader, limit }
