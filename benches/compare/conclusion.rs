@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use workload::harness::Spread;
+
 use crate::claims::{Claim, show_ratio};
 use crate::contenders::OURS;
 use crate::engine::Shape;
-use crate::figure::{CACHE_ALL, Figure, Run, Spread};
+use crate::figure::{CACHE_ALL, Figure, Run};
 use crate::other_load::is_busy;
 
 /// The work that the first sentence quotes.

@@ -1,7 +1,4 @@
-//! The figures of a run: the samples of its rounds, and their statistics.
-//!
-//! In each round all contenders take turns, so the samples of one round were taken within moments
-//! of each other. Ratios are computed per round; the median follows.
+//! The figures of a run: the samples of its rounds.
 
 use serde::{Deserialize, Serialize};
 
@@ -95,51 +92,4 @@ pub(crate) struct FilterPoint {
     pub(crate) name: String,
     pub(crate) bits_per_key: f64,
     pub(crate) error_rate: f64,
-}
-
-/// The median and the quartiles of some rounds.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Spread {
-    pub(crate) low: f64,
-    pub(crate) median: f64,
-    pub(crate) high: f64,
-}
-
-impl Spread {
-    /// Returns `None` if there are no samples.
-    pub(crate) fn of(samples: &[f64]) -> Option<Self> {
-        let mut sorted = samples.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let at = |part: f64| {
-            let place = part * (sorted.len() - 1) as f64;
-            let (below, above) = (place.floor() as usize, place.ceil() as usize);
-            sorted[below] + (sorted[above] - sorted[below]) * place.fract()
-        };
-        (!sorted.is_empty()).then(|| Self { low: at(0.25), median: at(0.5), high: at(0.75) })
-    }
-
-    /// The ratio of two contenders in each round.
-    pub(crate) fn of_ratio(ours: &[f64], theirs: &[f64]) -> Option<Self> {
-        let ratios: Vec<_> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
-        Self::of(&ratios)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_spread_is_the_median_and_the_quartiles() {
-        let spread = Spread::of(&[5.0, 1.0, 3.0, 2.0, 4.0]);
-        assert_eq!(spread, Some(Spread { low: 2.0, median: 3.0, high: 4.0 }));
-        assert_eq!(Spread::of(&[]), None);
-    }
-
-    #[test]
-    fn ratios_are_of_the_same_round() {
-        // The second round was slow for both.
-        let spread = Spread::of_ratio(&[1.0, 100.0, 1.0], &[2.0, 200.0, 2.0]);
-        assert_eq!(spread, Some(Spread { low: 0.5, median: 0.5, high: 0.5 }));
-    }
 }

@@ -24,7 +24,6 @@ mod process;
 mod reads;
 mod record;
 mod report;
-mod rounds;
 mod stores;
 mod work_directory;
 

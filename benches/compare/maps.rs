@@ -4,9 +4,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use workload::harness::Samples;
+
 use crate::engine::Engine;
 use crate::figure::Figure;
-use crate::rounds::Samples;
 use crate::stores::Stores;
 
 /// The figure of the number of files when a fill ends.

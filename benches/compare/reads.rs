@@ -3,12 +3,12 @@
 use std::thread;
 
 use workload::cpu_time::{THREAD, cpu_nanos};
+use workload::harness::alternate;
 use workload::{Asked, RowKey, Rows, ScanSum};
 
 use crate::engine::{Counters, Engine};
 use crate::figure::{Figure, Reads};
 use crate::process::FileReads;
-use crate::rounds::alternate;
 use crate::stores::Stores;
 
 /// Questions with their keys made beforehand.

@@ -5,9 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use workload::harness::Spread;
+
 use crate::claims::claims;
 use crate::conclusion::{Conclusion, conclusion};
-use crate::figure::{Figure, FilterPoint, Run, Spread, Stage};
+use crate::figure::{Figure, FilterPoint, Run, Stage};
 use crate::limits;
 use crate::other_load::{self, LoadMeter};
 use crate::process::Machine;

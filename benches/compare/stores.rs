@@ -7,13 +7,13 @@ use std::{fs, io, thread};
 
 use workload::Rows;
 use workload::cpu_time::{PROCESS, cpu_nanos};
+use workload::harness::{Samples, alternate};
 
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};
 use crate::figure::{CACHE_ALL, Figure, Reads};
 use crate::maps::coverage;
 use crate::reads::Turn;
-use crate::rounds::{Samples, alternate};
 use crate::work_directory::{WorkDirectory, bytes_on_disk, read_all, share};
 
 /// The seed of all keys and values.

@@ -1,5 +1,7 @@
 //! The charts of a report, from the figures of a run.
 
+use workload::harness::Spread;
+
 use super::axis::Axis;
 use super::chart::{Chart, Drawing, Key, Value};
 use super::lines::{Lines, Point, Series};
@@ -8,7 +10,7 @@ use super::rows::{Group, Row, Rows};
 use crate::claims::Claim;
 use crate::comparison::FILES;
 use crate::engine::Shape;
-use crate::figure::{CACHE_ALL, Figure, Run, Spread};
+use crate::figure::{CACHE_ALL, Figure, Run};
 
 /// Returns the charts of the figures; a run may lack the figures of some.
 pub(super) fn charts(run: &Run) -> Vec<Chart> {

@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use workload::harness::Spread;
+
 use super::charts::{charts, ratios};
 use super::text::{escape, number, table};
 use crate::conclusion::conclusion;
-use crate::figure::{Figure, Run, Spread};
+use crate::figure::{Figure, Run};
 use crate::other_load::{BUSY_PROCESSORS, warning};
 
 const STYLE: &str = include_str!("style.css");

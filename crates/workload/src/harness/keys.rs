@@ -9,11 +9,12 @@ use std::io::BufRead;
 use std::ops::Range;
 
 use anyhow::{Context, bail};
-use workload::Random;
+
+use crate::Random;
 
 /// A list of keys whose bytes share one allocation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeyList {
+pub struct KeyList {
     /// All keys, concatenated.
     bytes: Vec<u8>,
     /// The end of each key in `bytes`.
@@ -22,43 +23,43 @@ pub(crate) struct KeyList {
 
 impl KeyList {
     /// Adds a key at the end.
-    pub(crate) fn push(&mut self, key: &[u8]) {
+    pub fn push(&mut self, key: &[u8]) {
         self.bytes.extend_from_slice(key);
         self.ends.push(self.bytes.len());
     }
 
     /// The number of keys.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Returns the key at an index.
-    pub(crate) fn key(&self, index: usize) -> &[u8] {
+    pub fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 
     /// Iterates over all keys, by ascending index.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.key(index))
     }
 
     /// The total size of all keys in bytes.
-    pub(crate) fn total_bytes(&self) -> usize {
+    pub fn total_bytes(&self) -> usize {
         self.bytes.len()
     }
 }
 
 /// The relative sizes of files: a file with twice the weight gets twice as many keys.
 #[derive(Clone, Debug)]
-pub(crate) struct FileWeights {
+pub struct FileWeights {
     /// Prefix sums of the weights, starting at 0; the last is the total.
     sums: Vec<u64>,
 }
 
 impl FileWeights {
     /// Returns weights for `files` files: the ratios in turn, from the first again after the last.
-    pub(crate) fn from_ratios(files: usize, ratios: &[u64]) -> Self {
+    pub fn from_ratios(files: usize, ratios: &[u64]) -> Self {
         let mut sums = vec![0];
         let mut sum = 0;
         for ratio in ratios.iter().cycle().take(files) {
@@ -81,17 +82,17 @@ impl From<usize> for FileWeights {
 }
 
 /// The keys that a benchmark loads, and absent keys for gets.
-pub(crate) struct KeySet {
+pub struct KeySet {
     /// Loaded keys, in load order.
-    pub(crate) present: KeyList,
+    pub present: KeyList,
     /// Keys that are not loaded, inside the key range of every file.
-    pub(crate) absent: KeyList,
+    pub absent: KeyList,
     weights: FileWeights,
 }
 
 impl KeySet {
     /// Generates `rows` present keys and `absent_count` absent keys from a seed.
-    pub(crate) fn generate(
+    pub fn generate(
         rows: usize,
         files: impl Into<FileWeights>,
         absent_count: usize,
@@ -99,7 +100,7 @@ impl KeySet {
     ) -> Self {
         let mut present = KeyList::default();
         for index in 0..rows {
-            present.push(&workload::key(seed, index as u64));
+            present.push(&crate::key(seed, index as u64));
         }
         let weights = at_least_one_key_per_file(files.into(), rows);
         let mut set = Self { present, absent: KeyList::default(), weights };
@@ -110,7 +111,7 @@ impl KeySet {
             if absent.len() == absent_count {
                 break;
             }
-            let key = workload::key(seed, index);
+            let key = crate::key(seed, index);
             if (&first[..]..=&last[..]).contains(&&key[..]) {
                 absent.push(&key);
             }
@@ -122,7 +123,7 @@ impl KeySet {
     /// Reads up to `rows_max` distinct keys, one per line, and derives `absent_count` absent keys.
     ///
     /// Empty lines are skipped. If the keys are dense, there may be fewer absent keys.
-    pub(crate) fn read(
+    pub fn read(
         input: impl BufRead,
         rows_max: usize,
         files: impl Into<FileWeights>,
@@ -165,7 +166,7 @@ impl KeySet {
     }
 
     /// Returns the indexes of the keys of a file.
-    pub(crate) fn file_range(&self, file: usize) -> Range<usize> {
+    pub fn file_range(&self, file: usize) -> Range<usize> {
         let sums = &self.weights.sums;
         let all = u128::from(sums[sums.len() - 1]);
         // The result is at most the number of keys, so it fits.
@@ -175,7 +176,7 @@ impl KeySet {
     }
 
     /// The number of files.
-    pub(crate) const fn files(&self) -> usize {
+    pub const fn files(&self) -> usize {
         self.weights.files()
     }
 
@@ -236,7 +237,7 @@ fn at_least_one_key_per_file(weights: FileWeights, keys: usize) -> FileWeights {
 /// Returns a copy of a random key with one byte inserted or replaced, at a random position.
 ///
 /// The new byte is a random byte of a random key, so that the result resembles the keys.
-pub(crate) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
+pub fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
     let mut pick = || keys.key(random.below(keys.len()));
     let (mut key, donor) = (pick().to_owned(), pick());
     let byte = if donor.is_empty() { b'0' } else { donor[random.below(donor.len())] };
