@@ -3,40 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Shape;
-use crate::other_load::OtherLoad;
-use crate::process::Machine;
 
 /// The value of `cache` if all rows fit into the cache.
 pub(crate) const CACHE_ALL: &str = "all";
-
-/// One run of the comparison, as in the JSON file.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Run {
-    /// The command line.
-    pub(crate) command: String,
-    pub(crate) machine: Machine,
-    /// Whether the run completed; false while it runs and if it was interrupted.
-    pub(crate) is_finished: bool,
-    /// Seconds to the end of the last stage.
-    pub(crate) seconds: f64,
-    /// The finished stages in order.
-    pub(crate) stages: Vec<Stage>,
-    /// The settings of the engines, in words.
-    pub(crate) settings: Vec<String>,
-    pub(crate) figures: Vec<Figure>,
-    pub(crate) filters: Vec<FilterPoint>,
-    pub(crate) claims: Vec<crate::claims::Claim>,
-}
-
-/// A stage of a run; the figures are written at the end of each.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Stage {
-    pub(crate) name: String,
-    pub(crate) seconds: f64,
-    /// The processor time of others during the stage; `None` if it could not be measured.
-    #[serde(default)]
-    pub(crate) other_load: Option<OtherLoad>,
-}
 
 /// The cost of one kind of work for one contender.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -84,12 +53,4 @@ pub(crate) struct Reads {
     pub(crate) file_bytes: Option<f64>,
     /// Data blocks by the kernel's count: read calls with nearly no cache, round by round.
     pub(crate) file_reads_uncached: Vec<f64>,
-}
-
-/// The size and error rate of one filter.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct FilterPoint {
-    pub(crate) name: String,
-    pub(crate) bits_per_key: f64,
-    pub(crate) error_rate: f64,
 }

@@ -14,10 +14,10 @@ use std::process::Command;
 use serde_json::Value;
 use workload::{Asked, Rows};
 
-use crate::comparison::FILES;
 use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure, Reads};
 use crate::names::HBASE;
+use crate::plan::FILES;
 use crate::work_directory::WorkDirectory;
 
 /// Number of gets of each kind.

@@ -10,6 +10,7 @@
 //! style.css     colours and layout
 //! charts.rs     which figures make which chart
 //! chart.rs      a chart as HTML: title, legend, two drawings, the numbers
+//! drawing.rs    what both kinds of drawings share
 //! rows.rs       the drawing of a chart with a row for each figure
 //! lines.rs      the drawing of a chart with a line for each contender
 //! placement.rs  where markers go, so that none covers another
@@ -21,6 +22,7 @@
 mod axis;
 mod chart;
 mod charts;
+mod drawing;
 mod lines;
 mod marks;
 mod page;
