@@ -24,7 +24,6 @@
 #![expect(clippy::print_stdout, reason = "the program prints a table")]
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,7 +37,7 @@ use sstable::{
 use support::judge;
 use support::lookup::look_up_together;
 use workload::cpu_time::cpu_nanos_of_all;
-use workload::harness::median;
+use workload::harness::{median, write_hex};
 use workload::{KEY_LEN, Random};
 
 const VALUE_LEN: usize = 100;
@@ -89,7 +88,7 @@ fn main() {
     let dir = tempfile::tempdir().expect("there is a place for files");
     let key_files = [("present", &present), ("absent", &absent)].map(|(name, rows)| {
         let path = dir.path().join(name);
-        write_keys(&path, rows);
+        write_hex(&path, rows).expect("the disk has room");
         path.to_str().expect("the name is ours").to_owned()
     });
     print_head(alone);
@@ -145,15 +144,6 @@ fn print_row(name: &str, turns: &[Vec<(f64, usize)>; TURNS]) {
         print!(" {:.digits$} |", median(turns.iter().map(|turn| turn[column].0)));
     }
     println!();
-}
-
-fn write_keys(path: &Path, rows: &[Row]) {
-    let mut out = BufWriter::new(File::create(path).expect("the directory is ours"));
-    for row in rows {
-        row.iter().try_for_each(|byte| write!(out, "{byte:02x}")).expect("the disk has room");
-        writeln!(out).expect("the disk has room");
-    }
-    out.flush().expect("the disk has room");
 }
 
 /// Writes the file. Returns unencoded megabytes of cells per second.

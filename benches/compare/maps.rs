@@ -34,7 +34,7 @@ pub(crate) fn coverage(engine: &dyn Engine, figure: &dyn Fn(Samples) -> Figure) 
     let count = |work: &str, count: u64| {
         let samples = Samples { wall: vec![count as f64], cpu: Vec::new() };
         let (work, unit, files) = (work.to_owned(), "files".to_owned(), Some(files));
-        Figure { work, unit, files, ..figure(samples) }
+        Figure { work, files, unit, ..figure(samples) }
     };
     let mut figures =
         vec![count(FILES_AT_END, files), count(UNMAPPED_AT_END, files.saturating_sub(covered))];

@@ -157,7 +157,7 @@ impl<'i> SampledFile<'i> {
         for row in &kept {
             members.push(row);
         }
-        if members.len() == 0 {
+        if members.is_empty() {
             return Err(NoRows(input.name()).into());
         }
         let absent_keys = absent_keys(&members, last.as_deref().unwrap_or_default(), plan);

@@ -5,8 +5,10 @@
 //! the key range of every file, so that a get can skip a file only by its filter.
 
 use std::collections::HashSet;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::Range;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 
@@ -31,6 +33,11 @@ impl KeyList {
     /// The number of keys.
     pub fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
     }
 
     /// Returns the key at an index.
@@ -123,6 +130,11 @@ impl KeySet {
     /// Reads up to `rows_max` distinct keys, one per line, and derives `absent_count` absent keys.
     ///
     /// Empty lines are skipped. If the keys are dense, there may be fewer absent keys.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, a key is longer than a row may be, there are fewer than two keys, or there is no
+    /// room for absent keys between them.
     pub fn read(
         input: impl BufRead,
         rows_max: usize,
@@ -222,7 +234,7 @@ impl KeySet {
                 absent.push(&key);
             }
         }
-        if absent.len() == 0 {
+        if absent.is_empty() {
             bail!("cannot derive absent keys: the given keys are too few or too dense");
         }
         Ok(absent)
@@ -248,6 +260,20 @@ pub fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
         key.insert(at, byte);
     }
     key
+}
+
+/// Writes keys in hex to a file, one per line, for HBase's side of a benchmark.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn write_hex(path: &Path, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for key in keys {
+        key.as_ref().iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+        writeln!(out)?;
+    }
+    out.flush()
 }
 
 #[cfg(test)]

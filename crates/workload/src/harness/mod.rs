@@ -15,7 +15,7 @@ mod rounds;
 mod spread;
 
 pub use self::gets::{Measured, Mix, PlannedGet, WrongAnswer, clock_nanos, measure, plan_gets};
-pub use self::keys::{FileWeights, KeyList, KeySet, mutate};
+pub use self::keys::{FileWeights, KeyList, KeySet, mutate, write_hex};
 pub use self::load::{FAMILY, QUALIFIER, Values, load, unmerged};
 pub use self::rounds::{Samples, alternate};
 pub use self::spread::{Spread, median};
