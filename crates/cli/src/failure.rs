@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use hbase_files::SkipReason;
 use sstable::{BlockType, Damage, error_line};
+use workload::harness::WrongAnswer;
 
 use crate::output::STDOUT;
 use crate::printable::as_line;
@@ -201,7 +202,7 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     if cause.is::<NotADirectory>() {
         return class(3, "give another --output: a new directory (for hfile store export, OUT)");
     }
-    if cause.is::<ReadMismatch>() {
+    if cause.is::<ReadMismatch>() || cause.is::<WrongAnswer>() {
         return class(
             1,
             "this is a defect of hfile: please report it, with the command and its input",

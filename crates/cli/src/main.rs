@@ -30,7 +30,6 @@ mod info;
 mod input_file;
 mod inputs;
 mod key_text;
-mod keys;
 mod layout;
 mod limited_lines;
 mod lost_rows;

@@ -1,6 +1,7 @@
 //! Rates, times and shares as people read them: two or three significant digits and a unit.
 //!
-//! JSON reports have the exact numbers.
+//! JSON reports have the exact numbers. Crates such as `human_format` have the prefixes, but a fixed number of digits
+//! after the point.
 
 /// Formats a rate or another large number: `12`, `835 k`, `1.2 M`.
 pub(crate) fn show_rate(per_second: f64) -> String {

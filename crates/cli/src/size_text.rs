@@ -1,4 +1,6 @@
 //! Sizes and counts on the command line and in reports: `64KiB`.
+//!
+//! Not by `bytesize`, for which `64k` and `64KB` are 64,000 bytes, and which writes `64.0 KiB`.
 
 use std::str::FromStr;
 

@@ -1,4 +1,7 @@
 //! Points in time: the time range of `--min-ts` and `--max-ts`, and dates for people.
+//!
+//! Dates are computed here, because a cell may have any 64-bit timestamp: `jiff`, `time` and `chrono` end before the
+//! year 292,278,994.
 
 use sstable::Timestamp;
 

@@ -14,14 +14,13 @@ use filter::Seed;
 use hbase_files::StoreFileReader;
 use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line};
 use workload::Random;
+use workload::harness::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
 
 use super::figures::{FilterFigures, figures};
 use super::loaded::Plan;
-use super::measure::{Measured, Mix, PlannedGet, clock_nanos, measure};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::failure::{UsageError, status};
 use crate::inputs::{Input, Inputs};
-use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
 use crate::reading_options::reader_options;
 use crate::stderr::print_message;
@@ -158,7 +157,7 @@ impl<'i> SampledFile<'i> {
         for row in &kept {
             members.push(row);
         }
-        if members.len() == 0 {
+        if members.is_empty() {
             return Err(NoRows(input.name()).into());
         }
         let absent_keys = absent_keys(&members, last.as_deref().unwrap_or_default(), plan);

@@ -10,27 +10,23 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
-use store::{Durability, FamilyOptions, Get, MapMode, Put, Stats, Store, StoreOptions, WriteBatch};
+use store::{Durability, FamilyOptions, Get, MapMode, Stats, Store};
+use workload::harness::{
+    FAMILY, KeySet, Measured, Mix, PlannedGet, QUALIFIER, Values, load, measure, plan_gets,
+    unmerged,
+};
 
 use super::figures::{FilterFigures, figures};
-use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
 use super::report::{Load, LoadedMap, Row};
-use crate::keys::KeySet;
 use crate::names::Named;
 use crate::progress::Progress;
 use crate::temporary::ScratchDirectory;
-
-const FAMILY: &str = "f";
-const QUALIFIER: &str = "q";
 
 /// Length of the family and the qualifier of each cell in bytes.
 pub(super) const COLUMN_LEN: usize = FAMILY.len() + QUALIFIER.len();
 
 /// Files that a family map covers at most.
 const MAP_FILES_MAX: u64 = 64;
-
-/// Rows per write batch.
-const BATCH_ROWS: usize = 1000;
 
 /// The filter of a store's files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -133,6 +129,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    const fn values(self) -> Values {
+        Values { seed: self.seed, size: self.value_size }
+    }
+
     /// Returns the error rate that HBase's Bloom filter is sized for.
     ///
     /// HBase sizes it by an error rate only, so bits per key are converted to one.
@@ -188,29 +188,11 @@ impl Loaded {
         plan: Plan,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
-        let options = StoreOptions::default()
-            .cache_bytes(plan.cache_bytes)
-            // Each flush below must write one file, and the files must stay as they are.
-            .memstore_flush_bytes(usize::MAX / 8)
-            .auto_compaction(false)
-            .bloom_error_rate(plan.bloom_error_rate()?);
+        let options = unmerged(plan.cache_bytes).bloom_error_rate(plan.bloom_error_rate()?);
         let store = Store::open(directory, options)?;
         store.create_family(FAMILY, choice.family_options(plan, keys.present.len()))?;
         let start = Instant::now();
-        let mut value = vec![0; plan.value_size];
-        for file in 0..keys.files() {
-            let mut batch = WriteBatch::new();
-            for index in keys.file_range(file) {
-                workload::fill_value(plan.seed, index as u64, &mut value);
-                batch.put(Put::new(keys.present.key(index)).column(FAMILY, QUALIFIER, &value));
-                if batch.len() == BATCH_ROWS {
-                    store.write(std::mem::take(&mut batch), Durability::SyncWal)?;
-                    progress.advance(BATCH_ROWS as u64);
-                }
-            }
-            store.write(batch, Durability::SyncWal)?;
-            store.flush()?;
-        }
+        load(&store, keys, plan.values(), Durability::SyncWal, |rows| progress.advance(rows))?;
         if plan.bits_per_key.is_some() && matches!(choice, FilterChoice::Ours(_)) {
             // The budget is for all files, but a flush divides it only among the files so far. The
             // rebuild divides it among all.
@@ -249,7 +231,7 @@ impl Loaded {
         measure(
             gets,
             |key| self.get(key),
-            |planned_get, cells| check(planned_get, cells, plan.seed, &mut expected),
+            |planned_get, cells| plan.values().check(planned_get, cells, &mut expected),
         )
     }
 
@@ -262,7 +244,7 @@ impl Loaded {
                 let cells = self.store.get(&Get::row(key).column(FAMILY, QUALIFIER))?;
                 Ok((cells, ReadTrace::default()))
             },
-            |planned_get, cells| check(planned_get, cells, plan.seed, &mut expected),
+            |planned_get, cells| plan.values().check(planned_get, cells, &mut expected),
         )
     }
 
@@ -336,30 +318,6 @@ fn wait_for_family_map(store: &Store, choice: FilterChoice) {
     };
     while choice.family_map() != MapMode::Off && is_incomplete() {
         std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Checks the cells that a get found, and returns whether its key was loaded.
-///
-/// # Errors
-///
-/// What is wrong: a loaded key must have exactly its cell, and an absent key none.
-fn check(
-    planned_get: &PlannedGet<'_>,
-    cells: &[Cell],
-    seed: u64,
-    expected: &mut [u8],
-) -> Result<bool, String> {
-    match (planned_get.member, cells) {
-        (None, []) => Ok(false),
-        (None, _) => Err("found, but never loaded".to_owned()),
-        (Some(_), []) => Err("loaded, but not found".to_owned()),
-        (Some(index), [cell]) => {
-            workload::fill_value(seed, index as u64, expected);
-            let right = cell.row() == planned_get.key && cell.value() == expected;
-            if right { Ok(true) } else { Err("has another value than the loaded one".to_owned()) }
-        }
-        (Some(_), cells) => Err(format!("loaded once, but has {} cells", cells.len())),
     }
 }
 

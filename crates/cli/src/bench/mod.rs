@@ -1,28 +1,26 @@
 //! `hfile bench`: measures how filters speed up gets over many files.
 //!
-//! `loaded.rs` loads a store with the keys of `../keys.rs`, and `existing.rs` reads existing files;
-//! `measure.rs` runs and times the gets, and `report.rs` prints the results.
+//! `loaded.rs` loads a store and `existing.rs` reads existing files; [`workload::harness`] has the keys, and
+//! runs and times the gets; `report.rs` prints the results.
 
 mod existing;
 mod figures;
 mod loaded;
-mod measure;
 mod report;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use workload::harness::{FileWeights, KeySet, Mix, clock_nanos};
 
 use crate::cells_input;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
-use crate::keys::{FileWeights, KeySet};
 use crate::names::name_parser;
 use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
 use loaded::{FilterChoice, Plan};
-use measure::{Mix, clock_nanos};
 use report::BenchReport;
 
 /// Bytes of the key length and value length before each cell of a data block.

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use sstable::BlockSource;
+use workload::harness::{Measured, Mix};
 
 use super::figures::FilterFigures;
-use super::measure::{Measured, Mix};
 use crate::output::{Report, write_table};
 use crate::rounded::{show_nanos, show_percent, show_rate};
 use crate::size_text::{show_count, show_size};

@@ -9,6 +9,9 @@
 //! digits is refused, because it could be a year or a date; with a leading zero it is milliseconds.
 //!
 //! A time without an offset is in UTC. Fractions of a millisecond are dropped.
+//!
+//! Not by `jiff`, which also takes the basic format, the second 60 and hours without minutes, and refuses more than
+//! nine digits of a fraction.
 
 use sstable::Timestamp;
 

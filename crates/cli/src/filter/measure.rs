@@ -14,6 +14,7 @@ use filter::{
     Remove, Seed, Sizing,
 };
 use serde::Serialize;
+use workload::harness::{KeyList, KeySet};
 
 use super::error_rate;
 use super::interval::interval;
@@ -21,7 +22,6 @@ use super::measure_file::measure_file;
 use crate::cells_input;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
-use crate::keys::{KeyList, KeySet};
 use crate::names::{LibraryKind, name_parser};
 use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;

@@ -12,6 +12,8 @@
 //! The crate `csv` closes an unclosed quote at the end of the input. Here it is an error, as is a record that
 //! such a quote makes too long. Parsing then resumes on the line after the bad record's *first* line, so that a
 //! stray quote costs one line. Only a record with valid quotes and a too large field is skipped as a whole.
+//! `csv-core` is no base for this: it takes text after a closing quote as part of the field, and tells neither
+//! that, nor whether a field was quoted, nor where its quote opened.
 //!
 //! ```text
 //! reader   buffers the input as far as a record needs

@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
-use workload::cpu_time::{PROCESS, cpu_nanos};
+use crate::cpu_time::{PROCESS, cpu_nanos};
 
 /// The time per piece of work of one contender, one sample per round.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Samples {
-    pub(crate) wall: Vec<f64>,
-    pub(crate) cpu: Vec<f64>,
+pub struct Samples {
+    /// Wall-clock time.
+    pub wall: Vec<f64>,
+    /// Processor time of the process.
+    pub cpu: Vec<f64>,
 }
 
 /// Runs `turn` for each of `contenders` in each round; the samples are nanoseconds per piece of
@@ -16,7 +18,7 @@ pub(crate) struct Samples {
 ///
 /// `turn` returns the number of pieces, and the processor time of threads that have ended
 /// meanwhile.
-pub(crate) fn alternate(
+pub fn alternate(
     contenders: usize,
     rounds: usize,
     mut turn: impl FnMut(usize, usize) -> (u64, u64),

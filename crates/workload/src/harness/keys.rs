@@ -5,15 +5,18 @@
 //! the key range of every file, so that a get can skip a file only by its filter.
 
 use std::collections::HashSet;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::Range;
+use std::path::Path;
 
 use anyhow::{Context, bail};
-use workload::Random;
+
+use crate::Random;
 
 /// A list of keys whose bytes share one allocation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeyList {
+pub struct KeyList {
     /// All keys, concatenated.
     bytes: Vec<u8>,
     /// The end of each key in `bytes`.
@@ -22,43 +25,48 @@ pub(crate) struct KeyList {
 
 impl KeyList {
     /// Adds a key at the end.
-    pub(crate) fn push(&mut self, key: &[u8]) {
+    pub fn push(&mut self, key: &[u8]) {
         self.bytes.extend_from_slice(key);
         self.ends.push(self.bytes.len());
     }
 
     /// The number of keys.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
     /// Returns the key at an index.
-    pub(crate) fn key(&self, index: usize) -> &[u8] {
+    pub fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 
     /// Iterates over all keys, by ascending index.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.key(index))
     }
 
     /// The total size of all keys in bytes.
-    pub(crate) fn total_bytes(&self) -> usize {
+    pub fn total_bytes(&self) -> usize {
         self.bytes.len()
     }
 }
 
 /// The relative sizes of files: a file with twice the weight gets twice as many keys.
 #[derive(Clone, Debug)]
-pub(crate) struct FileWeights {
+pub struct FileWeights {
     /// Prefix sums of the weights, starting at 0; the last is the total.
     sums: Vec<u64>,
 }
 
 impl FileWeights {
     /// Returns weights for `files` files: the ratios in turn, from the first again after the last.
-    pub(crate) fn from_ratios(files: usize, ratios: &[u64]) -> Self {
+    pub fn from_ratios(files: usize, ratios: &[u64]) -> Self {
         let mut sums = vec![0];
         let mut sum = 0;
         for ratio in ratios.iter().cycle().take(files) {
@@ -81,17 +89,17 @@ impl From<usize> for FileWeights {
 }
 
 /// The keys that a benchmark loads, and absent keys for gets.
-pub(crate) struct KeySet {
+pub struct KeySet {
     /// Loaded keys, in load order.
-    pub(crate) present: KeyList,
+    pub present: KeyList,
     /// Keys that are not loaded, inside the key range of every file.
-    pub(crate) absent: KeyList,
+    pub absent: KeyList,
     weights: FileWeights,
 }
 
 impl KeySet {
     /// Generates `rows` present keys and `absent_count` absent keys from a seed.
-    pub(crate) fn generate(
+    pub fn generate(
         rows: usize,
         files: impl Into<FileWeights>,
         absent_count: usize,
@@ -99,7 +107,7 @@ impl KeySet {
     ) -> Self {
         let mut present = KeyList::default();
         for index in 0..rows {
-            present.push(&workload::key(seed, index as u64));
+            present.push(&crate::key(seed, index as u64));
         }
         let weights = at_least_one_key_per_file(files.into(), rows);
         let mut set = Self { present, absent: KeyList::default(), weights };
@@ -110,7 +118,7 @@ impl KeySet {
             if absent.len() == absent_count {
                 break;
             }
-            let key = workload::key(seed, index);
+            let key = crate::key(seed, index);
             if (&first[..]..=&last[..]).contains(&&key[..]) {
                 absent.push(&key);
             }
@@ -122,7 +130,12 @@ impl KeySet {
     /// Reads up to `rows_max` distinct keys, one per line, and derives `absent_count` absent keys.
     ///
     /// Empty lines are skipped. If the keys are dense, there may be fewer absent keys.
-    pub(crate) fn read(
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, a key is longer than a row may be, there are fewer than two keys, or there is no
+    /// room for absent keys between them.
+    pub fn read(
         input: impl BufRead,
         rows_max: usize,
         files: impl Into<FileWeights>,
@@ -165,7 +178,7 @@ impl KeySet {
     }
 
     /// Returns the indexes of the keys of a file.
-    pub(crate) fn file_range(&self, file: usize) -> Range<usize> {
+    pub fn file_range(&self, file: usize) -> Range<usize> {
         let sums = &self.weights.sums;
         let all = u128::from(sums[sums.len() - 1]);
         // The result is at most the number of keys, so it fits.
@@ -175,7 +188,7 @@ impl KeySet {
     }
 
     /// The number of files.
-    pub(crate) const fn files(&self) -> usize {
+    pub const fn files(&self) -> usize {
         self.weights.files()
     }
 
@@ -221,7 +234,7 @@ impl KeySet {
                 absent.push(&key);
             }
         }
-        if absent.len() == 0 {
+        if absent.is_empty() {
             bail!("cannot derive absent keys: the given keys are too few or too dense");
         }
         Ok(absent)
@@ -236,7 +249,7 @@ fn at_least_one_key_per_file(weights: FileWeights, keys: usize) -> FileWeights {
 /// Returns a copy of a random key with one byte inserted or replaced, at a random position.
 ///
 /// The new byte is a random byte of a random key, so that the result resembles the keys.
-pub(crate) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
+pub fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
     let mut pick = || keys.key(random.below(keys.len()));
     let (mut key, donor) = (pick().to_owned(), pick());
     let byte = if donor.is_empty() { b'0' } else { donor[random.below(donor.len())] };
@@ -247,6 +260,20 @@ pub(crate) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
         key.insert(at, byte);
     }
     key
+}
+
+/// Writes keys in hex to a file, one per line, for HBase's side of a benchmark.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn write_hex(path: &Path, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for key in keys {
+        key.as_ref().iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+        writeln!(out)?;
+    }
+    out.flush()
 }
 
 #[cfg(test)]

@@ -4,14 +4,13 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use sstable::ReadTrace;
-use workload::Random;
 
-use crate::failure::ReadMismatch;
-use crate::keys::KeySet;
+use super::keys::KeySet;
+use crate::Random;
 
 /// Whether the looked-up keys are absent, present, or both.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Mix {
+pub enum Mix {
     /// Absent keys.
     Absent,
     /// Loaded keys.
@@ -22,10 +21,10 @@ pub(super) enum Mix {
 
 impl Mix {
     /// Every mix, in the order of the report.
-    pub(super) const ALL: [Self; 3] = [Self::Absent, Self::Present, Self::Mixed];
+    pub const ALL: [Self; 3] = [Self::Absent, Self::Present, Self::Mixed];
 
     /// The name in reports.
-    pub(super) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
             Self::Present => "present",
@@ -36,17 +35,17 @@ impl Mix {
 
 /// A get to run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlannedGet<'k> {
+pub struct PlannedGet<'k> {
     /// The row.
-    pub(super) key: &'k [u8],
+    pub key: &'k [u8],
     /// The index of the key in the list of present keys; `None` for an absent key.
-    pub(super) member: Option<usize>,
+    pub member: Option<usize>,
 }
 
 /// Returns the gets of a mix in random order.
 ///
 /// The gets depend only on the arguments, so that all filters are measured with the same gets.
-pub(super) fn plan_gets(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
+pub fn plan_gets(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
     // Each mix has its own sequence of random numbers.
     let mut random = Random::new(seed ^ (mix as u64 + 1));
     (0..gets)
@@ -68,20 +67,20 @@ pub(super) fn plan_gets(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<
 
 /// The summed counters and the times of all gets of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Measured {
+pub struct Measured {
     /// The number of gets.
-    pub(super) gets: u64,
+    pub gets: u64,
     /// The number of gets that found their row with the right value.
-    pub(super) found: u64,
+    pub found: u64,
     /// The summed counters of all gets.
-    pub(super) trace: ReadTrace,
+    pub trace: ReadTrace,
     /// The time of each get in nanoseconds, ascending.
     nanos: Vec<u32>,
 }
 
 impl Measured {
     /// Returns the time in nanoseconds that `share` of the gets did not exceed.
-    pub(super) fn quantile(&self, share: f64) -> u64 {
+    pub fn quantile(&self, share: f64) -> u64 {
         let rank = (share * self.nanos.len() as f64).ceil() as usize;
         self.nanos.get(rank.saturating_sub(1)).copied().map_or(0, u64::from)
     }
@@ -89,7 +88,7 @@ impl Measured {
     /// Returns the share of false positives among the answers for files that lack the key.
     ///
     /// Counts the answers of filters and of the family map. Returns `None` if there were none.
-    pub(super) fn error_rate(&self) -> Option<f64> {
+    pub fn error_rate(&self) -> Option<f64> {
         let false_positives = self.trace.filter_false_positives + self.trace.map_false_files;
         let skipped = self.trace.files_skipped_by_filter + self.trace.files_skipped_by_map;
         let queries = skipped + false_positives;
@@ -97,9 +96,18 @@ impl Measured {
     }
 
     /// Returns the mean per get of a sum over all gets.
-    pub(super) fn per_get(&self, sum: u64) -> f64 {
+    pub fn per_get(&self, sum: u64) -> f64 {
         sum as f64 / self.gets.max(1) as f64
     }
+}
+
+/// A get whose answer is wrong: a defect of what is measured, not of its input.
+#[derive(Debug, thiserror::Error)]
+#[error("row {row}: {what}")]
+pub struct WrongAnswer {
+    /// The row, escaped.
+    row: String,
+    what: String,
 }
 
 /// Runs all gets, and times and checks each.
@@ -109,8 +117,8 @@ impl Measured {
 ///
 /// # Errors
 ///
-/// Errors of `get`, and [`ReadMismatch`] if an answer is wrong.
-pub(super) fn measure<'k, A>(
+/// Errors of `get`, and [`WrongAnswer`] if an answer is wrong.
+pub fn measure<'k, A>(
     gets: &[PlannedGet<'k>],
     mut get: impl FnMut(&'k [u8]) -> anyhow::Result<(A, ReadTrace)>,
     mut check: impl FnMut(&PlannedGet<'k>, &A) -> Result<bool, String>,
@@ -123,7 +131,8 @@ pub(super) fn measure<'k, A>(
         let (answer, trace) = get(planned_get.key)?;
         let elapsed = start.elapsed();
         let found = check(planned_get, &answer).map_err(|what| {
-            ReadMismatch(format!("row {}: {what}", sstable::escape(planned_get.key)))
+            let row = sstable::escape(planned_get.key).to_string();
+            WrongAnswer { row, what }
         })?;
         measured.nanos.push(u32::try_from(elapsed.as_nanos()).unwrap_or(u32::MAX));
         measured.gets += 1;
@@ -135,7 +144,7 @@ pub(super) fn measure<'k, A>(
 }
 
 /// Returns the cost of reading the clock, which every measured time includes.
-pub(super) fn clock_nanos() -> u64 {
+pub fn clock_nanos() -> u64 {
     let mut elapsed: Vec<Duration> = (0..1001).map(|_| Instant::now().elapsed()).collect();
     elapsed.sort_unstable();
     elapsed[elapsed.len() / 2].as_nanos() as u64
@@ -151,7 +160,7 @@ mod tests {
         let gets = plan_gets(&keys, Mix::Present, 10, 1);
         let empty_get = |_: &[u8]| Ok(((), ReadTrace::default()));
         let error = measure(&gets, empty_get, |_, ()| Err("is missing".to_owned()));
-        assert!(error.expect_err("wrong").is::<ReadMismatch>());
+        assert!(error.expect_err("wrong").is::<WrongAnswer>());
         let measured = measure(&gets, empty_get, |_, ()| Ok(true)).expect("right");
         assert_eq!((measured.gets, measured.found), (10, 10));
     }
