@@ -62,11 +62,6 @@ pub(crate) struct NoStoreFiles(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct NoLogs(pub(crate) String);
 
-/// The output exists, and `--force` is not given.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} already exists")]
-pub(crate) struct OutputExists(pub(crate) String);
-
 /// The directory for the output cannot be created, because a file has its path or one above it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: cannot create: it is not a directory, or not in one")]
@@ -195,8 +190,8 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     if let Some(DamagedTable(error)) = cause.downcast_ref() {
         return classify_table_damage(error);
     }
-    if cause.is::<OutputExists>() {
-        return class(3, "give another --output, or --force to replace it");
+    if let Some(error) = cause.downcast_ref::<transfer::Error>() {
+        return classify_transfer_error(error);
     }
     if cause.is::<NotADirectory>() {
         return class(3, "give another --output: a new directory (for hfile store export, OUT)");
@@ -247,6 +242,15 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
         ),
         io::ErrorKind::PermissionDenied => class(3, "check its owner and permissions"),
         io::ErrorKind::StorageFull => class(3, "free space on that file system and try again"),
+        _ => None,
+    }
+}
+
+fn classify_transfer_error(error: &transfer::Error) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
+    match error {
+        transfer::Error::Exists(_) => class(3, "give another --output, or --force to replace it"),
+        // `classify` continues with the source: the operating system's error.
         _ => None,
     }
 }

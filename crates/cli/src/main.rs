@@ -16,6 +16,7 @@ mod cells_output;
 mod completions;
 mod counters;
 mod csv_input;
+mod destination;
 mod diff;
 mod dry_run;
 mod each_file;
@@ -53,7 +54,6 @@ mod stats;
 mod stderr;
 mod store;
 mod tables;
-mod temporary;
 mod times;
 mod verify;
 mod version;
@@ -146,6 +146,7 @@ impl Verb {
 }
 
 fn main() -> ExitCode {
+    transfer::before_unfinished(destination::handle_ctrl_c);
     let matches = help::with_groups(Hfile::command()).get_matches();
     let Hfile { verb } = Hfile::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     failure::exit_code(verb.run())

@@ -10,6 +10,7 @@ use sstable::{
     BlockType, FileName, FilterOptions, LostRange, ReadTrace, Reader, Writer, WriterOptions,
 };
 
+use crate::destination::Output;
 use crate::failure::{Answer, Unsalvageable, UsageError};
 use crate::inputs::single_hfile;
 use crate::lost_rows::LostRowsReport;
@@ -19,7 +20,6 @@ use crate::progress::Progress;
 use crate::reading_options::reader_options;
 use crate::recompress::check_sound;
 use crate::size_text::{show_count, show_number};
-use crate::temporary::Output;
 
 /// Copy the cells of a damaged HFile's sound blocks to a new file, and list the lost rows.
 #[derive(clap::Args)]

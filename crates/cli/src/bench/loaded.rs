@@ -11,6 +11,7 @@ use anyhow::Context;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, MapMode, Put, Stats, Store, StoreOptions, WriteBatch};
+use transfer::ScratchDirectory;
 
 use super::figures::{FilterFigures, figures};
 use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
@@ -18,7 +19,6 @@ use super::report::{Load, LoadedMap, Row};
 use crate::keys::KeySet;
 use crate::names::Named;
 use crate::progress::Progress;
-use crate::temporary::ScratchDirectory;
 
 const FAMILY: &str = "f";
 const QUALIFIER: &str = "q";

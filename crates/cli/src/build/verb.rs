@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions, escape};
 use store::Clock;
+use transfer::OutputDirectory;
 
 use super::regions::Regions;
 use crate::bulk_load::TableOptions;
 use crate::cells_input::{Input, InputOptions, LineNumber};
 use crate::csv_input::ColumnFamily;
+use crate::destination::Output;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError, WithNextStep};
 use crate::output::{Report, ReportFormat};
 use crate::printable::as_line;
 use crate::size_text::{show_number, show_size};
 use crate::sorted::{SortOptions, Sorted};
-use crate::temporary::{Output, OutputDirectory};
 use crate::writing_options::WritingOptions;
 
 /// Write an HFile from cells or CSV, or the HFiles of a table for HBase's bulk load.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use anyhow::{Context, bail};
 use sstable::{Error, FileName, Result};
 
-use crate::temporary::TemporaryPath;
+use transfer::TemporaryPath;
 
 /// `stop`, `skip`, or a file.
 #[derive(Clone, Debug)]

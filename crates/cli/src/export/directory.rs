@@ -16,13 +16,13 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use transfer::OutputFile;
 
 use super::form::{self, ExportFormat};
 use super::lock::{DirectoryLock, LOCK};
 use super::manifest::Manifest;
 use super::names;
 use crate::failure::{NotADirectory, UsageError};
-use crate::temporary::OutputFile;
 
 /// A directory that is ready for an export, and the manifest to go on from.
 pub(super) struct OpenExport {
@@ -83,7 +83,7 @@ impl ExportDirectory {
         let mut text = serde_json::to_vec_pretty(manifest)?;
         text.push(b'\n');
         file.write_all(&text).with_context(|| format!("{}: cannot write", path.display()))?;
-        file.finish()
+        Ok(file.finish()?)
     }
 
     /// Returns the manifest to continue from: of an earlier run, or `new` if that run completed

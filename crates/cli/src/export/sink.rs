@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context;
 use sstable::{CellRef, FileName, SequenceId, Writer, WriterOptions};
+use transfer::OutputFile;
 
 #[cfg(feature = "parquet")]
 use super::form::ExportFormat;
 use super::form::Form;
 use crate::cells_output::{CellsOutput, Format};
-use crate::temporary::OutputFile;
 
 /// The bytes of a file, which appears at its path when it is finished.
 type FileSink = Counted<BufWriter<OutputFile>>;
@@ -155,7 +155,8 @@ impl Sink {
             Self::Batches(batches) => batches.finish()?,
         };
         let file = sink.sink.into_inner().map_err(io::IntoInnerError::into_error);
-        file.with_context(|| cannot_write(path))?.finish()
+        file.with_context(|| cannot_write(path))?.finish()?;
+        Ok(())
     }
 }
 

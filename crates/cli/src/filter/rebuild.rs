@@ -9,6 +9,7 @@ use filter::Seed;
 use serde::Serialize;
 use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader, rebuild_filter};
 
+use crate::destination::Output;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
 use crate::inputs::single_hfile;
@@ -19,7 +20,6 @@ use crate::reading_options::{limits, reader_options};
 use crate::rounded::show_percent;
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
-use crate::temporary::Output;
 
 /// Copy an HFile with another row filter, or with none.
 ///

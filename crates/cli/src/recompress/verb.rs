@@ -7,10 +7,12 @@ use hbase_files::StoreFileReader;
 use sstable::{
     Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions, ZstdFraming,
 };
+use transfer::ScratchDirectory;
 
 use super::measure::Sample;
 use super::read_back;
 use super::report::{FileReport, RewriteReport};
+use crate::destination::Output;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
 use crate::inputs::{Input, Inputs, OpenInput, Target, single_hfile};
@@ -20,7 +22,6 @@ use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::SizeText;
 use crate::stderr::print_message;
-use crate::temporary::{Output, ScratchDirectory};
 use crate::writing_options;
 
 /// Measure size and speed of HFiles under every encoding and codec, or rewrite one.

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::vec;
 
 use sstable::{Cell, Comparator, Reader, Result, Scanner};
+use transfer::ScratchDirectory;
 
 use super::runs::compare;
 use crate::reading_options::{reader_options, scan_without_read_ahead};
-use crate::temporary::ScratchDirectory;
 
 /// A merging iterator over the cells of a family's runs.
 ///

@@ -11,12 +11,12 @@ use anyhow::Context;
 use sstable::{
     BloomType, Cell, CellRef, Comparator, Compression, Error, FileName, Writer, WriterOptions,
 };
+use transfer::ScratchDirectory;
 
 use super::merge::{Merge, MergedFamilies};
 use crate::help::ADVANCED;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
-use crate::temporary::ScratchDirectory;
 
 /// The maximum number of runs in one merge. Each needs an open file and memory for a block.
 const MERGE_FAN_IN_MAX: usize = 64;

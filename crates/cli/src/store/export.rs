@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hbase_files::TableScan;
 use sstable::{Comparator, Timestamp};
+use transfer::OutputDirectories;
 
 use super::directory::{Directory, warn_about_filters};
 use super::export_source::StoreSource;
@@ -14,7 +15,6 @@ use crate::failure::{Answer, UsageError};
 use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::row_options::RowOptions;
-use crate::temporary::OutputDirectories;
 
 /// Write all families as HFiles for HBase's bulk load, or visible cells as Parquet, Arrow, CSV or JSON.
 #[derive(clap::Args)]

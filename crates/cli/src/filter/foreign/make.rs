@@ -11,10 +11,10 @@ use foreign_filters::{GoCuckoo, GuavaBloom, GuavaStrategy, SimpleBloom};
 
 use super::formats::{Foreign, ForeignFormat};
 use super::{InfoReport, for_each_key, read};
+use crate::destination::Output;
 use crate::failure::{Answer, UsageError};
 use crate::filter::error_rate;
 use crate::output::ReportFormat;
-use crate::temporary::Output;
 
 /// Make a filter of keys, or add keys to an existing filter.
 ///

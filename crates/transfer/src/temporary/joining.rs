@@ -13,13 +13,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-
 use super::directories::{ScratchDirectory, check_free};
 use super::output::{sync_directory, temporary_builder, temporary_paths};
+use crate::error::{Doing, Result};
 
 /// Subdirectories of a destination, written to a temporary directory and then renamed together.
-pub(crate) struct OutputDirectories {
+pub struct OutputDirectories {
     temporary: ScratchDirectory,
     destination: PathBuf,
     names: Vec<String>,
@@ -40,7 +39,7 @@ impl OutputDirectories {
     ///
     /// At the destination, each subdirectory must be absent or empty. [`finish`](Self::finish)
     /// creates `destination` if necessary.
-    pub(crate) fn create(destination: &Path, names: Vec<String>) -> anyhow::Result<Self> {
+    pub fn create(destination: &Path, names: Vec<String>) -> Result<Self> {
         for name in &names {
             check_free(&destination.join(name))?;
         }
@@ -52,12 +51,12 @@ impl OutputDirectories {
     }
 
     /// Returns the temporary directory, in which the caller creates the subdirectories.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
     /// Returns the path that a file of the temporary directory has after [`finish`](Self::finish).
-    pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
+    pub fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
 
@@ -69,7 +68,7 @@ impl OutputDirectories {
     ///
     /// If `destination` cannot be created or a rename fails; all earlier renames are then reversed.
     /// Also if a sync fails; the subdirectories then stay at the destination.
-    pub(crate) fn finish(self) -> anyhow::Result<()> {
+    pub fn finish(self) -> Result<()> {
         if let Err(error) = self.rename_all() {
             for directory in self.created_directories() {
                 // Fails if another process has put files into the directory, which must then stay.
@@ -78,8 +77,7 @@ impl OutputDirectories {
             return Err(error);
         }
         for changed in self.created_directories().chain([&*self.temporary_parent]) {
-            sync_directory(changed)
-                .with_context(|| format!("{}: cannot sync", changed.display()))?;
+            sync_directory(changed).doing("sync", changed)?;
         }
         Ok(())
     }
@@ -92,11 +90,10 @@ impl OutputDirectories {
         self.destination.ancestors().take_while(is_new)
     }
 
-    fn rename_all(&self) -> anyhow::Result<()> {
+    fn rename_all(&self) -> Result<()> {
         // The Ctrl-C handler needs this lock too, so it runs before all renames or after them.
         let _list = temporary_paths();
-        fs::create_dir_all(&self.destination)
-            .with_context(|| format!("{}: cannot create", self.destination.display()))?;
+        fs::create_dir_all(&self.destination).doing("create", &self.destination)?;
         let mut moved: Vec<MovedDirectory> = Vec::new();
         for name in &self.names {
             let (from, to) = (self.path().join(name), self.destination.join(name));
@@ -105,9 +102,7 @@ impl OutputDirectories {
                 Err(error) => {
                     moved.into_iter().for_each(MovedDirectory::move_back);
                     let shown = self.destination.join(name);
-                    return Err(error).with_context(|| {
-                        format!("{}: cannot rename the temporary output to it", shown.display())
-                    });
+                    return Err(error).doing("rename the temporary output to it", &shown);
                 }
             }
         }

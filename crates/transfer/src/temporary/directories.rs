@@ -6,20 +6,20 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
 use tempfile::TempDir;
 
 use super::output::{TemporaryPath, directory_of, sync_directory, temporary_builder};
+use crate::error::{Doing, Error, Result};
 
 /// An output directory that appears at its destination when all its files are complete.
-pub(crate) struct OutputDirectory {
+pub struct OutputDirectory {
     temporary: ScratchDirectory,
     destination: PathBuf,
 }
 
 impl OutputDirectory {
     /// Creates the output for `destination`, which must be missing or an empty directory.
-    pub(crate) fn create(destination: &Path) -> anyhow::Result<Self> {
+    pub fn create(destination: &Path) -> Result<Self> {
         check_free(destination)?;
         let temporary =
             ScratchDirectory::with_builder(&temporary_builder(0o777), directory_of(destination))?;
@@ -27,12 +27,12 @@ impl OutputDirectory {
     }
 
     /// Returns the temporary directory, in which the caller writes the files.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
     /// Returns the path that a file of the temporary directory has after [`finish`](Self::finish).
-    pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
+    pub fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
 
@@ -40,49 +40,45 @@ impl OutputDirectory {
     ///
     /// An empty directory at the destination is replaced. The caller must have synced the files and
     /// subdirectories.
-    pub(crate) fn finish(self) -> anyhow::Result<()> {
-        let destination = self.destination.display();
-        sync_directory(self.path()).with_context(|| format!("{destination}: cannot sync"))?;
+    pub fn finish(self) -> Result<()> {
+        sync_directory(self.path()).doing("sync", &self.destination)?;
         match fs::remove_dir(&self.destination) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("{destination}: cannot replace"));
+                return Err(error).doing("replace", &self.destination);
             }
             _ => {}
         }
         fs::rename(self.path(), &self.destination)
-            .with_context(|| format!("{destination}: cannot rename the temporary output to it"))?;
+            .doing("rename the temporary output to it", &self.destination)?;
         sync_directory(directory_of(&self.destination))
-            .with_context(|| format!("{destination}: cannot sync its directory"))
+            .doing("sync its directory", &self.destination)
     }
 }
 
 /// A temporary directory that is removed when this value is dropped, and at Ctrl-C.
-pub(crate) struct ScratchDirectory {
+pub struct ScratchDirectory {
     directory: TempDir,
     _temporary_path: TemporaryPath,
 }
 
 impl ScratchDirectory {
     /// Creates an empty directory in `parent`, or in the system's temporary directory.
-    pub(crate) fn create(parent: Option<&Path>) -> anyhow::Result<Self> {
+    pub fn create(parent: Option<&Path>) -> Result<Self> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         Self::with_builder(tempfile::Builder::new().prefix("hfile-"), &parent)
     }
 
-    pub(super) fn with_builder(
-        builder: &tempfile::Builder<'_, '_>,
-        parent: &Path,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn with_builder(builder: &tempfile::Builder<'_, '_>, parent: &Path) -> Result<Self> {
         let (temporary_path, directory) = TemporaryPath::register(|| {
             let directory = builder.tempdir_in(parent)?;
             Ok((directory.path().to_owned(), directory))
         })
-        .with_context(|| format!("{}: cannot create a directory in it", parent.display()))?;
+        .doing("create a directory in it", parent)?;
         Ok(Self { directory, _temporary_path: temporary_path })
     }
 
     /// Returns the path of the directory.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
@@ -96,13 +92,14 @@ impl ScratchDirectory {
 }
 
 /// Returns an error if the destination exists and is not an empty directory.
-pub(super) fn check_free(destination: &Path) -> anyhow::Result<()> {
+pub(super) fn check_free(destination: &Path) -> Result<()> {
     let is_free = match destination.read_dir() {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     if !is_free {
-        bail!("{}: exists and is not an empty directory", destination.display());
+        let what = format!("{}: exists and is not an empty directory", destination.display());
+        return Err(Error::Refused(what));
     }
     Ok(())
 }

@@ -1,87 +1,61 @@
-//! Output files, and the list of the temporary paths that Ctrl-C removes.
+//! Output files, and the list of the temporary paths that a signal handler removes.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use anyhow::Context;
 use tempfile::NamedTempFile;
 
-use crate::failure::OutputExists;
+use crate::error::{Doing, Error, Result};
 
-/// The paths of unfinished outputs and scratch directories, which Ctrl-C removes.
+/// The paths of unfinished outputs and scratch directories.
 static TEMPORARY_PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The output of a command: a file that appears only when it is complete, or stdout for `-`.
-pub(crate) enum Output {
-    /// A temporary file in the directory of its destination.
-    File(OutputFile),
-    /// Stdout.
-    Stdout(BufWriter<io::StdoutLock<'static>>),
-}
+/// What a program wants to do before there is such a path.
+static BEFORE_UNFINISHED: OnceLock<fn()> = OnceLock::new();
 
-/// A temporary file and its destination.
-pub(crate) struct OutputFile {
+/// A file that appears at its destination when it is complete.
+///
+/// Until then it has a temporary name in the same directory, and is removed if this value is dropped.
+///
+/// ```
+/// use std::io::Write;
+///
+/// use transfer::OutputFile;
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("out.csv");
+/// let mut file = OutputFile::create(&path, false)?;
+/// file.write_all(b"row,value\n")?;
+/// assert!(!path.exists());
+/// file.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"row,value\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct OutputFile {
     temporary: NamedTempFile,
     destination: PathBuf,
     force: bool,
     _temporary_path: TemporaryPath,
 }
 
-impl Output {
-    /// Creates the output for `destination`, which must not exist yet unless `force` is set.
-    pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
-        if destination == Path::new("-") {
-            return Ok(Self::Stdout(crate::output::stdout()));
-        }
-        OutputFile::create(destination, force).map(Self::File)
-    }
-
-    /// Returns the temporary file's path; `None` for stdout.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        match self {
-            Self::File(file) => Some(file.temporary.path()),
-            Self::Stdout(_) => None,
-        }
-    }
-
-    /// Syncs the file, renames it to its destination and syncs the directory; flushes stdout.
-    pub(crate) fn finish(self) -> anyhow::Result<()> {
-        match self {
-            Self::Stdout(mut out) => out.flush().context(crate::output::STDOUT),
-            Self::File(file) => file.finish(),
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.write(bytes),
-            Self::Stdout(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::File(file) => file.flush(),
-            Self::Stdout(out) => out.flush(),
-        }
-    }
-}
-
 impl OutputFile {
     /// Creates the output for `destination`, which must not exist yet unless `force` is set.
-    pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`], and [`Error::Io`] if the directory of the destination takes no file.
+    pub fn create(destination: &Path, force: bool) -> Result<Self> {
         if !force && destination.try_exists().unwrap_or(false) {
-            return Err(OutputExists(destination.display().to_string()).into());
+            return Err(Error::Exists(destination.to_owned()));
         }
         let (temporary_path, temporary) = TemporaryPath::register(|| {
             let temporary = temporary_builder(0o666).tempfile_in(directory_of(destination))?;
             Ok((temporary.path().to_owned(), temporary))
         })
-        .with_context(|| format!("{}: cannot create", destination.display()))?;
+        .doing("create", destination)?;
         Ok(Self {
             temporary,
             destination: destination.to_owned(),
@@ -90,29 +64,35 @@ impl OutputFile {
         })
     }
 
+    /// Returns the temporary path.
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
     /// Syncs the file, renames it to its destination and syncs the directory.
-    pub(crate) fn finish(self) -> anyhow::Result<()> {
-        let destination = self.destination.display().to_string();
-        let file = self.temporary.as_file();
-        file.sync_all().with_context(|| format!("{destination}: cannot sync"))?;
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] if the destination was created meanwhile and is not to be replaced, and
+    /// [`Error::Io`].
+    pub fn finish(self) -> Result<()> {
+        let destination = &self.destination;
+        self.temporary.as_file().sync_all().doing("sync", destination)?;
         let moved = if self.force {
-            self.temporary.persist(&self.destination)
+            self.temporary.persist(destination)
         } else {
-            self.temporary.persist_noclobber(&self.destination)
+            self.temporary.persist_noclobber(destination)
         };
         match moved {
             Ok(_) => {}
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(OutputExists(destination).into());
+                return Err(Error::Exists(self.destination));
             }
             Err(failed) => {
-                return Err(failed.error).with_context(|| {
-                    format!("{destination}: cannot rename the temporary output to it")
-                });
+                return Err(failed.error).doing("rename the temporary output to it", destination);
             }
         }
-        sync_directory(directory_of(&self.destination))
-            .with_context(|| format!("{destination}: cannot sync its directory"))
+        sync_directory(directory_of(destination)).doing("sync its directory", destination)
     }
 }
 
@@ -126,18 +106,19 @@ impl Write for OutputFile {
     }
 }
 
-/// A registered temporary path: until this value is dropped, Ctrl-C removes the path.
-pub(crate) struct TemporaryPath(PathBuf);
+/// A registered temporary path: until this value is dropped, [`remove_unfinished`] removes it.
+#[derive(Debug)]
+pub struct TemporaryPath(PathBuf);
 
 impl TemporaryPath {
     /// Creates a file or directory with `create` and registers its path.
     ///
-    /// The list is locked during the call. The Ctrl-C handler locks it too, and therefore cannot
+    /// The list is locked during the call. [`remove_unfinished`] locks it too, and therefore cannot
     /// run while a path exists but is not registered.
-    pub(crate) fn register<T>(
-        create: impl FnOnce() -> io::Result<(PathBuf, T)>,
-    ) -> io::Result<(Self, T)> {
-        handle_ctrl_c();
+    pub fn register<T>(create: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
+        if let Some(hook) = BEFORE_UNFINISHED.get() {
+            hook();
+        }
         let mut list = temporary_paths();
         let (path, created) = create()?;
         list.push(path.clone());
@@ -155,21 +136,24 @@ pub(super) fn temporary_paths() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY_PATHS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn handle_ctrl_c() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // If setting the handler fails, Ctrl-C still ends the process, but leaves temporary outputs
-        // behind.
-        let _ = ctrlc::set_handler(|| {
-            // Holds the lock until the process exits, so that no further output is created.
-            let list = temporary_paths();
-            for path in list.iter() {
-                remove(path);
-            }
-            // The exit status of shells for SIGINT: 128 + 2.
-            std::process::exit(130);
-        });
-    });
+/// Removes all unfinished output of the process, and then calls `end`.
+///
+/// For a signal handler: no other output can be created before `end` returns, which usually ends the
+/// process.
+pub fn remove_unfinished(end: impl FnOnce()) {
+    let list = temporary_paths();
+    for path in list.iter() {
+        remove(path);
+    }
+    end();
+}
+
+/// Calls `hook` before output is created, each time.
+///
+/// A program that wants a signal handler only while there is something to remove installs it here.
+/// Only the first hook counts.
+pub fn before_unfinished(hook: fn()) {
+    BEFORE_UNFINISHED.get_or_init(|| hook);
 }
 
 fn remove(path: &Path) {
@@ -220,7 +204,7 @@ mod tests {
     fn an_output_appears_when_it_is_finished() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let destination = directory.path().join("out.hfile");
-        let mut output = Output::create(&destination, false).expect("the destination is free");
+        let mut output = OutputFile::create(&destination, false).expect("the destination is free");
         output.write_all(b"half").expect("writable");
         assert!(!destination.exists());
         output.finish().expect("the destination is free");
@@ -231,8 +215,8 @@ mod tests {
     #[test]
     fn a_dropped_output_leaves_nothing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let mut output =
-            Output::create(&directory.path().join("out"), false).expect("the destination is free");
+        let mut output = OutputFile::create(&directory.path().join("out"), false)
+            .expect("the destination is free");
         output.write_all(b"half").expect("writable");
         drop(output);
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 0);
@@ -243,9 +227,10 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let destination = directory.path().join("out");
         fs::write(&destination, b"old").expect("writable");
-        let refused = Output::create(&destination, false).err().expect("the destination exists");
-        assert!(refused.is::<OutputExists>());
-        let mut output = Output::create(&destination, true).expect("forced");
+        let refused =
+            OutputFile::create(&destination, false).err().expect("the destination exists");
+        assert!(matches!(refused, Error::Exists(_)));
+        let mut output = OutputFile::create(&destination, true).expect("forced");
         output.write_all(b"new").expect("writable");
         output.finish().expect("forced");
         assert_eq!(fs::read(&destination).expect("the output exists"), b"new");

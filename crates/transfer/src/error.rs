@@ -1,0 +1,45 @@
+//! The errors of this crate.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result type of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why cells cannot be read, sorted or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The output exists, and it was not asked to replace it.
+    #[error("{} already exists", .0.display())]
+    Exists(PathBuf),
+
+    /// The output cannot take the files: the message says why, and what to do.
+    #[error("{0}")]
+    Refused(String),
+
+    /// An I/O error; a retry may help.
+    #[error("{file}: cannot {action}")]
+    Io {
+        /// The file or directory, or `stdin`.
+        file: String,
+        /// The failed action, as in "create a directory in it".
+        action: &'static str,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Adds to an I/O error what failed.
+pub(crate) trait Doing<T> {
+    /// Names the path and the action, as in "create".
+    fn doing(self, action: &'static str, path: &Path) -> Result<T>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, action: &'static str, path: &Path) -> Result<T> {
+        let file = || path.display().to_string();
+        self.map_err(|source| Error::Io { file: file(), action, source })
+    }
+}
