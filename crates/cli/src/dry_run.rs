@@ -7,12 +7,12 @@ use anyhow::bail;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sstable::{Cell, Comparator, escape, ndjson};
+use transfer::{Input, InputOptions, Problem};
 
-use crate::cells_input::{Input, InputOptions};
 use crate::cells_output::{CellsOutput, Format};
-use crate::csv_input::Problem;
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat};
+use crate::progress::Shown;
 use crate::size_text::show_number;
 
 /// The maximum number of cells to show.
@@ -40,7 +40,7 @@ pub(crate) fn dry_run(
     checks: Checks<'_>,
     report_format: ReportFormat,
 ) -> anyhow::Result<Answer> {
-    let progress = input.show_progress("reading");
+    let progress = input.show_progress("reading", &Shown);
     let mut report = DryRunReport::new(options.name().to_string());
     let mut last_of_families: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
     let mut invalid_cell = None;

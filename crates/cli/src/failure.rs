@@ -149,7 +149,12 @@ pub(crate) fn status(error: &anyhow::Error) -> u8 {
 /// Whether a failure concerns stdout or the arguments rather than an input file.
 pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
     is_closed_pipe(error)
-        || error.chain().any(|cause| cause.is::<UsageError>() || cause.to_string() == STDOUT)
+        || error.chain().any(|cause| is_usage(cause) || cause.to_string() == STDOUT)
+}
+
+/// Whether the arguments are the cause.
+pub(crate) fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<UsageError>() || matches!(cause.downcast_ref(), Some(transfer::Error::Options(_)))
 }
 
 /// Returns the message of a failure: what failed, and the next step.
@@ -174,7 +179,7 @@ fn classify(error: &anyhow::Error) -> Classification {
 
 fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
-    if cause.is::<UsageError>() {
+    if is_usage(cause) {
         return class(2, "see hfile --help or hfile VERB --help");
     }
     if let Some(WithNextStep { next, .. }) = cause.downcast_ref() {
@@ -250,6 +255,7 @@ fn classify_transfer_error(error: &transfer::Error) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         transfer::Error::Exists(_) => class(3, "give another --output, or --force to replace it"),
+        transfer::Error::File(error) => classify_file_error(error),
         // `classify` continues with the source: the operating system's error.
         _ => None,
     }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use transfer::{Extent, Observer, Phase};
 
 /// The progress of a phase of the work.
 ///
@@ -74,6 +75,37 @@ impl Progress {
         if let Some(bar) = &self.0 {
             bar.inc(steps);
         }
+    }
+}
+
+/// Shows the phases of `transfer`'s work.
+pub(crate) struct Shown;
+
+impl Observer for Shown {
+    fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase> {
+        Box::new(match extent {
+            Extent::Steps(steps) => Progress::new(phase, steps),
+            Extent::Bytes(len) => Progress::bytes(phase, len),
+            Extent::UnknownBytes => Progress::unbounded_bytes(phase),
+        })
+    }
+}
+
+impl Phase for Progress {
+    fn rename(&self, phase: &'static str) {
+        self.set_phase(phase);
+    }
+
+    fn set(&self, done: u64) {
+        Self::set(self, done);
+    }
+
+    fn advance(&self, count: u64) {
+        Self::advance(self, count);
+    }
+
+    fn skip(&self, done: u64) {
+        Self::skip(self, done);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+pub(crate) use transfer::{show_count, show_number};
+
 const UNITS: [(&str, u64); 4] =
     [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
 
@@ -63,29 +65,6 @@ pub(crate) fn show_size(bytes: u64) -> String {
     format!("{} {name}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// Formats a count with thousands separators: `1,000,000`.
-pub(crate) fn show_count(count: u64) -> String {
-    let digits = count.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
-
-/// Formats a count with its noun: `1 chunk`, `12,345 keys`, `2 entries`.
-pub(crate) fn show_number(count: u64, thing: &str) -> String {
-    let things = match thing.strip_suffix('y') {
-        _ if count == 1 => thing.to_owned(),
-        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
-        _ => format!("{thing}s"),
-    };
-    format!("{} {things}", show_count(count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_counts_have_units_and_separators() {
+    fn sizes_have_units() {
         assert_eq!(show_size(138), "138 B");
         assert_eq!(show_size(1_023), "1023 B");
         assert_eq!(show_size(4_905), "4.8 KiB");
@@ -117,11 +96,5 @@ mod tests {
         assert_eq!(show_size((1 << 20) - 1), "1 MiB");
         assert_eq!(show_size(1_572_864), "1.5 MiB");
         assert_eq!(show_size(140 << 20), "140 MiB");
-        assert_eq!(show_count(7), "7");
-        assert_eq!(show_count(123_456), "123,456");
-        assert_eq!(show_count(1_000_000), "1,000,000");
-        assert_eq!(show_number(1, "key"), "1 key");
-        assert_eq!(show_number(1_200, "key"), "1,200 keys");
-        assert_eq!(show_number(0, "entry"), "0 entries");
     }
 }

@@ -18,6 +18,16 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
 
+    /// Options that do not fit the input, the output or each other.
+    ///
+    /// The message names options as the command line does, such as `--row-separator`.
+    #[error("{0}")]
+    Options(String),
+
+    /// An HFile, or an input of cells, cannot be read or written.
+    #[error(transparent)]
+    File(#[from] sstable::Error),
+
     /// An I/O error; a retry may help.
     #[error("{file}: cannot {action}")]
     Io {

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
-use crate::cells_input;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
 use crate::keys::{FileWeights, KeySet};
@@ -142,7 +141,7 @@ impl Bench {
             cell_bytes: cell as f64 + keys.present.total_bytes() as f64 / rows as f64,
             cache_bytes: plan.cache_bytes,
             seed: plan.seed,
-            input: self.input.as_deref().map(cells_input::display_name),
+            input: self.input.as_deref().map(transfer::display_name),
             clock_ns: clock_nanos(),
             loads,
             results,
@@ -189,9 +188,9 @@ impl Bench {
             }
             Some(path) => {
                 let rows_max = self.rows.unwrap_or(usize::MAX);
-                let input = cells_input::open_keys(path)?;
+                let input = transfer::open_keys(path)?;
                 KeySet::read(input, rows_max, weights, plan.gets, plan.seed)
-                    .with_context(|| cells_input::display_name(path))
+                    .with_context(|| transfer::display_name(path))
             }
         }
     }

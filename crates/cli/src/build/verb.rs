@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions, escape};
 use store::Clock;
-use transfer::OutputDirectory;
+use transfer::{ColumnFamily, Input, LineNumber, OutputDirectory};
 
 use super::regions::Regions;
 use crate::bulk_load::TableOptions;
-use crate::cells_input::{Input, InputOptions, LineNumber};
-use crate::csv_input::ColumnFamily;
+use crate::cells_input::{self, InputArguments, check_output, report_bad_lines};
 use crate::destination::Output;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, UsageError, WithNextStep};
 use crate::output::{Report, ReportFormat};
 use crate::printable::as_line;
+use crate::progress::Shown;
 use crate::size_text::{show_number, show_size};
 use crate::sorted::{SortOptions, Sorted};
 use crate::writing_options::WritingOptions;
@@ -65,7 +65,7 @@ Exit status: 0 written, 1 a dry run found problems, 2 wrong usage, 3 could not r
 order.")]
 pub(crate) struct Build {
     #[command(flatten)]
-    input: InputOptions,
+    input: InputArguments,
     /// Store CSV columns without a family name in this family
     #[arg(long, value_name = "FAMILY", help_heading = "CSV")]
     family: Option<String>,
@@ -96,18 +96,19 @@ impl Build {
     /// Writes and reports the files; with `--dry-run`, only checks the input.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let now = Clock::system().now();
-        self.input.check_output(&self.output)?;
+        let options = self.input.options();
+        check_output(&options, &self.output)?;
         let family = self.family.as_deref().map_or(ColumnFamily::Unknown, ColumnFamily::Option);
-        let input = self.input.cells(family, now)?;
+        let input = cells_input::open(&options, family, now, 1)?;
         let family_count = input.families().map_or(0, |families| families.len());
         let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
-        let options = WriterOptions::default();
-        let options = if is_for_regions { options.bulk_load(now) } else { options };
-        let (options, order) = self.writer_options(options)?;
-        if self.input.is_dry_run() {
+        let writing = WriterOptions::default();
+        let writing = if is_for_regions { writing.bulk_load(now) } else { writing };
+        let (writing, order) = self.writer_options(writing)?;
+        if options.is_dry_run {
             let order = (!self.sort.is_enabled()).then_some(order);
             let checks = Checks { order, family: None, is_single_file: !is_for_regions };
-            return dry_run(&self.input, input, checks, self.report_format);
+            return dry_run(&options, input, checks, self.report_format);
         }
         if is_for_regions {
             if self.force {
@@ -116,9 +117,9 @@ impl Build {
                 );
                 return Err(UsageError(what).into());
             }
-            self.write_regions(input, options, order)
+            self.write_regions(input, writing, order)
         } else {
-            self.write_file(input, options, order)
+            self.write_file(input, writing, order)
         }
     }
 
@@ -132,9 +133,9 @@ impl Build {
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
-        let reading = input.show_progress("reading");
+        let reading = input.show_progress("reading", &Shown);
         let Sorted { cells, reading, writing } =
-            self.sort.sort(&mut input, order, &self.input.name(), reading)?;
+            self.sort.sort(&mut input, order, &self.input.options().name(), reading)?;
         let mut last: Option<Cell> = None;
         for cell in cells {
             let cell = cell?;
@@ -150,7 +151,7 @@ impl Build {
         drop((reading, writing));
         output.finish()?;
         input.keep_bad_lines();
-        input.report_bad_lines();
+        report_bad_lines(&input);
         if self.output != Path::new("-") {
             let bad_lines = input.bad_line_count();
             self.report_format.print(&BuildReport::new(&self.output, &summary, bad_lines))?;
@@ -176,9 +177,9 @@ impl Build {
         let splits = self.table.splits()?;
         let position = self.position(&input);
         let output = OutputDirectory::create(&self.output)?;
-        let reading = input.show_progress("reading");
+        let reading = input.show_progress("reading", &Shown);
         let Sorted { cells, reading, writing } =
-            self.sort.sort(&mut input, order, &self.input.name(), reading)?;
+            self.sort.sort(&mut input, order, &self.input.options().name(), reading)?;
         let mut regions = Regions::new(output.path(), &splits, options, position);
         for cell in cells {
             regions.append(cell?)?;
@@ -191,7 +192,7 @@ impl Build {
         let files: Vec<_> = files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
         input.keep_bad_lines();
-        input.report_bad_lines();
+        report_bad_lines(&input);
         self.report_format.print(&self.table.report(&self.output, &files, cell_count))?;
         Ok(Answer::Positive)
     }
@@ -201,7 +202,7 @@ impl Build {
     /// It has no line if `--sort` is given, because the line of a sorted cell is unknown.
     fn position(&self, input: &Input) -> InputPosition {
         let line = (!self.sort.is_enabled()).then(|| input.line_number());
-        InputPosition { name: self.input.name(), line }
+        InputPosition { name: self.input.options().name(), line }
     }
 
     /// Returns the settings of the output and the order of rows.

@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use hbase_files::TableScan;
 use serde_json::{Value, json};
 use sstable::ValueType;
+use transfer::TypedColumn;
 
-use crate::csv_input::TypeText;
 use crate::failure::UsageError;
 use crate::size_text::SizeText;
 
@@ -73,7 +73,7 @@ pub(crate) struct FormOptions {
     /// Decode the values of a column as string, int16, int32, int64, float32, float64, bool or binary-hex;
     /// repeatable [default: binary-hex]
     #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
-    types: Vec<TypeText>,
+    types: Vec<TypedColumn>,
     /// Decode the row keys as this type, one of those of --type
     #[arg(long, value_name = "TYPE", default_value = "binary-hex")]
     #[arg(value_parser = ValueType::from_name)]
@@ -159,7 +159,7 @@ impl FormOptions {
                 value_type: ValueType::BinaryHex,
             }));
         }
-        for TypeText { family, qualifier, value_type } in &self.types {
+        for TypedColumn { family, qualifier, value_type } in &self.types {
             let known = columns
                 .iter_mut()
                 .find(|column| column.family == *family && column.qualifier == *qualifier);

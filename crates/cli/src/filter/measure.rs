@@ -18,7 +18,6 @@ use serde::Serialize;
 use super::error_rate;
 use super::interval::interval;
 use super::measure_file::measure_file;
-use crate::cells_input;
 use crate::failure::{Answer, UsageError};
 use crate::help::ADVANCED;
 use crate::keys::{KeyList, KeySet};
@@ -134,8 +133,8 @@ impl Measure {
             return Ok(KeySet::generate(keys, 1, self.probes, self.seed));
         };
         let keys_max = self.keys.unwrap_or(usize::MAX);
-        KeySet::read(cells_input::open_keys(path)?, keys_max, 1, self.probes, self.seed)
-            .with_context(|| cells_input::display_name(path))
+        KeySet::read(transfer::open_keys(path)?, keys_max, 1, self.probes, self.seed)
+            .with_context(|| transfer::display_name(path))
     }
 }
 

@@ -17,6 +17,7 @@ use super::merge::{Merge, MergedFamilies};
 use crate::help::ADVANCED;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
+use transfer::Phase;
 
 /// The maximum number of runs in one merge. Each needs an open file and memory for a block.
 const MERGE_FAN_IN_MAX: usize = 64;
@@ -45,7 +46,7 @@ type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
 pub(crate) struct Sorted<'c> {
     pub(crate) cells: Cells<'c>,
     /// The progress of reading the input, which goes on without `--sort`.
-    pub(crate) reading: Option<Rc<Progress>>,
+    pub(crate) reading: Option<Rc<dyn Phase>>,
     /// The progress of writing sorted cells; the caller advances it.
     pub(crate) writing: Option<Progress>,
 }
@@ -75,7 +76,7 @@ impl SortOptions {
         cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
         order: Comparator,
         name: &FileName,
-        progress: Rc<Progress>,
+        progress: Rc<dyn Phase>,
     ) -> anyhow::Result<Sorted<'c>> {
         if !self.sort {
             let reading = Some(progress);
@@ -95,13 +96,13 @@ impl SortOptions {
                     Some(runs) => runs,
                     None => runs.insert(Runs::create(self.sort_directory.as_deref(), order, name)?),
                 };
-                progress.set_phase("sorting");
+                progress.rename("sorting");
                 runs.add(&mut buffered)?;
-                progress.set_phase("reading");
+                progress.rename("reading");
                 bytes = 0;
             }
         }
-        progress.set_phase("sorting");
+        progress.rename("sorting");
         let Some(mut runs) = runs else {
             sort(&mut buffered, order);
             drop(progress);

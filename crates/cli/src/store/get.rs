@@ -7,7 +7,6 @@ use anyhow::Context;
 
 use super::directory::{Directory, warn_about_filters};
 use super::versions::Versions;
-use crate::cells_input;
 use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
@@ -71,8 +70,8 @@ impl Get {
 /// Reads row keys from a file, one per line; skips empty lines.
 fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
     let mut rows = Vec::new();
-    for (line, number) in cells_input::open_keys(path)?.lines().zip(1_u64..) {
-        let name = || cells_input::display_name(path);
+    for (line, number) in transfer::open_keys(path)?.lines().zip(1_u64..) {
+        let name = || transfer::display_name(path);
         let line = line.with_context(|| format!("{}: cannot read line {number}", name()))?;
         if !line.is_empty() {
             rows.push(line.parse()?);

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use sstable::Timestamp;
 use store::{Durability, WriteBatch};
+use transfer::InputOptions;
 
 use super::change_report::{Watch, WriteReport};
 use super::directory::Directory;
 use super::put_file::PutFile;
-use crate::cells_input::{CellsFormat, InputOptions};
-use crate::csv_input::CsvOptions;
+use crate::cells_input::CellsFormat;
+use crate::csv_arguments::CsvArguments;
 use crate::failure::{Answer, UsageError};
 use crate::key_text::{InvalidKey, KeyText};
 use crate::output::ReportFormat;
@@ -70,7 +71,7 @@ pub(super) struct Put {
     #[arg(long, requires = "from")]
     dry_run: bool,
     #[command(flatten)]
-    csv: CsvOptions,
+    csv: CsvArguments,
     /// Skip records that begin before this line of the input
     #[arg(long, value_name = "LINE", default_value_t = 1, requires = "from")]
     from_line: u64,
@@ -122,7 +123,12 @@ impl Put {
             return Err(UsageError(what.to_owned()).into());
         }
         let put = PutFile {
-            input: InputOptions::new(from, PathBuf::from(input), self.dry_run, self.csv),
+            input: InputOptions {
+                format: from.into(),
+                path: PathBuf::from(input),
+                is_dry_run: self.dry_run,
+                csv: self.csv.options(),
+            },
             directory: self.directory,
             family: self.target,
             from_line: self.from_line,
@@ -136,7 +142,7 @@ impl Put {
 
     /// Writes the columns of one row in one batch.
     fn put_row(&self) -> anyhow::Result<Answer> {
-        if let Some(given) = self.csv.first_csv_option() {
+        if let Some(given) = self.csv.options().first_csv_option() {
             return Err(UsageError(format!("{given} needs --from csv")).into());
         }
         let row: KeyText = self.target.parse()?;

@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use sstable::{Cell, Timestamp, escape};
 use store::{Clock, Durability, Store, WriteBatch};
+use transfer::{ColumnFamily, Input, InputOptions};
 
 use super::change_report::{Watch, WriteReport};
 use super::directory::Directory;
-use crate::cells_input::{Input, InputOptions};
-use crate::csv_input::ColumnFamily;
+use crate::cells_input::{self, report_bad_lines};
 use crate::dry_run::{Checks, dry_run};
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, UsageError, is_usage};
 use crate::output::{Report, ReportFormat, STDOUT, stdout};
+use crate::progress::Shown;
 use crate::size_text::show_number;
 use crate::stderr::{print_message, print_message_lines};
 
@@ -37,7 +38,7 @@ impl PutFile {
     /// Writes the cells, or only checks them with `--dry-run`.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let now = self.directory.now.map_or_else(|| Clock::system().now(), Timestamp::new);
-        if self.input.is_dry_run() {
+        if self.input.is_dry_run {
             let input = self.open(now)?;
             let family = Some(self.family.as_bytes());
             let checks = Checks { order: None, family, is_single_file: false };
@@ -47,14 +48,14 @@ impl PutFile {
         let store = self.directory.open()?;
         let mut input = self.open(now)?;
         let mut writer = BatchWriter::new(&store, self.durability, self.ack, self.from_line);
-        let storing = input.show_progress("storing");
+        let storing = input.show_progress("storing", &Shown);
         let written = self.write(&mut input, &mut writer);
         drop(storing);
-        if written.as_ref().is_err_and(|error| !error.is::<UsageError>()) {
+        if written.as_ref().is_err_and(|error| !is_usage(error.as_ref())) {
             writer.resume_point.print();
         }
         written?;
-        input.report_bad_lines();
+        report_bad_lines(&input);
         let report = WriteReport::new(&store, writer.resume_point.written(), &watch);
         drop(writer);
         if self.ack {
@@ -71,7 +72,7 @@ impl PutFile {
     fn open(&self, now: Timestamp) -> anyhow::Result<Input> {
         let mut input = {
             let family = ColumnFamily::Store(&self.family);
-            self.input.cells_from(family, now, self.from_line)?
+            cells_input::open(&self.input, family, now, self.from_line)?
         };
         // A failure keeps the batches that are already stored, so it must keep the file of bad
         // lines too.

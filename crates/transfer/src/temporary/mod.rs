@@ -11,4 +11,5 @@ mod output;
 
 pub use self::directories::{OutputDirectory, ScratchDirectory};
 pub use self::joining::OutputDirectories;
-pub use self::output::{OutputFile, TemporaryPath, before_unfinished, remove_unfinished};
+pub(crate) use self::output::TemporaryPath;
+pub use self::output::{OutputFile, before_unfinished, remove_unfinished};

@@ -108,14 +108,16 @@ impl Write for OutputFile {
 
 /// A registered temporary path: until this value is dropped, [`remove_unfinished`] removes it.
 #[derive(Debug)]
-pub struct TemporaryPath(PathBuf);
+pub(crate) struct TemporaryPath(PathBuf);
 
 impl TemporaryPath {
     /// Creates a file or directory with `create` and registers its path.
     ///
     /// The list is locked during the call. [`remove_unfinished`] locks it too, and therefore cannot
     /// run while a path exists but is not registered.
-    pub fn register<T>(create: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
+    pub(crate) fn register<T>(
+        create: impl FnOnce() -> io::Result<(PathBuf, T)>,
+    ) -> io::Result<(Self, T)> {
         if let Some(hook) = BEFORE_UNFINISHED.get() {
             hook();
         }

@@ -13,7 +13,6 @@ use serde::Serialize;
 use sstable::parse_hex;
 
 use self::formats::{Description, Foreign, ForeignFormat};
-use crate::cells_input;
 use crate::failure::{Answer, UsageError};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat};
@@ -195,8 +194,8 @@ fn for_each_key(
     hex: bool,
     mut visit: impl FnMut(&[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let name = cells_input::display_name(path);
-    for (line, number) in io::BufRead::split(cells_input::open_keys(path)?, b'\n').zip(1_u64..) {
+    let name = transfer::display_name(path);
+    for (line, number) in io::BufRead::split(transfer::open_keys(path)?, b'\n').zip(1_u64..) {
         let mut line = line.with_context(|| format!("{name}: cannot read line {number}"))?;
         if line.last() == Some(&b'\r') {
             line.pop();

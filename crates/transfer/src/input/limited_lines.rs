@@ -4,12 +4,12 @@ use std::io::{self, BufRead, Read};
 
 use memchr::memrchr;
 
-use crate::size_text::show_count;
+use crate::counts::show_count;
 
 /// An input that fails in a line that is too long.
 ///
 /// Bounds the memory of a line: the limit plus one buffer.
-pub(crate) struct LimitedLines<R> {
+pub(super) struct LimitedLines<R> {
     input: R,
     len_max: u64,
     /// What the user can do about it.
@@ -19,7 +19,7 @@ pub(crate) struct LimitedLines<R> {
 }
 
 impl<R: BufRead> LimitedLines<R> {
-    pub(crate) const fn new(input: R, len_max: u64, hint: &'static str) -> Self {
+    pub(super) const fn new(input: R, len_max: u64, hint: &'static str) -> Self {
         Self { input, len_max, hint, len: 0 }
     }
 }

@@ -14,6 +14,7 @@ mod options;
 mod records;
 mod time;
 
-pub(crate) use self::bad_lines::Problem;
-pub(crate) use self::cells::{ColumnFamily, CsvCells, CsvContext};
-pub(crate) use self::options::{CsvOptions, TypeText};
+pub use self::bad_lines::Problem;
+pub use self::cells::ColumnFamily;
+pub(crate) use self::cells::{CsvCells, CsvContext};
+pub use self::options::{BadLinePolicy, CsvOptions, MappedColumn, Quote, TypedColumn};

@@ -4,46 +4,43 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
 use std::rc::{Rc, Weak};
 
-use crate::progress::Progress;
+use crate::progress::{Extent, Observer, Phase};
 
 /// The number of bytes read from an input so far; clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct ReadBytes(Rc<Counts>);
+pub(super) struct ReadBytes(Rc<Counts>);
 
 #[derive(Default)]
 struct Counts {
     done: Cell<u64>,
     /// The length of a regular file; `None` for a pipe.
     len: Cell<Option<u64>>,
-    shown: RefCell<Weak<Progress>>,
+    shown: RefCell<Option<Weak<dyn Phase>>>,
 }
 
 impl ReadBytes {
     /// Sets the length of the input.
-    pub(crate) fn set_len(&self, len: u64) {
+    pub(super) fn set_len(&self, len: u64) {
         self.0.len.set(Some(len));
     }
 
     /// Returns a reader that counts the bytes that it reads from `inner`.
-    pub(crate) fn counting<R>(&self, inner: R) -> CountingReader<R> {
+    pub(super) fn counting<R>(&self, inner: R) -> CountingReader<R> {
         CountingReader { inner, bytes: self.clone() }
     }
 
     /// Shows the bytes read as the progress of a phase, until the returned value is dropped.
-    pub(crate) fn show(&self, phase: &'static str) -> Rc<Progress> {
-        let progress = match self.0.len.get() {
-            Some(len) => Progress::bytes(phase, len),
-            None => Progress::unbounded_bytes(phase),
-        };
+    pub(super) fn show(&self, phase: &'static str, observer: &dyn Observer) -> Rc<dyn Phase> {
+        let extent = self.0.len.get().map_or(Extent::UnknownBytes, Extent::Bytes);
+        let progress: Rc<dyn Phase> = observer.begin(phase, extent).into();
         progress.set(self.0.done.get());
-        let progress = Rc::new(progress);
-        *self.0.shown.borrow_mut() = Rc::downgrade(&progress);
+        *self.0.shown.borrow_mut() = Some(Rc::downgrade(&progress));
         progress
     }
 }
 
 /// A reader that counts its bytes.
-pub(crate) struct CountingReader<R> {
+pub(super) struct CountingReader<R> {
     inner: R,
     bytes: ReadBytes,
 }
@@ -53,7 +50,7 @@ impl<R: Read> Read for CountingReader<R> {
         let len = self.inner.read(buffer)?;
         let counts = &self.bytes.0;
         counts.done.set(counts.done.get() + len as u64);
-        if let Some(progress) = counts.shown.borrow().upgrade() {
+        if let Some(progress) = counts.shown.borrow().as_ref().and_then(Weak::upgrade) {
             progress.set(counts.done.get());
         }
         Ok(len)
@@ -69,7 +66,7 @@ mod tests {
         let bytes = ReadBytes::default();
         let mut reader = bytes.counting(&b"some bytes"[..]);
         let mut buffer = [0; 4];
-        let progress = bytes.show("reading");
+        let progress = bytes.show("reading", &());
         assert_eq!(reader.read(&mut buffer).expect("memory"), 4);
         drop(progress);
         assert_eq!(reader.read(&mut buffer).expect("memory"), 4);

@@ -3,33 +3,12 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use anyhow::{Context, bail};
 use sstable::{Error, FileName, Result};
 
-use transfer::TemporaryPath;
-
-/// `stop`, `skip`, or a file.
-#[derive(Clone, Debug)]
-pub(super) enum BadLinesText {
-    Stop,
-    Skip,
-    File(PathBuf),
-}
-
-impl FromStr for BadLinesText {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text {
-            "stop" => Self::Stop,
-            "skip" => Self::Skip,
-            "-" => return Err("bad lines cannot go to stdout; ./- is a file of that name"),
-            path => Self::File(path.into()),
-        })
-    }
-}
+use super::options::BadLinePolicy;
+use crate::error::{Doing, Error as TransferError};
+use crate::temporary::TemporaryPath;
 
 /// Collects lines that cannot be read.
 pub(super) struct BadLines {
@@ -83,11 +62,11 @@ impl Drop for BadLinesFile {
 
 /// A problem of a line.
 #[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// The line of the input, from 1.
-    pub(crate) line: u64,
+    pub line: u64,
     /// The column and the problem.
-    pub(crate) what: String,
+    pub what: String,
 }
 
 impl BadLines {
@@ -95,16 +74,18 @@ impl BadLines {
     const KEPT_MAX: usize = 10;
 
     /// Refuses a file that exists. A dry run accepts all lines and creates no file.
-    pub(super) fn new(text: Option<&BadLinesText>, is_dry_run: bool) -> anyhow::Result<Self> {
-        let stops = !is_dry_run && matches!(text, None | Some(BadLinesText::Stop));
-        let file = match text {
-            Some(BadLinesText::File(path)) if !is_dry_run => {
+    pub(super) fn new(
+        policy: Option<&BadLinePolicy>,
+        is_dry_run: bool,
+    ) -> crate::error::Result<Self> {
+        let stops = !is_dry_run && matches!(policy, None | Some(BadLinePolicy::Stop));
+        let file = match policy {
+            Some(BadLinePolicy::Copy(path)) if !is_dry_run => {
                 let shown = path.display().to_string();
-                if path
-                    .try_exists()
-                    .with_context(|| format!("{shown}: cannot check whether it exists"))?
-                {
-                    bail!("{shown}: the file for bad lines already exists; name a new one");
+                if path.try_exists().doing("check whether it exists", path)? {
+                    return Err(TransferError::Refused(format!(
+                        "{shown}: the file for bad lines already exists; name a new one"
+                    )));
                 }
                 let name = FileName::new(shown);
                 Some(BadLinesFile {

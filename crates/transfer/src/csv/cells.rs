@@ -10,7 +10,7 @@ use super::cat_form::CatForm;
 use super::layout::Layout;
 use super::options::CsvOptions;
 use super::records::{Record, Records};
-use crate::failure::UsageError;
+use crate::error::Error as TransferError;
 
 /// The parameters of a CSV input besides its options.
 pub(crate) struct CsvContext<'a> {
@@ -28,7 +28,7 @@ pub(crate) struct CsvContext<'a> {
 
 /// The family of columns whose names include no family.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ColumnFamily<'a> {
+pub enum ColumnFamily<'a> {
     /// No family is given.
     Unknown,
     /// `--family` names it.
@@ -82,9 +82,9 @@ impl<R: Read> CsvCells<R> {
         input: R,
         options: &CsvOptions,
         context: CsvContext<'_>,
-    ) -> anyhow::Result<Self> {
+    ) -> crate::error::Result<Self> {
         let CsvContext { name, family, now, is_dry_run, from_line } = context;
-        let usage = |what: String| UsageError(format!("{name}: {what}"));
+        let usage = |what: String| TransferError::Options(format!("{name}: {what}"));
         let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
         let form = if options.columns.is_empty() {
             let names = read_names(&mut records, &name, options.no_header)?;
@@ -95,8 +95,7 @@ impl<R: Read> CsvCells<R> {
                         return Err(usage(format!(
                             "{given} cannot be combined with the columns row, family and ts, which hfile cat prints; \
                              --row reads them as other CSV"
-                        ))
-                        .into());
+                        )));
                     }
                     Form::Cat(form)
                 }
@@ -110,8 +109,7 @@ impl<R: Read> CsvCells<R> {
                 return Err(usage(
                     "--family cannot be combined with --columns, which names all families"
                         .to_owned(),
-                )
-                .into());
+                ));
             }
             if options.header {
                 read_names(&mut records, &name, false)?;

@@ -4,13 +4,13 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use anyhow::Context;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 
-use crate::limited_lines::LimitedLines;
-use crate::read_bytes::ReadBytes;
+use super::limited_lines::LimitedLines;
+use super::read_bytes::ReadBytes;
+use crate::error::{Error, Result};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -21,24 +21,24 @@ const ZSTD_SKIPPABLE_MAGIC: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 const BUFFER_LEN: usize = 1 << 16;
 
 /// Opens a file, or stdin for `-`, and decompresses it if it starts with a gzip or Zstandard magic.
-pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
+fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     open_counted(path, &ReadBytes::default())
 }
 
 /// Opens a file as [`open`] does, and counts the bytes read from it before decompression.
-pub(crate) fn open_counted(path: &Path, bytes: &ReadBytes) -> anyhow::Result<Box<dyn BufRead>> {
-    let name = display_name(path);
+pub(super) fn open_counted(path: &Path, bytes: &ReadBytes) -> Result<Box<dyn BufRead>> {
+    let failed = |action| move |source| Error::Io { file: display_name(path), action, source };
     let mut input: Box<dyn BufRead> = if path == Path::new("-") {
         let stdin = bytes.counting(io::stdin().lock());
         Box::new(BufReader::with_capacity(BUFFER_LEN, stdin))
     } else {
-        let file = File::open(path).with_context(|| format!("{name}: cannot open"))?;
+        let file = File::open(path).map_err(failed("open"))?;
         if let Some(metadata) = file.metadata().ok().filter(Metadata::is_file) {
             bytes.set_len(metadata.len());
         }
         Box::new(BufReader::with_capacity(BUFFER_LEN, bytes.counting(file)))
     };
-    let start = input.fill_buf().with_context(|| format!("{name}: cannot read"))?;
+    let start = input.fill_buf().map_err(failed("read"))?;
     Ok(if start.starts_with(&GZIP_MAGIC) {
         Box::new(BufReader::with_capacity(BUFFER_LEN, MultiGzDecoder::new(input)))
     } else if start.starts_with(&ZSTD_MAGIC) || start.starts_with(&ZSTD_SKIPPABLE_MAGIC) {
@@ -48,15 +48,19 @@ pub(crate) fn open_counted(path: &Path, bytes: &ReadBytes) -> anyhow::Result<Box
     })
 }
 
-/// Opens a list of row keys as [`open`] does.
-pub(crate) fn open_keys(path: &Path) -> anyhow::Result<impl BufRead> {
+/// Opens a list of row keys, one a line: a file, or stdin for `-`, compressed or not.
+///
+/// # Errors
+///
+/// If the file cannot be opened. Reading fails in a line of more than 1 MiB.
+pub fn open_keys(path: &Path) -> Result<impl BufRead> {
     /// More than the longest row has, also if each byte is written as `\xNN`.
     const LINE_LEN_MAX: u64 = 1 << 20;
     Ok(LimitedLines::new(open(path)?, LINE_LEN_MAX, "a list of keys has one key per line"))
 }
 
 /// Returns the name of an input as messages show it: its path, or `stdin`.
-pub(crate) fn display_name(path: &Path) -> String {
+pub fn display_name(path: &Path) -> String {
     if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
 }
 

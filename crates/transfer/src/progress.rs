@@ -1,0 +1,43 @@
+//! What a program is told during a long operation.
+
+/// Receives what a long operation does.
+///
+/// `()` is an observer that ignores everything.
+pub trait Observer: Sync {
+    /// A phase such as "reading" begins; it ends when the returned value is dropped.
+    fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase>;
+}
+
+/// The length of a phase.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Extent {
+    /// A number of steps, such as cells.
+    Steps(u64),
+    /// A number of bytes.
+    Bytes(u64),
+    /// Bytes whose number is not known, as of a pipe.
+    UnknownBytes,
+}
+
+/// A phase of an operation. The methods are called often, by several threads, and should be cheap.
+pub trait Phase: Send + Sync {
+    /// The phase goes on under another name.
+    fn rename(&self, _phase: &'static str) {}
+
+    /// So many steps or bytes are done.
+    fn set(&self, _done: u64) {}
+
+    /// So many more steps or bytes are done.
+    fn advance(&self, _count: u64) {}
+
+    /// So many steps or bytes were done before, by an earlier run.
+    fn skip(&self, _done: u64) {}
+}
+
+impl Observer for () {
+    fn begin(&self, _phase: &'static str, _extent: Extent) -> Box<dyn Phase> {
+        Box::new(())
+    }
+}
+
+impl Phase for () {}
