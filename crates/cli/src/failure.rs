@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use hbase_files::SkipReason;
 use sstable::{BlockType, Damage, error_line};
+use transfer::CellProblem;
 
 use crate::output::STDOUT;
 use crate::printable::as_line;
@@ -117,17 +118,6 @@ impl Unsalvageable {
     }
 }
 
-/// A file's error with a next step that replaces the general one for this kind of error.
-#[derive(Debug, thiserror::Error)]
-#[error("{error}")]
-pub(crate) struct WithNextStep {
-    /// The error.
-    #[source]
-    pub(crate) error: sstable::Error,
-    /// The next step.
-    pub(crate) next: &'static str,
-}
-
 /// Returns the exit status of a verb's result; prints a failure to stderr.
 pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
@@ -181,9 +171,6 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     let class = |status, next| Some(Classification { status, next: Some(next) });
     if is_usage(cause) {
         return class(2, "see hfile --help or hfile VERB --help");
-    }
-    if let Some(WithNextStep { next, .. }) = cause.downcast_ref() {
-        return class(3, next);
     }
     if cause.is::<Unsalvageable>() {
         return class(
@@ -255,7 +242,20 @@ fn classify_transfer_error(error: &transfer::Error) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         transfer::Error::Exists(_) => class(3, "give another --output, or --force to replace it"),
+        transfer::Error::Cell { problem, .. } => class(
+            3,
+            match problem {
+                CellProblem::OtherFamily => {
+                    "use --bulk-load to write a directory with a file for each family"
+                }
+                CellProblem::OutOfOrder => {
+                    "use --sort to sort cells in HBase's order: row, family, qualifier, newest first"
+                }
+                CellProblem::Tags => "use --includes-tags true to write tags",
+            },
+        ),
         transfer::Error::File(error) => classify_file_error(error),
+        transfer::Error::Store(error) => classify_store_error(error),
         // `classify` continues with the source: the operating system's error.
         _ => None,
     }

@@ -46,7 +46,7 @@ mod row_options;
 mod salvage;
 mod size_text;
 mod sizing;
-mod sorted;
+mod sort_arguments;
 mod stats;
 mod stderr;
 mod store;

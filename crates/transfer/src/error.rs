@@ -24,6 +24,20 @@ pub enum Error {
     #[error("{0}")]
     Options(String),
 
+    /// A cell that the file cannot take.
+    #[error("{error}")]
+    Cell {
+        /// What the file says of the cell, and where in the input it is.
+        #[source]
+        error: sstable::Error,
+        /// What can be done about it.
+        problem: CellProblem,
+    },
+
+    /// A store, or its HFiles, cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+
     /// An HFile, or an input of cells, cannot be read or written.
     #[error(transparent)]
     File(#[from] sstable::Error),
@@ -39,6 +53,17 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+}
+
+/// Why a file cannot take a cell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CellProblem {
+    /// It is of another family than the cell before: a directory for a bulk load has a file for each.
+    OtherFamily,
+    /// It sorts before the cell before: the input must be sorted, or is to be.
+    OutOfOrder,
+    /// It has tags, and the settings leave them out.
+    Tags,
 }
 
 /// Adds to an I/O error what failed.

@@ -8,20 +8,24 @@
 //! The crate prints nothing and installs no signal handler. A program that ends at a signal calls
 //! [`remove_unfinished`] first.
 
+mod build;
 mod counts;
 mod csv;
 mod error;
 mod input;
 mod progress;
+mod sorted;
 mod temporary;
 
+pub use self::build::{Build, BulkLoadFiles};
 pub use self::counts::{show_count, show_number};
 pub use self::csv::{
     BadLinePolicy, ColumnFamily, CsvOptions, MappedColumn, Problem, Quote, TypedColumn,
 };
-pub use self::error::{Error, Result};
-pub use self::input::{Input, InputFormat, InputOptions, LineNumber, display_name, open_keys};
+pub use self::error::{CellProblem, Error, Result};
+pub use self::input::{Input, InputFormat, InputOptions, display_name, open_keys};
 pub use self::progress::{Extent, Observer, Phase};
+pub use self::sorted::{Sorting, cell_bytes};
 pub use self::temporary::{
     OutputDirectories, OutputDirectory, OutputFile, ScratchDirectory, before_unfinished,
     remove_unfinished,

@@ -7,8 +7,7 @@
 
 use hbase_files::{CellScanner, StoreFileReader};
 use sstable::{Caching, Cell, CellRef, KeyRef};
-
-use crate::sorted::cell_bytes;
+use transfer::cell_bytes;
 
 /// The bytes of a row's cells to buffer while scanning it in reverse; a longer row is read twice.
 const ROW_BYTES_MAX: u64 = 16 << 20;

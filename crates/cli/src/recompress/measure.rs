@@ -13,6 +13,7 @@ use filter::Seed;
 use sstable::{
     Cell, FileName, FilterUse, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
 };
+use transfer::cell_bytes;
 use workload::Random;
 
 use super::read_back::compare;
@@ -20,7 +21,6 @@ use super::verb::copy_meta_blocks;
 use crate::failure::ReadMismatch;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan, scan_without_read_ahead};
-use crate::sorted::cell_bytes;
 
 /// Reads and writes take turns with batches of about this many bytes: only the writes are timed.
 const BATCH_BYTES: u64 = 4 << 20;

@@ -116,11 +116,11 @@ pub struct Input {
 
 /// A shared handle to the line of an input's last cell, usable while the input is borrowed.
 #[derive(Clone, Debug, Default)]
-pub struct LineNumber(Rc<std::cell::Cell<u64>>);
+pub(crate) struct LineNumber(Rc<std::cell::Cell<u64>>);
 
 impl LineNumber {
     /// Returns the line on which the last returned cell's record begins.
-    pub fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         self.0.get()
     }
 }
@@ -131,6 +131,11 @@ enum Source {
 }
 
 impl Input {
+    /// Returns the input's name for messages.
+    pub(crate) const fn name(&self) -> &FileName {
+        &self.name
+    }
+
     /// Returns the line on which the last returned cell's record begins.
     pub fn line(&self) -> u64 {
         match &self.source {
@@ -140,7 +145,7 @@ impl Input {
     }
 
     /// Returns a handle to the line of the last returned cell.
-    pub fn line_number(&self) -> LineNumber {
+    pub(crate) fn line_number(&self) -> LineNumber {
         self.line_number.clone()
     }
 

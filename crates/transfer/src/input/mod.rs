@@ -12,5 +12,6 @@ mod file;
 mod limited_lines;
 mod read_bytes;
 
-pub use self::cells::{Input, InputFormat, InputOptions, LineNumber};
+pub(crate) use self::cells::LineNumber;
+pub use self::cells::{Input, InputFormat, InputOptions};
 pub use self::file::{display_name, open_keys};

@@ -1,13 +1,14 @@
 //! Writes the cells of one or several families to one file per family and region.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::bail;
 use sstable::{Cell, WriterOptions};
 use store::RegionFiles;
 
-use super::verb::InputPosition;
+use super::position::InputPosition;
+use super::writing::BulkLoadFiles;
+use crate::error::{Error, Result};
 
 /// The maximum number of families.
 ///
@@ -15,7 +16,7 @@ use super::verb::InputPosition;
 /// advises against more than three families in a table.
 const FAMILIES_MAX: usize = 100;
 
-/// The output of `hfile build` for HBase's bulk load: the open files of all families.
+/// The output for HBase's bulk load: the open files of all families.
 pub(super) struct Regions<'s> {
     out: &'s Path,
     splits: &'s [Vec<u8>],
@@ -48,7 +49,7 @@ impl<'s> Regions<'s> {
     }
 
     /// Appends a cell, which must not sort before the last cell of its family.
-    pub(super) fn append(&mut self, cell: Cell) -> anyhow::Result<()> {
+    pub(super) fn append(&mut self, cell: Cell) -> Result<()> {
         if !self.families.contains_key(cell.family()) {
             self.begin_family(cell.family())?;
         }
@@ -65,23 +66,23 @@ impl<'s> Regions<'s> {
         Ok(())
     }
 
-    fn begin_family(&mut self, family: &[u8]) -> anyhow::Result<()> {
+    fn begin_family(&mut self, family: &[u8]) -> Result<()> {
         if self.families.len() == FAMILIES_MAX {
-            bail!(
+            return Err(Error::Refused(format!(
                 "more than {FAMILIES_MAX} families; check whether qualifiers are used as families"
-            );
+            )));
         }
         let files = RegionFiles::create(self.out, family, self.splits, self.options.clone())?;
         self.families.insert(family.to_vec(), Family { files, last: None });
         Ok(())
     }
 
-    /// Completes the files. Returns their paths, by family and row, and the number of cells.
-    pub(super) fn finish(self) -> anyhow::Result<(Vec<PathBuf>, u64)> {
+    /// Completes the files.
+    pub(super) fn finish(self) -> Result<BulkLoadFiles> {
         let mut files = Vec::new();
         for family in self.families.into_values() {
             files.extend(family.files.finish()?);
         }
-        Ok((files, self.cell_count))
+        Ok(BulkLoadFiles { files, cells: self.cell_count })
     }
 }

@@ -1,4 +1,4 @@
-//! The sort options of the command line, and the sorted runs in a temporary directory.
+//! Sorting in memory, and sorted runs in a temporary directory.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -7,36 +7,26 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::Context;
 use sstable::{
     BloomType, Cell, CellRef, Comparator, Compression, Error, FileName, Writer, WriterOptions,
 };
-use transfer::ScratchDirectory;
 
 use super::merge::{Merge, MergedFamilies};
-use crate::help::ADVANCED;
-use crate::progress::Progress;
-use crate::size_text::SizeText;
-use transfer::Phase;
+use crate::error::{Doing, Result};
+use crate::progress::{Extent, Observer, Phase};
+use crate::temporary::ScratchDirectory;
 
 /// The maximum number of runs in one merge. Each needs an open file and memory for a block.
 const MERGE_FAN_IN_MAX: usize = 64;
 
-/// The sort options of the command line.
-#[derive(clap::Args)]
-pub(crate) struct SortOptions {
-    /// Sort the cells before writing; without it, the input must be sorted
-    #[arg(long, display_order = 2)]
-    sort: bool,
-    /// Keep at most this many bytes of cells in memory; temporary files take the rest
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
-    #[arg(help_heading = ADVANCED, hide_short_help = true)]
-    sort_memory: SizeText,
-    /// Write temporary files to this directory; they need one to two times the bytes of the cells
-    /// [default: $TMPDIR, or /tmp]
-    #[arg(long, value_name = "DIR", requires = "sort", value_hint = clap::ValueHint::DirPath)]
-    #[arg(help_heading = ADVANCED, hide_short_help = true)]
-    sort_directory: Option<PathBuf>,
+/// How cells are sorted.
+#[derive(Clone, Debug)]
+pub struct Sorting {
+    /// The maximum of the cells' bytes in memory; temporary files take the rest.
+    pub memory: u64,
+    /// The directory for temporary files, which need one to two times the bytes of the cells; the
+    /// system's if `None`.
+    pub directory: Option<PathBuf>,
 }
 
 /// An iterator over cells.
@@ -45,30 +35,27 @@ type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
 /// The cells in the order of the output, and the progress of the last phase.
 pub(crate) struct Sorted<'c> {
     pub(crate) cells: Cells<'c>,
-    /// The progress of reading the input, which goes on without `--sort`.
+    /// The progress of reading the input, which goes on if the cells are not sorted.
     pub(crate) reading: Option<Rc<dyn Phase>>,
     /// The progress of writing sorted cells; the caller advances it.
-    pub(crate) writing: Option<Progress>,
+    pub(crate) writing: Option<Box<dyn Phase>>,
 }
 
 impl<'c> Sorted<'c> {
-    fn new(cells: impl Iterator<Item = sstable::Result<Cell>> + 'c, count: u64) -> Self {
-        let writing = Some(Progress::new("writing", count));
+    fn new(
+        cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
+        count: u64,
+        observer: &dyn Observer,
+    ) -> Self {
+        let writing = Some(observer.begin("writing", Extent::Steps(count)));
         Self { cells: Box::new(cells), reading: None, writing }
     }
 }
 
-impl SortOptions {
-    /// Returns whether `--sort` is given.
-    pub(crate) const fn is_enabled(&self) -> bool {
-        self.sort
-    }
-
-    /// Returns the cells sorted if `--sort` is given, else unchanged. Of equal cells, the later one of
-    /// the input comes first.
+impl Sorting {
+    /// Returns the cells sorted. Of equal cells, the later one of the input comes first.
     ///
-    /// `progress` is that of reading the input. It shows when cells are
-    /// sorted, and ends then.
+    /// `reading` is the progress of reading the input. It shows when cells are sorted, and ends then.
     ///
     /// Errors about invalid cells name the file `name`, the input.
     pub(crate) fn sort<'c>(
@@ -76,12 +63,9 @@ impl SortOptions {
         cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
         order: Comparator,
         name: &FileName,
-        progress: Rc<dyn Phase>,
-    ) -> anyhow::Result<Sorted<'c>> {
-        if !self.sort {
-            let reading = Some(progress);
-            return Ok(Sorted { cells: Box::new(cells), reading, writing: None });
-        }
+        reading: Rc<dyn Phase>,
+        observer: &dyn Observer,
+    ) -> Result<Sorted<'c>> {
         let mut count = 0;
         let mut buffered: Vec<Cell> = Vec::new();
         let mut bytes = 0;
@@ -91,31 +75,31 @@ impl SortOptions {
             bytes += cell_bytes(&cell);
             buffered.push(cell);
             count += 1;
-            if bytes > self.sort_memory.bytes() {
+            if bytes > self.memory {
                 let runs = match &mut runs {
                     Some(runs) => runs,
-                    None => runs.insert(Runs::create(self.sort_directory.as_deref(), order, name)?),
+                    None => runs.insert(Runs::create(self.directory.as_deref(), order, name)?),
                 };
-                progress.rename("sorting");
+                reading.rename("sorting");
                 runs.add(&mut buffered)?;
-                progress.rename("reading");
+                reading.rename("reading");
                 bytes = 0;
             }
         }
-        progress.rename("sorting");
+        reading.rename("sorting");
         let Some(mut runs) = runs else {
             sort(&mut buffered, order);
-            drop(progress);
-            return Ok(Sorted::new(buffered.into_iter().map(Ok), count));
+            drop(reading);
+            return Ok(Sorted::new(buffered.into_iter().map(Ok), count, observer));
         };
         runs.add(&mut buffered)?;
-        drop((buffered, progress));
-        Ok(Sorted::new(runs.merge(count)?, count))
+        drop((buffered, reading));
+        Ok(Sorted::new(runs.merge(count, observer)?, count, observer))
     }
 }
 
 /// Estimates the memory of a buffered cell in bytes, without the overhead of the allocator.
-pub(crate) fn cell_bytes(cell: &Cell) -> u64 {
+pub fn cell_bytes(cell: &Cell) -> u64 {
     let parts = cell.as_ref();
     let bytes = parts.key().flat_len() + parts.value.len() + parts.tags.len();
     (bytes + size_of::<Cell>()) as u64
@@ -153,14 +137,14 @@ struct Runs {
 }
 
 impl Runs {
-    fn create(parent: Option<&Path>, order: Comparator, name: &FileName) -> anyhow::Result<Self> {
+    fn create(parent: Option<&Path>, order: Comparator, name: &FileName) -> Result<Self> {
         let directory = ScratchDirectory::create(parent)?;
         let families = BTreeMap::new();
         Ok(Self { directory, families, written_count: 0, order, name: name.clone() })
     }
 
     /// Sorts the buffered cells, writes a run of each of their families, and empties the buffer.
-    fn add(&mut self, buffered: &mut Vec<Cell>) -> anyhow::Result<()> {
+    fn add(&mut self, buffered: &mut Vec<Cell>) -> Result<()> {
         sort(buffered, self.order);
         let mut cells = buffered.drain(..).peekable();
         while let Some(first) = cells.peek() {
@@ -176,12 +160,12 @@ impl Runs {
     fn write(
         &mut self,
         cells: impl Iterator<Item = sstable::Result<Cell>>,
-        progress: Option<&Progress>,
-    ) -> anyhow::Result<PathBuf> {
+        progress: Option<&dyn Phase>,
+    ) -> Result<PathBuf> {
         let path = self.directory.path().join(self.written_count.to_string());
         self.written_count += 1;
         let path_text = path.display().to_string();
-        let file = File::create(&path).with_context(|| format!("{path_text}: cannot create"))?;
+        let file = File::create(&path).doing("create", &path)?;
         let options = WriterOptions::default()
             .comparator(self.order)
             .compression(Compression::Lz4)
@@ -207,7 +191,7 @@ impl Runs {
     ///
     /// A family with more than [`MERGE_FAN_IN_MAX`] runs is first reduced to fewer, longer runs.
     /// `count` is the number of all cells.
-    fn merge(mut self, count: u64) -> anyhow::Result<MergedFamilies> {
+    fn merge(mut self, count: u64, observer: &dyn Observer) -> Result<MergedFamilies> {
         let mut families = std::mem::take(&mut self.families);
         let run_count_max = families.values().map(Vec::len).max().unwrap_or(0);
         let is_in_passes = run_count_max > MERGE_FAN_IN_MAX;
@@ -216,10 +200,10 @@ impl Runs {
             iter::successors(Some(run_count_max), |runs| Some(runs.div_ceil(MERGE_FAN_IN_MAX)))
                 .take_while(|runs| *runs > MERGE_FAN_IN_MAX);
         let steps = count.saturating_mul(passes.count() as u64);
-        let progress = is_in_passes.then(|| Progress::new("merging", steps));
+        let progress = is_in_passes.then(|| observer.begin("merging", Extent::Steps(steps)));
         for runs in families.values_mut() {
             while runs.len() > MERGE_FAN_IN_MAX {
-                *runs = self.merge_groups(runs, progress.as_ref())?;
+                *runs = self.merge_groups(runs, progress.as_deref())?;
             }
         }
         Ok(MergedFamilies::new(families.into_values().collect(), self.order, self.directory))
@@ -231,14 +215,13 @@ impl Runs {
     fn merge_groups(
         &mut self,
         runs: &[PathBuf],
-        progress: Option<&Progress>,
-    ) -> anyhow::Result<Vec<PathBuf>> {
+        progress: Option<&dyn Phase>,
+    ) -> Result<Vec<PathBuf>> {
         let mut merged = Vec::new();
         for runs in runs.chunks(MERGE_FAN_IN_MAX) {
             merged.push(self.write(Merge::open(runs, self.order)?, progress)?);
             for run in runs {
-                fs::remove_file(run)
-                    .with_context(|| format!("{}: cannot remove", run.display()))?;
+                fs::remove_file(run).doing("remove", run)?;
             }
         }
         Ok(merged)
@@ -255,7 +238,7 @@ mod tests {
     /// one file open at a time.
     #[test]
     fn the_cells_of_a_family_are_adjacent() {
-        for memory in ["1MiB", "200"] {
+        for memory in [1 << 20, 200] {
             let cells: Vec<_> = (0..100_u8)
                 .rev()
                 .flat_map(|row| [[row, b'g'], [row, b'f']])
@@ -263,15 +246,10 @@ mod tests {
                     CellRef::put(&[row], &[family], b"q", Timestamp::new(1), b"").to_cell()
                 })
                 .collect();
-            let options = SortOptions {
-                sort: true,
-                sort_memory: memory.parse().expect("a size"),
-                sort_directory: None,
-            };
+            let sorting = Sorting { memory, directory: None };
             let cells = Box::new(cells.into_iter().map(Ok));
-            let progress = Rc::new(Progress::new("reading", 0));
             let name = FileName::new("cells");
-            let sorted = options.sort(cells, Comparator::Bytes, &name, progress);
+            let sorted = sorting.sort(cells, Comparator::Bytes, &name, Rc::new(()), &());
             let sorted = sorted.expect("there is room");
             let keys = sorted.cells.map(|cell| {
                 let cell = cell.expect("it was written");

@@ -1,25 +1,23 @@
 //! `hfile build`: its arguments, and writing one file or a directory for HBase's bulk load.
 
-use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions, escape};
+use sstable::{Comparator, FileName, FileSummary, WriterOptions, escape};
 use store::Clock;
-use transfer::{ColumnFamily, Input, LineNumber, OutputDirectory};
+use transfer::{ColumnFamily, Input};
 
-use super::regions::Regions;
 use crate::bulk_load::TableOptions;
 use crate::cells_input::{self, InputArguments, check_output, report_bad_lines};
 use crate::destination::Output;
 use crate::dry_run::{Checks, dry_run};
-use crate::failure::{Answer, UsageError, WithNextStep};
+use crate::failure::{Answer, UsageError};
 use crate::output::{Report, ReportFormat};
 use crate::printable::as_line;
 use crate::progress::Shown;
 use crate::size_text::{show_number, show_size};
-use crate::sorted::{SortOptions, Sorted};
+use crate::sort_arguments::SortArguments;
 use crate::writing_options::WritingOptions;
 
 /// Write an HFile from cells or CSV, or the HFiles of a table for HBase's bulk load.
@@ -89,7 +87,7 @@ pub(crate) struct Build {
     writing: WritingOptions,
     // After the settings of the file, so that its advanced options do not come before them in the help.
     #[command(flatten)]
-    sort: SortOptions,
+    sort: SortArguments,
 }
 
 impl Build {
@@ -106,10 +104,17 @@ impl Build {
         let writing = if is_for_regions { writing.bulk_load(now) } else { writing };
         let (writing, order) = self.writer_options(writing)?;
         if options.is_dry_run {
-            let order = (!self.sort.is_enabled()).then_some(order);
+            let order = self.sort.sorting().is_none().then_some(order);
             let checks = Checks { order, family: None, is_single_file: !is_for_regions };
             return dry_run(&options, input, checks, self.report_format);
         }
+        let sorting = self.sort.sorting();
+        let build = transfer::Build {
+            options: writing,
+            order,
+            sorting: sorting.as_ref(),
+            observer: &Shown,
+        };
         if is_for_regions {
             if self.force {
                 let what = format!(
@@ -117,38 +122,16 @@ impl Build {
                 );
                 return Err(UsageError(what).into());
             }
-            self.write_regions(input, writing, order)
+            self.write_regions(&build, input)
         } else {
-            self.write_file(input, writing, order)
+            self.write_file(&build, input)
         }
     }
 
-    fn write_file(
-        &self,
-        mut input: Input,
-        options: WriterOptions,
-        order: Comparator,
-    ) -> anyhow::Result<Answer> {
-        let position = self.position(&input);
+    fn write_file(&self, build: &transfer::Build<'_>, mut input: Input) -> anyhow::Result<Answer> {
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
-        let mut writer = Writer::new(output, name, options)?;
-        let reading = input.show_progress("reading", &Shown);
-        let Sorted { cells, reading, writing } =
-            self.sort.sort(&mut input, order, &self.input.options().name(), reading)?;
-        let mut last: Option<Cell> = None;
-        for cell in cells {
-            let cell = cell?;
-            writer
-                .append(cell.as_ref())
-                .map_err(|error| position.describe(error, last.as_ref(), &cell))?;
-            if let Some(writing) = &writing {
-                writing.advance(1);
-            }
-            last = Some(cell);
-        }
-        let (output, summary) = writer.finish()?;
-        drop((reading, writing));
+        let (output, summary) = build.write_file(&mut input, output, name)?;
         output.finish()?;
         input.keep_bad_lines();
         report_bad_lines(&input);
@@ -161,9 +144,8 @@ impl Build {
 
     fn write_regions(
         &self,
+        build: &transfer::Build<'_>,
         mut input: Input,
-        options: WriterOptions,
-        order: Comparator,
     ) -> anyhow::Result<Answer> {
         if self.output == Path::new("-") {
             return Err(UsageError(
@@ -171,38 +153,16 @@ impl Build {
             )
             .into());
         }
-        if order != Comparator::Bytes {
-            return Err(UsageError("hbase:meta does not support bulk loads".to_owned()).into());
-        }
         let splits = self.table.splits()?;
-        let position = self.position(&input);
-        let output = OutputDirectory::create(&self.output)?;
-        let reading = input.show_progress("reading", &Shown);
-        let Sorted { cells, reading, writing } =
-            self.sort.sort(&mut input, order, &self.input.options().name(), reading)?;
-        let mut regions = Regions::new(output.path(), &splits, options, position);
-        for cell in cells {
-            regions.append(cell?)?;
-            if let Some(writing) = &writing {
-                writing.advance(1);
-            }
-        }
-        let (files, cell_count) = regions.finish()?;
-        drop((reading, writing));
-        let files: Vec<_> = files.iter().map(|file| output.final_path(file)).collect();
-        output.finish()?;
+        let written = build.write_bulk_load(&mut input, &self.output, &splits)?;
         input.keep_bad_lines();
         report_bad_lines(&input);
-        self.report_format.print(&self.table.report(&self.output, &files, cell_count))?;
+        self.report_format.print(&self.table.report(
+            &self.output,
+            &written.files,
+            written.cells,
+        ))?;
         Ok(Answer::Positive)
-    }
-
-    /// Returns the position in the input for error messages.
-    ///
-    /// It has no line if `--sort` is given, because the line of a sorted cell is unknown.
-    fn position(&self, input: &Input) -> InputPosition {
-        let line = (!self.sort.is_enabled()).then(|| input.line_number());
-        InputPosition { name: self.input.options().name(), line }
     }
 
     /// Returns the settings of the output and the order of rows.
@@ -222,44 +182,6 @@ impl Build {
         let options = self.writing.apply(options)?;
         options.check().map_err(|error| UsageError(error.to_string()))?;
         Ok((options, order))
-    }
-}
-
-/// A position in the input: its name, and the line of the current cell if known.
-pub(super) struct InputPosition {
-    name: FileName,
-    line: Option<LineNumber>,
-}
-
-impl InputPosition {
-    /// Adds the name of the input, the line and the next step to an error about `cell`.
-    ///
-    /// `last` is the cell before `cell`. Only common mistakes have a next step.
-    pub(super) fn describe(
-        &self,
-        error: sstable::Error,
-        last: Option<&Cell>,
-        cell: &Cell,
-    ) -> anyhow::Error {
-        let sstable::Error::Invalid { what, .. } = error else { return error.into() };
-        let what = match &self.line {
-            Some(line) => format!("line {}: {what}", line.get()),
-            None => what,
-        };
-        let error = sstable::Error::Invalid { file: self.name.clone(), what };
-        let is_of_family = last.is_none_or(|last| last.family() == cell.family());
-        let is_out_of_order =
-            last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
-        let next = if !is_of_family {
-            "use --bulk-load to write a directory with a file for each family"
-        } else if is_out_of_order {
-            "use --sort to sort cells in HBase's order: row, family, qualifier, newest first"
-        } else if cell.as_ref().tags().next().is_some() {
-            "use --includes-tags true to write tags"
-        } else {
-            return error.into();
-        };
-        WithNextStep { error, next }.into()
     }
 }
 

@@ -8,11 +8,10 @@ use std::collections::binary_heap::PeekMut;
 use std::path::PathBuf;
 use std::vec;
 
-use sstable::{Cell, Comparator, Reader, Result, Scanner};
-use transfer::ScratchDirectory;
+use sstable::{Caching, Cell, Comparator, Reader, ReaderOptions, Result, Scanner};
 
 use super::runs::compare;
-use crate::reading_options::{reader_options, scan_without_read_ahead};
+use crate::temporary::ScratchDirectory;
 
 /// A merging iterator over the cells of a family's runs.
 ///
@@ -34,7 +33,10 @@ impl Merge {
     pub(super) fn open(runs: &[PathBuf], order: Comparator) -> Result<Self> {
         let (mut scanners, mut heads) = (Vec::new(), BinaryHeap::new());
         for (run, path) in runs.iter().enumerate() {
-            let scanner = scan_without_read_ahead(&Reader::open_file(path, reader_options())?)?;
+            let reader = Reader::open_file(path, ReaderOptions::default())?;
+            // Without a read-ahead thread for each run, and past the block cache.
+            let mut scanner = reader.scanner(Caching::Bypass);
+            scanner.seek_to_first()?;
             heads.extend(scanner.cell().map(|cell| Head { cell: cell.to_cell(), run, order }));
             scanners.push(scanner);
         }

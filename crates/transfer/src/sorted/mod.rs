@@ -7,9 +7,10 @@
 //!
 //! A run is an HFile of one family, which keeps tags and sequence ids. All cells of a family precede those
 //! of the next. Cells within the limit are sorted in memory. The directory is removed after the last cell,
-//! at a failure and at Ctrl-C.
+//! and at a failure.
 
 mod merge;
 mod runs;
 
-pub(crate) use self::runs::{SortOptions, Sorted, cell_bytes};
+pub(crate) use self::runs::Sorted;
+pub use self::runs::{Sorting, cell_bytes};
