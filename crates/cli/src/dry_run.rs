@@ -7,9 +7,8 @@ use anyhow::bail;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sstable::{Cell, Comparator, escape, ndjson};
-use transfer::{Input, InputOptions, Problem};
+use transfer::{CellsOutput, Input, InputOptions, OutputFormat, Problem};
 
-use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat};
 use crate::progress::Shown;
@@ -175,7 +174,7 @@ impl DryRunReport {
 
 impl Report for DryRunReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut cells = CellsOutput::new(&mut *out, Format::Text)?;
+        let mut cells = CellsOutput::new(&mut *out, OutputFormat::Text)?;
         for cell in &self.shown {
             cells.write(&cell.as_ref())?;
         }

@@ -63,11 +63,6 @@ pub(crate) struct NoStoreFiles(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct NoLogs(pub(crate) String);
 
-/// The directory for the output cannot be created, because a file has its path or one above it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}: cannot create: it is not a directory, or not in one")]
-pub(crate) struct NotADirectory(pub(crate) String);
-
 /// A read returned wrong data: a defect of this program, not of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -81,26 +76,6 @@ pub(crate) struct DamagedOutput {
     pub(crate) name: String,
     /// The first problem of the output.
     pub(crate) damage: Damage,
-}
-
-/// Damage that ends a scan, a get or an export of a table or a snapshot.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct DamagedTable(#[source] hbase_files::Error);
-
-impl DamagedTable {
-    /// Wraps the error if it reports a damaged or missing file; returns other errors unchanged.
-    pub(crate) fn from_error(error: hbase_files::Error) -> anyhow::Error {
-        use hbase_files::{Error, wal};
-
-        match error {
-            error @ (Error::Damaged { .. }
-            | Error::Missing { .. }
-            | Error::File(sstable::Error::Corrupt { .. })
-            | Error::Log(wal::Error::Damaged { .. })) => Self(error).into(),
-            error => error.into(),
-        }
-    }
 }
 
 /// A file that cannot be salvaged, because a part that salvage needs is damaged.
@@ -179,14 +154,8 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
              info and index root to read the blocks",
         );
     }
-    if let Some(DamagedTable(error)) = cause.downcast_ref() {
-        return classify_table_damage(error);
-    }
     if let Some(error) = cause.downcast_ref::<transfer::Error>() {
         return classify_transfer_error(error);
-    }
-    if cause.is::<NotADirectory>() {
-        return class(3, "give another --output: a new directory (for hfile store export, OUT)");
     }
     if cause.is::<ReadMismatch>() {
         return class(
@@ -254,9 +223,11 @@ fn classify_transfer_error(error: &transfer::Error) -> Option<Classification> {
                 CellProblem::Tags => "use --includes-tags true to write tags",
             },
         ),
-        transfer::Error::File(error) => classify_file_error(error),
-        transfer::Error::Store(error) => classify_store_error(error),
-        // `classify` continues with the source: the operating system's error.
+        transfer::Error::NotADirectory(_) => {
+            class(3, "give another --output: a new directory (for hfile store export, OUT)")
+        }
+        transfer::Error::Table(error) => classify_table_damage(error),
+        // `classify` continues with the source.
         _ => None,
     }
 }
@@ -341,17 +312,20 @@ fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
             "copy the missing file from HBase's root directory to one of these places, or read what is left with \
              --skip-damaged; hfile table verify and hfile snapshot verify list all that is missing",
         ),
-        hbase_files::Error::Log(_) => class(
+        hbase_files::Error::Log(hbase_files::wal::Error::Damaged { .. }) => class(
             1,
             "restore a sound copy of the log (replica, backup), or read what is left with --skip-damaged; hfile wal \
              verify lists all damage",
         ),
-        _ => class(
+        hbase_files::Error::Damaged { .. }
+        | hbase_files::Error::File(sstable::Error::Corrupt { .. }) => class(
             1,
             "restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; hfile \
              table verify and hfile snapshot verify list all damage and the affected rows, hfile verify FILE those \
              of one HFile",
         ),
+        // `classify` continues with the error itself, which is none of damage.
+        _ => None,
     }
 }
 

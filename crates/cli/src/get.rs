@@ -8,9 +8,10 @@ use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, error_line, ndjson};
+use transfer::CellsOutput;
 
-use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
+use crate::format_options::Format;
 use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
 use crate::key_text::KeyText;
 use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
@@ -82,7 +83,7 @@ impl Get {
         if self.report_format.is_json() {
             self.report_format.print(&report)?;
         } else {
-            let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
+            let mut output = CellsOutput::new(stdout(), self.format.into()).context(STDOUT)?;
             for cell in &cells {
                 output.write(&cell.as_ref()).context(STDOUT)?;
             }

@@ -12,7 +12,6 @@ mod bulk_load;
 mod cat;
 mod cell_options;
 mod cells_input;
-mod cells_output;
 mod completions;
 mod counters;
 mod csv_arguments;
@@ -20,11 +19,13 @@ mod destination;
 mod diff;
 mod dry_run;
 mod each_file;
-mod export;
+mod export_arguments;
+mod export_report;
+mod export_verb;
 mod failure;
-mod files_export;
 mod filter;
 mod find;
+mod format_options;
 mod get;
 mod help;
 mod info;
@@ -98,7 +99,7 @@ enum Verb {
     Stats(WithReadingOptions<stats::Stats>),
     Verify(WithReadingOptions<verify::Verify>),
     Cat(WithReadingOptions<cat::Cat>),
-    Export(Box<WithReadingOptions<files_export::ExportFiles>>),
+    Export(Box<WithReadingOptions<export_verb::ExportFiles>>),
     Get(WithReadingOptions<get::Get>),
     Find(WithReadingOptions<find::Find>),
     Diff(WithReadingOptions<diff::Diff>),

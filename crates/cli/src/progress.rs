@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use transfer::{Extent, Observer, Phase};
+use transfer::{Extent, Observer, Phase, Warning};
+
+use crate::cell_options::{print_missing, print_missing_line, print_torn_logs, print_warnings};
 
 /// The progress of a phase of the work.
 ///
@@ -78,7 +80,7 @@ impl Progress {
     }
 }
 
-/// Shows the phases of `transfer`'s work.
+/// Shows the phases of `transfer`'s work, and prints its warnings.
 pub(crate) struct Shown;
 
 impl Observer for Shown {
@@ -88,6 +90,19 @@ impl Observer for Shown {
             Extent::Bytes(len) => Progress::bytes(phase, len),
             Extent::UnknownBytes => Progress::unbounded_bytes(phase),
         })
+    }
+
+    fn warn(&self, warning: Warning<'_>) {
+        match warning {
+            Warning::Missing(missing) => print_missing(missing),
+            Warning::MissingBefore { part: [unit, name], file, what, rows } => {
+                let place = format!(" ({unit} {name}, of an earlier run)");
+                print_missing_line(file, &place, what, rows);
+            }
+            Warning::TornLogs(torn) => print_torn_logs(torn),
+            Warning::Logs(warnings) => print_warnings(warnings),
+            _ => {}
+        }
     }
 }
 

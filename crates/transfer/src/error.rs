@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use store::Store;
+
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -34,13 +36,56 @@ pub enum Error {
         problem: CellProblem,
     },
 
-    /// A store, or its HFiles, cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-
     /// An HFile, or an input of cells, cannot be read or written.
-    #[error(transparent)]
-    File(#[from] sstable::Error),
+    #[error("{0}")]
+    File(
+        #[source]
+        #[from]
+        sstable::Error,
+    ),
+
+    /// A store, or its HFiles, cannot be read or written.
+    #[error("{0}")]
+    Store(
+        #[source]
+        #[from]
+        store::Error,
+    ),
+
+    /// The cells of a table or a snapshot cannot be read.
+    #[error("{0}")]
+    Table(#[source] hbase_files::Error),
+
+    /// A store file of HBase cannot be read.
+    #[error("{0}")]
+    StoreFile(
+        #[source]
+        #[from]
+        hbase_files::Error,
+    ),
+
+    /// Record batches cannot be made or written.
+    #[cfg(feature = "arrow")]
+    #[error("{0}")]
+    Batches(
+        #[source]
+        #[from]
+        hfile_arrow::Error,
+    ),
+
+    /// The manifest of an export is none.
+    #[error("{}: not the manifest of an export; give another directory", file.display())]
+    Manifest {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+
+    /// The directory for the output cannot be created, because a file has its path or one above it.
+    #[error("{}: cannot create: it is not a directory, or not in one", .0.display())]
+    NotADirectory(PathBuf),
 
     /// An I/O error; a retry may help.
     #[error("{file}: cannot {action}")]
@@ -53,6 +98,20 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+}
+
+impl Error {
+    /// Returns the error for a family that the store does not have; it lists the families there are.
+    pub fn unknown_family(store: &Store, wanted: &str) -> Self {
+        let known: Vec<String> = store.families().into_iter().map(|(family, _)| family).collect();
+        Self::Options(match &known[..] {
+            [] => format!("the store has no family {wanted}, and no other"),
+            [one] => format!("the store has no family {wanted}; its family is {one}"),
+            many => {
+                format!("the store has no family {wanted}; its families are {}", many.join(", "))
+            }
+        })
+    }
 }
 
 /// Why a file cannot take a cell.

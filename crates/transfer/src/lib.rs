@@ -2,31 +2,34 @@
 //!
 //! | to write                                     | use                                                |
 //! |----------------------------------------------|----------------------------------------------------|
-//! | files and directories that appear complete   | [`OutputFile`], [`OutputDirectory`], [`OutputDirectories`] |
+//! | files that appear complete                   | [`OutputFile`]                                      |
 //! | what is too large for memory                 | [`ScratchDirectory`]                               |
 //!
 //! The crate prints nothing and installs no signal handler. A program that ends at a signal calls
 //! [`remove_unfinished`] first.
 
 mod build;
+mod cells_output;
 mod counts;
 mod csv;
 mod error;
+mod export;
 mod input;
 mod progress;
 mod sorted;
 mod temporary;
 
-pub use self::build::{Build, BulkLoadFiles};
+pub use self::build::{Build, BulkLoadFiles, write_store};
+pub use self::cells_output::{CellsOutput, OutputFormat};
 pub use self::counts::{show_count, show_number};
 pub use self::csv::{
     BadLinePolicy, ColumnFamily, CsvOptions, MappedColumn, Problem, Quote, TypedColumn,
 };
 pub use self::error::{CellProblem, Error, Result};
-pub use self::input::{Input, InputFormat, InputOptions, display_name, open_keys};
-pub use self::progress::{Extent, Observer, Phase};
-pub use self::sorted::{Sorting, cell_bytes};
-pub use self::temporary::{
-    OutputDirectories, OutputDirectory, OutputFile, ScratchDirectory, before_unfinished,
-    remove_unfinished,
+pub use self::export::{
+    ExportFile, ExportFormat, Exported, FilesSource, Form, FormOptions, StoreSource, TableSource,
 };
+pub use self::input::{Input, InputFormat, InputOptions, display_name, open_keys};
+pub use self::progress::{Extent, Observer, Phase, Warning};
+pub use self::sorted::{Sorting, cell_bytes};
+pub use self::temporary::{OutputFile, ScratchDirectory, before_unfinished, remove_unfinished};

@@ -1,11 +1,39 @@
 //! What a program is told during a long operation.
 
+use hbase_files::{MissingCells, TornLog};
+
 /// Receives what a long operation does.
 ///
 /// `()` is an observer that ignores everything.
 pub trait Observer: Sync {
     /// A phase such as "reading" begins; it ends when the returned value is dropped.
     fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase>;
+
+    /// The operation goes on, but not all cells will be there.
+    fn warn(&self, _warning: Warning<'_>) {}
+}
+
+/// What an operation leaves out, or cannot vouch for.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Warning<'w> {
+    /// Cells are left out, because files are damaged or missing.
+    Missing(&'w [MissingCells]),
+    /// An earlier run of the export left out cells.
+    MissingBefore {
+        /// What the export calls the part, such as "region", and its name.
+        part: [&'w str; 2],
+        /// The file.
+        file: &'w str,
+        /// What is wrong with it.
+        what: &'w str,
+        /// The rows that may be missing or incomplete.
+        rows: &'w str,
+    },
+    /// Logs end within an entry, which is not read.
+    TornLogs(&'w [TornLog]),
+    /// What the logs leave in doubt.
+    Logs(&'w [hbase_files::Warning]),
 }
 
 /// The length of a phase.

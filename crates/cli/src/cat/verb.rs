@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use sstable::{CellRef, Comparator, KeyRef};
+use transfer::CellsOutput;
 
 use super::backward::ReverseRows;
-use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::{Answer, UsageError};
+use crate::format_options::FormatOptions;
 use crate::inputs::{Input, Inputs};
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, Stdout, stdout};

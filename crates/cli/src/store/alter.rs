@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyOptions;
 
-use super::directory::{Directory, unknown_family};
+use super::directory::Directory;
 use super::family_settings::{DescribedFamily, FamilySettings};
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat};
@@ -39,7 +39,7 @@ impl Alter {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
         let Some(before) = store.family(&self.family) else {
-            return Err(unknown_family(&store, &self.family).into());
+            return Err(transfer::Error::unknown_family(&store, &self.family).into());
         };
         let after = self.settings.apply(before.clone())?;
         if after != before {

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use sstable::Timestamp;
 use store::{Clock, Store, StoreOptions};
 
-use crate::failure::UsageError;
 use crate::help::ADVANCED;
 use crate::printable::as_line;
 use crate::stderr::print_message_lines;
@@ -37,7 +36,7 @@ impl Directory {
     pub(super) fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
         match wanted {
             Some(wanted) if store.family(wanted).is_none() => {
-                Err(unknown_family(store, wanted).into())
+                Err(transfer::Error::unknown_family(store, wanted).into())
             }
             Some(wanted) => Ok(vec![wanted.to_owned()]),
             None => Ok(store.families().into_iter().map(|(family, _)| family).collect()),
@@ -51,16 +50,6 @@ impl Directory {
             None => options,
         }
     }
-}
-
-/// Returns the error for a family that the store does not have; it lists the families there are.
-pub(super) fn unknown_family(store: &Store, wanted: &str) -> UsageError {
-    let known: Vec<String> = store.families().into_iter().map(|(family, _)| family).collect();
-    UsageError(match &known[..] {
-        [] => format!("the store has no family {wanted}, and no other"),
-        [one] => format!("the store has no family {wanted}; its family is {one}"),
-        many => format!("the store has no family {wanted}; its families are {}", many.join(", ")),
-    })
 }
 
 /// Prints to stderr which filters could not be used.

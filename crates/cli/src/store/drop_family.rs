@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::change_report::{Sizes, Watch};
-use super::directory::{Directory, unknown_family};
+use super::directory::Directory;
 use crate::failure::Answer;
 use crate::output::{Report, ReportFormat};
 
@@ -34,7 +34,7 @@ impl DropFamily {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
         if store.family(&self.family).is_none() {
-            return Err(unknown_family(&store, &self.family).into());
+            return Err(transfer::Error::unknown_family(&store, &self.family).into());
         }
         let watch = Watch::start();
         let removed = Sizes::of(&store.drop_family(&self.family)?);

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use hbase_files::TableScan;
 use sstable::{Comparator, Timestamp};
-use transfer::OutputDirectories;
+use transfer::{ExportFormat, StoreSource, write_store};
 
 use super::directory::{Directory, warn_about_filters};
-use super::export_source::StoreSource;
 use crate::bulk_load::TableOptions;
 use crate::cell_options::ChoiceOptions;
-use crate::export::{self, ExportFormat, FormOptions};
+use crate::export_arguments::FormArguments;
+use crate::export_report::ExportReport;
 use crate::failure::{Answer, UsageError};
 use crate::output::ReportFormat;
-use crate::progress::Progress;
+use crate::progress::{Progress, Shown};
 use crate::row_options::RowOptions;
 
 /// Write all families as HFiles for HBase's bulk load, or visible cells as Parquet, Arrow, CSV or JSON.
@@ -44,7 +44,7 @@ pub(super) struct Export {
     #[command(flatten)]
     table: TableOptions,
     #[command(flatten)]
-    form: FormOptions,
+    form: FormArguments,
     #[command(flatten)]
     rows: RowOptions,
     #[command(flatten)]
@@ -78,25 +78,21 @@ impl Export {
                 "--table names a table in the command that loads HFiles: it is for --to hfiles";
             return Err(UsageError(what.to_owned()).into());
         }
-        let source = StoreSource::open(&self.directory, splits)?;
-        let described = source.describe();
-        let output = &self.out;
-        let export = export::Export { source: &source, described, scan, form, output };
-        self.report_format.print(&export.run()?.report)?;
+        let Directory { directory, .. } = &self.directory;
+        let source = StoreSource::open(directory, self.directory.options(), splits)?;
+        let format = form.format;
+        let exported = source.export(scan, form, &self.out, &Shown)?;
+        self.report_format.print(&ExportReport::new(&self.out, format, &exported))?;
         Ok(Answer::Positive)
     }
 
     fn write_hfiles(&self, splits: &[Vec<u8>]) -> anyhow::Result<Answer> {
         let store = self.directory.open_read_only()?;
-        let families = store.families().into_iter().map(|(name, _)| name).collect();
-        let output = OutputDirectories::create(&self.out, families)?;
         let exporting = Progress::waiting("writing files");
-        let export = store.export(output.path(), splits)?;
+        let written = write_store(&store, &self.out, splits)?;
         drop(exporting);
-        let files: Vec<_> = export.files.iter().map(|file| output.final_path(file)).collect();
-        output.finish()?;
         warn_about_filters(&store);
-        self.report_format.print(&self.table.report(&self.out, &files, export.cells))?;
+        self.report_format.print(&self.table.report(&self.out, &written.files, written.cells))?;
         Ok(Answer::Positive)
     }
 }

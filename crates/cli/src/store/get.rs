@@ -4,11 +4,12 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use transfer::CellsOutput;
 
 use super::directory::{Directory, warn_about_filters};
 use super::versions::Versions;
-use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::Answer;
+use crate::format_options::FormatOptions;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 use crate::stderr::print_message;

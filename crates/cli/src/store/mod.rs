@@ -4,7 +4,6 @@
 //! directory, column, versions, family_settings   arguments of several verbs
 //! change_report, file_report                                   reports of several verbs
 //! put_file                                                     put of the cells of a file
-//! export_source                                                the cells of an export
 //! ```
 
 mod alter;
@@ -20,7 +19,6 @@ mod directory;
 mod drop_family;
 mod explain;
 mod export;
-mod export_source;
 mod family_settings;
 mod file_report;
 mod flush;

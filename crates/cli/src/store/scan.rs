@@ -2,11 +2,12 @@
 
 use anyhow::Context;
 use sstable::Timestamp;
+use transfer::CellsOutput;
 
 use super::directory::{Directory, warn_about_filters};
 use super::versions::Versions;
-use crate::cells_output::{CellsOutput, FormatOptions};
 use crate::failure::Answer;
+use crate::format_options::FormatOptions;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hbase_files::{
-    Family, FamilySchema, ItemKind, LeftOut, LeftOutReason, Region, RegionsBy, StoreFile,
-    StoreFileName, Table,
+    Family, FamilySchema, LeftOut, LeftOutReason, Region, RegionsBy, StoreFile, StoreFileName,
+    Table,
 };
 use serde::Serialize;
 use sstable::{Half, escape};
@@ -31,7 +31,7 @@ impl FileCounts {
                 StoreFileName::Reference(_) => counts.references += 1,
             }
             if seen.insert(file.hfile_path()) {
-                counts.bytes += file_len(table, file).unwrap_or_default();
+                counts.bytes += file.hfile_len(&**table.tree()).unwrap_or_default();
             }
         }
         counts
@@ -41,17 +41,6 @@ impl FileCounts {
     pub(super) const fn all(&self) -> u64 {
         self.hfiles + self.links + self.references
     }
-}
-
-/// Returns the length of the HFile of a store file: as recorded, or as it is.
-pub(super) fn file_len(table: &Table, file: &StoreFile) -> Option<u64> {
-    file.len.or_else(|| {
-        let location = file.locate(&**table.tree()).ok()?;
-        match table.tree().find(&location.path).ok()?? {
-            ItemKind::File { len } => Some(len),
-            _ => None,
-        }
-    })
 }
 
 #[derive(Serialize)]
@@ -163,7 +152,7 @@ impl FileLine {
         };
         Self {
             name: file.name.to_string(),
-            size: file_len(table, file),
+            size: file.hfile_len(&**table.tree()),
             half: half.as_ref().map(|half| match half.half() {
                 Half::Top => "top",
                 Half::Bottom => "bottom",

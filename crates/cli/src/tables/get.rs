@@ -2,14 +2,15 @@
 
 use anyhow::Context;
 use hbase_files::{Table, TableScan, UnflushedCells};
+use transfer::CellsOutput;
 
 use super::place::Place;
 use super::scan::print_cells;
 use crate::cell_options::{
     CellOptions, print_missing, print_old_log_cells, print_torn_logs, print_warnings,
 };
-use crate::cells_output::{CellsOutput, FormatOptions};
-use crate::failure::{Answer, DamagedTable};
+use crate::failure::Answer;
+use crate::format_options::FormatOptions;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 use crate::stderr::print_message;
@@ -44,7 +45,7 @@ impl<P: Place> Get<P> {
         let mut answer = Answer::Positive;
         for row in &self.rows {
             let cells = table.scan(&scan.clone().row(row.as_bytes()));
-            let mut cells = cells.map_err(DamagedTable::from_error)?;
+            let mut cells = cells.map_err(transfer::Error::Table)?;
             let printed = print_cells(&mut cells, &mut output, u64::MAX, None);
             // Cells must be printed before a message about the row.
             output.flush().context(STDOUT)?;
@@ -72,6 +73,6 @@ impl<P: Place> Get<P> {
             let last = rows().max().unwrap_or_default();
             scan = scan.start(rows().min().unwrap_or_default()).stop([last, b"\0"].concat());
         }
-        table.read_logs(&scan).map_err(DamagedTable::from_error)
+        Ok(table.read_logs(&scan).map_err(transfer::Error::Table)?)
     }
 }

@@ -5,14 +5,14 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Context;
 use hbase_files::{Region, Table, TableCells};
 use sstable::{BlockKind, BlockSource};
+use transfer::CellsOutput;
 
-use super::contents::file_len;
 use super::place::Place;
 use crate::cell_options::{
     CellOptions, print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
 };
-use crate::cells_output::{CellsOutput, FormatOptions};
-use crate::failure::{Answer, DamagedTable};
+use crate::failure::Answer;
+use crate::format_options::FormatOptions;
 use crate::output::{STDOUT, Stdout, stdout};
 use crate::progress::Progress;
 use crate::row_options::RowOptions;
@@ -45,7 +45,7 @@ impl<P: Place> Scan<P> {
         let mut scan = open.scan(&self.cells)?;
         let table = open.table;
         self.rows.limit(&mut scan);
-        let mut cells = table.scan(&scan).map_err(DamagedTable::from_error)?;
+        let mut cells = table.scan(&scan).map_err(transfer::Error::Table)?;
         // Printed cells and a bar on the same terminal would be mixed.
         let is_shown = self.count || !io::stdout().is_terminal();
         let progress = is_shown.then(|| ReadProgress::new(&table));
@@ -78,7 +78,7 @@ impl<P: Place> Scan<P> {
     ) -> anyhow::Result<()> {
         let (mut rows, mut count) = (0_u64, 0_u64);
         let mut row: Option<Vec<u8>> = None;
-        while let Some(cell) = cells.next_ref().map_err(DamagedTable::from_error)? {
+        while let Some(cell) = cells.next_ref().map_err(transfer::Error::Table)? {
             count += 1;
             if row.as_deref() != Some(cell.row) {
                 rows += 1;
@@ -106,7 +106,7 @@ pub(super) fn print_cells(
     mut progress: Option<ReadProgress>,
 ) -> anyhow::Result<u64> {
     for printed in 0..limit {
-        let cell = cells.next_ref().map_err(DamagedTable::from_error)?;
+        let cell = cells.next_ref().map_err(transfer::Error::Table)?;
         let Some(cell) = cell else { return Ok(printed) };
         output.write(&cell).context(STDOUT)?;
         if let Some(progress) = &mut progress {
@@ -128,7 +128,7 @@ impl ReadProgress {
 
     fn new(table: &Table) -> Self {
         let files = table.regions.iter().flat_map(Region::files);
-        let bytes = files.filter_map(|file| file_len(table, file)).sum();
+        let bytes = files.filter_map(|file| file.hfile_len(&**table.tree())).sum();
         Self { progress: Progress::bytes("reading", bytes), cells: 0 }
     }
 

@@ -8,10 +8,10 @@ use hbase_files::wal::{End, Entry, is_marker};
 use hbase_files::{RegionName, TableName};
 use serde::Serialize;
 use sstable::{escape, ndjson};
+use transfer::{CellsOutput, OutputFormat};
 
 use super::files::{for_each_log, open};
 use crate::cell_options::print_torn;
-use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::output::{STDOUT, Stdout, stdout};
 use crate::size_text::show_number;
@@ -142,8 +142,8 @@ impl Printer {
         let format = match if verb.json { LogFormat::Entries } else { verb.format } {
             LogFormat::Text => return Ok(Self::Text(stdout())),
             LogFormat::Entries => return Ok(Self::Entries(stdout())),
-            LogFormat::Cells => Format::Cells,
-            LogFormat::Csv => Format::Csv,
+            LogFormat::Cells => OutputFormat::Cells,
+            LogFormat::Csv => OutputFormat::Csv,
         };
         let output = CellsOutput::new(stdout(), format)?;
         Ok(Self::Cells { output, markers: verb.markers })
@@ -179,7 +179,7 @@ fn write_text(out: &mut Stdout, entry: &Entry) -> io::Result<()> {
         entry.sequence,
         show_number(entry.cells.len() as u64, "cell")
     )?;
-    let mut cells = CellsOutput::new(out, Format::Text)?;
+    let mut cells = CellsOutput::new(out, OutputFormat::Text)?;
     entry.cells.iter().try_for_each(|cell| cells.write(&cell.as_ref()))
 }
 

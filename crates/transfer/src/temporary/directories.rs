@@ -12,14 +12,14 @@ use super::output::{TemporaryPath, directory_of, sync_directory, temporary_build
 use crate::error::{Doing, Error, Result};
 
 /// An output directory that appears at its destination when all its files are complete.
-pub struct OutputDirectory {
+pub(crate) struct OutputDirectory {
     temporary: ScratchDirectory,
     destination: PathBuf,
 }
 
 impl OutputDirectory {
     /// Creates the output for `destination`, which must be missing or an empty directory.
-    pub fn create(destination: &Path) -> Result<Self> {
+    pub(crate) fn create(destination: &Path) -> Result<Self> {
         check_free(destination)?;
         let temporary =
             ScratchDirectory::with_builder(&temporary_builder(0o777), directory_of(destination))?;
@@ -27,12 +27,12 @@ impl OutputDirectory {
     }
 
     /// Returns the temporary directory, in which the caller writes the files.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.temporary.path()
     }
 
     /// Returns the path that a file of the temporary directory has after [`finish`](Self::finish).
-    pub fn final_path(&self, file: &Path) -> PathBuf {
+    pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
 
@@ -40,7 +40,7 @@ impl OutputDirectory {
     ///
     /// An empty directory at the destination is replaced. The caller must have synced the files and
     /// subdirectories.
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         sync_directory(self.path()).doing("sync", &self.destination)?;
         match fs::remove_dir(&self.destination) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -18,7 +18,7 @@ use super::output::{sync_directory, temporary_builder, temporary_paths};
 use crate::error::{Doing, Result};
 
 /// Subdirectories of a destination, written to a temporary directory and then renamed together.
-pub struct OutputDirectories {
+pub(crate) struct OutputDirectories {
     temporary: ScratchDirectory,
     destination: PathBuf,
     names: Vec<String>,
@@ -39,7 +39,7 @@ impl OutputDirectories {
     ///
     /// At the destination, each subdirectory must be absent or empty. [`finish`](Self::finish)
     /// creates `destination` if necessary.
-    pub fn create(destination: &Path, names: Vec<String>) -> Result<Self> {
+    pub(crate) fn create(destination: &Path, names: Vec<String>) -> Result<Self> {
         for name in &names {
             check_free(&destination.join(name))?;
         }
@@ -51,12 +51,12 @@ impl OutputDirectories {
     }
 
     /// Returns the temporary directory, in which the caller creates the subdirectories.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.temporary.path()
     }
 
     /// Returns the path that a file of the temporary directory has after [`finish`](Self::finish).
-    pub fn final_path(&self, file: &Path) -> PathBuf {
+    pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
 
@@ -68,7 +68,7 @@ impl OutputDirectories {
     ///
     /// If `destination` cannot be created or a rename fails; all earlier renames are then reversed.
     /// Also if a sync fails; the subdirectories then stay at the destination.
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         if let Err(error) = self.rename_all() {
             for directory in self.created_directories() {
                 // Fails if another process has put files into the directory, which must then stay.

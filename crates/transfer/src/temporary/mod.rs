@@ -9,7 +9,8 @@ mod directories;
 mod joining;
 mod output;
 
-pub use self::directories::{OutputDirectory, ScratchDirectory};
-pub use self::joining::OutputDirectories;
+pub(crate) use self::directories::OutputDirectory;
+pub use self::directories::ScratchDirectory;
+pub(crate) use self::joining::OutputDirectories;
 pub(crate) use self::output::TemporaryPath;
 pub use self::output::{OutputFile, before_unfinished, remove_unfinished};

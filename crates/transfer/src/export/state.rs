@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::source::text_hash;
-use crate::size_text::{show_count, show_number};
+use crate::counts::{show_count, show_number};
 
 /// The files of a source.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(crate) struct SourceState {
+pub(super) struct SourceState {
     /// A hash of the JSON of the files below and of the rest, such as the schema of a table.
     #[serde(rename = "files_hash")]
     hash: String,
@@ -24,22 +24,22 @@ pub(crate) struct SourceState {
 
 /// A file of a source.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(crate) struct SourceFile {
-    pub(crate) file: String,
+pub(super) struct SourceFile {
+    pub(super) file: String,
     /// The length; omitted for a file that is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) bytes: Option<u64>,
+    pub(super) bytes: Option<u64>,
     /// When it was written, in microseconds since 1970; omitted for files of HBase, which do not
     /// change but for logs, to which HBase appends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) modified: Option<u64>,
+    pub(super) modified: Option<u64>,
 }
 
 impl SourceState {
     /// Creates the state of some files; `rest` is what else decides which cells there are.
     ///
     /// The manifest keeps the hash of `rest`: it must not depend on the names of Rust's fields.
-    pub(crate) fn new(sources: Vec<SourceFile>, rest: &Value) -> Self {
+    pub(super) fn new(sources: Vec<SourceFile>, rest: &Value) -> Self {
         let hash = text_hash(&json!({ "sources": sources, "rest": rest }).to_string());
         Self { hash, sources }
     }
@@ -77,7 +77,7 @@ impl SourceState {
 
 impl SourceFile {
     /// Returns the file at a path.
-    pub(crate) fn at(path: &Path, file: String) -> io::Result<Self> {
+    pub(super) fn at(path: &Path, file: String) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let modified = modified.and_then(|since| u64::try_from(since.as_micros()).ok());

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use crate::error::{Doing, Error, Result};
 
 /// The name of the locked file. On Unix, the file is removed when the export ends.
 pub(super) const LOCK: &str = ".export.lock";
@@ -18,23 +18,25 @@ pub(super) struct DirectoryLock {
 
 impl DirectoryLock {
     /// Locks a directory, or fails if another process has locked it.
-    pub(super) fn take(directory: &Path) -> anyhow::Result<Self> {
-        let (shown, path) = (directory.display(), directory.join(LOCK));
+    pub(super) fn take(directory: &Path) -> Result<Self> {
+        let path = directory.join(LOCK);
         loop {
-            let file =
-                File::create(&path).with_context(|| format!("{shown}: cannot create {LOCK}"))?;
+            let file = File::create(&path).doing("create .export.lock", directory)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    anyhow::bail!("{shown}: another export is writing to it")
+                    let shown = directory.display();
+                    return Err(Error::Refused(format!(
+                        "{shown}: another export is writing to it"
+                    )));
                 }
                 Err(TryLockError::Error(error)) => {
-                    return Err(error).with_context(|| format!("{shown}: cannot lock {LOCK}"));
+                    return Err(error).doing("lock .export.lock", directory);
                 }
             }
             // Another export can have removed the file between the two calls. Then a third one can
             // create and lock a new file of this name.
-            if is_at(&file, &path).with_context(|| format!("{shown}: cannot find {LOCK}"))? {
+            if is_at(&file, &path).doing("find .export.lock", directory)? {
                 return Ok(Self { path, _file: file });
             }
         }

@@ -8,7 +8,8 @@ use sstable::{CellRef, Comparator, KeyRef, ReadTrace, Timestamp};
 use store::rules::{Rules, Verdict, View};
 use store::{Clock, FamilyOptions};
 
-use crate::export::PartCells;
+use super::source::PartCells;
+use crate::error::Result;
 
 /// A cursor over the selected cells of a file.
 pub(super) struct FileCells {
@@ -97,7 +98,7 @@ fn is_wanted(families: &[FamilyColumns], cell: &CellRef<'_>) -> bool {
 }
 
 impl PartCells for FileCells {
-    fn next_cell(&mut self) -> anyhow::Result<Option<CellRef<'_>>> {
+    fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
         if self.is_returned {
             self.scanner.advance()?;
         }

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use hbase_files::{MobValues, TableScan};
+use transfer::{ExportFile, FilesSource};
 
-use super::source::FilesSource;
 use crate::cell_options::{ColumnOptions, TimeOptions};
-use crate::export::{Export, ExportOptions};
+use crate::export_arguments::ExportArguments;
+use crate::export_report::ExportReport;
 use crate::failure::Answer;
 use crate::help::ADVANCED;
 use crate::inputs::Inputs;
 use crate::output::ReportFormat;
+use crate::progress::Shown;
 use crate::reading_options::reader_options;
 use crate::row_options::RowOptions;
 
@@ -34,7 +36,7 @@ pub(crate) struct ExportFiles {
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    export: ExportOptions,
+    export: ExportArguments,
     #[command(flatten)]
     rows: RowOptions,
     #[command(flatten)]
@@ -65,16 +67,17 @@ impl ExportFiles {
         if let Some(problem) = inputs.take_problems().into_iter().next() {
             return Err(problem.error);
         }
-        let source = FilesSource::open(inputs.files(), &form)?;
+        let mut files = Vec::new();
+        for input in inputs.files() {
+            let (path, location) = (input.path().to_owned(), input.locate()?);
+            let (_, name) = input.describe(&location);
+            files.push(ExportFile { path, location, name });
+        }
+        let source = FilesSource::open(&files, &form, &reader_options())?;
         self.rows.check(source.row_order())?;
-        let export = Export {
-            source: &source,
-            described: source.describe(),
-            scan,
-            form,
-            output: &self.export.output,
-        };
-        self.report_format.print(&export.run()?.report)?;
+        let (output, format) = (&self.export.output, form.format);
+        let exported = source.export(scan, form, output, &Shown)?;
+        self.report_format.print(&ExportReport::new(output, format, &exported))?;
         Ok(Answer::Positive)
     }
 }

@@ -1,25 +1,38 @@
 //! HFiles as the source of an export: each is a part.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use hbase_files::{MissingCells, TableScan};
+use hbase_files::{LocalTree, Location, MissingCells, StoreFileReader, TableScan};
 use serde_json::json;
-use sstable::{Comparator, Half, KeyRef, Reader, WriterOptions, escape};
+use sstable::{Comparator, FileName, Half, KeyRef, Reader, ReaderOptions, WriterOptions, escape};
 
-use super::cells::FileCells;
-use crate::export::{
-    ExportFormat, ExportSource, Form, Part, PartCells, Source, SourceFile, SourceState,
-};
-use crate::failure::UsageError;
-use crate::inputs::Input;
+use super::file_cells::FileCells;
+use super::form::{ExportFormat, Form};
+use super::manifest::Source;
+use super::run::{Export, Exported};
+use super::source::{ExportSource, Part, PartCells};
+use super::state::{SourceFile, SourceState};
+use crate::error::{Doing, Error, Result};
+use crate::progress::Observer;
 
 /// Letters of a file's name in the names of its exported files.
 const STEM_LEN_MAX: usize = 80;
 
-/// The files to export.
-pub(super) struct FilesSource<'i> {
-    files: &'i [Input],
+/// An HFile to export.
+#[derive(Clone, Debug)]
+pub struct ExportFile {
+    /// The path, by which the manifest names it.
+    pub path: PathBuf,
+    /// The HFile that has the cells, and the half.
+    pub location: Location,
+    /// The name in errors.
+    pub name: FileName,
+}
+
+/// HFiles to export; each is a part.
+pub struct FilesSource<'i> {
+    files: &'i [ExportFile],
     parts: Vec<Part>,
     /// Of each file, for HFiles.
     options: Vec<WriterOptions>,
@@ -32,33 +45,40 @@ pub(super) struct FilesSource<'i> {
 
 impl<'i> FilesSource<'i> {
     /// Opens each file once, for its length and settings.
-    pub(super) fn open(files: &'i [Input], form: &Form) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be opened, is given twice, or cannot be exported in this form.
+    pub fn open(
+        files: &'i [ExportFile],
+        form: &Form,
+        reader_options: &ReaderOptions,
+    ) -> Result<Self> {
         let (mut parts, mut options, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
         let (mut sources, mut halves) = (Vec::new(), Vec::new());
         let mut families = BTreeSet::new();
         let mut row_order = Comparator::Bytes;
         for file in files {
-            let name = file.name();
+            let name = file.path.display().to_string();
             if !names.insert(name.clone()) {
-                return Err(UsageError(format!("{name} is given twice")).into());
+                return Err(Error::Options(format!("{name} is given twice")));
             }
-            let location = file.locate()?;
-            let source = SourceFile::at(&location.path, name.clone())
-                .with_context(|| format!("{}: cannot read", location.path.display()))?;
+            let location = &file.location;
+            let source =
+                SourceFile::at(&location.path, name.clone()).doing("read", &location.path)?;
             let (stem, len) = (stem(file), source.bytes.unwrap_or_default());
             halves.push(location.half.as_ref().map(|half| {
                 let is_top = half.half() == Half::Top;
                 json!([is_top, half.split_row()])
             }));
             sources.push(source);
-            let reader = file.open()?.reader;
+            let reader = file.open(reader_options.clone())?;
             let whole = reader.whole();
             let is_meta = whole.trailer().comparator == Comparator::Meta;
             if is_meta && form.format == ExportFormat::Hfiles {
-                return Err(UsageError(format!(
+                return Err(Error::Options(format!(
                     "{name}: HBase does not bulk load files of hbase:meta"
-                ))
-                .into());
+                )));
             }
             if is_meta {
                 row_order = Comparator::Meta;
@@ -77,22 +97,45 @@ impl<'i> FilesSource<'i> {
     }
 
     /// Returns the order of the files' rows.
-    pub(super) const fn row_order(&self) -> Comparator {
+    pub const fn row_order(&self) -> Comparator {
         self.row_order
     }
 
-    /// Describes the files.
-    pub(super) fn describe(&self) -> Source {
-        Source::Files { files: self.parts.len() as u64, state: self.state.clone() }
+    /// Writes the cells that a scan selects to files in the directory `output`.
+    ///
+    /// If an earlier run with the same options was stopped, the export goes on after its last part.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or a cell not be written; [`Error::Options`] if `output` is not that of this export.
+    pub fn export(
+        &self,
+        scan: TableScan,
+        form: Form,
+        output: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Exported> {
+        Export { source: self, scan, form, output, observer }.run()
+    }
+}
+
+impl ExportFile {
+    fn open(&self, options: ReaderOptions) -> Result<StoreFileReader> {
+        let Self { location, name, .. } = self;
+        Ok(StoreFileReader::open(&LocalTree, location, name.clone(), options)?)
     }
 }
 
 impl ExportSource for FilesSource<'_> {
+    fn describe(&self, _with_logs: bool) -> Source {
+        Source::Files { files: self.parts.len() as u64, state: self.state.clone() }
+    }
+
     fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    fn check(&self, scan: &TableScan) -> anyhow::Result<Vec<MissingCells>> {
+    fn check(&self, scan: &TableScan) -> Result<Vec<MissingCells>> {
         let unknown = scan.families.iter().find(|wanted| !self.families.contains(&wanted.family));
         // Files without cells do not say which family they are of.
         let (Some(unknown), false) = (unknown, self.families.is_empty()) else {
@@ -100,15 +143,21 @@ impl ExportSource for FilesSource<'_> {
         };
         let known: Vec<_> = self.families.iter().map(|name| escape(name).to_string()).collect();
         let (unknown, known) = (escape(&unknown.family), known.join(", "));
-        Err(UsageError(match self.files {
-            [file] => format!("{}: has no family {unknown}; its family is {known}", file.name()),
+        Err(Error::Options(match self.files {
+            [file] => {
+                format!("{}: has no family {unknown}; its family is {known}", file.path.display())
+            }
             _ => format!("no file has family {unknown}; the families of the files: {known}"),
-        })
-        .into())
+        }))
     }
 
-    fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
-        let reader = self.files[part].open_with(scan.reader_options.clone())?.reader;
+    fn open(
+        &self,
+        part: usize,
+        scan: &TableScan,
+        _observer: &dyn Observer,
+    ) -> Result<Box<dyn PartCells + '_>> {
+        let reader = self.files[part].open(scan.reader_options.clone())?;
         Ok(Box::new(FileCells::open(&reader, scan)?))
     }
 
@@ -129,8 +178,8 @@ fn settings(file: &Reader) -> WriterOptions {
 }
 
 /// Returns a file's name with letters that any file system takes.
-fn stem(file: &Input) -> String {
-    let name = file.path().file_name().unwrap_or_default().to_string_lossy();
+fn stem(file: &ExportFile) -> String {
+    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
     let letter = |letter: char| {
         if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' }
     };

@@ -3,17 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use anyhow::Context;
 use hbase_files::{MissingCells, TableScan};
 use serde_json::json;
 use sstable::{Cell, CellRef, ReadTrace, WriterOptions};
 use store::{Cells, Clock, Scan, Snapshot, Store, StoreOptions};
 
-use super::directory::{Directory, unknown_family};
-use crate::export::{ExportSource, Part, PartCells, Source, SourceFile, SourceState};
+use super::form::Form;
+use super::manifest::Source;
+use super::run::{Export, Exported};
+use super::source::{ExportSource, Part, PartCells};
+use super::state::{SourceFile, SourceState};
+use crate::error::{Doing, Error, Result};
+use crate::progress::Observer;
 
 /// A store, in a part for each region of a table.
-pub(super) struct StoreSource {
+pub struct StoreSource {
     directory: PathBuf,
     options: StoreOptions,
     /// Ascending.
@@ -26,13 +30,16 @@ pub(super) struct StoreSource {
 
 impl StoreSource {
     /// Opens the store; a part begins at each of `splits`.
-    pub(super) fn open(directory: &Directory, splits: Vec<Vec<u8>>) -> anyhow::Result<Self> {
-        let path = &directory.directory;
+    ///
+    /// # Errors
+    ///
+    /// If the directory is not a store, or cannot be read.
+    pub fn open(path: &Path, options: StoreOptions, splits: Vec<Vec<u8>>) -> Result<Self> {
         let mut files = Vec::new();
         let listed = add_files(path, "", &mut files);
-        let store = directory.open_read_only()?;
+        let store = Store::open_read_only(path, options.clone())?;
         // Opening the store tells better what is wrong with the directory.
-        listed.with_context(|| format!("{}: cannot list", path.display()))?;
+        listed.doing("list", path)?;
         files.sort_by(|one, other| one.file.cmp(&other.file));
         let stats = store.stats();
         let mut families: Vec<String> = store.families().into_iter().map(|it| it.0).collect();
@@ -52,8 +59,8 @@ impl StoreSource {
             })
             .collect();
         Ok(Self {
-            directory: directory.directory.clone(),
-            options: directory.options(),
+            directory: path.to_owned(),
+            options,
             families,
             parts,
             sequence_id: stats.sequence_id,
@@ -61,17 +68,25 @@ impl StoreSource {
         })
     }
 
-    /// Describes the store.
-    pub(super) fn describe(&self) -> Source {
-        Source::Store {
-            store: self.directory.display().to_string(),
-            families: self.families.clone(),
-            state: self.state.clone(),
-        }
+    /// Writes the cells that a scan selects to files in the directory `output`.
+    ///
+    /// If an earlier run with the same options was stopped, the export goes on after its last part.
+    ///
+    /// # Errors
+    ///
+    /// If the store was written to, cannot be read, or a cell not be written; [`Error::Options`] if `output` is not that of this export.
+    pub fn export(
+        &self,
+        scan: TableScan,
+        form: Form,
+        output: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Exported> {
+        Export { source: self, scan, form, output, observer }.run()
     }
 
     /// Opens the store again, with the time of the export.
-    fn snapshot(&self, scan: &TableScan) -> anyhow::Result<Snapshot> {
+    fn snapshot(&self, scan: &TableScan) -> Result<Snapshot> {
         let options = match scan.now {
             Some(now) => self.options.clone().clock(Clock::fixed(now)),
             None => self.options.clone(),
@@ -83,27 +98,41 @@ impl StoreSource {
             .find(|wanted| !self.families.iter().any(|family| family.as_bytes() == wanted.family))
         {
             let wanted = String::from_utf8_lossy(&wanted.family);
-            return Err(unknown_family(&store, &wanted).into());
+            return Err(Error::unknown_family(&store, &wanted));
         }
-        anyhow::ensure!(
-            store.stats().sequence_id == self.sequence_id,
-            "{}: the store was written to during the export; export a checkpoint of it",
-            self.directory.display()
-        );
+        if store.stats().sequence_id != self.sequence_id {
+            return Err(Error::Refused(format!(
+                "{}: the store was written to during the export; export a checkpoint of it",
+                self.directory.display()
+            )));
+        }
         Ok(store.snapshot())
     }
 }
 
 impl ExportSource for StoreSource {
+    fn describe(&self, _with_logs: bool) -> Source {
+        Source::Store {
+            store: self.directory.display().to_string(),
+            families: self.families.clone(),
+            state: self.state.clone(),
+        }
+    }
+
     fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    fn check(&self, scan: &TableScan) -> anyhow::Result<Vec<MissingCells>> {
+    fn check(&self, scan: &TableScan) -> Result<Vec<MissingCells>> {
         self.snapshot(scan).map(|_| Vec::new())
     }
 
-    fn open(&self, part: usize, scan: &TableScan) -> anyhow::Result<Box<dyn PartCells + '_>> {
+    fn open(
+        &self,
+        part: usize,
+        scan: &TableScan,
+        _observer: &dyn Observer,
+    ) -> Result<Box<dyn PartCells + '_>> {
         let (snapshot, part) = (self.snapshot(scan)?, &self.parts[part]);
         let mut families = Vec::new();
         for family in &self.families {
@@ -188,7 +217,7 @@ impl FamilyCells {
 }
 
 impl PartCells for MergedFamilies {
-    fn next_cell(&mut self) -> anyhow::Result<Option<CellRef<'_>>> {
+    fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
         if let Some(current) = self.current {
             self.families[current].advance()?;
         }

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
 use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{BlockKind, BlockSource, CellRef, ReadTrace, Timestamp, WriterOptions};
 
@@ -14,9 +13,9 @@ use super::manifest::{ExportedFile, ExportedRegion};
 use super::names;
 use super::sink::{ByteCount, Sink};
 use super::source::{ExportSource, Part};
-use crate::cells_output::Format;
-use crate::failure::UsageError;
-use crate::progress::Progress;
+use crate::cells_output::OutputFormat;
+use crate::error::{Doing, Error, Result};
+use crate::progress::{Observer, Phase};
 
 /// Cells between two looks at whether the export was stopped.
 const CELLS_PER_CHECK: u32 = 4096;
@@ -35,7 +34,8 @@ pub(super) struct Job<'e> {
     /// Set when the export fails elsewhere.
     pub(super) is_stopped: AtomicBool,
     /// Bytes of the source's files.
-    pub(super) progress: Progress,
+    pub(super) progress: Box<dyn Phase>,
+    pub(super) observer: &'e dyn Observer,
 }
 
 /// An exported part.
@@ -48,16 +48,11 @@ pub(super) struct ExportedPart {
     pub(super) trace: ReadTrace,
 }
 
-/// The export was stopped, because another part failed.
-#[derive(Debug, thiserror::Error)]
-#[error("stopped")]
-pub(super) struct Stopped;
-
 impl Job<'_> {
-    /// Exports a part, the source's `index`th.
-    pub(super) fn export(&self, index: usize) -> anyhow::Result<ExportedPart> {
+    /// Exports a part, the source's `index`th; `None` if another part failed meanwhile.
+    pub(super) fn export(&self, index: usize) -> Result<Option<ExportedPart>> {
         let part = &self.source.parts()[index];
-        let mut cells = self.source.open(index, &self.scan)?;
+        let mut cells = self.source.open(index, &self.scan, self.observer)?;
         let mut files = PartFiles::new(self, index, part);
         let (mut until_check, mut shown) = (0_u32, 0);
         while let Some(cell) = cells.next_cell()? {
@@ -66,7 +61,7 @@ impl Job<'_> {
             if until_check == CELLS_PER_CHECK {
                 until_check = 0;
                 if self.is_stopped.load(Ordering::Relaxed) {
-                    return Err(Stopped.into());
+                    return Ok(None);
                 }
                 // Blocks that two scans of the part read count twice.
                 let read = cells.trace().bytes(BlockKind::Data, BlockSource::File).min(part.bytes);
@@ -82,7 +77,7 @@ impl Job<'_> {
         let prefix = files.prefix.clone();
         let mut exported = files.finish()?;
         exported.missing = missing.iter().map(Into::into).collect();
-        Ok(ExportedPart { part: exported, prefix, missing, old_log_cells, trace })
+        Ok(Some(ExportedPart { part: exported, prefix, missing, old_log_cells, trace }))
     }
 }
 
@@ -132,7 +127,7 @@ impl<'j> PartFiles<'j> {
         }
     }
 
-    fn append(&mut self, cell: &CellRef<'_>) -> anyhow::Result<()> {
+    fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         let begins_row = self.last_row.as_deref() != Some(cell.row);
         if begins_row {
             self.rows += 1;
@@ -158,7 +153,7 @@ impl<'j> PartFiles<'j> {
     }
 
     /// Begins the next file of a family, or of the region.
-    fn create(&mut self, family: &[u8]) -> anyhow::Result<OpenFile> {
+    fn create(&mut self, family: &[u8]) -> Result<OpenFile> {
         let begun = self.begun.entry(family.to_vec()).or_default();
         let number = *begun;
         *begun += 1;
@@ -173,19 +168,19 @@ impl<'j> PartFiles<'j> {
         let name = names::path(format, &directory, &self.prefix, number);
         let path = job.out.join(&name);
         let (sink, written) = match format {
-            ExportFormat::Csv => Sink::text(&path, Format::Csv)?,
-            ExportFormat::Cells => Sink::text(&path, Format::Cells)?,
+            ExportFormat::Csv => Sink::text(&path, OutputFormat::Csv)?,
+            ExportFormat::Cells => Sink::text(&path, OutputFormat::Cells)?,
             ExportFormat::Hfiles => {
                 let directory = path.parent().unwrap_or(job.out);
-                fs::create_dir_all(directory)
-                    .with_context(|| format!("{}: cannot create", directory.display()))?;
+                fs::create_dir_all(directory).doing("create", directory)?;
                 Sink::hfile(&path, self.writer_options(family))?
             }
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "arrow")]
             ExportFormat::Parquet | ExportFormat::Arrow => Sink::batches(&path, &job.form)?,
-            #[cfg(not(feature = "parquet"))]
+            #[cfg(not(feature = "arrow"))]
             ExportFormat::Parquet | ExportFormat::Arrow => {
-                anyhow::bail!("this hfile was built without Parquet and Arrow")
+                let what = "this hfile was built without Parquet and Arrow";
+                return Err(Error::Refused(what.to_owned()));
             }
         };
         let (first_row, last_row) = (Vec::new(), Vec::new());
@@ -201,7 +196,7 @@ impl<'j> PartFiles<'j> {
             .bulk_load(self.job.scan.now.unwrap_or_else(|| Timestamp::new(0)))
     }
 
-    fn finish(mut self) -> anyhow::Result<ExportedRegion> {
+    fn finish(mut self) -> Result<ExportedRegion> {
         let is_hfile = self.job.form.format == ExportFormat::Hfiles;
         for (family, file) in std::mem::take(&mut self.open) {
             self.complete.push(file.finish(is_hfile.then_some(&family[..]))?);
@@ -220,7 +215,7 @@ impl<'j> PartFiles<'j> {
 }
 
 impl OpenFile {
-    fn append(&mut self, cell: &CellRef<'_>) -> anyhow::Result<()> {
+    fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         self.sink.append(cell, &self.path)?;
         if self.cells == 0 {
             copy(cell.row, &mut self.first_row);
@@ -237,11 +232,10 @@ impl OpenFile {
         self.sink.bytes(self.written.get())
     }
 
-    fn finish(self, family: Option<&[u8]>) -> anyhow::Result<ExportedFile> {
+    fn finish(self, family: Option<&[u8]>) -> Result<ExportedFile> {
         let Self { sink, name, path, first_row, last_row, rows, cells, .. } = self;
         sink.finish(&path)?;
-        let found =
-            fs::metadata(&path).with_context(|| format!("{}: cannot read", path.display()))?;
+        let found = fs::metadata(&path).doing("read", &path)?;
         Ok(ExportedFile {
             file: name,
             family: family.map(|family| sstable::escape(family).to_string()),
@@ -255,20 +249,22 @@ impl OpenFile {
 }
 
 /// Refuses a number with more than six digits, whose name would sort before the others.
-fn check_number(number: u32) -> Result<(), UsageError> {
+fn check_number(number: u32) -> Result<()> {
     if number < FILES_MAX {
         return Ok(());
     }
     let what = "--max-file-size gives more than 1,000,000 files for one region; give a larger size";
-    Err(UsageError(what.to_owned()))
+    Err(Error::Options(what.to_owned()))
 }
 
 /// Refuses a family whose name is no name of a directory.
-fn check_directory(family: &str) -> anyhow::Result<()> {
+fn check_directory(family: &str) -> Result<()> {
     let is_directory =
         !family.is_empty() && !family.starts_with('.') && !family.contains(['/', '\\', '\u{fffd}']);
-    anyhow::ensure!(is_directory, "family {family:?} cannot be the name of a directory");
-    Ok(())
+    if is_directory {
+        return Ok(());
+    }
+    Err(Error::Refused(format!("family {family:?} cannot be the name of a directory")))
 }
 
 fn copy(from: &[u8], to: &mut Vec<u8>) {

@@ -1,7 +1,6 @@
 //! Exports: the cells of tables, snapshots, stores and HFiles in files of other formats.
 //!
 //! ```text
-//! options     arguments of all verbs: --output, --to and so on
 //! source      what is exported, in parts: a region, a row range, an HFile
 //! run         the parts, on some threads
 //! directory   OUT: what an earlier run left, the manifest after each part
@@ -12,24 +11,27 @@
 //! part        cells of one part → files, cut at --max-file-size
 //! sink        cells → the bytes of one file, by format
 //! form        which format, which columns, which options
+//! tables      a table or a snapshot as a source; stores, files: a store and HFiles
+//! file_cells  the cells of one HFile, or of a half, that an export selects
 //! ```
 
 mod directory;
+mod file_cells;
+mod files;
 mod form;
 mod lock;
 mod manifest;
 mod names;
-mod options;
 mod part;
-mod report;
 mod run;
 mod sink;
 mod source;
 mod state;
+mod stores;
+mod tables;
 
-pub(crate) use self::form::{ExportFormat, Form, FormOptions};
-pub(crate) use self::manifest::Source;
-pub(crate) use self::options::ExportOptions;
-pub(crate) use self::run::Export;
-pub(crate) use self::source::{ExportSource, Part, PartCells};
-pub(crate) use self::state::{SourceFile, SourceState};
+pub use self::files::{ExportFile, FilesSource};
+pub use self::form::{ExportFormat, Form, FormOptions};
+pub use self::run::Exported;
+pub use self::stores::StoreSource;
+pub use self::tables::TableSource;

@@ -12,17 +12,15 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-
-use anyhow::Context;
-use transfer::OutputFile;
 
 use super::form::{self, ExportFormat};
 use super::lock::{DirectoryLock, LOCK};
 use super::manifest::Manifest;
 use super::names;
-use crate::failure::{NotADirectory, UsageError};
+use crate::error::{Doing, Error, Result};
+use crate::temporary::OutputFile;
 
 /// A directory that is ready for an export, and the manifest to go on from.
 pub(super) struct OpenExport {
@@ -41,17 +39,12 @@ impl ExportDirectory {
     /// Creates the directory or goes on with an earlier export.
     ///
     /// `new` is the manifest of an export that begins.
-    pub(super) fn open(
-        path: &Path,
-        new: Manifest,
-        format: ExportFormat,
-    ) -> anyhow::Result<OpenExport> {
-        let shown = path.display();
+    pub(super) fn open(path: &Path, new: Manifest, format: ExportFormat) -> Result<OpenExport> {
         if let Err(error) = fs::create_dir_all(path) {
             if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) {
-                return Err(NotADirectory(shown.to_string()).into());
+                return Err(Error::NotADirectory(path.to_owned()));
             }
-            return Err(error).with_context(|| format!("{shown}: cannot create"));
+            return Err(error).doing("create", path);
         }
         // Another export may complete files until the directory is locked.
         let lock = DirectoryLock::take(path)?;
@@ -64,8 +57,7 @@ impl ExportDirectory {
                 new
             }
             Err(error) => {
-                return Err(error)
-                    .with_context(|| format!("{}: cannot read", manifest_path.display()));
+                return Err(error).doing("read", &manifest_path);
             }
         };
         Ok(OpenExport { directory, manifest })
@@ -77,23 +69,19 @@ impl ExportDirectory {
     }
 
     /// Replaces the manifest.
-    pub(super) fn write(&self, manifest: &Manifest) -> anyhow::Result<()> {
+    pub(super) fn write(&self, manifest: &Manifest) -> Result<()> {
         let path = self.path.join(Manifest::NAME);
         let mut file = OutputFile::create(&path, true)?;
-        let mut text = serde_json::to_vec_pretty(manifest)?;
+        let mut text =
+            serde_json::to_vec_pretty(manifest).map_err(io::Error::from).doing("write", &path)?;
         text.push(b'\n');
-        file.write_all(&text).with_context(|| format!("{}: cannot write", path.display()))?;
-        Ok(file.finish()?)
+        file.write_all(&text).doing("write", &path)?;
+        file.finish()
     }
 
     /// Returns the manifest to continue from: of an earlier run, or `new` if that run completed
     /// nothing.
-    fn manifest_to_continue(
-        &self,
-        path: &Path,
-        bytes: &[u8],
-        new: Manifest,
-    ) -> anyhow::Result<Manifest> {
+    fn manifest_to_continue(&self, path: &Path, bytes: &[u8], new: Manifest) -> Result<Manifest> {
         let mut known = parse_manifest(path, bytes, &new)?;
         // Otherwise that run ended before its first region, perhaps by a wrong option.
         let has_begun = known.complete || !known.regions.is_empty();
@@ -108,7 +96,7 @@ impl ExportDirectory {
     /// other region that the manifest names, and unfinished files.
     ///
     /// Removes nothing and fails if there is any other file.
-    fn keep_complete(&self, manifest: &mut Manifest) -> anyhow::Result<()> {
+    fn keep_complete(&self, manifest: &mut Manifest) -> Result<()> {
         let paths = |manifest: &Manifest| -> HashSet<PathBuf> {
             manifest.files().map(|file| self.path.join(&file.file)).collect()
         };
@@ -131,14 +119,13 @@ impl ExportDirectory {
         let is_removable =
             |path: &Path| names::is_temporary(path) || named.contains(path) || is_unfinished(path);
         if let Some(foreign) = left.iter().find(|path| !is_removable(path)) {
-            return Err(UsageError(format!(
+            return Err(Error::Options(format!(
                 "{}: not a file of this export; give another directory, or move the file away",
                 foreign.display()
-            ))
-            .into());
+            )));
         }
         for path in left {
-            fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))?;
+            fs::remove_file(&path).doing("remove", &path)?;
         }
         Ok(())
     }
@@ -146,19 +133,18 @@ impl ExportDirectory {
     /// Removes the files of a run that ended before it wrote the manifest.
     ///
     /// Removes nothing and fails if there is any other file.
-    fn clear_unfinished(&self) -> anyhow::Result<()> {
+    fn clear_unfinished(&self) -> Result<()> {
         let mut left = files_below(&self.path)?;
         left.retain(|path| !self.is_bookkeeping(path));
         if !left.iter().all(|path| names::is_temporary(path)) {
-            return Err(UsageError(format!(
+            return Err(Error::Options(format!(
                 "{} is not empty and has no {} of an export; give a new directory",
                 self.path.display(),
                 Manifest::NAME
-            ))
-            .into());
+            )));
         }
         for path in left {
-            fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))?;
+            fs::remove_file(&path).doing("remove", &path)?;
         }
         Ok(())
     }
@@ -171,18 +157,17 @@ impl ExportDirectory {
 }
 
 /// Parses the manifest of an earlier run, which must have the schema of a new one.
-fn parse_manifest(path: &Path, bytes: &[u8], new: &Manifest) -> anyhow::Result<Manifest> {
-    let known: Manifest = serde_json::from_slice(bytes).with_context(|| {
-        format!("{}: not the manifest of an export; give another directory", path.display())
-    })?;
+fn parse_manifest(path: &Path, bytes: &[u8], new: &Manifest) -> Result<Manifest> {
+    let known: Manifest = serde_json::from_slice(bytes)
+        .map_err(|source| Error::Manifest { file: path.to_owned(), source })?;
     if known.schema != new.schema {
-        return Err(other_export(path, "written by another version of hfile").into());
+        return Err(other_export(path, "written by another version of hfile"));
     }
     Ok(known)
 }
 
 /// Checks that the manifest of an earlier run is of the same export.
-fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<(), UsageError> {
+fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<()> {
     if !known.source.is_same(&new.source) {
         return Err(other_export(path, "an export of another source"));
     }
@@ -201,19 +186,18 @@ fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<(), Us
     }
 }
 
-fn other_export(path: &Path, what: &str) -> UsageError {
-    UsageError(format!("{}: {what}; give another directory", path.display()))
+fn other_export(path: &Path, what: &str) -> Error {
+    Error::Options(format!("{}: {what}; give another directory", path.display()))
 }
 
 /// Returns the files of a directory and of its subdirectories.
-fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
+fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut directories = vec![directory.to_owned()];
     while let Some(directory) = directories.pop() {
-        let failed = || format!("{}: cannot list", directory.display());
-        for entry in fs::read_dir(&directory).with_context(failed)? {
-            let entry = entry.with_context(failed)?;
-            if entry.file_type().with_context(failed)?.is_dir() {
+        for entry in fs::read_dir(&directory).doing("list", &directory)? {
+            let entry = entry.doing("list", &directory)?;
+            if entry.file_type().doing("list", &directory)?.is_dir() {
                 directories.push(entry.path());
             } else {
                 files.push(entry.path());

@@ -36,7 +36,7 @@ pub(super) struct Manifest {
 /// What is exported.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Source {
+pub(super) enum Source {
     /// A table or a snapshot.
     Table {
         root: String,

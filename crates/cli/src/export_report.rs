@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use transfer::{ExportFormat, Exported};
 
-use super::manifest::Manifest;
 use crate::bulk_load::load_command;
 use crate::output::Report;
 use crate::size_text::{show_number, show_size};
@@ -34,21 +34,22 @@ pub(crate) struct ExportReport {
 }
 
 impl ExportReport {
-    pub(super) fn new(out: &Path, manifest: &Manifest, resumed: usize) -> Self {
+    /// Returns the report of an export of a format to the directory `out`.
+    pub(crate) fn new(out: &Path, format: ExportFormat, exported: &Exported) -> Self {
         let shown = out.display().to_string();
-        let is_hfiles = manifest.format == "hfiles";
+        let table = exported.table.as_deref().unwrap_or("TABLE");
+        let is_hfiles = format == ExportFormat::Hfiles;
         Self {
             schema: 1,
-            manifest: out.join(Manifest::NAME).display().to_string(),
-            regions: manifest.regions.len() as u64,
-            resumed: resumed as u64,
-            files: manifest.files().count() as u64,
-            rows: manifest.rows,
-            cells: manifest.cells,
-            bytes: manifest.bytes,
-            command: is_hfiles
-                .then(|| load_command(&shown, manifest.source.table().unwrap_or("TABLE"))),
-            unit: manifest.source.unit(),
+            manifest: exported.manifest.display().to_string(),
+            regions: exported.parts,
+            resumed: exported.resumed,
+            files: exported.files,
+            rows: exported.rows,
+            cells: exported.cells,
+            bytes: exported.bytes,
+            command: is_hfiles.then(|| load_command(&shown, table)),
+            unit: exported.unit,
             out: shown,
         }
     }

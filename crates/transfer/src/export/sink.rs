@@ -5,14 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::Context;
 use sstable::{CellRef, FileName, SequenceId, Writer, WriterOptions};
-use transfer::OutputFile;
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 use super::form::ExportFormat;
 use super::form::Form;
-use crate::cells_output::{CellsOutput, Format};
+use crate::cells_output::{CellsOutput, OutputFormat};
+#[cfg(feature = "arrow")]
+use crate::error::Error;
+use crate::error::{Doing, Result};
+use crate::temporary::OutputFile;
 
 /// The bytes of a file, which appears at its path when it is finished.
 type FileSink = Counted<BufWriter<OutputFile>>;
@@ -24,18 +26,18 @@ pub(super) enum Sink {
     /// An HFile without sequence ids: HBase's bulk load assigns them.
     HFile(Box<Writer<FileSink>>),
     /// Record batches.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "arrow")]
     Batches(Box<BatchSink>),
 }
 
 /// A file of record batches.
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 pub(super) struct BatchSink {
     builder: hfile_arrow::BatchBuilder,
     file: BatchFile,
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 enum BatchFile {
     Parquet(hfile_arrow::ParquetFile<FileSink>),
     Arrow(hfile_arrow::ArrowFile<FileSink>),
@@ -70,7 +72,7 @@ impl<W: Write> Write for Counted<W> {
 }
 
 /// Creates the file at `path`, and returns the counter of its bytes.
-fn create(path: &Path) -> anyhow::Result<(FileSink, ByteCount)> {
+fn create(path: &Path) -> Result<(FileSink, ByteCount)> {
     let count = ByteCount::default();
     let sink = BufWriter::with_capacity(256 << 10, OutputFile::create(path, false)?);
     Ok((Counted { sink, count: count.clone() }, count))
@@ -78,8 +80,8 @@ fn create(path: &Path) -> anyhow::Result<(FileSink, ByteCount)> {
 
 impl Sink {
     /// Checks that files of this form can be written.
-    #[cfg(feature = "parquet")]
-    pub(super) fn check(form: &Form) -> anyhow::Result<()> {
+    #[cfg(feature = "arrow")]
+    pub(super) fn check(form: &Form) -> Result<()> {
         if form.format.has_batches() {
             batch_scan(form).builder().map_err(usage)?;
         }
@@ -87,29 +89,29 @@ impl Sink {
     }
 
     /// Checks that files of this form can be written: text and HFiles always can.
-    #[cfg(not(feature = "parquet"))]
+    #[cfg(not(feature = "arrow"))]
     #[expect(clippy::unnecessary_wraps, reason = "a build with Parquet returns errors")]
-    pub(super) fn check(_form: &Form) -> anyhow::Result<()> {
+    pub(super) fn check(_form: &Form) -> Result<()> {
         Ok(())
     }
 
     /// Begins a file of text.
-    pub(super) fn text(path: &Path, format: Format) -> anyhow::Result<(Self, ByteCount)> {
+    pub(super) fn text(path: &Path, format: OutputFormat) -> Result<(Self, ByteCount)> {
         let (sink, count) = create(path)?;
-        let output = CellsOutput::new(sink, format).with_context(|| cannot_write(path))?;
+        let output = CellsOutput::new(sink, format).doing("write", path)?;
         Ok((Self::Text(output), count))
     }
 
     /// Begins an HFile.
-    pub(super) fn hfile(path: &Path, options: WriterOptions) -> anyhow::Result<(Self, ByteCount)> {
+    pub(super) fn hfile(path: &Path, options: WriterOptions) -> Result<(Self, ByteCount)> {
         let (sink, count) = create(path)?;
         let writer = Writer::new(sink, name(path), options)?;
         Ok((Self::HFile(Box::new(writer)), count))
     }
 
     /// Begins a file of record batches.
-    #[cfg(feature = "parquet")]
-    pub(super) fn batches(path: &Path, form: &Form) -> anyhow::Result<(Self, ByteCount)> {
+    #[cfg(feature = "arrow")]
+    pub(super) fn batches(path: &Path, form: &Form) -> Result<(Self, ByteCount)> {
         let (sink, count) = create(path)?;
         let builder = batch_scan(form).builder().map_err(usage)?;
         let file = if form.format == ExportFormat::Arrow {
@@ -126,13 +128,13 @@ impl Sink {
 
     /// Appends a cell.
     #[inline]
-    pub(super) fn append(&mut self, cell: &CellRef<'_>, path: &Path) -> anyhow::Result<()> {
+    pub(super) fn append(&mut self, cell: &CellRef<'_>, path: &Path) -> Result<()> {
         match self {
-            Self::Text(output) => output.write(cell).with_context(|| cannot_write(path)),
+            Self::Text(output) => output.write(cell).doing("write", path),
             Self::HFile(writer) => {
                 Ok(writer.append(CellRef { sequence_id: SequenceId::default(), ..*cell })?)
             }
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "arrow")]
             Self::Batches(batches) => batches.append(cell),
         }
     }
@@ -141,35 +143,34 @@ impl Sink {
     pub(super) fn bytes(&self, written: u64) -> u64 {
         match self {
             Self::Text(_) | Self::HFile(_) => written,
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "arrow")]
             Self::Batches(batches) => batches.bytes(),
         }
     }
 
     /// Completes the file, which then appears at its path.
-    pub(super) fn finish(self, path: &Path) -> anyhow::Result<()> {
+    pub(super) fn finish(self, path: &Path) -> Result<()> {
         let sink = match self {
             Self::Text(output) => output.into_inner(),
             Self::HFile(writer) => writer.finish()?.0,
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "arrow")]
             Self::Batches(batches) => batches.finish()?,
         };
         let file = sink.sink.into_inner().map_err(io::IntoInnerError::into_error);
-        file.with_context(|| cannot_write(path))?.finish()?;
-        Ok(())
+        file.doing("write", path)?.finish()
     }
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 impl BatchSink {
-    fn append(&mut self, cell: &CellRef<'_>) -> anyhow::Result<()> {
+    fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         match self.builder.append(cell).map_err(usage)? {
             Some(batch) => self.write(&batch),
             None => Ok(()),
         }
     }
 
-    fn write(&mut self, batch: &hfile_arrow::RecordBatch) -> anyhow::Result<()> {
+    fn write(&mut self, batch: &hfile_arrow::RecordBatch) -> Result<()> {
         match &mut self.file {
             BatchFile::Parquet(file) => file.write(batch)?,
             BatchFile::Arrow(file) => file.write(batch)?,
@@ -185,7 +186,7 @@ impl BatchSink {
         written + self.builder.pending_bytes() as u64
     }
 
-    fn finish(mut self) -> anyhow::Result<FileSink> {
+    fn finish(mut self) -> Result<FileSink> {
         if let Some(batch) = self.builder.flush()? {
             self.write(&batch)?;
         }
@@ -197,7 +198,7 @@ impl BatchSink {
 }
 
 /// Returns the scan whose batches have the columns of the form.
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 fn batch_scan(form: &Form) -> hfile_arrow::BatchScan {
     let scan = match &form.pivot {
         None => hfile_arrow::BatchScan::cells(),
@@ -213,11 +214,11 @@ fn batch_scan(form: &Form) -> hfile_arrow::BatchScan {
 }
 
 /// Returns the failure of a cell that does not fit in the columns: the options must change.
-#[cfg(feature = "parquet")]
-fn usage(error: hfile_arrow::Error) -> anyhow::Error {
+#[cfg(feature = "arrow")]
+fn usage(error: hfile_arrow::Error) -> Error {
     match error {
         hfile_arrow::Error::Value { .. } | hfile_arrow::Error::Invalid(_) => {
-            crate::failure::UsageError(error.to_string()).into()
+            Error::Options(error.to_string())
         }
         error => error.into(),
     }
@@ -225,8 +226,4 @@ fn usage(error: hfile_arrow::Error) -> anyhow::Error {
 
 fn name(path: &Path) -> FileName {
     FileName::new(path.display().to_string())
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("{}: cannot write", path.display())
 }

@@ -1,22 +1,20 @@
 //! The form of an export: its format, and for Parquet and Arrow its columns.
 
-use clap::ValueEnum;
 use hbase_files::TableScan;
 use serde_json::{Value, json};
 use sstable::ValueType;
-use transfer::TypedColumn;
 
-use crate::failure::UsageError;
-use crate::size_text::SizeText;
+use crate::csv::TypedColumn;
+use crate::error::{Error, Result};
 
 /// The format of the files.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ExportFormat {
+    /// Parquet with SNAPPY; one row per cell, or with a pivot per row.
     Parquet,
-    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
+    /// Arrow's file format (Feather); one row per cell, or with a pivot per row.
     Arrow,
-    /// Comma-separated values, as hfile cat prints them; without tags.
+    /// Comma-separated values, as `hfile cat` prints them; without tags.
     Csv,
     /// One JSON object per cell, byte strings in hex.
     Cells,
@@ -25,6 +23,9 @@ pub(crate) enum ExportFormat {
 }
 
 impl ExportFormat {
+    /// All formats.
+    const ALL: [Self; 5] = [Self::Parquet, Self::Arrow, Self::Csv, Self::Cells, Self::Hfiles];
+
     /// Returns the name, which is also the extension of the files.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -38,7 +39,7 @@ impl ExportFormat {
 
     /// Returns the format of a name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
-        Self::value_variants().iter().copied().find(|format| format.name() == name)
+        Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
     /// Returns the extension of the files; HFiles have none.
@@ -58,69 +59,58 @@ impl ExportFormat {
     }
 }
 
-// The options that choose the form of the files.
-#[derive(clap::Args)]
-pub(crate) struct FormOptions {
-    /// Choose the format of the files
-    #[arg(long = "to", value_enum, ignore_case = true)]
-    format: ExportFormat,
-    /// Begin a new file at the next row when a file reaches SIZE [default: no limit]
-    #[arg(long, value_name = "SIZE", value_parser = file_size)]
-    max_file_size: Option<SizeText>,
-    /// Write one row per row of the table, with a column for each of --columns and --type
-    #[arg(long)]
-    pivot: bool,
-    /// Decode the values of a column as string, int16, int32, int64, float32, float64, bool or binary-hex;
-    /// repeatable [default: binary-hex]
-    #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
-    types: Vec<TypedColumn>,
-    /// Decode the row keys as this type, one of those of --type
-    #[arg(long, value_name = "TYPE", default_value = "binary-hex")]
-    #[arg(value_parser = ValueType::from_name)]
-    row_type: ValueType,
-    /// Add a column with the timestamp of each value
-    #[arg(long, requires = "pivot")]
-    times: bool,
-}
-
-/// A column of a pivot.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct PivotColumn {
-    pub(super) family: Vec<u8>,
-    pub(super) qualifier: Vec<u8>,
-    pub(super) value_type: ValueType,
+/// The options that choose the form of the files.
+#[derive(Clone, Debug)]
+pub struct FormOptions {
+    /// The format.
+    pub format: ExportFormat,
+    /// The size in bytes from which on a new file begins at the next row; `None` for no limit.
+    pub max_file_size: Option<u64>,
+    /// Whether a row of a file is a row of the source, with a column for each of the scan's columns
+    /// and of `types`. For Parquet and Arrow.
+    pub pivot: bool,
+    /// The columns of a pivot whose values are decoded; others are binary.
+    pub types: Vec<TypedColumn>,
+    /// The type of the row keys, for Parquet and Arrow.
+    pub row_type: ValueType,
+    /// Whether a pivot has a column with the timestamp of each value.
+    pub times: bool,
 }
 
 /// The form of the files.
 #[derive(Clone, Debug)]
-pub(crate) struct Form {
-    pub(crate) format: ExportFormat,
-    pub(crate) max_file_size: Option<u64>,
-    /// The columns; `None` without `--pivot`.
-    pub(super) pivot: Option<Vec<PivotColumn>>,
+pub struct Form {
+    /// The format.
+    pub format: ExportFormat,
+    /// The size in bytes from which on a new file begins at the next row.
+    pub max_file_size: Option<u64>,
+    /// The columns; `None` without a pivot.
+    pub(super) pivot: Option<Vec<TypedColumn>>,
     pub(super) row_type: ValueType,
     pub(super) times: bool,
 }
 
-/// Parses the maximum size of a file, which is not 0.
-fn file_size(text: &str) -> Result<SizeText, String> {
-    match text.parse::<SizeText>()? {
-        size if size.bytes() == 0 => Err("a file has at least 1 byte".to_owned()),
-        size => Ok(size),
-    }
-}
-
 impl FormOptions {
-    /// Returns the form, and limits the scan of a pivot to its columns.
-    pub(crate) fn form(&self, scan: &mut TableScan) -> Result<Form, UsageError> {
-        let usage = |what: &str| Err(UsageError(what.to_owned()));
-        let (format, is_typed) = (self.format, self.row_type != ValueType::BinaryHex);
-        if format.has_batches() && !cfg!(feature = "parquet") {
-            return usage(
-                "this hfile was built without Parquet and Arrow; build it with \
-                 cargo install hfile-cli --features parquet, or export to csv, cells or hfiles",
-            );
+    /// Returns the options of files of a format, with one row for each cell and without a limit.
+    pub const fn new(format: ExportFormat) -> Self {
+        Self {
+            format,
+            max_file_size: None,
+            pivot: false,
+            types: Vec::new(),
+            row_type: ValueType::BinaryHex,
+            times: false,
         }
+    }
+
+    /// Returns the form, and limits the scan of a pivot to its columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] if the options contradict each other, the format or the scan.
+    pub fn form(&self, scan: &mut TableScan) -> Result<Form> {
+        let usage = |what: &str| Err(Error::Options(what.to_owned()));
+        let (format, is_typed) = (self.format, self.row_type != ValueType::BinaryHex);
         if !format.has_batches() && (self.pivot || is_typed) {
             return usage("--pivot and --row-type are for --to parquet and --to arrow");
         }
@@ -131,29 +121,29 @@ impl FormOptions {
         }
         Ok(Form {
             format,
-            max_file_size: self.max_file_size.map(SizeText::bytes),
+            max_file_size: self.max_file_size,
             pivot: if self.pivot { Some(self.pivot_columns(scan)?) } else { None },
             row_type: self.row_type,
             times: self.times,
         })
     }
 
-    fn pivot_columns(&self, scan: &mut TableScan) -> Result<Vec<PivotColumn>, UsageError> {
+    fn pivot_columns(&self, scan: &mut TableScan) -> Result<Vec<TypedColumn>> {
         if scan.raw || (scan.versions != u32::MAX && scan.versions != 1) {
             let what =
                 "--pivot shows the newest version of each column: without --raw and --versions";
-            return Err(UsageError(what.to_owned()));
+            return Err(Error::Options(what.to_owned()));
         }
         scan.versions = 1;
-        let mut columns = Vec::<PivotColumn>::new();
+        let mut columns = Vec::<TypedColumn>::new();
         for family in &scan.families {
             if family.qualifiers.is_empty() {
                 let name = sstable::escape(&family.family);
-                return Err(UsageError(format!(
+                return Err(Error::Options(format!(
                     "--pivot needs the columns of family {name}: name them with --columns"
                 )));
             }
-            columns.extend(family.qualifiers.iter().map(|qualifier| PivotColumn {
+            columns.extend(family.qualifiers.iter().map(|qualifier| TypedColumn {
                 family: family.family.clone(),
                 qualifier: qualifier.clone(),
                 value_type: ValueType::BinaryHex,
@@ -165,7 +155,7 @@ impl FormOptions {
                 .find(|column| column.family == *family && column.qualifier == *qualifier);
             match known {
                 Some(column) => column.value_type = *value_type,
-                None => columns.push(PivotColumn {
+                None => columns.push(TypedColumn {
                     family: family.clone(),
                     qualifier: qualifier.clone(),
                     value_type: *value_type,
@@ -174,7 +164,7 @@ impl FormOptions {
         }
         if columns.is_empty() {
             let what = "--pivot needs columns: name them with --columns or --type (hfile stats lists those of a file)";
-            return Err(UsageError(what.to_owned()));
+            return Err(Error::Options(what.to_owned()));
         }
         scan.families.clear();
         for column in &columns {
@@ -229,7 +219,7 @@ pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<String> {
 
 impl Form {
     /// Whether a row of a file is a row of the source, with a column for each of its columns.
-    pub(crate) const fn is_pivot(&self) -> bool {
+    pub const fn is_pivot(&self) -> bool {
         self.pivot.is_some()
     }
 

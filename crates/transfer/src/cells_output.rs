@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use sstable::{CellRef, ndjson};
 
 /// An output format of cells.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, clap::ValueEnum)]
-pub(crate) enum Format {
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OutputFormat {
     /// Readable lines, as `hbase hfile -p` prints cells.
-    #[default]
     Text,
     /// One JSON object per line, byte strings in hex.
     Cells,
@@ -16,60 +15,69 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// The options that choose the format of printed cells.
-#[derive(clap::Args)]
-pub(crate) struct FormatOptions {
-    /// Choose the output format
-    #[arg(long, value_enum, ignore_case = true, default_value_t)]
-    format: Format,
-    /// Print one JSON object per line, byte strings in hex; the same as --format cells
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-}
-
-impl FormatOptions {
-    /// Returns the chosen format.
-    pub(crate) const fn get(&self) -> Format {
-        if self.json { Format::Cells } else { self.format }
-    }
-}
-
 /// Writes cells in one format.
-pub(crate) struct CellsOutput<W: Write> {
+///
+/// ```
+/// use sstable::{CellRef, Timestamp};
+/// use transfer::{CellsOutput, OutputFormat};
+///
+/// let mut csv = CellsOutput::new(Vec::new(), OutputFormat::Csv)?;
+/// csv.write(&CellRef::put(b"row1", b"f", b"q", Timestamp::new(5), b"value"))?;
+/// let lines = String::from_utf8(csv.into_inner())?;
+/// assert_eq!(lines.lines().nth(1), Some("row1,f,q,5,Put,value,0"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct CellsOutput<W: Write> {
     out: W,
-    format: Format,
+    format: OutputFormat,
 }
 
 impl<W: Write> CellsOutput<W> {
     /// Creates an output to `out`. Writes the header line if the format is CSV.
-    pub(crate) fn new(mut out: W, format: Format) -> io::Result<Self> {
-        if format == Format::Csv {
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn new(mut out: W, format: OutputFormat) -> io::Result<Self> {
+        if format == OutputFormat::Csv {
             out.write_all(b"row,family,qualifier,ts,type,value,seq\n")?;
         }
         Ok(Self { out, format })
     }
 
     /// Writes one cell as one line.
-    pub(crate) fn write(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn write(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         match self.format {
-            Format::Text => self.write_text(cell),
-            Format::Cells => ndjson::write_cell(&mut self.out, cell),
-            Format::Csv => self.write_csv(cell),
+            OutputFormat::Text => self.write_text(cell),
+            OutputFormat::Cells => ndjson::write_cell(&mut self.out, cell),
+            OutputFormat::Csv => self.write_csv(cell),
         }
     }
 
     /// Flushes the output.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
     /// Returns what the lines were written to.
-    pub(crate) fn into_inner(self) -> W {
+    pub fn into_inner(self) -> W {
         self.out
     }
 
     /// Flushes and closes the output.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<()> {
         self.flush()
     }
 
@@ -111,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(format: Format) -> String {
+    fn shown(format: OutputFormat) -> String {
         let mut bytes = Vec::new();
         let mut output = CellsOutput::new(&mut bytes, format).expect("memory takes it");
         let cell = CellRef {
@@ -132,19 +140,19 @@ mod tests {
     #[test]
     fn text_is_what_hbase_prints() {
         assert_eq!(
-            shown(Format::Text),
+            shown(OutputFormat::Text),
             "K: r\\x00,1/f:q\"/5/Put/vlen=1/seqid=7 V: v T[0]: [Tag type : 65, value : tg]\n"
         );
     }
 
     #[test]
     fn csv_quotes_fields_with_separators() {
-        let lines = shown(Format::Csv);
+        let lines = shown(OutputFormat::Csv);
         assert_eq!(lines.lines().nth(1), Some("\"r\\x00,1\",f,\"q\"\"\",5,Put,v,7"));
     }
 
     #[test]
     fn cells_are_one_object_a_line() {
-        assert!(shown(Format::Cells).starts_with("{\"row\":\"72002c31\",\"family\":\"66\","));
+        assert!(shown(OutputFormat::Cells).starts_with("{\"row\":\"72002c31\",\"family\":\"66\","));
     }
 }
