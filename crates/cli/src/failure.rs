@@ -20,9 +20,9 @@ use hbase_files::SkipReason;
 use sstable::{BlockType, Damage, error_line};
 use transfer::CellProblem;
 
-use crate::output::STDOUT;
-use crate::printable::as_line;
-use crate::stderr::print_message_lines;
+use crate::text::output::STDOUT;
+use crate::text::printable::as_line;
+use crate::text::stderr::print_message_lines;
 
 /// The answer of a verb (an `hfile` subcommand) that ran to its end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

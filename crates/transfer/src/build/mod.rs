@@ -6,5 +6,6 @@ mod regions;
 mod store;
 mod writing;
 
+pub use self::regions::BulkLoadFiles;
 pub use self::store::write_store;
-pub use self::writing::{Build, BulkLoadFiles};
+pub use self::writing::Build;

@@ -1,13 +1,12 @@
 //! Writes the cells of one or several families to one file per family and region.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sstable::{Cell, WriterOptions};
 use store::RegionFiles;
 
 use super::position::InputPosition;
-use super::writing::BulkLoadFiles;
 use crate::error::{Error, Result};
 
 /// The maximum number of families.
@@ -15,6 +14,15 @@ use crate::error::{Error, Result};
 /// It bounds the memory: each family has an open file, with a block and filters in memory. HBase
 /// advises against more than three families in a table.
 const FAMILIES_MAX: usize = 100;
+
+/// The files of a table for HBase's bulk load.
+#[derive(Clone, Debug)]
+pub struct BulkLoadFiles {
+    /// Their paths, by family and row.
+    pub files: Vec<PathBuf>,
+    /// The number of their cells.
+    pub cells: u64,
+}
 
 /// The output for HBase's bulk load: the open files of all families.
 pub(super) struct Regions<'s> {

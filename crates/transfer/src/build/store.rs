@@ -4,7 +4,7 @@ use std::path::Path;
 
 use store::Store;
 
-use super::writing::BulkLoadFiles;
+use super::regions::BulkLoadFiles;
 use crate::error::Result;
 use crate::temporary::OutputDirectories;
 

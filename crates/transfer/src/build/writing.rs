@@ -1,12 +1,12 @@
 //! Writes the cells of an input to one file, or to a directory for HBase's bulk load.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions};
 
 use super::position::InputPosition;
-use super::regions::Regions;
+use super::regions::{BulkLoadFiles, Regions};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::progress::Observer;
@@ -23,15 +23,6 @@ pub struct Build<'b> {
     pub sorting: Option<&'b Sorting>,
     /// Sees how far the work is.
     pub observer: &'b dyn Observer,
-}
-
-/// The files of a table for HBase's bulk load.
-#[derive(Clone, Debug)]
-pub struct BulkLoadFiles {
-    /// Their paths, by family and row.
-    pub files: Vec<PathBuf>,
-    /// The number of their cells.
-    pub cells: u64,
 }
 
 impl Build<'_> {

@@ -8,6 +8,7 @@
 //! manifest    manifest.json: the source, the options, and the files of each complete part
 //! state       the files of the source, by which a changed source is recognised
 //! names       the names of files, by which those of a stopped run are recognised
+//! hash        hashes of texts, in both
 //! part        cells of one part → files, cut at --max-file-size
 //! sink        cells → the bytes of one file, by format
 //! form        which format, which columns, which options
@@ -19,6 +20,7 @@ mod directory;
 mod file_cells;
 mod files;
 mod form;
+mod hash;
 mod lock;
 mod manifest;
 mod names;

@@ -9,7 +9,8 @@
 use std::path::Path;
 
 use super::form::ExportFormat;
-use super::source::{Part, text_hash};
+use super::hash::text_hash;
+use super::source::Part;
 
 /// What the names of unfinished files begin with, and how many letters and digits follow.
 const TEMPORARY: (&str, usize) = (".hfile-", 6);

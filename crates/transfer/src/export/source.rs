@@ -1,6 +1,5 @@
 //! What is exported: cells in parts, each of which gets files of its own.
 
-use filter::{KeyHash, Seed};
 use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{CellRef, ReadTrace, WriterOptions};
 
@@ -65,10 +64,4 @@ pub(super) struct Part {
     pub(super) end_row: Vec<u8>,
     /// The bytes of the files that have the cells, about.
     pub(super) bytes: u64,
-}
-
-/// Returns a hash of a text, in 16 hex digits.
-pub(super) fn text_hash(text: &str) -> String {
-    let hash = KeyHash::new(Seed::new(0), text.as_bytes());
-    format!("{:016x}", hash.get())
 }

@@ -8,7 +8,7 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::source::text_hash;
+use super::hash::text_hash;
 use crate::counts::{show_count, show_number};
 
 /// The files of a source.

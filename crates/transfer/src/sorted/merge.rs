@@ -10,7 +10,7 @@ use std::vec;
 
 use sstable::{Caching, Cell, Comparator, Reader, ReaderOptions, Result, Scanner};
 
-use super::runs::compare;
+use super::order::compare;
 use crate::temporary::ScratchDirectory;
 
 /// A merging iterator over the cells of a family's runs.

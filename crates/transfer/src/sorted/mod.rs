@@ -10,6 +10,7 @@
 //! and at a failure.
 
 mod merge;
+mod order;
 mod runs;
 
 pub(crate) use self::runs::Sorted;

@@ -1,6 +1,5 @@
 //! Sorting in memory, and sorted runs in a temporary directory.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::iter;
@@ -12,6 +11,7 @@ use sstable::{
 };
 
 use super::merge::{Merge, MergedFamilies};
+use super::order::sort;
 use crate::error::{Doing, Result};
 use crate::progress::{Extent, Observer, Phase};
 use crate::temporary::ScratchDirectory;
@@ -103,26 +103,6 @@ pub fn cell_bytes(cell: &Cell) -> u64 {
     let parts = cell.as_ref();
     let bytes = parts.key().flat_len() + parts.value.len() + parts.tags.len();
     (bytes + size_of::<Cell>()) as u64
-}
-
-/// Compares by family, then in HBase's order by key, then by descending sequence id.
-///
-/// HBase's order begins with the row. Here the family comes first, because each family has its own
-/// runs.
-pub(super) fn compare(order: Comparator, a: &CellRef<'_>, b: &CellRef<'_>) -> Ordering {
-    a.family
-        .cmp(b.family)
-        .then_with(|| order.compare(&a.key(), &b.key()))
-        .then_with(|| b.sequence_id.cmp(&a.sequence_id))
-}
-
-/// Sorts cells; of equal ones, the later one comes first.
-///
-/// The input is a history: HBase's memstore keeps the cell that was written last, and a reader of a
-/// file the first one. HBase: `CellSet.add`.
-fn sort(cells: &mut [Cell], order: Comparator) {
-    cells.reverse();
-    cells.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
 }
 
 /// The sorted runs of all families, in a temporary directory.
