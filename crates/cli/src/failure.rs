@@ -137,13 +137,20 @@ struct Classification {
     next: Option<&'static str>,
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "an arm of the matches below, others of which are `None`"
+)]
+const fn class(status: u8, next: &'static str) -> Option<Classification> {
+    Some(Classification { status, next: Some(next) })
+}
+
 /// Classifies a failure by the first known error in its chain; otherwise the status is 3.
 fn classify(error: &anyhow::Error) -> Classification {
     error.chain().find_map(classify_cause).unwrap_or(Classification { status: 3, next: None })
 }
 
 fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     if is_usage(cause) {
         return class(2, "see hfile --help or hfile VERB --help");
     }
@@ -208,7 +215,6 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
 }
 
 fn classify_transfer_error(error: &transfer::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         transfer::Error::Exists(_) => class(3, "give another --output, or --force to replace it"),
         transfer::Error::Cell { problem, .. } => class(
@@ -233,7 +239,6 @@ fn classify_transfer_error(error: &transfer::Error) -> Option<Classification> {
 }
 
 fn classify_store_error(error: &store::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         store::Error::StoreFile(sstable::Error::Corrupt { .. }) => class(
             1,
@@ -280,7 +285,6 @@ fn has_store_files(directory: &Path) -> bool {
 }
 
 fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         sstable::Error::Corrupt { damage, .. } if damage.block == Some(BlockType::Trailer) => {
             class(
@@ -305,7 +309,6 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
 }
 
 fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         hbase_files::Error::Missing { .. } => class(
             3,
@@ -330,7 +333,6 @@ fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
 }
 
 fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         hbase_files::Error::File(error) => classify_file_error(error),
         hbase_files::Error::Log(error) => classify_log_error(error),
@@ -409,7 +411,6 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
 fn classify_log_error(error: &hbase_files::wal::Error) -> Option<Classification> {
     use hbase_files::wal::Error;
 
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         Error::Damaged { .. } => class(
             1,

@@ -1,9 +1,14 @@
 //! Cells into and out of HFiles and stores.
 //!
-//! | to write                                     | use                                                |
-//! |----------------------------------------------|----------------------------------------------------|
-//! | files that appear complete                   | [`OutputFile`]                                      |
-//! | what is too large for memory                 | [`ScratchDirectory`]                               |
+//! | to do                                           | use                                              |
+//! |-------------------------------------------------|--------------------------------------------------|
+//! | read cells or CSV                               | [`InputOptions::open`]                           |
+//! | write an HFile, or a directory for a bulk load  | [`Build`], [`Sorting`]; of a store [`write_store`] |
+//! | export a table, a snapshot, a store or HFiles   | [`TableSource`], [`StoreSource`], [`FilesSource`] |
+//! | print cells as text, CSV or JSON                | [`CellsOutput`]                                  |
+//! | write a file that appears when it is complete   | [`OutputFile`]                                   |
+//!
+//! The README has an example.
 //!
 //! The crate prints nothing and installs no signal handler. A program that ends at a signal calls
 //! [`remove_unfinished`] first.
@@ -33,3 +38,8 @@ pub use self::input::{Input, InputFormat, InputOptions, display_name, open_keys}
 pub use self::progress::{Extent, Observer, Phase, Warning};
 pub use self::sorted::{Sorting, cell_bytes};
 pub use self::temporary::{OutputFile, ScratchDirectory, before_unfinished, remove_unfinished};
+
+/// The examples of the README, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

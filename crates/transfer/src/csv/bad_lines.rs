@@ -24,7 +24,7 @@ struct BadLinesFile {
     name: FileName,
     writer: Option<csv::Writer<File>>,
     is_kept: bool,
-    /// Removes the file at Ctrl-C.
+    /// Lets `remove_unfinished` remove the file.
     temporary_path: Option<TemporaryPath>,
 }
 

@@ -1,4 +1,4 @@
-//! Maps the columns of CSV to cells, by the options on the command line.
+//! Maps the columns of CSV to cells, by the options.
 //!
 //! ```text
 //! header     id , name        , info:age          --row id --column name=info:name --type info:age=int32

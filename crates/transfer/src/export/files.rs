@@ -107,7 +107,8 @@ impl<'i> FilesSource<'i> {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or a cell not be written; [`Error::Options`] if `output` is not that of this export.
+    /// If a file cannot be read, or a cell cannot be written; [`Error::Options`] if `output` is not the
+    /// directory of this export.
     pub fn export(
         &self,
         scan: TableScan,

@@ -174,7 +174,7 @@ impl FormOptions {
     }
 }
 
-/// The options of the command line by their names in the manifest.
+/// The names of options in the manifest, and in messages.
 const OPTIONS: [(&str, &str); 15] = [
     ("max_file_size", "--max-file-size"),
     ("pivot", "--pivot and --type"),

@@ -74,7 +74,8 @@ impl StoreSource {
     ///
     /// # Errors
     ///
-    /// If the store was written to, cannot be read, or a cell not be written; [`Error::Options`] if `output` is not that of this export.
+    /// If the store was written to or cannot be read, or a cell cannot be written; [`Error::Options`]
+    /// if `output` is not the directory of this export.
     pub fn export(
         &self,
         scan: TableScan,

@@ -19,58 +19,6 @@ use super::state::{SourceFile, SourceState};
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Warning};
 
-/// Describes a table by its schema, its regions, and the lengths of all files that are read.
-fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source {
-    let (mut sources, mut regions) = (Vec::new(), Vec::new());
-    let log = |path: &Path| SourceFile {
-        file: path.strip_prefix(table.root()).unwrap_or(path).display().to_string(),
-        bytes: match table.tree().find(path) {
-            Ok(Some(ItemKind::File { len })) => Some(len),
-            _ => None,
-        },
-        modified: None,
-    };
-    for region in &table.regions {
-        let RegionInfo { encoded_name, start_key, end_key, .. } = &region.info;
-        let last_opened = region.last_opened.filter(|_| with_logs).map(SequenceId::get);
-        regions.push(json!([encoded_name.to_string(), start_key, end_key, last_opened]));
-        sources.extend(region.files().map(|file| SourceFile {
-            file: file.short_path(),
-            bytes: file.hfile_len(&**table.tree()),
-            modified: None,
-        }));
-        if with_logs {
-            sources.extend(region.recovered_edits.iter().map(|path| log(path)));
-            sources.extend(region.recovered_hfiles().map(|file| SourceFile {
-                file: file.short_path(),
-                bytes: file.hfile_len(&**table.tree()),
-                modified: None,
-            }));
-        }
-    }
-    if with_logs {
-        sources.extend(table.logs.iter().map(|path| log(path)));
-    }
-    Source::Table {
-        root: table.root().display().to_string(),
-        snapshot,
-        table: table.name.to_string(),
-        regions: table.regions.len() as u64,
-        state: SourceState::new(sources, &json!([schema(&table.schema), regions])),
-    }
-}
-
-/// Returns all settings of a table and its families.
-fn schema(schema: &TableSchema) -> Value {
-    let pairs = |attributes: &BTreeMap<Vec<u8>, Vec<u8>>| json!(Vec::from_iter(attributes));
-    let TableSchema { attributes, families, configuration, .. } = schema;
-    let families: Value = families
-        .iter()
-        .map(|family| json!([family.name, pairs(&family.attributes), family.configuration]))
-        .collect();
-    json!([pairs(attributes), configuration, families])
-}
-
 /// A table or a snapshot to export; each region is a part.
 ///
 /// ```no_run
@@ -121,7 +69,8 @@ impl<'t> TableSource<'t> {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read and damage is not to be skipped, or a cell not be written; [`Error::Options`] if `output` is not that of this export.
+    /// If a file cannot be read and damage is not to be skipped, or a cell cannot be written;
+    /// [`Error::Options`] if `output` is not the directory of this export.
     pub fn export(
         &self,
         scan: TableScan,
@@ -131,9 +80,7 @@ impl<'t> TableSource<'t> {
     ) -> Result<Exported> {
         Export { source: self, scan, form, output, observer }.run()
     }
-}
 
-impl TableSource<'_> {
     /// Adds the unflushed cells of all regions to a scan, if it needs them. Reads them once.
     fn with_logs(&self, scan: &TableScan, observer: &dyn Observer) -> Result<TableScan> {
         if !scan.with_logs {
@@ -187,6 +134,58 @@ impl ExportSource for TableSource<'_> {
             .compression(options.compression)
             .bloom_type(options.bloom_type)
     }
+}
+
+/// Describes a table by its schema, its regions, and the lengths of all files that are read.
+fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source {
+    let (mut sources, mut regions) = (Vec::new(), Vec::new());
+    let log = |path: &Path| SourceFile {
+        file: path.strip_prefix(table.root()).unwrap_or(path).display().to_string(),
+        bytes: match table.tree().find(path) {
+            Ok(Some(ItemKind::File { len })) => Some(len),
+            _ => None,
+        },
+        modified: None,
+    };
+    for region in &table.regions {
+        let RegionInfo { encoded_name, start_key, end_key, .. } = &region.info;
+        let last_opened = region.last_opened.filter(|_| with_logs).map(SequenceId::get);
+        regions.push(json!([encoded_name.to_string(), start_key, end_key, last_opened]));
+        sources.extend(region.files().map(|file| SourceFile {
+            file: file.short_path(),
+            bytes: file.hfile_len(&**table.tree()),
+            modified: None,
+        }));
+        if with_logs {
+            sources.extend(region.recovered_edits.iter().map(|path| log(path)));
+            sources.extend(region.recovered_hfiles().map(|file| SourceFile {
+                file: file.short_path(),
+                bytes: file.hfile_len(&**table.tree()),
+                modified: None,
+            }));
+        }
+    }
+    if with_logs {
+        sources.extend(table.logs.iter().map(|path| log(path)));
+    }
+    Source::Table {
+        root: table.root().display().to_string(),
+        snapshot,
+        table: table.name.to_string(),
+        regions: table.regions.len() as u64,
+        state: SourceState::new(sources, &json!([schema(&table.schema), regions])),
+    }
+}
+
+/// Returns all settings of a table and its families.
+fn schema(schema: &TableSchema) -> Value {
+    let pairs = |attributes: &BTreeMap<Vec<u8>, Vec<u8>>| json!(Vec::from_iter(attributes));
+    let TableSchema { attributes, families, configuration, .. } = schema;
+    let families: Value = families
+        .iter()
+        .map(|family| json!([family.name, pairs(&family.attributes), family.configuration]))
+        .collect();
+    json!([pairs(attributes), configuration, families])
 }
 
 impl PartCells for TableCells {

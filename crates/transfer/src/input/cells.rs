@@ -186,7 +186,11 @@ impl Input {
         }
     }
 
-    /// Refuses `--from-line` if no record begins on that line or later. Call this at the end of the input.
+    /// Checks, at the end of the input, that a record began on the line from which it was read, or later.
+    ///
+    /// # Errors
+    ///
+    /// [`TransferError::Options`] if none did.
     pub fn check_from_line(&self) -> Result<()> {
         if self.from_line > 1 && self.record_count() + self.bad_line_count() == 0 {
             let line = self.from_line;

@@ -6,9 +6,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use sstable::{
-    BloomType, Cell, CellRef, Comparator, Compression, Error, FileName, Writer, WriterOptions,
-};
+use sstable::{BloomType, Cell, Comparator, Compression, Error, FileName, Writer, WriterOptions};
 
 use super::merge::{Merge, MergedFamilies};
 use super::order::sort;
@@ -210,7 +208,7 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
-    use sstable::Timestamp;
+    use sstable::{CellRef, Timestamp};
 
     use super::*;
 

@@ -55,7 +55,10 @@ impl OutputDirectory {
     }
 }
 
-/// A temporary directory that is removed when this value is dropped, and at Ctrl-C.
+/// A temporary directory, which is removed when this value is dropped.
+///
+/// A program that ends at a signal removes it by [`remove_unfinished`](crate::remove_unfinished).
+#[derive(Debug)]
 pub struct ScratchDirectory {
     directory: TempDir,
     _temporary_path: TemporaryPath,
@@ -63,6 +66,10 @@ pub struct ScratchDirectory {
 
 impl ScratchDirectory {
     /// Creates an empty directory in `parent`, or in the system's temporary directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if `parent` takes no directory.
     pub fn create(parent: Option<&Path>) -> Result<Self> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         Self::with_builder(tempfile::Builder::new().prefix("hfile-"), &parent)

@@ -91,7 +91,7 @@ impl OutputDirectories {
     }
 
     fn rename_all(&self) -> Result<()> {
-        // The Ctrl-C handler needs this lock too, so it runs before all renames or after them.
+        // `remove_unfinished` needs this lock too, so it runs before all renames or after them.
         let _list = temporary_paths();
         fs::create_dir_all(&self.destination).doing("create", &self.destination)?;
         let mut moved: Vec<MovedDirectory> = Vec::new();

@@ -229,8 +229,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let destination = directory.path().join("out");
         fs::write(&destination, b"old").expect("writable");
-        let refused =
-            OutputFile::create(&destination, false).err().expect("the destination exists");
+        let refused = OutputFile::create(&destination, false).expect_err("the destination exists");
         assert!(matches!(refused, Error::Exists(_)));
         let mut output = OutputFile::create(&destination, true).expect("forced");
         output.write_all(b"new").expect("writable");
