@@ -49,16 +49,16 @@ pub enum Extent {
 
 /// A phase of an operation. The methods are called often, by several threads, and should be cheap.
 pub trait Phase: Send + Sync {
-    /// The phase goes on under another name.
+    /// Sets the name of the phase; the steps go on.
     fn rename(&self, _phase: &'static str) {}
 
-    /// So many steps or bytes are done.
+    /// Sets the number of steps or bytes that are done.
     fn set(&self, _done: u64) {}
 
-    /// So many more steps or bytes are done.
+    /// Adds to the steps or bytes that are done.
     fn advance(&self, _count: u64) {}
 
-    /// So many steps or bytes were done before, by an earlier run.
+    /// Sets the number of steps or bytes that an earlier run did; they do not count for the rate.
     fn skip(&self, _done: u64) {}
 }
 
