@@ -82,6 +82,19 @@ impl StoreFile {
         format!("{}/{}/{region}/{directory}/{name}", table.namespace(), table.name())
     }
 
+    /// Returns the length of the HFile that has the cells: as recorded, or as it is.
+    ///
+    /// `None` if the HFile is not there.
+    pub fn hfile_len(&self, tree: &dyn FileTree) -> Option<u64> {
+        self.len.or_else(|| {
+            let location = self.locate(tree).ok()?;
+            match tree.find(&location.path).ok()?? {
+                ItemKind::File { len } => Some(len),
+                _ => None,
+            }
+        })
+    }
+
     /// Returns the name of the family whose directory or list has the file.
     pub(crate) fn family_name(&self) -> &str {
         &self.place.family
