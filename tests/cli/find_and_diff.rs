@@ -1,18 +1,14 @@
 //! `hfile find` and `hfile diff`.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn hfile(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    command.args(args).current_dir(directory).output().expect("the binary runs")
-}
+use crate::command_line::hfile_in;
 
 /// Status and output.
 fn run(directory: &Path, args: &[&str]) -> (i32, String) {
-    let output = hfile(directory, args);
+    let output = hfile_in(directory, args);
     let stdout = String::from_utf8(output.stdout).expect("output is text");
     (output.status.code().expect("no signal ended it"), stdout)
 }
@@ -25,7 +21,7 @@ fn build(directory: &Path, name: &str, cells: &[(&str, &str, i64)], settings: &[
     let csv = format!("row,family,qualifier,ts,type,value,seq\n{csv}");
     std::fs::write(directory.join("cells.csv"), csv).expect("the directory is ours");
     let args = ["build", "--from", "csv", "cells.csv", "--output", name];
-    let output = hfile(directory, &[&args[..], settings].concat());
+    let output = hfile_in(directory, &[&args[..], settings].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

@@ -4,7 +4,7 @@
 //! compared with the judge's own pass over the blocks.
 
 use serde_json::{Value, json};
-use support::{judge, say};
+use support::{judge, say, unhex};
 
 use crate::command_line::{data, field, golden_cells, json, manifest};
 
@@ -99,12 +99,6 @@ fn shown_by_hbase(key: &str) -> String {
 
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let pairs = text.as_bytes().chunks(2);
-    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).expect("text"), 16);
-    pairs.map(|pair| byte(pair).expect("hex")).collect()
 }
 
 fn compare_file_info(name: &str, ours: &Value, theirs: &Value, expect: &Value) {

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use sstable::{Cell, escape};
 use support::fixtures::Fixture;
+use support::unhex;
 
 use crate::command_line::{data, directory, field, hfile, json, manifest, path, stdout, text};
 
@@ -212,12 +213,6 @@ fn compare_chunk_keys(fixture: &Fixture, shown: &[&str]) {
     shown.sort_unstable();
     expected.sort_unstable();
     assert_eq!(shown, expected, "{}", fixture.name);
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let pairs = text.as_bytes().chunks(2);
-    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).expect("text"), 16);
-    pairs.map(|pair| byte(pair).expect("hex")).collect()
 }
 
 #[test]

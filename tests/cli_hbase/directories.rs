@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::Output;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use support::copy_directory;
 
-use crate::command_line::{data, directory, hfile, path, text};
+use crate::command_line::{data, directory, objects, path, run};
 
 const TABLE: &str = "../rootdir/root/data/default/t1";
 const LOWER: &str = "../rootdir/root/data/default/t1/40ab6300693e3f01d37da6c46414d9c8";
@@ -23,18 +22,6 @@ const TRACKED: &str = "../rootdir/root/data/default/t5/1bc192e1c1ff9049e743103c3
 const LINK: &str = "ns1=t4=ea869e80a7caba94c6902edc38fe97ad-7870cbc258c3453e91d8ee4528e8f438";
 /// A reference to the upper half of a file, from row-00200 on.
 const REFERENCE: &str = "g/4844017402a04d9587a063dc65b1fcc9.54831f426c01e05355f378f3c645ed76";
-
-/// Runs a command that must exit with this status.
-fn run(status: i32, args: &[&str]) -> (String, String) {
-    let Output { status: found, stdout, stderr } = hfile(args);
-    let (out, told) = (text(&stdout), text(&stderr));
-    assert_eq!(found.code(), Some(status), "hfile {args:?}: {told}");
-    (out, told)
-}
-
-fn objects(lines: &str) -> Vec<Value> {
-    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
 
 /// Returns the cells that HBase read from a region, each as a JSON object.
 fn truth(name: &str) -> Vec<Value> {

@@ -8,19 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use support::root_directory::{RootCopy, manifest};
 
-use crate::command_line::{hfile, text};
-
-/// Runs a command that must exit with this status.
-fn run(status: i32, args: &[&str]) -> (String, String) {
-    let output = hfile(args);
-    let (out, told) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {out}{told}");
-    (out, told)
-}
-
-fn objects(lines: &str) -> Vec<Value> {
-    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
+use crate::command_line::{objects, run};
 
 fn object(line: &str) -> Value {
     let objects = objects(line);

@@ -7,19 +7,17 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use support::directory_cases::without_sequence;
 use support::root_directory::{RootCopy, data, manifest};
 
-use crate::command_line::{hfile, text};
+use crate::command_line;
 
 /// Runs a verb of a noun on a copy of the root directory; it must exit with this status.
 fn run(copy: &RootCopy, status: i32, args: &[&str]) -> (String, String) {
     let root = copy.path();
     let mut args = args.to_vec();
     args.splice(2..2, ["--root", root.to_str().expect("UTF-8")]);
-    let output = hfile(&args);
-    let (out, told) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {told}");
-    (out, told)
+    command_line::run(status, &args)
 }
 
 /// Returns the cells that HBase returned, one a line.
@@ -28,15 +26,6 @@ fn truth(file: &Value) -> String {
     let mut lines = String::new();
     GzDecoder::new(File::open(path).expect("there")).read_to_string(&mut lines).expect("gzip");
     lines
-}
-
-/// Returns the lines without the field `seq`, which the files of HBase's cells do not have.
-fn without_sequence(lines: &str) -> String {
-    let cut = |line: &str| match line.rsplit_once(",\"seq\":") {
-        Some((cell, _)) => format!("{cell}}}\n"),
-        None => format!("{line}\n"),
-    };
-    lines.lines().map(cut).collect()
 }
 
 #[test]

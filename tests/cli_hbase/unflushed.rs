@@ -1,6 +1,6 @@
 //! `hfile table` with `--with-wal` and `--wal-root`: each place of unflushed cells is read, or named.
 //!
-//! `crates/hbase-files/tests/places_of_cells.rs` has the places; `data/reports/README.md` describes the
+//! `crates/hbase-files/tests/scans/places_of_cells.rs` has the places; `data/reports/README.md` describes the
 //! root directories.
 
 use std::fs;
@@ -9,16 +9,13 @@ use std::path::Path;
 use sstable::{CellRef, CellType, SequenceId, Timestamp};
 use support::root_directory::RootCopy;
 
-use crate::command_line::{directory, failure, hfile, path, text};
+use crate::command_line::{self, directory, failure, path};
 
 /// Runs a verb of `hfile table` that must succeed; returns its output and what it told.
 fn run(root: &Path, args: &[&str]) -> (String, String) {
     let root = root.to_str().expect("text");
     let args = [&["table", args[0], "--root", root][..], &args[1..]].concat();
-    let output = hfile(&args);
-    let (out, told) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "hfile {args:?}: {told}");
-    (out, told)
+    command_line::run(0, &args)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::command_line::{data, hfile, text};
+use crate::command_line::{data, objects, run};
 
 const WITH_ENTRIES: [&str; 8] = [
     "plain.meta",
@@ -30,18 +30,6 @@ fn log(name: &str) -> String {
 
 fn log_bytes(name: &str) -> Vec<u8> {
     fs::read(data().join(log(name))).expect("committed")
-}
-
-/// Runs a command that must exit with this status.
-fn run(status: i32, args: &[&str]) -> (String, String) {
-    let output = hfile(args);
-    let (out, told) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {told}");
-    (out, told)
-}
-
-fn objects(lines: &str) -> Vec<Value> {
-    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 /// Returns the entries that HBase's reader returned.

@@ -3,18 +3,15 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-fn hfile(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    command.args(args).current_dir(directory).output().expect("the binary runs")
-}
+use crate::command_line::{hfile_in, objects};
 
 /// Returns exit status, stdout and stderr of `hfile store`.
 fn store(directory: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = hfile(directory, &[&["store"], args].concat());
+    let output = hfile_in(directory, &[&["store"], args].concat());
     let [out, error] =
         [output.stdout, output.stderr].map(|it| String::from_utf8(it).expect("text"));
     (output.status.code().expect("it ends by itself"), out, error)
@@ -26,13 +23,9 @@ fn run(directory: &Path, args: &[&str]) -> String {
     out
 }
 
-fn json(lines: &str) -> Vec<Value> {
-    lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
-}
-
 /// Returns the JSON objects of damaged parts.
 fn damaged(lines: &str) -> Vec<Value> {
-    json(lines).into_iter().filter(|part| part["ok"] == false).collect()
+    objects(lines).into_iter().filter(|part| part["ok"] == false).collect()
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {
@@ -86,7 +79,7 @@ fn store_files_that_are_not_the_listed_ones_are_refused_and_salvaged() {
     let theirs = filled(directory, "other");
     let whole = [&ours[0], &ours[1]].map(|file| fs::read(file).expect("sound"));
     let sound = run(directory, &["verify", "s", "--json"]);
-    let parts = json(&sound).into_iter().filter(|part| part["part"] == "store-file");
+    let parts = objects(&sound).into_iter().filter(|part| part["part"] == "store-file");
     assert_eq!(parts.count(), 2, "{sound}");
     let refused = |what: &str| {
         let (status, _, error) = store(directory, &["get", "s", "row1"]);
@@ -135,8 +128,8 @@ fn a_store_file_with_another_filter_is_not_the_listed_one() {
     let ours = filled(directory, "s");
     let file = ours[0].to_str().expect("text");
     let rebuild = ["filter", "rebuild", file, "--output", file, "--force", "--kind", "none"];
-    assert!(hfile(directory, &rebuild).status.success());
-    assert!(hfile(directory, &["verify", file]).status.success(), "it is a sound file");
+    assert!(hfile_in(directory, &rebuild).status.success());
+    assert!(hfile_in(directory, &["verify", file]).status.success(), "it is a sound file");
     let (status, _, error) = store(directory, &["get", "s", "row1"]);
     assert_eq!(status, 1, "{error}");
     assert!(error.contains("is not the file that the manifest lists"), "{error}");

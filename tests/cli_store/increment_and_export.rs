@@ -2,19 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-fn hfile(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    command.args(args).current_dir(directory).output().expect("the binary runs")
-}
-
-/// Runs `hfile store`, which must succeed, and returns its stdout.
-fn store(directory: &Path, args: &[&str]) -> String {
-    let output = hfile(directory, &[&["store"], args].concat());
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("output is text")
-}
+use crate::command_line::hfile_in;
+use crate::store_command::store;
 
 #[test]
 fn increment_adds_and_append_appends_to_the_stored_value() {
@@ -27,7 +18,7 @@ fn increment_adds_and_append_appends_to_the_stored_value() {
         store(directory, &["append", "s", "f", "row1", "name", suffix]);
     }
     assert!(store(directory, &["get", "s", "row1"]).contains("V: Ada Lovelace"));
-    let refused = hfile(directory, &["store", "increment", "s", "f", "row1", "name"]);
+    let refused = hfile_in(directory, &["store", "increment", "s", "f", "row1", "name"]);
     assert_eq!(refused.status.code(), Some(3), "twelve bytes are no number");
     assert!(store(directory, &["get", "s", "row1"]).contains("V: Ada Lovelace"));
 }
@@ -51,14 +42,15 @@ fn a_checkpoint_is_independent_and_an_export_has_a_file_per_split() {
     let mut rows: Vec<String> = files
         .map(|file| {
             let path = file.expect("it is there").path();
-            let cells = hfile(directory, &["cat", path.to_str().expect("text"), "--format", "csv"]);
+            let cells =
+                hfile_in(directory, &["cat", path.to_str().expect("text"), "--format", "csv"]);
             let cells = String::from_utf8(cells.stdout).expect("output is text");
             cells.lines().skip(1).map(|line| &line[..1]).collect()
         })
         .collect();
     rows.sort();
     assert_eq!(rows, ["a", "mz"], "a file for each region");
-    let again = hfile(directory, &["store", "export", "s", "out"]);
+    let again = hfile_in(directory, &["store", "export", "s", "out"]);
     assert!(!again.status.success(), "files that are there are not written over");
 }
 
@@ -101,7 +93,7 @@ fn a_failed_export_changes_nothing() {
         [("outs/new", 1), ("outs/new/of/three", 1), ("outs/shared", 1), ("outs/taken", 3)]
     {
         let before = tree(&directory.join("outs"));
-        let failed = hfile(directory, &["store", "export", "s", out]);
+        let failed = hfile_in(directory, &["store", "export", "s", out]);
         let said = String::from_utf8_lossy(&failed.stderr);
         assert_eq!(failed.status.code(), Some(status), "{out}: {said}");
         assert_eq!(

@@ -2,14 +2,13 @@
 //! while another process has the store open.
 #![cfg(unix)]
 
-use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use support::say;
+use support::{contents, say};
 
 const HFILE: &str = env!("CARGO_BIN_EXE_hfile");
 
@@ -36,19 +35,6 @@ fn filled(directory: &Path) -> String {
     store(&["flush", &place]);
     store(&["append", &place, "f", "b", "q", "in the log"]);
     place
-}
-
-fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(directory).expect("readable") {
-        let path = entry.expect("readable").path();
-        if path.is_dir() {
-            found.extend(content(&path));
-        } else {
-            found.insert(path.clone(), fs::read(&path).expect("readable"));
-        }
-    }
-    found
 }
 
 /// Runs each verb that reads, and one that writes, through `run`.
@@ -79,7 +65,7 @@ fn a_store_without_permission_to_write_can_be_read() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let place = filled(directory.path());
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).expect("ours");
-    let before = content(Path::new(&place));
+    let before = contents(Path::new(&place));
     let free = directory.path().join("free");
     fs::create_dir(&free).expect("ours");
     fs::set_permissions(&free, Permissions::from_mode(0o777)).expect("ours");
@@ -106,7 +92,7 @@ fn a_store_without_permission_to_write_can_be_read() {
         lock(0o755);
         say("read-only: 7 reads without the permission to write");
     }
-    assert_eq!(content(Path::new(&place)), before);
+    assert_eq!(contents(Path::new(&place)), before);
 }
 
 /// On a read-only mount, and on a full file system.

@@ -3,7 +3,6 @@
 //! A second opener is refused; no call hangs, and nothing outside the store is written or removed.
 #![cfg(unix)]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -13,7 +12,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use store::{Error, FamilyOptions, Get, Put, Step, Store, StoreOptions, verify};
-use support::say;
+use support::{contents, say};
 
 fn open(directory: &Path) -> store::Result<Store> {
     Store::open(directory, StoreOptions::default().auto_compaction(false))
@@ -71,20 +70,6 @@ enum Replacement {
     Device,
 }
 
-/// Returns all files below a directory with their bytes.
-fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(content(&path));
-        } else {
-            found.insert(path.clone(), fs::read(&path).unwrap());
-        }
-    }
-    found
-}
-
 /// Runs a call in a thread and returns its result; panics if the call hangs.
 fn without_hanging<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
@@ -138,14 +123,14 @@ fn links_pipes_directories_sockets_and_devices_in_place_of_files_are_refused() {
                     }
                 }
             }
-            let before = content(outside.path());
+            let before = contents(outside.path());
             let opened = store.clone();
             let error = without_hanging(move || open(&opened).map(drop)).expect_err("refused");
             let message = error_text(&error);
             assert!(message.contains(path.to_str().unwrap()), "{replacement:?}: {message}");
             assert!(message.contains("not a regular file"), "{replacement:?}: {message}");
             assert!(message.contains(what), "{replacement:?}: {message}");
-            assert_eq!(content(outside.path()), before, "{replacement:?} for {place}");
+            assert_eq!(contents(outside.path()), before, "{replacement:?} for {place}");
             let opened = store.clone();
             let options = StoreOptions::default();
             let read = without_hanging(move || Store::open_read_only(&opened, options).map(drop));
@@ -263,14 +248,14 @@ fn a_link_in_place_of_a_directory_is_not_followed() {
         // Named as a store file, so that a store would remove it from its own directory.
         fs::write(moved.join("0123456789abcdef0123456789abcdef"), "not of the store").unwrap();
         symlink(&moved, store.join(place)).unwrap();
-        let before = content(outside.path());
+        let before = contents(outside.path());
         let refused = open(&store);
         assert!(
             matches!(&refused, Err(Error::Corrupt { path, .. }) if *path == store.join(place)),
             "{refused:?}"
         );
         assert_eq!(wrong_parts(&store), [store.join("MANIFEST")]);
-        assert_eq!(content(outside.path()), before);
+        assert_eq!(contents(outside.path()), before);
     }
     // A new family is not created in a linked directory either.
     let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -20,6 +20,7 @@ use store::{
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::say;
+use support::test_store::TestStore;
 use workload::Random;
 
 fn options() -> StoreOptions {
@@ -86,9 +87,7 @@ fn a_get_finds_the_block_without_the_index() {
 
 /// Returns the counters of gets of all rows, and of as many absent rows.
 fn get_all(family: FamilyOptions) -> ReadTrace {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family).unwrap();
+    let store = TestStore::with_family(options(), family);
     for file in 0..16 {
         write(&store, (file..1_600).step_by(16), "value");
         store.flush().unwrap();
@@ -259,9 +258,7 @@ fn million_lookups(family: FamilyOptions) -> ReadTrace {
 
 #[test]
 fn a_compaction_aliases_the_slots_of_its_inputs() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options(), family());
     for file in 0..5 {
         write(&store, file * 100..file * 100 + 300, "value");
         store.flush().unwrap();
@@ -285,9 +282,7 @@ fn a_compaction_aliases_the_slots_of_its_inputs() {
 /// 200 flushes: slot numbers run out three times.
 #[test]
 fn a_map_without_free_slots_is_swept() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options(), family());
     let mut snapshots = Vec::new();
     for flush in 0..200 {
         write(&store, flush * 10..flush * 10 + 50, "value");
@@ -312,9 +307,7 @@ fn a_map_without_free_slots_is_swept() {
 
 #[test]
 fn files_after_the_64th_are_asked_by_their_filters() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options(), family());
     for file in 0..80 {
         write(&store, (file..800).step_by(80), "value");
         store.flush().unwrap();
@@ -333,9 +326,7 @@ fn files_after_the_64th_are_asked_by_their_filters() {
 
 #[test]
 fn a_map_that_does_not_fit_leaves_the_files_to_their_filters() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), options().cache_bytes(60_000)).unwrap();
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options().cache_bytes(60_000), family());
     for file in 0..12 {
         write(&store, (file * 3_000..).take(3_000), "value");
         store.flush().unwrap();
@@ -408,9 +399,7 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
 /// A map holds rows: the filter over columns is asked for one column of a row that is there.
 #[test]
 fn a_column_filter_is_still_asked() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family().bloom_type(BloomType::RowCol)).unwrap();
+    let store = TestStore::with_family(options(), family().bloom_type(BloomType::RowCol));
     write(&store, 0..500, "value");
     store.flush().unwrap();
     let get = |column| store.get_traced(&Get::row(key(250)).column("f", column)).unwrap();

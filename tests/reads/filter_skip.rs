@@ -9,6 +9,7 @@ use store::FileFate::{Denied, OutOfRange, Read, TooNew, TooOld};
 use store::{
     Durability, FamilyOptions, Get, MapMode, Put, ReadTrace, Scan, Store, StoreOptions, WriteBatch,
 };
+use support::test_store::TestStore;
 
 const FILES: u64 = 16;
 const ROWS_PER_FILE: u64 = 2_000;
@@ -106,9 +107,7 @@ fn without_a_filter_every_file_is_searched() {
 /// Three files, of times 100, 200 and 300, each with the row `m`; the last one starts after it.
 #[test]
 fn an_explanation_states_the_outcome_of_each_file() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), StoreOptions::default().auto_compaction(false));
-    let store = store.unwrap();
+    let store = TestStore::new(StoreOptions::default().auto_compaction(false));
     // The lookup in a map is counted once for all files.
     let options = FamilyOptions::default()
         .family_map(MapMode::Off)
@@ -145,10 +144,10 @@ fn an_explanation_states_the_outcome_of_each_file() {
 #[test]
 fn a_prefix_scan_skips_files_without_such_rows() {
     for (bloom_type, skipped) in [(BloomType::RowPrefixFixedLength(3), 3), (BloomType::Row, 0)] {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(directory.path(), StoreOptions::default().auto_compaction(false));
-        let store = store.unwrap();
-        store.create_family("f", FamilyOptions::default().bloom_type(bloom_type)).unwrap();
+        let store = TestStore::with_family(
+            StoreOptions::default().auto_compaction(false),
+            FamilyOptions::default().bloom_type(bloom_type),
+        );
         for file in 0..4 {
             for number in 0..50 {
                 let put = Put::new(format!("{:03}-{file}", number * 4 + file));

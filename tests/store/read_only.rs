@@ -1,7 +1,6 @@
 //! Stores that are open for reading only: on a read-only disk, on a full disk, and beside a writer
 //! that changes the store between any two calls of the reader.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use store::{
     Append, CheckAndMutate, Delete, Durability, Error, FamilyOptions, Get, Increment, Put, Result,
     Scan, Step, Store, StoreOptions, verify,
 };
+use support::contents;
 use support::disk::Disk;
 use support::read_only::ReadOnlyFiles;
 
@@ -37,20 +37,6 @@ fn filled(directory: &Path) {
     }
 }
 
-/// Returns all files below a directory with their bytes.
-fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(content(&path));
-        } else {
-            found.insert(path.clone(), fs::read(&path).unwrap());
-        }
-    }
-    found
-}
-
 fn rows(cells: impl Iterator<Item = Result<store::Cell>>) -> String {
     cells.map(|cell| String::from_utf8(cell.unwrap().row().to_vec()).unwrap()).collect()
 }
@@ -69,7 +55,7 @@ fn every_read_works_on_a_read_only_disk_and_attempts_no_write() {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path().join("store");
         filled(&place);
-        let before = content(&place);
+        let before = contents(&place);
         let files = ReadOnlyFiles::new(&place, refusal);
         let options = options().vfs(Arc::<ReadOnlyFiles>::clone(&files));
         assert!(Store::open(&place, options.clone()).is_err(), "a writer needs a writable disk");
@@ -96,7 +82,7 @@ fn every_read_works_on_a_read_only_disk_and_attempts_no_write() {
         assert!(verify(&place, &options, |_| {}).unwrap());
         drop((store, snapshot));
         assert_eq!(files.refused(), refused, "a reader attempted a write");
-        assert_eq!(content(&place), before);
+        assert_eq!(contents(&place), before);
     }
 }
 
@@ -104,7 +90,7 @@ fn every_read_works_on_a_read_only_disk_and_attempts_no_write() {
 fn each_method_that_would_write_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     filled(directory.path());
-    let before = content(directory.path());
+    let before = contents(directory.path());
     let store = Store::open_read_only(directory.path(), options()).unwrap();
     let some = || Put::new("a").column("f", "n", "1");
     let claim = CheckAndMutate::new("a").if_not_exists("f", "n").put(some());
@@ -135,7 +121,7 @@ fn each_method_that_would_write_is_refused_by_name() {
     }
     assert_eq!(scanned(&store), "abcdef");
     drop(store);
-    assert_eq!(content(directory.path()), before);
+    assert_eq!(contents(directory.path()), before);
     let nothing = tempfile::tempdir().unwrap();
     let missing = Store::open_read_only(nothing.path(), options());
     assert!(matches!(missing, Err(Error::Missing { .. })));

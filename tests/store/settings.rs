@@ -15,6 +15,7 @@ use store::{
     Put, Store, StoreOptions, WriteBatch,
 };
 use support::disk::Disk;
+use support::test_store::TestStore;
 
 const ROWS: u32 = 120;
 
@@ -356,8 +357,7 @@ fn a_filter_that_is_refused_now_is_left_out_and_stats_say_so() {
 
 #[test]
 fn a_file_whose_rows_make_its_filter_impossible_is_written_without_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), quiet()).unwrap();
+    let store = TestStore::new(quiet());
     let rate = ErrorRate::new(2.4e-9).unwrap();
     let filter = Some((FilterKind::SplitBlock, Sizing::ErrorRate(rate)));
     store.create_family("f", FamilyOptions::default().filter(filter)).unwrap();

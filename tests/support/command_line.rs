@@ -22,6 +22,19 @@ pub(crate) fn hfile(args: &[&str]) -> Output {
     command(args).output().expect("the binary runs")
 }
 
+/// Runs a command in a directory.
+pub(crate) fn hfile_in(directory: &Path, args: &[&str]) -> Output {
+    command(args).current_dir(directory).output().expect("the binary runs")
+}
+
+/// Runs a command that must exit with this status, and returns stdout and stderr.
+pub(crate) fn run(status: i32, args: &[&str]) -> (String, String) {
+    let output = hfile(args);
+    let (out, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {out}{told}");
+    (out, told)
+}
+
 /// Runs a command that must exit with status 0, and returns its output.
 pub(crate) fn stdout(args: &[&str]) -> String {
     let output = hfile(args);
@@ -38,6 +51,11 @@ pub(crate) fn failure(args: &[&str]) -> (i32, String) {
 
 pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&stdout(args)).expect("one JSON object")
+}
+
+/// Parses lines of JSON.
+pub(crate) fn objects(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -31,8 +31,6 @@ pub fn cases() -> impl Iterator<Item = &'static DirectoryCase> {
 pub struct DirectoryCase {
     /// What is special, as a part of a sentence: "a log has no bytes". Also names directories.
     pub name: &'static str,
-    /// The root directory that is changed.
-    pub base: Base,
     /// Changes the copy, whose path it gets.
     pub change: fn(&Path),
     /// The table or snapshot that is read.
@@ -57,6 +55,8 @@ pub enum Base {
 /// What is read, and the cells that HBase returns for the unchanged copy.
 #[derive(Clone, Copy, Debug)]
 pub struct CasePlace {
+    /// The root directory.
+    pub base: Base,
     /// The name of the table or snapshot.
     pub name: &'static str,
     /// Whether it is a snapshot.
@@ -79,27 +79,55 @@ pub enum Outcome {
 }
 
 /// Table `walt` of the small roots, with its logs.
-pub const WALT: CasePlace =
-    CasePlace { name: "walt", is_snapshot: false, with_logs: true, cells: "walt.cells.ndjson.gz" };
+pub const WALT: CasePlace = CasePlace {
+    base: Base::Walt,
+    name: "walt",
+    is_snapshot: false,
+    with_logs: true,
+    cells: "walt.cells.ndjson.gz",
+};
 /// Table `walt` after its log was split to HFiles.
-pub const RECOVERED: CasePlace = CasePlace { cells: "recovered-hfiles.cells.ndjson.gz", ..WALT };
+pub const RECOVERED: CasePlace =
+    CasePlace { base: Base::RecoveredHFiles, cells: "recovered-hfiles.cells.ndjson.gz", ..WALT };
 /// Table `t1` of the large root, with its logs.
-pub const T1: CasePlace =
-    CasePlace { name: "t1", is_snapshot: false, with_logs: true, cells: "t1.live.ndjson.gz" };
+pub const T1: CasePlace = CasePlace {
+    base: Base::Snapshots,
+    name: "t1",
+    is_snapshot: false,
+    with_logs: true,
+    cells: "t1.live.ndjson.gz",
+};
 
 /// Table `t5` of the large root, which keeps lists of its files.
-pub const T5: CasePlace =
-    CasePlace { name: "t5", is_snapshot: false, with_logs: true, cells: "s8.cells.ndjson.gz" };
+pub const T5: CasePlace = CasePlace {
+    base: Base::Snapshots,
+    name: "t5",
+    is_snapshot: false,
+    with_logs: true,
+    cells: "s8.cells.ndjson.gz",
+};
 
 /// Returns a snapshot of the large root and the file of its cells.
 pub const fn snapshot(name: &'static str, cells: &'static str) -> CasePlace {
-    CasePlace { name, is_snapshot: true, with_logs: false, cells }
+    CasePlace { base: Base::Snapshots, name, is_snapshot: true, with_logs: false, cells }
+}
+
+impl CasePlace {
+    /// Returns a case that `verify` must call sound.
+    const fn case(self, name: &'static str, change: fn(&Path), outcome: Outcome) -> DirectoryCase {
+        DirectoryCase { name, change, place: self, outcome, verify: None }
+    }
 }
 
 impl DirectoryCase {
+    /// Adds what `verify` must report.
+    const fn verify(self, text: &'static str) -> Self {
+        Self { verify: Some(text), ..self }
+    }
+
     /// Returns the time at which HBase returned the cells, in milliseconds since 1970.
     pub const fn now(&self) -> i64 {
-        match self.base {
+        match self.place.base {
             Base::Snapshots => 1_795_412_744_014,
             Base::Walt | Base::RecoveredHFiles => 1_795_625_000_000,
         }
@@ -111,7 +139,7 @@ impl DirectoryCase {
     ///
     /// If the disk does not take it.
     pub fn copy(&self) -> RootCopy {
-        let copy = match self.base {
+        let copy = match self.place.base {
             Base::Snapshots => RootCopy::new(),
             Base::Walt => RootCopy::walt(),
             Base::RecoveredHFiles => RootCopy::recovered_hfiles(),
@@ -126,7 +154,7 @@ impl DirectoryCase {
     ///
     /// If the file cannot be read.
     pub fn cells(&self) -> String {
-        let directory = match self.base {
+        let directory = match self.place.base {
             Base::Snapshots => data(),
             Base::Walt | Base::RecoveredHFiles => reports(),
         };

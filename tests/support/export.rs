@@ -13,7 +13,7 @@ use serde_json::Value;
 use support::root_directory::{self, RootCopy};
 use tempfile::TempDir;
 
-use crate::command_line::{command, hfile, text};
+use crate::command_line::{self, command};
 
 /// A root directory, and a place for exports.
 pub(crate) struct Exports {
@@ -57,10 +57,7 @@ impl Exports {
     ) -> (String, String) {
         let arguments = self.arguments(snapshot, out, more);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let output = hfile(&arguments);
-        let (out, told) = (text(&output.stdout), text(&output.stderr));
-        assert_eq!(output.status.code(), Some(status), "hfile {arguments:?}: {told}");
-        (out, told)
+        command_line::run(status, &arguments)
     }
 
     /// Starts to export a snapshot as cells.

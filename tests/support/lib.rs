@@ -20,11 +20,13 @@ pub mod root_directory;
 pub mod sound;
 pub mod spec;
 pub mod store_parts;
+pub mod test_store;
 pub mod ways;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Prints a line also when the test passes and its output is captured.
 pub fn say(what: &str) {
@@ -51,6 +53,24 @@ pub fn copy_directory(from: &Path, to: &Path) {
     }
 }
 
+/// Returns all files below a directory, with their bytes.
+///
+/// # Panics
+///
+/// If a file cannot be read.
+pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(directory).expect("there") {
+        let path = entry.expect("listed").path();
+        if path.is_dir() {
+            found.extend(contents(&path));
+        } else {
+            found.insert(path.clone(), std::fs::read(&path).expect("readable"));
+        }
+    }
+    found
+}
+
 /// Returns the CRC-32 of bytes.
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
@@ -62,6 +82,16 @@ pub fn hex(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}"); // Writing to a string cannot fail.
         hex
     })
+}
+
+/// Returns the bytes of hex digits.
+///
+/// # Panics
+///
+/// If the text is something else.
+pub fn unhex(text: &str) -> Vec<u8> {
+    let digits = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal");
+    (0..text.len()).step_by(2).map(digits).collect()
 }
 
 /// The example of the workspace's README, as a doctest. No crate has it, because a package contains

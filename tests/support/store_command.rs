@@ -1,14 +1,15 @@
 //! Runs `hfile store` in a directory of the test.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
+use crate::command_line::hfile_in;
+
 /// Runs `hfile store` in a directory.
 pub(crate) fn hfile(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    command.arg("store").args(args).current_dir(directory).output().expect("the binary runs")
+    hfile_in(directory, &[&["store"], args].concat())
 }
 
 /// Runs `hfile store`, which must succeed, and returns its stdout.

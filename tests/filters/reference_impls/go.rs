@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use foreign_filters::{GoCuckoo, NotGoCuckoo, Placement};
-use support::{hex, say};
+use support::{hex, say, unhex};
 use workload::Random;
 
 const SETS: usize = 1_000;
@@ -92,11 +92,6 @@ impl Drop for Go {
         drop(self.questions.take());
         let _ = self.process.wait(); // Its stdin is closed, so it exits.
     }
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digit = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal");
-    (0..text.len()).step_by(2).map(digit).collect()
 }
 
 /// Returns a key of up to 80 bytes, for all branches of the hash, sometimes the empty key.

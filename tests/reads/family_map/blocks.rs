@@ -67,10 +67,11 @@ fn explain_shows_the_block_that_the_map_named() {
 /// The output of a compaction has other blocks than the files whose slots it has got.
 #[test]
 fn the_block_numbers_of_replaced_files_are_ignored() {
-    let directory = tempfile::tempdir().unwrap();
     // Half of the cache has room for one map, so none with the blocks of the output is made.
-    let store = Store::open(directory.path(), options().cache_bytes(180_000)).unwrap();
-    store.create_family("f", of_blocks().bloom_type(BloomType::None)).unwrap();
+    let store = TestStore::with_family(
+        options().cache_bytes(180_000),
+        of_blocks().bloom_type(BloomType::None),
+    );
     for file in 0..4 {
         write(&store, (file * 3_000..).take(3_000), "value");
         store.flush().unwrap();
@@ -87,9 +88,7 @@ fn the_block_numbers_of_replaced_files_are_ignored() {
 
 #[test]
 fn a_compaction_inserts_the_blocks_of_its_output() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", of_blocks()).unwrap();
+    let store = TestStore::with_family(options(), of_blocks());
     for file in 0..5 {
         write(&store, file * 100..file * 100 + 300, "value");
         store.flush().unwrap();
@@ -144,9 +143,7 @@ fn a_get_of_a_large_index_with_a_full_cache_reads_one_block() {
 
 #[test]
 fn the_store_makes_a_map_for_two_files_and_drops_it_for_one() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", FamilyOptions::default()).unwrap();
+    let store = TestStore::with_family(options(), FamilyOptions::default());
     for file in 0..8_u64 {
         let map = store.stats().families[0].map;
         assert_eq!(map.map(|map| map.covered_files), (file > 1).then_some(file));
@@ -207,9 +204,7 @@ fn the_files_of_a_reopened_store_are_read_once_gets_have_asked_as_many_filters()
 
 #[test]
 fn an_altered_mode_is_followed() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options(), family());
     for file in 0..3 {
         write(&store, file * 100..file * 100 + 300, "value");
         store.flush().unwrap();

@@ -138,9 +138,7 @@ fn a_snapshot_keeps_the_filters_that_it_asks() {
 /// Only 64 files can be covered: the filters of the others stay.
 #[test]
 fn filters_of_uncovered_files_stay_in_memory() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), options().pin_filters(true)).unwrap();
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options().pin_filters(true), family());
     let mut of_a_file = Vec::new();
     for file in 0..70 {
         write(&store, (file..7_000).step_by(70), "value");

@@ -9,8 +9,7 @@ const ROWS: u64 = 40;
 #[test]
 fn every_version_of_a_row_in_70_files_is_found_newest_first() {
     for map in [MapMode::Files, MapMode::Blocks] {
-        let directory = tempfile::tempdir().unwrap();
-        let store = open(directory.path());
+        let store = TestStore::new(options());
         let family = family().versions(1_000).family_map(map);
         store.create_family("f", family.clone()).unwrap();
         let mut snapshots = Vec::new();

@@ -56,9 +56,7 @@ fn a_file_that_could_not_be_read_once_is_covered_later() {
 
 #[test]
 fn rebuilds_are_counted_with_their_time() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options(), family());
     let counts = || {
         let stats = store.stats();
         assert_eq!(covered(&store), stats.families[0].files, "{stats:?}");
@@ -93,9 +91,7 @@ fn rebuilds_are_counted_with_their_time() {
 /// The snapshot keeps the old map in the budget, so that there is no room for its copy.
 #[test]
 fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), options().cache_bytes(220_000)).unwrap();
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options().cache_bytes(220_000), family());
     write(&store, 0..10_000, "value");
     store.flush().unwrap();
     let snapshot = store.snapshot();
@@ -125,8 +121,7 @@ fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
 #[test]
 fn a_map_without_room_for_growth_is_made_where_a_larger_one_does_not_fit() {
     for (mode, cache_bytes) in [(MapMode::Files, 125_000), (MapMode::Blocks, 240_000)] {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(directory.path(), options().cache_bytes(cache_bytes)).unwrap();
+        let store = TestStore::new(options().cache_bytes(cache_bytes));
         let family = FamilyOptions::default().family_map(mode);
         store.create_family("f", family.bloom_type(BloomType::None)).unwrap();
         write(&store, 0..20_000, "value");
@@ -141,9 +136,7 @@ fn a_map_without_room_for_growth_is_made_where_a_larger_one_does_not_fit() {
 /// The budget has room for one map: the old one is dropped before the new one is built.
 #[test]
 fn a_map_is_replaced_where_two_do_not_fit() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), options().cache_bytes(220_000)).unwrap();
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options().cache_bytes(220_000), family());
     write(&store, 0..10_000, "value");
     store.flush().unwrap();
     assert!(map_stats(&store).bytes > 75_000);
@@ -161,9 +154,7 @@ fn a_map_is_replaced_where_two_do_not_fit() {
 
 #[test]
 fn the_first_map_is_sized_by_rows() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    store.create_family("f", family()).unwrap();
+    let store = TestStore::with_family(options(), family());
     let mut batch = WriteBatch::new();
     for (row, column) in (0..100).flat_map(|row| (0..200).map(move |column| (row, column))) {
         batch.put(Put::new(key(row)).column("f", format!("{column}"), "value"));
@@ -185,8 +176,7 @@ fn the_first_map_is_sized_by_rows() {
 /// The flush of the other family has more rows than its map has room for.
 #[test]
 fn dropping_a_family_leaves_the_others_covered() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
+    let store = TestStore::new(options());
     for name in ["f", "g"] {
         store.create_family(name, family()).unwrap();
     }

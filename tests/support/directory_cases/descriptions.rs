@@ -3,85 +3,62 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Base::{Snapshots, Walt};
 use super::{DirectoryCase, Outcome, T5, WALT};
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
-    DirectoryCase {
-        name: "a newer description of the table is cut off",
-        base: Walt,
-        change: cut_newer_description,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning(
+    WALT.case(
+        "a newer description of the table is cut off",
+        cut_newer_description,
+        Outcome::CellsAndWarning(
             "has 414 bytes, and 686 by its name: it was cut off; HBase takes the one before",
         ),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the only description of the table is cut off",
-        base: Walt,
-        change: cut_description,
-        place: WALT,
-        outcome: Outcome::Error("has 414 bytes, and 686 by its name: it was cut off"),
-        verify: Some("it was cut off"),
-    },
-    DirectoryCase {
-        name: "a newer description of the table is damaged",
-        base: Walt,
-        change: damaged_newer_description,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("HBase takes the one before"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the description of the table is followed by other bytes",
-        base: Walt,
-        change: longer_description,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("has 690 bytes, and 686 by its name"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a list of files is left in a table that does not use lists",
-        base: Walt,
-        change: stale_list,
-        place: WALT,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a table that lists its files has lost a list",
-        base: Snapshots,
-        change: no_list,
-        place: T5,
-        outcome: Outcome::Error("the list of the family's store file tracker is missing"),
-        verify: Some("the list of the family's store file tracker is missing"),
-    },
-    DirectoryCase {
-        name: "the newest list of files is damaged",
-        base: Snapshots,
-        change: damaged_list,
-        place: T5,
-        outcome: Outcome::Error("checksum mismatch"),
-        verify: Some("checksum mismatch"),
-    },
-    DirectoryCase {
-        name: "the newest list of files is cut off",
-        base: Snapshots,
-        change: cut_list,
-        place: T5,
-        outcome: Outcome::CellsAndWarning("f1: is cut off: HBase passes it over and reads f2"),
-        verify: Some("is cut off"),
-    },
-    DirectoryCase {
-        name: "the newest list of files is of a newer version",
-        base: Snapshots,
-        change: list_of_a_newer_version,
-        place: T5,
-        outcome: Outcome::Error("a tracker file of version 2"),
-        verify: Some("a tracker file of version 2"),
-    },
+    ),
+    WALT.case(
+        "the only description of the table is cut off",
+        cut_description,
+        Outcome::Error("has 414 bytes, and 686 by its name: it was cut off"),
+    )
+    .verify("it was cut off"),
+    WALT.case(
+        "a newer description of the table is damaged",
+        damaged_newer_description,
+        Outcome::CellsAndWarning("HBase takes the one before"),
+    ),
+    WALT.case(
+        "the description of the table is followed by other bytes",
+        longer_description,
+        Outcome::CellsAndWarning("has 690 bytes, and 686 by its name"),
+    ),
+    WALT.case(
+        "a list of files is left in a table that does not use lists",
+        stale_list,
+        Outcome::Cells,
+    ),
+    T5.case(
+        "a table that lists its files has lost a list",
+        no_list,
+        Outcome::Error("the list of the family's store file tracker is missing"),
+    )
+    .verify("the list of the family's store file tracker is missing"),
+    T5.case(
+        "the newest list of files is damaged",
+        damaged_list,
+        Outcome::Error("checksum mismatch"),
+    )
+    .verify("checksum mismatch"),
+    T5.case(
+        "the newest list of files is cut off",
+        cut_list,
+        Outcome::CellsAndWarning("f1: is cut off: HBase passes it over and reads f2"),
+    )
+    .verify("is cut off"),
+    T5.case(
+        "the newest list of files is of a newer version",
+        list_of_a_newer_version,
+        Outcome::Error("a tracker file of version 2"),
+    )
+    .verify("a tracker file of version 2"),
 ];
 
 /// Returns the directory of the descriptions of table `walt`.

@@ -3,99 +3,79 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Base::Snapshots;
 use super::{DirectoryCase, Outcome, T1, T5, snapshot};
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
-    DirectoryCase {
-        name: "the parent of a split is in the archive, and its daughters have references",
-        base: Snapshots,
-        change: archive_parent,
-        place: T1,
-        outcome: Outcome::CellsAndWarning("HBase looks for the HFile of the reference only at"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "an HFile of another family is in the directory of a family",
-        base: Snapshots,
-        change: add_file_of_another_family,
-        place: T1,
-        outcome: Outcome::Error("has cells of family f2, in the place of a file of f1"),
-        verify: Some("has cells of family f2, in the place of a file of f1"),
-    },
-    DirectoryCase {
-        name: "an HFile of another region is in the directory of a family",
-        base: Snapshots,
-        change: add_file_of_another_region,
-        place: T1,
-        outcome: Outcome::Error("has rows outside of its region"),
-        verify: Some("has rows outside of its region"),
-    },
-    DirectoryCase {
-        name: "a reference leads to an HFile of another region",
-        base: Snapshots,
-        change: replace_referred_file,
-        place: T1,
-        outcome: Outcome::Error("has rows outside of the half of it"),
-        verify: Some("has rows outside of the half of it"),
-    },
-    DirectoryCase {
-        name: "a family has an HFile and a link to it",
-        base: Snapshots,
-        change: add_link_to_own_file,
-        place: T1,
-        outcome: Outcome::Error("another store file of the family has the same cells"),
-        verify: Some("another store file of the family has the same cells"),
-    },
-    DirectoryCase {
-        name: "an HFile of a snapshot has another length",
-        base: Snapshots,
-        change: replace_file_of_snapshot,
-        place: snapshot("s6", "s6.cells.ndjson.gz"),
-        outcome: Outcome::Error("has 5507 bytes; 8336 are recorded"),
-        verify: Some("has 5507 bytes; 8336 are recorded"),
-    },
-    DirectoryCase {
-        name: "an HFile that a tracker lists has another length",
-        base: Snapshots,
-        change: replace_tracked_file,
-        place: T5,
-        outcome: Outcome::Error("has 5180 bytes; 8155 are recorded"),
-        verify: Some("has 5180 bytes; 8155 are recorded"),
-    },
-    DirectoryCase {
-        name: "a manifest lists a store file twice",
-        base: Snapshots,
-        change: list_file_twice,
-        place: snapshot("s1", "s1.cells.ndjson.gz"),
-        outcome: Outcome::Error("is listed twice"),
-        verify: Some("is listed twice"),
-    },
-    DirectoryCase {
-        name: "a manifest lists a family of a region twice",
-        base: Snapshots,
-        change: list_family_twice,
-        place: snapshot("s1", "s1.cells.ndjson.gz"),
-        outcome: Outcome::Error("lists the family f1 twice"),
-        verify: Some("lists the family f1 twice"),
-    },
-    DirectoryCase {
-        name: "the directory of a family is a symbolic link out of the root",
-        base: Snapshots,
-        change: family_outside,
-        place: T1,
-        outcome: Outcome::Error("out of the root directory"),
-        verify: Some("out of the root directory"),
-    },
-    DirectoryCase {
-        name: "the archive is a symbolic link out of the root",
-        base: Snapshots,
-        change: archive_outside,
-        place: snapshot("s6", "s6.cells.ndjson.gz"),
-        outcome: Outcome::Error("out of the root directory"),
-        verify: Some("out of the root directory"),
-    },
+    T1.case(
+        "the parent of a split is in the archive, and its daughters have references",
+        archive_parent,
+        Outcome::CellsAndWarning("HBase looks for the HFile of the reference only at"),
+    ),
+    T1.case(
+        "an HFile of another family is in the directory of a family",
+        add_file_of_another_family,
+        Outcome::Error("has cells of family f2, in the place of a file of f1"),
+    )
+    .verify("has cells of family f2, in the place of a file of f1"),
+    T1.case(
+        "an HFile of another region is in the directory of a family",
+        add_file_of_another_region,
+        Outcome::Error("has rows outside of its region"),
+    )
+    .verify("has rows outside of its region"),
+    T1.case(
+        "a reference leads to an HFile of another region",
+        replace_referred_file,
+        Outcome::Error("has rows outside of the half of it"),
+    )
+    .verify("has rows outside of the half of it"),
+    T1.case(
+        "a family has an HFile and a link to it",
+        add_link_to_own_file,
+        Outcome::Error("another store file of the family has the same cells"),
+    )
+    .verify("another store file of the family has the same cells"),
+    snapshot("s6", "s6.cells.ndjson.gz")
+        .case(
+            "an HFile of a snapshot has another length",
+            replace_file_of_snapshot,
+            Outcome::Error("has 5507 bytes; 8336 are recorded"),
+        )
+        .verify("has 5507 bytes; 8336 are recorded"),
+    T5.case(
+        "an HFile that a tracker lists has another length",
+        replace_tracked_file,
+        Outcome::Error("has 5180 bytes; 8155 are recorded"),
+    )
+    .verify("has 5180 bytes; 8155 are recorded"),
+    snapshot("s1", "s1.cells.ndjson.gz")
+        .case(
+            "a manifest lists a store file twice",
+            list_file_twice,
+            Outcome::Error("is listed twice"),
+        )
+        .verify("is listed twice"),
+    snapshot("s1", "s1.cells.ndjson.gz")
+        .case(
+            "a manifest lists a family of a region twice",
+            list_family_twice,
+            Outcome::Error("lists the family f1 twice"),
+        )
+        .verify("lists the family f1 twice"),
+    T1.case(
+        "the directory of a family is a symbolic link out of the root",
+        family_outside,
+        Outcome::Error("out of the root directory"),
+    )
+    .verify("out of the root directory"),
+    snapshot("s6", "s6.cells.ndjson.gz")
+        .case(
+            "the archive is a symbolic link out of the root",
+            archive_outside,
+            Outcome::Error("out of the root directory"),
+        )
+        .verify("out of the root directory"),
 ];
 
 /// The upper daughter of a split in table t1, with rows from row-01500 to row-02000.

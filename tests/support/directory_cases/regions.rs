@@ -3,193 +3,124 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Base::Walt;
 use super::{DirectoryCase, Outcome, WALT};
 use crate::meta_log::{MetaPut, RegionKeys, put_in_meta};
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
-    DirectoryCase {
-        name: "the directories of two daughters are left of a split that was rolled back",
-        base: Walt,
-        change: leave_daughters,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning(
-            "hbase:meta does not have the region, which was left out",
-        ),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a directory without a description is left that hbase:meta does not have",
-        base: Walt,
-        change: leave_directory_without_description,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning(
-            "hbase:meta does not have the region, which was left out",
-        ),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "hbase:meta has an empty description of a region",
-        base: Walt,
-        change: empty_description_in_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("has no readable info:regioninfo"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "hbase:meta has an unreadable description of a region",
-        base: Walt,
-        change: unreadable_description_in_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("has no readable info:regioninfo"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "hbase:meta has the description of another region",
-        base: Walt,
-        change: description_of_another_region_in_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("has no readable info:regioninfo"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "hbase:meta has an empty description, and daughters are left",
-        base: Walt,
-        change: empty_description_and_leftover_daughters,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning(
-            "hbase:meta does not have the region, which was left out",
-        ),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "hbase:meta has only the state of a leftover daughter",
-        base: Walt,
-        change: row_without_description,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("has no readable info:regioninfo"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "hbase:meta has only the state of a region without a directory",
-        base: Walt,
-        change: row_without_directory,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("has no readable info:regioninfo"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "hbase:meta has states and replicas, and the table is disabled",
-        base: Walt,
-        change: states_in_meta,
-        place: WALT,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a region has no description file",
-        base: Walt,
-        change: no_description_file,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning(
+    WALT.case(
+        "the directories of two daughters are left of a split that was rolled back",
+        leave_daughters,
+        Outcome::CellsAndWarning("hbase:meta does not have the region, which was left out"),
+    ),
+    WALT.case(
+        "a directory without a description is left that hbase:meta does not have",
+        leave_directory_without_description,
+        Outcome::CellsAndWarning("hbase:meta does not have the region, which was left out"),
+    ),
+    WALT.case(
+        "hbase:meta has an empty description of a region",
+        empty_description_in_meta,
+        Outcome::CellsAndWarning("has no readable info:regioninfo"),
+    ),
+    WALT.case(
+        "hbase:meta has an unreadable description of a region",
+        unreadable_description_in_meta,
+        Outcome::CellsAndWarning("has no readable info:regioninfo"),
+    ),
+    WALT.case(
+        "hbase:meta has the description of another region",
+        description_of_another_region_in_meta,
+        Outcome::CellsAndWarning("has no readable info:regioninfo"),
+    ),
+    WALT.case(
+        "hbase:meta has an empty description, and daughters are left",
+        empty_description_and_leftover_daughters,
+        Outcome::CellsAndWarning("hbase:meta does not have the region, which was left out"),
+    ),
+    WALT.case(
+        "hbase:meta has only the state of a leftover daughter",
+        row_without_description,
+        Outcome::CellsAndWarning("has no readable info:regioninfo"),
+    ),
+    WALT.case(
+        "hbase:meta has only the state of a region without a directory",
+        row_without_directory,
+        Outcome::CellsAndWarning("has no readable info:regioninfo"),
+    ),
+    WALT.case(
+        "hbase:meta has states and replicas, and the table is disabled",
+        states_in_meta,
+        Outcome::Cells,
+    ),
+    WALT.case(
+        "a region has no description file",
+        no_description_file,
+        Outcome::CellsAndWarning(
             "the description of the region is missing; the one in hbase:meta was read",
         ),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the description file of a region is empty",
-        base: Walt,
-        change: empty_description_file,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("the one in hbase:meta was read"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the description file of a region is that of another one",
-        base: Walt,
-        change: description_file_of_another_region,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("the one in hbase:meta was read"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the description file of a region has another end key",
-        base: Walt,
-        change: other_end_in_description_file,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("by hbase:meta, which decides"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a region has neither a description file nor one in hbase:meta",
-        base: Walt,
-        change: no_description_at_all,
-        place: WALT,
-        outcome: Outcome::Error("the description of the region is missing"),
-        verify: Some("the description of the region is missing"),
-    },
-    DirectoryCase {
-        name: "there is no hbase:meta",
-        base: Walt,
-        change: no_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("is missing; the key ranges of the directories decide"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "there is no log of hbase:meta",
-        base: Walt,
-        change: no_log_of_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("the root directory has no log of it"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the log of hbase:meta has no entry",
-        base: Walt,
-        change: log_of_meta_without_entries,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning(
+    ),
+    WALT.case(
+        "the description file of a region is empty",
+        empty_description_file,
+        Outcome::CellsAndWarning("the one in hbase:meta was read"),
+    ),
+    WALT.case(
+        "the description file of a region is that of another one",
+        description_file_of_another_region,
+        Outcome::CellsAndWarning("the one in hbase:meta was read"),
+    ),
+    WALT.case(
+        "the description file of a region has another end key",
+        other_end_in_description_file,
+        Outcome::CellsAndWarning("by hbase:meta, which decides"),
+    ),
+    WALT.case(
+        "a region has neither a description file nor one in hbase:meta",
+        no_description_at_all,
+        Outcome::Error("the description of the region is missing"),
+    )
+    .verify("the description of the region is missing"),
+    WALT.case(
+        "there is no hbase:meta",
+        no_meta,
+        Outcome::CellsAndWarning("is missing; the key ranges of the directories decide"),
+    ),
+    WALT.case(
+        "there is no log of hbase:meta",
+        no_log_of_meta,
+        Outcome::CellsAndWarning("the root directory has no log of it"),
+    ),
+    WALT.case(
+        "the log of hbase:meta has no entry",
+        log_of_meta_without_entries,
+        Outcome::CellsAndWarning(
             "has no region of the table; the key ranges of the directories decide",
         ),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the log of hbase:meta is damaged",
-        base: Walt,
-        change: damaged_log_of_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("meta: cannot be read: "),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the log of hbase:meta is cut off",
-        base: Walt,
-        change: cut_log_of_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("the last changes of hbase:meta may be missing"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the description of hbase:meta is damaged",
-        base: Walt,
-        change: damaged_schema_of_meta,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("meta: cannot be read: "),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "the region of hbase:meta has no description file, and daughters are left",
-        base: Walt,
-        change: |root| {
+    ),
+    WALT.case(
+        "the log of hbase:meta is damaged",
+        damaged_log_of_meta,
+        Outcome::CellsAndWarning("meta: cannot be read: "),
+    ),
+    WALT.case(
+        "the log of hbase:meta is cut off",
+        cut_log_of_meta,
+        Outcome::CellsAndWarning("the last changes of hbase:meta may be missing"),
+    ),
+    WALT.case(
+        "the description of hbase:meta is damaged",
+        damaged_schema_of_meta,
+        Outcome::CellsAndWarning("meta: cannot be read: "),
+    ),
+    WALT.case(
+        "the region of hbase:meta has no description file, and daughters are left",
+        |root| {
             no_description_file_of_meta(root);
             leave_daughters(root);
         },
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("the region of hbase:meta always has the same"),
-        verify: None,
-    },
+        Outcome::CellsAndWarning("the region of hbase:meta always has the same"),
+    ),
 ];
 
 /// The regions of table `walt`: before the row `k`, and from it on.

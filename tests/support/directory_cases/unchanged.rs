@@ -3,91 +3,44 @@
 use std::fs;
 use std::path::Path;
 
-use super::Base::{RecoveredHFiles, Snapshots, Walt};
 use super::{DirectoryCase, Outcome, RECOVERED, T1, T5, WALT, snapshot};
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
-    DirectoryCase {
-        name: "nothing is changed",
-        base: Walt,
-        change: nothing,
-        place: WALT,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "nothing is changed in a table with splits, bulk loads and logs",
-        base: Snapshots,
-        change: nothing,
-        place: T1,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "nothing is changed in a snapshot with references to links",
-        base: Snapshots,
-        change: nothing,
-        place: snapshot("s10", "s10.cells.ndjson.gz"),
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "nothing is changed in a table that lists its files",
-        base: Snapshots,
-        change: nothing,
-        place: T5,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a log was split to HFiles",
-        base: RecoveredHFiles,
-        change: nothing,
-        place: RECOVERED,
-        outcome: Outcome::CellsAndWarning("is missing; the key ranges of the directories decide"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a recovered HFile has no bytes beside the others",
-        base: RecoveredHFiles,
-        change: empty_recovered_hfile,
-        place: RECOVERED,
-        outcome: Outcome::CellsAndWarning("the recovered HFile has no bytes"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "recovered edits are where HBase 2.1 wrote them",
-        base: Walt,
-        change: edits_of_version_2_1,
-        place: WALT,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "there is no directory of logs",
-        base: Walt,
-        change: no_logs,
-        place: WALT,
-        outcome: Outcome::Error("hbase.wal.dir"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a log has no bytes",
-        base: Walt,
-        change: empty_log,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("the log has no bytes"),
-        verify: None,
-    },
-    DirectoryCase {
-        name: "there are logs that HBase could not read",
-        base: Walt,
-        change: corrupt_log,
-        place: WALT,
-        outcome: Outcome::CellsAndWarning("corrupt: has logs that HBase could not read"),
-        verify: None,
-    },
+    WALT.case("nothing is changed", nothing, Outcome::Cells),
+    T1.case(
+        "nothing is changed in a table with splits, bulk loads and logs",
+        nothing,
+        Outcome::Cells,
+    ),
+    snapshot("s10", "s10.cells.ndjson.gz").case(
+        "nothing is changed in a snapshot with references to links",
+        nothing,
+        Outcome::Cells,
+    ),
+    T5.case("nothing is changed in a table that lists its files", nothing, Outcome::Cells),
+    RECOVERED.case(
+        "a log was split to HFiles",
+        nothing,
+        Outcome::CellsAndWarning("is missing; the key ranges of the directories decide"),
+    ),
+    RECOVERED.case(
+        "a recovered HFile has no bytes beside the others",
+        empty_recovered_hfile,
+        Outcome::CellsAndWarning("the recovered HFile has no bytes"),
+    ),
+    WALT.case(
+        "recovered edits are where HBase 2.1 wrote them",
+        edits_of_version_2_1,
+        Outcome::Cells,
+    ),
+    WALT.case("there is no directory of logs", no_logs, Outcome::Error("hbase.wal.dir")),
+    WALT.case("a log has no bytes", empty_log, Outcome::CellsAndWarning("the log has no bytes")),
+    WALT.case(
+        "there are logs that HBase could not read",
+        corrupt_log,
+        Outcome::CellsAndWarning("corrupt: has logs that HBase could not read"),
+    ),
 ];
 
 /// A region of `walt`.

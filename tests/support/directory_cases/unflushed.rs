@@ -3,36 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Base::Walt;
 use super::{DirectoryCase, Outcome, WALT};
 use crate::protobuf::varint;
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
-    DirectoryCase {
-        name: "an entry of a log writes a cell twice",
-        base: Walt,
-        change: write_twice,
-        place: WALT,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "a log is of the codec of Phoenix",
-        base: Walt,
-        change: name_phoenix,
-        place: WALT,
-        outcome: Outcome::Cells,
-        verify: None,
-    },
-    DirectoryCase {
-        name: "an entry of a log is damaged",
-        base: Walt,
-        change: damage,
-        place: WALT,
-        outcome: Outcome::Error("damaged at offset"),
-        verify: Some("store files may be lost unnoticed"),
-    },
+    WALT.case("an entry of a log writes a cell twice", write_twice, Outcome::Cells),
+    WALT.case("a log is of the codec of Phoenix", name_phoenix, Outcome::Cells),
+    WALT.case("an entry of a log is damaged", damage, Outcome::Error("damaged at offset"))
+        .verify("store files may be lost unnoticed"),
 ];
 
 /// The class of the cell codec in the headers of HBase's logs.

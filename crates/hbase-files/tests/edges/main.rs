@@ -3,15 +3,13 @@
 //! The tables are written by the tests, because the edges must meet exactly: a file ends with the row
 //! at which a scan begins, a log has the sequence id of the last flush.
 
-mod edges {
-    pub(crate) mod made;
+pub(crate) mod made;
 
-    mod ages;
-    mod columns;
-    mod logs;
-    mod regions;
-    mod rows;
-    mod states;
-    mod torn;
-    mod tracker;
-}
+mod ages;
+mod columns;
+mod logs;
+mod regions;
+mod rows;
+mod states;
+mod torn;
+mod tracker;

@@ -1,14 +1,12 @@
 //! Scans of files that the operating system refuses to read: an error, also if damage is skipped.
 
-mod refusing;
-
 use std::io;
 use std::sync::Arc;
 
 use hbase_files::{Error, LocalTree, RootDirectory, Table, TableScan};
 use support::root_directory::RootCopy;
 
-use self::refusing::Refusing;
+use crate::refusing::Refusing;
 
 fn table(copy: &RootCopy, refused: &str) -> Table {
     let root = RootDirectory::open(Arc::new(Refusing(refused.into())), &copy.path());

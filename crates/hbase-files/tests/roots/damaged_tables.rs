@@ -5,9 +5,6 @@
 //!
 //! `MUTANTS=10000` tries as many.
 
-#[path = "damage/bytes.rs"]
-mod bytes;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +13,9 @@ use hbase_files::{LocalTree, MobValues, Result, RootDirectory, StoreFileName, Ta
 use sstable::{FileName, ndjson};
 use support::root_directory::RootCopy;
 
-use bytes::Random;
+use workload::Random;
+
+use crate::damage::mutant;
 
 /// A table, and the files of its root that are damaged.
 struct Case {
@@ -90,7 +89,7 @@ impl Case {
         let mut refused = 0;
         for number in 0..each {
             let (mutant, how) =
-                if is_log { damaged_log(&sound, &ends, random) } else { random.mutant(&sound) };
+                if is_log { damaged_log(&sound, &ends, random) } else { mutant(random, &sound) };
             fs::write(&file, mutant).expect("ours");
             match self.read() {
                 Ok(Answer { lines, is_silent }) => {
@@ -123,14 +122,14 @@ fn ends_of_entries(log: &[u8]) -> Vec<usize> {
     ends
 }
 
-fn bytes_of(log: &[u8]) -> ::bytes::Bytes {
-    ::bytes::Bytes::copy_from_slice(log)
+fn bytes_of(log: &[u8]) -> bytes::Bytes {
+    bytes::Bytes::copy_from_slice(log)
 }
 
 /// Returns a log of another length, which does not end where an entry does.
 fn damaged_log(sound: &[u8], ends: &[usize], random: &mut Random) -> (Vec<u8>, String) {
     loop {
-        let (mutant, how) = random.mutant(sound);
+        let (mutant, how) = mutant(random, sound);
         if mutant.len() != sound.len() && !ends.contains(&mutant.len()) && !mutant.is_empty() {
             return (mutant, how);
         }
@@ -142,7 +141,7 @@ fn a_damaged_table_with_logs_is_an_error_a_warning_or_the_same_cells() {
     let count: usize = std::env::var("MUTANTS").ok().and_then(|it| it.parse().ok()).unwrap_or(220);
     let cases = cases();
     let files: usize = cases.iter().map(|case| case.descriptions.len() + case.logs.len()).sum();
-    let (mut random, each) = (Random(39), count.div_ceil(files));
+    let (mut random, each) = (Random::new(39), count.div_ceil(files));
     for case in &cases {
         for path in case.descriptions.iter().chain(case.logs) {
             let refused = case.damage(path, each, &mut random);

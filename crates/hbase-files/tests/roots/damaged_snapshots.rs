@@ -3,9 +3,6 @@
 //!
 //! `MUTANTS=10000` tries as many damaged descriptions.
 
-#[path = "damage/bytes.rs"]
-mod bytes;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +13,9 @@ use hbase_files::{Error, LocalTree, MobValues, Result, RootDirectory, Table, Tab
 use sstable::{Limits, RowsBetween, ndjson};
 use support::root_directory::RootCopy;
 
-use bytes::Random;
+use workload::Random;
+
+use crate::damage::mutant;
 
 fn open(root: &Path) -> RootDirectory {
     RootDirectory::open(Arc::new(LocalTree), root).expect("a root directory")
@@ -46,7 +45,7 @@ fn find(root: &Path, below_data: &str) -> PathBuf {
 fn any_hfile_removed_shortened_or_flipped_is_named_with_its_rows() {
     let copy = RootCopy::new();
     let root = open(&copy.path());
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for snapshot in ["s2", "s5", "s10"] {
         let table = root.snapshot(snapshot).expect("sound").table;
         let paths: BTreeSet<String> =
@@ -220,7 +219,7 @@ fn a_damaged_description_is_an_error_or_the_same_cells_or_a_warning() {
     let count: usize = std::env::var("MUTANTS").ok().and_then(|it| it.parse().ok()).unwrap_or(390);
     let copy = RootCopy::new();
     let root = open(&copy.path());
-    let mut random = Random(29);
+    let mut random = Random::new(29);
     for (path, whole) in DESCRIPTIONS {
         let file = copy.path().join(path);
         let sound = fs::read(&file).expect("there");
@@ -228,7 +227,7 @@ fn a_damaged_description_is_an_error_or_the_same_cells_or_a_warning() {
         assert_eq!(whole.open(&root).expect("sound").warnings, []);
         let (mut refused, each) = (0, count.div_ceil(DESCRIPTIONS.len()));
         for number in 0..each {
-            let (mutant, how) = random.mutant(&sound);
+            let (mutant, how) = mutant(&mut random, &sound);
             fs::write(&file, &mutant).expect("ours");
             match whole.cells(&root) {
                 Ok(cells) => {

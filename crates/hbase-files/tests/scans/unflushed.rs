@@ -1,14 +1,11 @@
 //! Cells that are only in logs: which of two equal ones counts, and more of them than the memory holds.
 
-#[path = "wal/plain_log.rs"]
-mod plain_log;
-
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::plain_log::{Key, PlainLog, Put};
 use hbase_files::{LocalTree, RootDirectory, Table, TableScan};
-use plain_log::{Key, PlainLog, Put};
 use sstable::{Cell, SequenceId, Timestamp};
 use support::root_directory::RootCopy;
 

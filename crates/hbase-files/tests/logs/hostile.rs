@@ -1,8 +1,5 @@
 //! Hostile write-ahead logs, and full dictionaries: files that these tests write.
 
-#[path = "wal/writer.rs"]
-mod writer;
-
 use std::io::Write;
 use std::sync::Arc;
 
@@ -11,7 +8,7 @@ use flate2::{Compression, write::GzEncoder};
 use hbase_files::wal::{End, Entry, Error, Reader};
 use sstable::FileName;
 
-use writer::{Writer, field, header, varint};
+use crate::writer::{Writer, field, header, varint};
 
 fn open(bytes: Vec<u8>) -> Result<Reader, Error> {
     Reader::open(Arc::new(Bytes::from(bytes)), FileName::new("log"))
@@ -110,7 +107,7 @@ fn with_cell(value_compression: bool, cell: &[u8]) -> Vec<u8> {
         message.extend([0x30, 1, 0x38, 1]);
     }
     let mut bytes = header(&message);
-    bytes.extend(writer::key(b"\xff\x01r", b"\xff\x01t", 1));
+    bytes.extend(crate::writer::key(b"\xff\x01r", b"\xff\x01t", 1));
     bytes.extend(cell);
     bytes.extend(b"\0\0\0\0LAWP");
     bytes

@@ -1,7 +1,5 @@
 //! Checks of tables whose values are in MOB files that no region of the table lists.
 
-mod refusing;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +10,7 @@ use hbase_files::{FileTree, LocalTree, RootDirectory, Table};
 use sstable::Limits;
 use support::root_directory::RootCopy;
 
-use self::refusing::Refusing;
+use crate::refusing::Refusing;
 
 /// The region of the MOB files of table `t3`.
 const MOB_REGION: &str = "default/t3/2dcf4f6cf40c0e2a9160d893ff1d9f63/m";

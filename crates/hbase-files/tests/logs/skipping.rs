@@ -1,11 +1,5 @@
 //! Reading on after damage inside a log, and the search for the next sound entries.
 
-#[expect(dead_code, reason = "tests/wal.rs uses the rest")]
-#[path = "wal/files.rs"]
-mod files;
-#[path = "wal/plain_log.rs"]
-mod plain_log;
-
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +8,8 @@ use bytes::Bytes;
 use hbase_files::wal::{End, Entry, Error, Reader, SkipEnd, SkippedBytes};
 use sstable::{FileName, ReadAt};
 
-use files::{bytes, open, read};
-use plain_log::{Key, PlainLog, Put};
+use crate::files::{bytes, open, read};
+use crate::plain_log::{Key, PlainLog, Put};
 
 const REGION: &str = "0123456789abcdef0123456789abcdef";
 

@@ -2,9 +2,6 @@
 //!
 //! `tests/data/wal/README.md` describes the files.
 
-#[path = "wal/files.rs"]
-mod files;
-
 use std::collections::BTreeSet;
 use std::io::Read;
 
@@ -13,7 +10,7 @@ use hbase_files::wal::{End, Entry, ValueCompression};
 use serde_json::{Value, json};
 use sstable::{Cell, ndjson};
 
-use files::{CLOSED, EMPTY, OPEN, bytes, open, read, truth};
+use crate::files::{CLOSED, EMPTY, OPEN, bytes, open, read, truth};
 
 /// Returns an entry as the line of JSON that HBase's reader gave, whose cells have no sequence ids.
 fn as_json(entry: &Entry) -> Value {

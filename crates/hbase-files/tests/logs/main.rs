@@ -1,0 +1,8 @@
+//! HBase's write-ahead logs: read, damaged, hostile, and searched after damage.
+
+mod files;
+mod hostile;
+mod plain_log;
+mod reading;
+mod skipping;
+mod writer;

@@ -1,0 +1,13 @@
+//! Root directories of HBase: sound, damaged, with broken links, and hostile.
+
+mod broken_links;
+mod damage;
+mod damaged_snapshots;
+mod damaged_tables;
+mod hbase_root;
+mod hostile;
+mod missing_files;
+mod refused;
+mod refusing;
+mod snapshots;
+mod verify_mob;
