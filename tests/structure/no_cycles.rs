@@ -18,16 +18,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("cli", "recompress"),
     ("cli", "sorted"),
     ("filter", "kernel"),
-    ("hbase-files", "scan"),
-    ("hbase-files", "verify"),
-    ("sstable", "compression"),
-    ("sstable", "file"),
     ("sstable", "file::filters"),
-    ("sstable", "verify"),
-    ("sstable", "write"),
-    ("store", "files::family_map"),
-    ("store", "maintenance"),
-    ("store", "write"),
 ];
 
 /// The programs of `benches`, each with a `main.rs`.

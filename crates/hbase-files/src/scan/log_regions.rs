@@ -7,7 +7,7 @@ use sstable::{Cell, Comparator, SequenceId};
 
 use super::log_cells::sorted;
 use super::log_events::{OldLogCells, RegionEvents, WrittenBy};
-use super::log_runs::{Run, RunFile};
+use super::log_runs::{Run, RunFile, StoreCells};
 use super::open::open_files;
 use super::plan::Plan;
 use crate::{Region, Result};
@@ -40,14 +40,6 @@ pub(super) struct RegionCells {
     pub(super) stores: HashMap<Vec<u8>, StoreCells>,
     /// The cells that were left out.
     pub(super) old: OldLogCells,
-}
-
-/// The unflushed cells of a store, in order.
-#[derive(Debug)]
-pub(super) struct StoreCells {
-    pub(super) cells: Arc<Vec<Cell>>,
-    /// Older than the cells; the oldest first.
-    pub(super) runs: Vec<Run>,
 }
 
 impl RegionCellsBuilder {

@@ -23,6 +23,14 @@ use store::merge::CellCursor;
 use super::log_cells::{LogCursor, LogMerge};
 use crate::{Error, Result};
 
+/// The unflushed cells of a store, in order.
+#[derive(Debug)]
+pub(super) struct StoreCells {
+    pub(super) cells: Arc<Vec<Cell>>,
+    /// Older than the cells; the oldest first.
+    pub(super) runs: Vec<Run>,
+}
+
 /// The number of runs of a store and a level that are merged.
 const RUNS_MAX: usize = 16;
 

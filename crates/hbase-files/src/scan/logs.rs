@@ -1,57 +1,25 @@
-//! The cells of a table that are only in write-ahead logs, because they were not flushed.
-//!
-//! HBase replays the logs of a server that did not stop cleanly: of each store, it takes the cells
-//! whose sequence id is greater than that of all the store's files. Older cells are in the files,
-//! or a compaction has dropped them. HBase: `HRegion.replayRecoveredEditsIfAny`.
-//!
-//! After `restore_snapshot`, a region has its old files again, and HBase replays the writes that the
-//! restore took back. This scan leaves them out. All writes are in store files when HBase opens or
-//! closes a region, so the scan leaves out a write if
-//!
-//! * its sequence id is at most `N` of `recovered.edits/N.seqid`, which HBase writes when it opens the
-//!   region, and deletes with the region's directory, for example after a split; or
-//! * a log says that the region was opened or closed after the write: see `log_events.rs`.
-//!
-//! Of cells with equal keys and sequence ids, the one written last counts, as in HBase's memstore: the
-//! last of an entry, and the last of the entries in the order in which they are read. That is first the
-//! recovered edits of the region, which HBase has split from older logs, then the logs of each server by
-//! ascending path, which has the time of the log.
-//!
-//! Cells are collected by table, region and store (`LogCellsBuilder`, `RegionCellsBuilder`,
-//! `StoreCellsBuilder`), and sorted at the end (`LogCells`, `RegionCells`, `StoreCells`). A scan opens the
-//! runs of the store that it reads (`OpenStoreCells`).
-//!
-//! The logs are read once for all regions. If the cells in memory exceed `log_bytes_max`, those of the
-//! region with the most bytes go to sorted runs on disk: see `log_runs.rs`. An event that is read later can
-//! concern cells of a run, which do not say who wrote them. Then the logs are read once more, with the
-//! events of the first time: HBase flushes a region before it closes it, so this is rare.
-//!
-//! A torn log is read up to its unfinished part, as HBase does, and named in the result.
+//! The unflushed cells of a table, and the logs that end within an entry.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-
-use sstable::{FileName, RowsBetween, error_line};
 
 use super::damage::MissingCells;
 use super::log_cells::OpenStoreCells;
-use super::log_events::{OldLogCells, Position, RegionEvents, WrittenBy};
-use super::log_regions::{RegionCellsBuilder, StoreCells};
-use super::log_runs::RunFile;
-use super::plan::Plan;
-use crate::{Error, Region, Result, Table, Warning, wal};
+use super::log_events::OldLogCells;
+use super::log_runs::{RunFile, StoreCells};
+use crate::{Result, Warning};
 
 /// The unflushed cells of a table, in order.
 #[derive(Debug, Default)]
 pub(super) struct LogCells {
     /// By region and family.
-    stores: HashMap<String, HashMap<Vec<u8>, StoreCells>>,
-    run_file: Option<RunFile>,
-    old: Vec<OldLogCells>,
-    torn: Vec<TornLog>,
-    missing: Vec<MissingCells>,
-    warnings: Vec<Warning>,
+    pub(super) stores: HashMap<String, HashMap<Vec<u8>, StoreCells>>,
+    pub(super) run_file: Option<RunFile>,
+    pub(super) old: Vec<OldLogCells>,
+    pub(super) torn: Vec<TornLog>,
+    pub(super) missing: Vec<MissingCells>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// A torn write-ahead log: it ends within an entry, or within its header or trailer.
@@ -69,32 +37,7 @@ pub struct TornLog {
     pub part: &'static str,
 }
 
-/// Collects the unflushed cells of a table while the logs are read.
-#[derive(Default)]
-struct LogCellsBuilder {
-    regions: HashMap<String, RegionCellsBuilder>,
-    /// The bytes of the cells in memory.
-    bytes: usize,
-    run_file: Option<RunFile>,
-    /// Whether an event came after cells that are on disk.
-    has_late_event: bool,
-    torn: Vec<TornLog>,
-    missing: Vec<MissingCells>,
-    warnings: Vec<Warning>,
-}
-
 impl LogCells {
-    /// Reads the logs of a table for a scan of regions.
-    pub(super) fn read(table: &Table, regions: &[Region], plan: &Plan) -> Result<Self> {
-        let mut builder = LogCellsBuilder::read(table, regions, plan, HashMap::new())?;
-        if builder.has_late_event {
-            let events = builder.regions.into_iter();
-            let events = events.map(|(name, region)| (name, region.events)).collect();
-            builder = LogCellsBuilder::read(table, regions, plan, events)?;
-        }
-        Ok(builder.finish(plan))
-    }
-
     /// Opens the unflushed cells of a store; `None` if there are none.
     pub(super) fn open_store(&self, region: &str, family: &[u8]) -> Result<Option<OpenStoreCells>> {
         let Some(store) = self.stores.get(region).and_then(|stores| stores.get(family)) else {
@@ -122,164 +65,5 @@ impl LogCells {
     /// Returns the logs that end within an entry.
     pub(super) fn torn(&self) -> &[TornLog] {
         &self.torn
-    }
-}
-
-impl LogCellsBuilder {
-    /// Reads the logs. `events` are those of each region, if the logs were read before.
-    fn read(
-        table: &Table,
-        regions: &[Region],
-        plan: &Plan,
-        mut events: HashMap<String, RegionEvents>,
-    ) -> Result<Self> {
-        let regions = || regions.iter().filter(|region| plan.includes_region(region));
-        let mut builder = Self { warnings: table.log_warnings.clone(), ..Self::default() };
-        let is_first = events.is_empty();
-        for region in regions() {
-            let name = region.info.encoded_name.to_string();
-            let events = events.remove(&name).unwrap_or_default();
-            builder.regions.insert(name, RegionCellsBuilder::new(region, plan, events)?);
-        }
-        // The logs of a server follow each other in the order in which it wrote them.
-        let (mut servers, mut directory) = (0_usize, None);
-        let of_servers = table.logs.iter().map(|path| {
-            if directory != Some(path.parent()) {
-                directory = Some(path.parent());
-                servers = servers.saturating_add(1);
-            }
-            (Some(servers), path)
-        });
-        let recovered = regions().flat_map(|region| &region.recovered_edits);
-        let logs = recovered.map(|path| (None, path)).chain(of_servers);
-        for (number, (server, path)) in logs.enumerate() {
-            let log = Log { path, server, number };
-            let mut reader = match log.open(plan) {
-                Ok(reader) => reader,
-                Err(error) => {
-                    builder.leave_out(plan, &log, error, None)?;
-                    continue;
-                }
-            };
-            builder.add_log(table, plan, &log, &mut reader)?;
-            if let Some(wal::End::Torn { offset, bytes, part }) = reader.end() {
-                let (offset, bytes, part) = (*offset, *bytes, *part);
-                builder.torn.push(TornLog { path: path.clone(), offset, bytes, part });
-            }
-        }
-        builder.has_late_event &= is_first;
-        Ok(builder)
-    }
-
-    /// Adds the entries of a log. Goes on after damage, if the scan does.
-    fn add_log(
-        &mut self,
-        table: &Table,
-        plan: &Plan,
-        log: &Log<'_>,
-        reader: &mut wal::Reader,
-    ) -> Result<()> {
-        let name = table.name.to_string();
-        while let Some(entry) = reader.next() {
-            match entry {
-                Ok(entry) if entry.table == name => self.add_entry(plan, log, &entry)?,
-                Ok(_) => {}
-                Err(error) => {
-                    let skips = plan.losses.skips_damaged();
-                    let skipped = if skips { reader.skip_damage()? } else { None };
-                    self.leave_out(plan, log, error.into(), skipped)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn add_entry(&mut self, plan: &Plan, log: &Log<'_>, entry: &wal::Entry) -> Result<()> {
-        let Some(region) = self.regions.get_mut(&entry.region) else { return Ok(()) };
-        let position = Position { log: log.number, offset: entry.offset };
-        let (server, time, sequence) = (log.server, entry.write_time, entry.sequence);
-        let written = WrittenBy { server, position, time, sequence };
-        if entry.is_region_event() {
-            self.has_late_event |= region.has_runs();
-            region.events.add(written);
-            return Ok(());
-        }
-        for cell in entry.data_cells().filter(|cell| plan.can_return(cell.row())) {
-            self.bytes = self.bytes.saturating_add(region.add(cell, written));
-        }
-        while self.bytes > plan.scan.log_bytes_max {
-            self.free_memory(plan)?;
-        }
-        Ok(())
-    }
-
-    /// Frees the memory of the region with the most bytes: drops its old cells, or writes a run.
-    fn free_memory(&mut self, plan: &Plan) -> Result<()> {
-        let largest = self.regions.values_mut().max_by_key(|region| region.bytes);
-        let region = largest.expect("there are cells in memory");
-        let bytes = region.bytes;
-        region.drop_old();
-        if region.bytes > bytes / 2 {
-            let file = if let Some(file) = &mut self.run_file {
-                file
-            } else {
-                let directory = plan.scan.log_directory.as_deref();
-                self.run_file.insert(RunFile::create(directory, plan.order)?)
-            };
-            region.write_runs(file, plan.order)?;
-        }
-        self.bytes = self.bytes.saturating_sub(bytes).saturating_add(region.bytes);
-        Ok(())
-    }
-
-    /// Notes that a log, or a part of it, is missing; returns the error if the scan ends at damage.
-    fn leave_out(
-        &mut self,
-        plan: &Plan,
-        log: &Log<'_>,
-        error: Error,
-        skipped: Option<wal::SkippedBytes>,
-    ) -> Result<()> {
-        let skipped = skipped.map(|skipped| format!("; {skipped}")).unwrap_or_default();
-        let missing = MissingCells {
-            region: String::new(),
-            family: Vec::new(),
-            file: log.path.display().to_string(),
-            what: format!("{}{skipped}", error_line(&error)),
-            rows: RowsBetween::default(),
-        };
-        plan.losses.add_or_fail(error, |_| missing.clone())?;
-        self.missing.push(missing);
-        Ok(())
-    }
-
-    /// Sorts the cells.
-    fn finish(self, plan: &Plan) -> LogCells {
-        let (mut stores, mut old) = (HashMap::new(), Vec::new());
-        for (name, region) in self.regions {
-            let cells = region.finish(plan.order);
-            old.extend(Some(cells.old).filter(|old| old.cells > 0));
-            stores.insert(name, cells.stores);
-        }
-        old.sort_by(|one, other| one.region.cmp(&other.region));
-        let Self { run_file, torn, missing, warnings, .. } = self;
-        LogCells { stores, run_file, old, torn, missing, warnings }
-    }
-}
-
-/// A log of the scan.
-struct Log<'p> {
-    path: &'p Path,
-    /// The number of the server's directory; `None` for recovered edits.
-    server: Option<usize>,
-    /// The number in the order in which the logs are read.
-    number: usize,
-}
-
-impl Log<'_> {
-    fn open(&self, plan: &Plan) -> Result<wal::Reader> {
-        let Self { path, .. } = self;
-        let source = plan.tree.open(path).map_err(Error::io(path, "open it"))?;
-        Ok(wal::Reader::open(source, FileName::new(path.display().to_string()))?)
     }
 }

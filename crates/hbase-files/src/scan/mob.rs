@@ -20,8 +20,7 @@ use sstable::{
     ReaderOptions, RowsBetween, error_line,
 };
 
-use super::damage::MissingCells;
-use super::plan::Plan;
+use super::damage::{Losses, MissingCells};
 use crate::table::locate_mob;
 use crate::{Error, FileTree, MobFileName, Result, Table, TableName, TableScan};
 
@@ -89,11 +88,12 @@ impl MobFiles {
     /// `None` if its value cannot be read and the scan continues after damage.
     pub(super) fn resolve(
         &self,
-        plan: &Plan,
+        tree: &dyn FileTree,
+        losses: &Losses,
         reference: &CellRef<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Cell>> {
-        self.read(&*plan.tree, reference, trace).map(Some).or_else(|Unread { error, kind }| {
+        self.read(tree, reference, trace).map(Some).or_else(|Unread { error, kind }| {
             let missing = |error: &Error| {
                 let row = Some(reference.row.to_vec());
                 let file = target(reference).map(|(_, file)| file.as_str().to_owned());
@@ -105,7 +105,7 @@ impl MobFiles {
                     rows: RowsBetween { first: row.clone(), last: row },
                 }
             };
-            plan.losses.add_or_fail(error, missing).map(|()| None)
+            losses.add_or_fail(error, missing).map(|()| None)
         })
     }
 

@@ -8,12 +8,13 @@
 //! ```
 //!
 //! `options.rs` has the parameters, `plan.rs` what is derived from them once for all regions.
-//! `open.rs` opens the files of a region and skips those that cannot contribute; `sequence.rs` has
-//! their age, and `file_cells.rs` iterates over one of them. `family.rs`, `region.rs` and
+//! `open.rs` opens the files of a region and skips those that cannot contribute; `file_cells.rs`
+//! iterates over one of them. `family.rs`, `region.rs` and
 //! `table.rs` combine them. `parallel.rs` runs parts of the table on several threads, and
-//! `batch.rs` carries their cells. `mob.rs` reads values from MOB files, `logs.rs` the cells that
-//! were not flushed: `log_regions.rs` has them while they are read, `log_runs.rs` those that do not fit
-//! into memory, `log_cells.rs` iterates over both. `log_events.rs` has what makes them old. `damage.rs` collects what a scan leaves out because of damage.
+//! `batch.rs` carries their cells. `mob.rs` reads values from MOB files. `logs.rs` has the cells that
+//! were not flushed, and `log_reader.rs` reads them: `log_regions.rs` has them while they are read,
+//! `log_runs.rs` those that do not fit into memory, `log_cells.rs` iterates over both. `log_events.rs` has
+//! what makes them old. `damage.rs` collects what a scan leaves out because of damage.
 
 mod batch;
 mod damage;
@@ -21,6 +22,7 @@ mod family;
 mod file_cells;
 mod log_cells;
 mod log_events;
+mod log_reader;
 mod log_regions;
 mod log_runs;
 mod logs;
@@ -30,6 +32,8 @@ mod options;
 mod parallel;
 mod plan;
 mod region;
+mod row_range;
+mod source;
 mod table;
 mod unflushed;
 

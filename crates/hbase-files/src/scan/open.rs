@@ -11,10 +11,11 @@ use sstable::{
 use store::rules::Rules;
 
 use super::damage::MissingCells;
-use super::family::Source;
 use super::file_cells::FileCells;
 use super::log_cells::OpenStoreCells;
-use super::plan::{FamilyPlan, Plan, RowRange};
+use super::plan::{FamilyPlan, Plan};
+use super::row_range::RowRange;
+use super::source::Source;
 use crate::table::fit::FamilyCells;
 use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileReader};
 

@@ -21,8 +21,9 @@ use sstable::{CellRef, ReadTrace};
 
 use super::batch::CellBatch;
 use super::open::OpenRegion;
-use super::plan::{Plan, RowRange};
+use super::plan::Plan;
 use super::region::RegionCells;
+use super::row_range::RowRange;
 use crate::{Region, Result};
 
 /// The bytes of cells of units that are ahead of the caller.

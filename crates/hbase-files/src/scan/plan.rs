@@ -11,6 +11,8 @@ use super::damage::{Losses, MissingCells};
 use super::log_events::OldLogCells;
 use super::logs::LogCells;
 use super::mob::MobFiles;
+use super::row_range::RowRange;
+use super::unflushed::LogExtent;
 use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan, Warning};
 
 /// The parameters of a scan, and what is derived from them.
@@ -44,18 +46,9 @@ pub(super) struct FamilyPlan {
     now: Timestamp,
 }
 
-/// The rows of a scan, or of a part of it.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(super) struct RowRange {
-    /// The first row; empty for the first of all.
-    pub(super) start: Vec<u8>,
-    /// The row before which the range ends.
-    pub(super) stop: Option<Vec<u8>>,
-}
-
 impl Plan {
-    /// Checks the parameters of a scan of regions, and reads the logs if the scan needs them.
-    pub(super) fn new(table: &Table, regions: &[Region], scan: &TableScan) -> Result<Self> {
+    /// Checks the parameters of a scan; the plan is without the cells of logs.
+    pub(super) fn new(table: &Table, scan: &TableScan) -> Result<Self> {
         let order = table.row_order();
         let losses = Losses::new(scan.skip_damaged);
         for problem in &table.problems {
@@ -64,48 +57,32 @@ impl Plan {
             losses.add_or_fail(incomplete, |_| MissingCells::of_problem(table, problem))?;
         }
         let resolves = scan.mob == MobValues::Resolve;
-        let mut plan = Self {
+        Ok(Self {
             scan: scan.clone(),
             tree: Arc::clone(table.tree()),
             order,
             families: Self::families(table, scan)?,
-            range: RowRange::of(scan, order),
+            range: row_range(scan, order),
             mob: resolves.then(|| MobFiles::new(table, scan)),
             losses,
             logs: Arc::default(),
             old: Vec::new(),
             warnings: table.warnings.clone(),
             path: table.path.clone(),
-        };
-        if scan.with_logs {
-            plan.read_logs(table, regions)?;
-        }
-        Ok(plan)
+        })
     }
 
-    /// Reads the logs, or takes over what was read before.
-    fn read_logs(&mut self, table: &Table, regions: &[Region]) -> Result<()> {
-        if let Some(looked) = &table.logs_missing {
-            let what = "the directory of write-ahead logs; if hbase.wal.dir is another directory, it is the WAL root; it";
-            let (path, what, looked) =
-                (table.root().to_owned(), what.to_owned(), vec![looked.clone()]);
-            return Err(Error::Missing { path, what, looked });
+    /// Returns what the scan reads of the logs.
+    pub(super) fn log_extent(&self) -> LogExtent {
+        LogExtent {
+            path: self.path.clone(),
+            families: self.families.iter().map(|family| family.name.clone()).collect(),
+            row: self.scan.row.clone(),
+            prefix: self.scan.prefix.clone(),
+            range: self.range.clone(),
+            order: self.order,
+            skip_damaged: self.scan.skip_damaged,
         }
-        let known = self.scan.unflushed.take();
-        self.logs = match known.and_then(|known| known.of(table, self)) {
-            Some(logs) => {
-                logs.missing().iter().for_each(|missing| self.losses.add(missing.clone()));
-                logs
-            }
-            None => Arc::new(LogCells::read(table, regions, self)?),
-        };
-        self.warnings.extend_from_slice(self.logs.warnings());
-        let has = |old: &&OldLogCells| {
-            let mut regions = regions.iter().filter(|region| self.includes_region(region));
-            regions.any(|region| region.name().as_str() == old.region)
-        };
-        self.old = self.logs.old().iter().filter(has).cloned().collect();
-        Ok(())
     }
 
     fn families(table: &Table, scan: &TableScan) -> Result<Vec<FamilyPlan>> {
@@ -198,31 +175,18 @@ impl FamilyPlan {
     }
 }
 
-impl RowRange {
-    fn of(scan: &TableScan, order: Comparator) -> Self {
-        if let Some(row) = &scan.row {
-            return Self { start: row.clone(), stop: Some([row, &b"\0"[..]].concat()) };
-        }
-        let (mut start, mut stop) = (scan.start.clone().unwrap_or_default(), scan.stop.clone());
-        // In the order of hbase:meta, rows with the same prefix need not be neighbours.
-        if order == Comparator::Bytes {
-            start = start.max(scan.prefix.clone());
-            stop = [stop, prefix_end(&scan.prefix)].into_iter().flatten().min();
-        }
-        Self { start, stop }
+/// Returns the rows of a scan.
+fn row_range(scan: &TableScan, order: Comparator) -> RowRange {
+    if let Some(row) = &scan.row {
+        return RowRange { start: row.clone(), stop: Some([row, &b"\0"[..]].concat()) };
     }
-
-    /// Returns whether a row is before the end of the range.
-    #[inline]
-    pub(super) fn ends_after(&self, row: &[u8], order: Comparator) -> bool {
-        self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())
+    let (mut start, mut stop) = (scan.start.clone().unwrap_or_default(), scan.stop.clone());
+    // In the order of hbase:meta, rows with the same prefix need not be neighbours.
+    if order == Comparator::Bytes {
+        start = start.max(scan.prefix.clone());
+        stop = [stop, prefix_end(&scan.prefix)].into_iter().flatten().min();
     }
-
-    /// Returns the row, if the range has only one in the order of bytes.
-    fn single_row(&self) -> Option<&[u8]> {
-        let stop = self.stop.as_deref()?;
-        (stop.strip_suffix(b"\0") == Some(&self.start)).then_some(&self.start)
-    }
+    RowRange { start, stop }
 }
 
 /// Returns the least row above all rows that begin with `prefix`; `None` if there is none.

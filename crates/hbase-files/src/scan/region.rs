@@ -6,7 +6,8 @@ use sstable::{Cell, CellRef, ReadTrace};
 
 use super::family::FamilyCells;
 use super::open::OpenRegion;
-use super::plan::{Plan, RowRange};
+use super::plan::Plan;
+use super::row_range::RowRange;
 use crate::Result;
 
 /// A cursor over the cells of a region, or of a range of its rows, that a scan returns.
@@ -121,7 +122,8 @@ impl RegionCells {
             let is_mob = self.plan.families.get(current).is_some_and(|family| family.is_mob);
             let cell = self.families.get(current).filter(|_| is_mob).and_then(FamilyCells::cell);
             let Some(cell) = cell.filter(super::mob::is_reference) else { break };
-            match mob.resolve(&self.plan, &cell, &mut self.trace)? {
+            let Plan { tree, losses, .. } = &*self.plan;
+            match mob.resolve(&**tree, losses, &cell, &mut self.trace)? {
                 Some(resolved) => {
                     self.resolved = Some(resolved);
                     break;

@@ -6,11 +6,13 @@ use sstable::{Cell, CellRef, ReadTrace};
 
 use super::damage::MissingCells;
 use super::log_events::OldLogCells;
+use super::log_reader::plan_with_logs;
 use super::logs::TornLog;
 use super::open::OpenRegion;
 use super::parallel::ParallelCells;
 use super::plan::Plan;
 use super::region::RegionCells;
+use super::unflushed::UnflushedCells;
 use crate::{Region, Result, Table, TableScan, Warning};
 
 /// An iterator over the cells of a table that a scan returns, in HBase's order.
@@ -97,8 +99,19 @@ impl Table {
         self.scan(&scan.row(row).threads(1))?.collect()
     }
 
+    /// Reads the logs once, for several scans of rows and families that `scan` includes.
+    ///
+    /// # Errors
+    ///
+    /// As [`scan`](Self::scan) of a scan [with logs](TableScan::with_logs).
+    pub fn read_logs(&self, scan: &TableScan) -> Result<UnflushedCells> {
+        let scan = TableScan { unflushed: None, ..scan.clone() }.with_logs(true);
+        let plan = plan_with_logs(self, &self.regions, &scan)?;
+        Ok(UnflushedCells { extent: Arc::new(plan.log_extent()), logs: plan.logs })
+    }
+
     fn scan_regions(&self, scan: &TableScan, regions: &[Region]) -> Result<TableCells> {
-        let plan = Arc::new(Plan::new(self, regions, scan)?);
+        let plan = Arc::new(plan_with_logs(self, regions, scan)?);
         let regions = regions.iter().filter(|region| plan.includes_region(region)).cloned();
         let reading = if scan.threads > 1 && plan.single_row().is_none() {
             let regions = regions.collect();

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use sstable::RowsBetween;
 
 use super::damage::TableDamage;
-use super::file::{FileCheck, FileUse};
+use super::file::FileCheck;
+use super::file_use::FileUse;
 use super::missing::missing_files;
 use super::mob::MobCheck;
 use crate::table::problem_place::ProblemPlace;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sstable::{
-    Damage, FileName, Half, Limits, Reader, ReaderOptions, RowsBetween, Verification, error_line,
+    Damage, FileName, Limits, Reader, ReaderOptions, RowsBetween, Verification, error_line,
 };
 
-use super::damage::{TableDamage, rows_in};
+use super::damage::TableDamage;
+use super::file_use::FileUse;
 use super::mob::MobCheck;
-use crate::table::fit::{FamilyCells, Misfit};
-use crate::{Error, FileTree, ItemKind, Location, RegionInfo, RegionName, Result, StoreFile};
+use crate::table::fit::FamilyCells;
+use crate::{Error, FileTree, ItemKind, Location, RegionName, Result};
 
 /// The check of an HFile: the file, and the store files that stand for it or for a half of it.
 #[derive(Debug)]
@@ -21,16 +22,6 @@ pub struct FileCheck {
     pub(super) uses: Vec<FileUse>,
     /// The MOB files to which the cells can refer, if the family has such.
     pub(super) mob: Option<Arc<MobCheck>>,
-}
-
-/// A store file that stands for the HFile, or for a half of it.
-#[derive(Debug)]
-pub(super) struct FileUse {
-    pub(super) region: RegionInfo,
-    /// The rows that the file can have.
-    pub(super) rows: RowsBetween,
-    pub(super) family: Vec<u8>,
-    pub(super) file: StoreFile,
 }
 
 impl FileCheck {
@@ -128,65 +119,5 @@ fn report(
     if let (false, Some((used, _))) = (is_reported, found.first()) {
         let what = format!("{what}; no rows of this region");
         damages.push(used.damage(what, lost));
-    }
-}
-
-impl FileUse {
-    pub(super) fn damage(&self, what: String, rows: RowsBetween) -> TableDamage {
-        TableDamage {
-            region: Some(self.region.encoded_name.clone()),
-            family: Some(self.family.clone()),
-            file: Some(self.file.short_path()),
-            what,
-            rows,
-        }
-    }
-
-    /// Returns a missing or damaged file as damage, and other errors unchanged.
-    pub(super) fn damage_of(&self, error: Error) -> Result<TableDamage> {
-        let what = match error {
-            Error::Missing { what, looked, .. } => {
-                let looked: Vec<String> =
-                    looked.iter().map(|path| path.display().to_string()).collect();
-                format!("{what} is missing; looked for {}", looked.join(", "))
-            }
-            Error::Damaged { what, .. } => what,
-            Error::File(sstable::Error::Corrupt { damage, .. }) => {
-                format!("damaged: {}", damage.what)
-            }
-            error => return Err(error),
-        };
-        Ok(self.damage(what, self.rows.clone()))
-    }
-
-    /// Returns which of the lost rows of the HFile this store file loses; `None` if none.
-    fn rows_lost(&self, lost: &RowsBetween, location: &Location) -> Option<RowsBetween> {
-        if self.region.is_mob() {
-            return Some(lost.clone());
-        }
-        let rows = rows_in(&self.region, lost)?;
-        let Some(half) = &location.half else { return Some(rows) };
-        let split = half.split_row();
-        let is_other_half = match half.half() {
-            Half::Top => rows.last.as_deref().is_some_and(|last| last < split),
-            Half::Bottom => rows.first.as_deref().is_some_and(|first| first > split),
-        };
-        (!is_other_half).then_some(rows)
-    }
-
-    fn misfit(&self, misfit: Misfit) -> TableDamage {
-        self.damage(misfit.what, misfit.rows.unwrap_or_else(|| self.rows.clone()))
-    }
-
-    /// Checks that the cells of the file are those of its family and region, and that its half fits.
-    fn check_cells(&self, reader: &Reader, location: &Location) -> Result<Option<TableDamage>> {
-        if let Some(half) = &location.half {
-            let checked = self.file.check_half(half, &self.region, reader.first_row());
-            if let Err(error) = checked {
-                return self.damage_of(error).map(Some);
-            }
-        }
-        let misfit = self.file.check_keys(&self.region, location, reader).err();
-        Ok(misfit.map(|misfit| self.misfit(misfit)))
     }
 }

@@ -12,7 +12,7 @@ use sstable::{CellRef, Damage, FileName, Limits, ReaderOptions, RowsBetween};
 use store::Clock;
 
 use super::damage::TableDamage;
-use super::file::FileUse;
+use super::file_use::FileUse;
 use crate::scan::{is_reference, mob_file};
 use crate::table::locate_mob;
 use crate::{

@@ -10,6 +10,7 @@ mod check;
 mod damage;
 mod file;
 mod file_history;
+mod file_use;
 mod missing;
 mod mob;
 

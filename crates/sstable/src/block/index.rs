@@ -53,6 +53,9 @@ pub(crate) struct TypedHandle {
     pub(crate) block_type: BlockType,
 }
 
+/// The names of the META blocks in ascending order, with the blocks' locations.
+pub(crate) type MetaIndex = Vec<(Bytes, BlockHandle)>;
+
 impl BlockHandle {
     /// Combines the handle with the type that the block must have.
     pub(crate) const fn of_type(self, block_type: BlockType) -> TypedHandle {

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use flate2::bufread::MultiGzDecoder;
 
 use super::Compression;
+use super::room::grow;
 #[cfg(feature = "zstd")]
 use super::zstd;
 use crate::input::Input;
@@ -76,22 +77,6 @@ pub(super) fn reserve_output(len: usize, stored_len: usize, mut buffer: Vec<u8>)
     buffer.clear();
     buffer.reserve_exact(len.min(stored_len.saturating_mul(LIKELY_RATIO)));
     buffer
-}
-
-/// Appends `room` zeros to `body`, whose final length is `len`, and returns the zeros.
-///
-/// A full buffer doubles its capacity, or grows to the bytes needed if these are more, so memory
-/// stays proportional to the decompressed bytes. It does not grow beyond `len`, so that a cached
-/// body wastes no memory.
-pub(super) fn grow(body: &mut Vec<u8>, room: usize, len: usize) -> &mut [u8] {
-    let start = body.len();
-    let needed = start.saturating_add(room);
-    if needed > body.capacity() {
-        let capacity = body.capacity().saturating_mul(2).min(len).max(needed);
-        body.reserve_exact(capacity.saturating_sub(start));
-    }
-    body.resize(needed, 0);
-    body.get_mut(start..).unwrap_or_default()
 }
 
 /// Appends the bytes that `fill` writes into a slice of `room` bytes; `fill` returns their number.

@@ -16,6 +16,7 @@
 mod codec;
 mod compress;
 mod decompress;
+mod room;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "zstd")]

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-use super::decompress::{grow, reserve_output};
+use super::decompress::reserve_output;
+use super::room::grow;
 use super::*;
 
 /// All supported codecs in all framings.

@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use super::options::Caching;
-use super::raw_blocks::RawDataBlock;
+use super::raw_block::RawDataBlock;
 use super::read_context::ReadContext;
 use crate::block::cached::{CacheLookup, CachedBlock, TypedBlock};
 use crate::block::data::{DataBlock, DataRef};

@@ -18,6 +18,7 @@ pub(crate) mod open;
 pub(crate) mod open_file;
 pub(crate) mod options;
 pub(crate) mod parts;
+pub(crate) mod raw_block;
 pub(crate) mod raw_blocks;
 pub(crate) mod read_context;
 pub(crate) mod trailer;

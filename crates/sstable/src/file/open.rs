@@ -16,7 +16,7 @@ use super::filters::row_filter::RowFilter;
 use super::index::DataIndex;
 use super::open_file::{OpenFile, Rows};
 use super::options::{FilterUse, ReaderOptions};
-use super::raw_blocks::RawBlock;
+use super::raw_block::RawBlock;
 use crate::block::bloom::BloomMeta;
 use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
@@ -316,7 +316,7 @@ fn read_data_root(
 fn read_meta_root(
     body: &Bytes,
     trailer: &Trailer,
-) -> Result<super::open_file::MetaIndex, DamageReason> {
+) -> Result<crate::block::index::MetaIndex, DamageReason> {
     let mut input = Input::new(body);
     let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
     let entries = read_root_entries(&mut input, trailer.meta_index_count, blocks_max)?;

@@ -4,17 +4,12 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
-
 use super::block_reader::BlockReader;
 use super::file_info::FileInfo;
 use super::filters::file_filters::Filters;
 use super::index::DataIndex;
 use super::trailer::Trailer;
-use crate::block::index::{BlockHandle, MiddleEntry};
-
-/// The names of the META blocks in ascending order, with the blocks' locations.
-pub(crate) type MetaIndex = Vec<(Bytes, BlockHandle)>;
+use crate::block::index::{MetaIndex, MiddleEntry};
 
 /// The first and the last row of a file.
 pub(crate) struct Rows {

@@ -10,24 +10,11 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::block_reader::BlockReader;
+use super::raw_block::{RawBlock, RawDataBlock};
 use crate::block::header::Header;
 use crate::block::index::BlockHandle;
 use crate::buffers::{Body, Buffers};
 use crate::{BlockOffset, Compression, Damage, Error, Result, compression, encoding};
-
-/// A verified and decompressed block.
-pub(crate) struct RawBlock {
-    pub(crate) header: Header,
-    pub(crate) body: Bytes,
-}
-
-/// A verified and decompressed data block, whose body is in a buffer that can be reused.
-#[derive(Debug)]
-pub(crate) struct RawDataBlock {
-    pub(crate) handle: BlockHandle,
-    pub(crate) header: Header,
-    pub(crate) body: Body,
-}
 
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `handle`.

@@ -2,7 +2,6 @@
 
 use filter::Seed;
 
-use super::verification::display_key;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{
@@ -214,4 +213,13 @@ impl CellChecks {
             problems.push((BlockType::GeneralBloomMeta, what));
         }
     }
+}
+
+/// Formats a key, shortened, because keys of hostile files can be as long as a block.
+pub(super) fn display_key(key: &KeyRef<'_>) -> String {
+    const LEN: usize = 200;
+    let row = key.row.get(..LEN).unwrap_or(key.row);
+    let qualifier = key.qualifier.get(..LEN).unwrap_or(key.qualifier);
+    let short = KeyRef { row, qualifier, ..*key };
+    if short == *key { short.to_string() } else { format!("{short} (shortened)") }
 }

@@ -7,7 +7,9 @@
 )]
 
 mod cells;
+mod checked_block;
 mod index;
+mod listed_blocks;
 mod lost_rows;
 mod salvage;
 mod stored_form;

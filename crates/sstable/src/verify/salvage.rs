@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use super::stored_form::{FoundBlock, StoredForm};
 use crate::encoding::DamageReason;
 use crate::file::block_reader::BlockReader;
-use crate::file::raw_blocks::RawBlock;
+use crate::file::raw_block::RawBlock;
 use crate::{
     BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result, RowsBetween,
 };

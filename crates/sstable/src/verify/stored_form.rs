@@ -11,7 +11,7 @@ use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::{CellLayout, DamageReason};
 use crate::file::block_reader::BlockReader;
-use crate::file::raw_blocks::RawBlock;
+use crate::file::raw_block::RawBlock;
 use crate::{BlockOffset, BlockType, DataBlockEncoding};
 
 /// The form of the cells of a block.

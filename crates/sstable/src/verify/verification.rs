@@ -13,21 +13,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::cells::CellChecks;
-use super::index::CheckedBlock;
-use super::lost_rows::LostRows;
-use super::unreadable::{ListedBlocks, UnreadableRange};
-
+use super::cells::{CellChecks, display_key};
+use super::checked_block::CheckedBlock;
+use super::listed_blocks::{ListedBlocks, UnreadableRange};
+use super::lost_rows::{LostRows, lost_rows};
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockHandle;
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::file::open_file::OpenFile;
-use crate::file::raw_blocks::RawBlock;
+use crate::file::raw_block::RawBlock;
 use crate::{
-    BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, KeyRef, Limits, ReadAt,
-    Reader, ReaderOptions, Result, Trailer,
+    BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, Limits, ReadAt, Reader,
+    ReaderOptions, Result, Trailer,
 };
 
 /// The result of the verification of a file.
@@ -184,7 +183,7 @@ impl<'a> Verifier<'a> {
             self.verification.report(damage);
         }
         self.verification.totals_checked = self.unreadable.is_empty();
-        self.verification.lost_rows = self.lost_rows();
+        self.verification.lost_rows = lost_rows(&self.data_blocks, &self.damaged_data_blocks);
         self.check_row_filter()?;
         self.check_index()?;
         if self.verification.totals_checked {
@@ -411,15 +410,6 @@ impl<'a> Verifier<'a> {
 /// Formats an offset, or "none".
 fn display_offset(at: Option<BlockOffset>) -> String {
     at.map_or_else(|| "none".to_owned(), |at| at.to_string())
-}
-
-/// Formats a key, shortened, because keys of hostile files can be as long as a block.
-pub(super) fn display_key(key: &KeyRef<'_>) -> String {
-    const LEN: usize = 200;
-    let row = key.row.get(..LEN).unwrap_or(key.row);
-    let qualifier = key.qualifier.get(..LEN).unwrap_or(key.qualifier);
-    let short = KeyRef { row, qualifier, ..*key };
-    if short == *key { short.to_string() } else { format!("{short} (shortened)") }
 }
 
 #[cfg(test)]

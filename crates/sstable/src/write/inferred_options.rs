@@ -5,7 +5,7 @@ use std::iter;
 
 use filter::ErrorRate;
 
-use super::rules::is_reserved_key;
+use super::option_rules::is_reserved_key;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
 use crate::verify::{StoredForm, stored_form};

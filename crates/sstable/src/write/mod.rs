@@ -9,12 +9,13 @@
 mod block_writer;
 mod bloom;
 mod buffered_sink;
+mod cell_rules;
 mod index;
 mod inferred_options;
+mod option_rules;
 mod options;
 mod rebuild;
 mod row_filter;
-mod rules;
 mod short_key;
 mod statistics;
 mod writer;

@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
-use super::bloom::BloomWriter;
-use super::rules::check_options;
 use crate::block::meta::check_kind;
 use crate::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FileInfo, SequenceId,
@@ -144,7 +142,7 @@ impl FilterOptions {
 /// A setting of a writer is outside of its range. Prints the setting and the range.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
-pub struct InvalidOptions(String);
+pub struct InvalidOptions(pub(super) String);
 
 impl Default for WriterOptions {
     fn default() -> Self {
@@ -184,22 +182,6 @@ impl WriterOptions {
 
     /// The default of [`filter_block_size`](Self::filter_block_size).
     pub const FILTER_BLOCK_SIZE: u32 = 1024 * 1024;
-
-    /// Checks that a file can be written with these options, as [`Writer::new`](crate::Writer::new)
-    /// does.
-    ///
-    /// Does not check that this build supports the codec.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidOptions`] for the first setting outside of its range.
-    pub fn check(&self) -> Result<(), InvalidOptions> {
-        check_options(self)
-            .and_then(|()| BloomWriter::general(self))
-            .and_then(|_| BloomWriter::delete_family(self))
-            .map(drop)
-            .map_err(InvalidOptions)
-    }
 
     /// Sets the bytes of cells, encoded or not, that end a data block, at most 1 GiB. Default: 64
     /// KiB.

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::block_writer::{BlockWriter, HEADER_LEN};
+use super::option_rules::is_reserved_key;
 use super::row_filter::{FilterBlocks, FilterWriter};
-use super::rules::is_reserved_key;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
 use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};

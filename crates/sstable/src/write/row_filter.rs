@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use filter::{HEADER_LEN, KeyHash, Membership, Sizing, StoredFilter};
 
-use super::rules::BLOCK_LEN_MAX;
+use super::option_rules::BLOCK_LEN_MAX;
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };

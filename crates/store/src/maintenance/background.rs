@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::family_map::GivenUp;
+use super::given_up::GivenUp;
 use super::rate_limit::RateLimit;
 use super::tasks::{Duty, Task, Tasks};
 use super::turns::FamilyTurns;

@@ -22,6 +22,7 @@ pub(crate) mod export;
 pub(crate) mod family_map;
 pub(crate) mod filters;
 pub(crate) mod flush;
+mod given_up;
 pub(crate) mod import;
 mod rate_limit;
 mod tasks;

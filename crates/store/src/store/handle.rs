@@ -16,7 +16,7 @@ use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
-use crate::write::log::DefaultTimestamp;
+use crate::write::default_timestamp::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::prepare::prepare;
 use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::options::FamilyOptions;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
-use crate::write::log::DefaultTimestamp;
+use crate::write::default_timestamp::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put};
 use crate::write::prepare::check_kind_of_family;
 

@@ -6,6 +6,7 @@
 //! row_times           the timestamps of cells without one
 //! ```
 
+pub(crate) mod default_timestamp;
 pub(crate) mod log;
 pub(crate) mod mutation;
 pub(crate) mod prepare;

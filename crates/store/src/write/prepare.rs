@@ -6,7 +6,7 @@ use sstable::{Cell, CellRef, CellType, KeyRef, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::files::version::store_version::{Family, StoreVersion};
-use crate::write::log::DefaultTimestamp;
+use crate::write::default_timestamp::DefaultTimestamp;
 
 /// Maximum size of a batch: half of a log record's maximum.
 const BATCH_BYTES_MAX: usize = 512 << 20;

@@ -30,10 +30,10 @@ use crate::block::filter_index::{
 };
 use crate::block::header::Header;
 use crate::block::index::BlockHandle;
+use crate::block::index::MetaIndex;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
 use crate::file::block_reader::BlockReader;
-use crate::file::open_file::MetaIndex;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
 

@@ -14,7 +14,8 @@
 //! | `lines`      | all lines of a map, with or without numbers                              |
 //! | `stash`      | the hashes whose lines were all full                                     |
 //! | `map`        | lines and stash together: inserts and lookups                            |
-//! | `form`       | whether the entries name blocks; which families get a map                |
+//! | `form`       | whether the entries name blocks                                          |
+//! | `choice`     | which families get a map, and of which form                              |
 //! | `sweep`      | copies a map without the entries of dead slots                           |
 //! | `slots`      | a set of slot numbers, and the slots of a file                           |
 //! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
@@ -45,6 +46,7 @@
 )]
 
 pub(crate) mod backoff;
+pub(crate) mod choice;
 pub(crate) mod coverage;
 pub(crate) mod form;
 mod line;

@@ -43,7 +43,6 @@ mod missing;
 mod new_rows;
 mod next_step;
 
-pub(crate) use failures::GivenUp;
 pub(crate) use new_rows::NewRows;
 
 #[cfg(test)]

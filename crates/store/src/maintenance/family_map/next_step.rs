@@ -7,8 +7,9 @@ use sstable::BlockCache;
 
 use super::missing::{mappable, rows_at_most, rows_of, uncovered, without_blocks};
 use crate::files::catalog::Catalog;
+use crate::files::family_map::choice::{MapNeeds, rows_of_new_map};
 use crate::files::family_map::coverage::Coverage;
-use crate::files::family_map::form::{MapForm, MapNeeds, rows_of_new_map};
+use crate::files::family_map::form::MapForm;
 use crate::files::family_map::map::FamilyMap;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use sstable::{Cell, SequenceId};
 
 use super::log_tail::LogTail;
-use super::request::{DefaultTimestamp, Request};
+use super::request::Request;
 use super::writer::Writer;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -30,6 +30,7 @@ use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
+use crate::write::default_timestamp::DefaultTimestamp;
 use crate::write::prepare::{apply_to_memstores, prepare};
 use crate::write::replace::{may_replace, remove_replaced};
 use crate::write::row_times::RowTimes;

@@ -29,7 +29,6 @@ pub(crate) use inspect::{DamagedRange, InspectedSegment, inspect};
 pub(crate) use log_tail::LogTail;
 pub(crate) use record::{LoggedBatch, encode_batch};
 pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty_segments};
-pub(crate) use request::DefaultTimestamp;
 pub(crate) use segment::PreviousSegment;
 pub(crate) use segment_reader::segment_len_max;
 pub(crate) use writer::Writer;

@@ -5,6 +5,7 @@ use sstable::Cell;
 use crate::error::Result;
 use crate::files::version::store_version::StoreVersion;
 use crate::options::Durability;
+use crate::write::default_timestamp::DefaultTimestamp;
 use crate::write::prepare::check_kind_of_family;
 
 /// A batch with its durability.
@@ -43,13 +44,4 @@ impl Request {
         }
         Ok(())
     }
-}
-
-/// The timestamp of cells that are written without one.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum DefaultTimestamp {
-    /// The clock's time at the commit.
-    Now,
-    /// The sequence id of the batch.
-    SequenceId,
 }

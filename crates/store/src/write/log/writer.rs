@@ -9,7 +9,7 @@ use sstable::{SequenceId, Timestamp};
 
 use super::log_tail::LogTail;
 use super::record::encode_batch;
-use super::request::{DefaultTimestamp, Request};
+use super::request::Request;
 use super::segment::SegmentWriter;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
@@ -17,6 +17,7 @@ use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::sequence;
 use crate::files::version::store_version::StoreVersion;
 use crate::options::Durability;
+use crate::write::default_timestamp::DefaultTimestamp;
 use crate::write::row_times::RowTimes;
 
 /// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.

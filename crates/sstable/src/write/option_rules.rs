@@ -1,64 +1,36 @@
-//! Checks of the writer: invalid options, and cells that break a rule of the format.
+//! Checks of the options of a writer.
 
+use super::bloom::BloomWriter;
+use super::options::InvalidOptions;
 use super::statistics::Statistics;
-use super::writer::Writer;
 use crate::block::header::Header;
-use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
-use crate::{BloomType, CellRef, Comparator, KeyRef, WriterOptions, escape};
+use crate::{BloomType, Comparator, KeyRef, WriterOptions, escape};
 
 /// The most bytes of cells in a block.
 ///
 /// No size then overflows an i32, even if compression makes the block larger.
 pub(super) const BLOCK_LEN_MAX: usize = WriterOptions::BLOCK_SIZE_MAX as usize;
 
-impl<W> Writer<W> {
-    /// Checks a cell against the rules of the format and against the previous cell.
-    pub(super) fn check_cell(
-        &self,
-        cell: &CellRef<'_>,
-        last: Option<&KeyRef<'_>>,
-    ) -> Result<(), String> {
-        let within = |what: &str, len: usize, max: usize| match len {
-            0 => Err(format!("it has no {what}")),
-            len if len > max => Err(format!("a {what} of {len} bytes; {max} are allowed")),
-            _ => Ok(()),
-        };
-        within("row", cell.row.len(), KeyRef::ROW_LEN_MAX)?;
-        within("family", cell.family.len(), KeyRef::FAMILY_LEN_MAX)?;
-        if cell.timestamp.get() < 0 {
-            return Err("a negative timestamp, which HBase cannot read".into());
-        }
-        if i64::try_from(cell.sequence_id.get()).is_err() {
-            return Err(format!("sequence id {} does not fit", cell.sequence_id));
-        }
-        if !cell.tags.is_empty() && !self.layout.tags {
-            return Err("it has tags, but the file is written without tags".into());
-        }
-        if cell.tags.len() > TAGS_LEN_MAX {
-            let len = cell.tags.len();
-            return Err(format!("tags of {len} bytes; {TAGS_LEN_MAX} are allowed"));
-        }
-        check_tags(cell.tags)?;
-        if let Some(last) = last {
-            if last.family != cell.family {
-                return Err(format!("the family of the file is {}", escape(last.family)));
-            }
-            if self.layout.order.compare(&cell.key(), last).is_lt() {
-                return Err(format!("it is less than {last}, the cell before it"));
-            }
-        }
-        let is_same_key = last.is_some_and(|last| *last == cell.key());
-        let before = if is_same_key { self.block.unencoded_len() } else { 0 };
-        let len = cell_len(cell, self.layout);
-        if before + len > BLOCK_LEN_MAX {
-            return Err(format!("{len} bytes, which would make the block larger than 1 GiB"));
-        }
-        Ok(())
+impl WriterOptions {
+    /// Checks that a file can be written with these options, as [`Writer::new`](crate::Writer::new)
+    /// does.
+    ///
+    /// Does not check that this build supports the codec.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidOptions`] for the first setting outside of its range.
+    pub fn check(&self) -> Result<(), InvalidOptions> {
+        check_options(self)
+            .and_then(|()| BloomWriter::general(self))
+            .and_then(|_| BloomWriter::delete_family(self))
+            .map(drop)
+            .map_err(InvalidOptions)
     }
 }
 
 /// Checks the options of a writer.
-pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
+fn check_options(options: &WriterOptions) -> Result<(), String> {
     let at_most = |what: &str, size: u32, max: usize| match size as usize {
         size if size > max => Err(format!("{what} of {size} bytes; at most {max} are allowed")),
         _ => Ok(()),

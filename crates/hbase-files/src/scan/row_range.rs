@@ -1,0 +1,26 @@
+//! The rows of a scan, or of a part of it.
+
+use sstable::Comparator;
+
+/// The rows of a scan, or of a part of it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct RowRange {
+    /// The first row; empty for the first of all.
+    pub(super) start: Vec<u8>,
+    /// The row before which the range ends.
+    pub(super) stop: Option<Vec<u8>>,
+}
+
+impl RowRange {
+    /// Returns whether a row is before the end of the range.
+    #[inline]
+    pub(super) fn ends_after(&self, row: &[u8], order: Comparator) -> bool {
+        self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())
+    }
+
+    /// Returns the row, if the range has only one in the order of bytes.
+    pub(super) fn single_row(&self) -> Option<&[u8]> {
+        let stop = self.stop.as_deref()?;
+        (stop.strip_suffix(b"\0") == Some(&self.start)).then_some(&self.start)
+    }
+}

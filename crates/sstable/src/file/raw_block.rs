@@ -1,0 +1,21 @@
+//! A block that was read, verified and decompressed, and whose body is not parsed.
+
+use bytes::Bytes;
+
+use crate::block::header::Header;
+use crate::block::index::BlockHandle;
+use crate::buffers::Body;
+
+/// A verified and decompressed block.
+pub(crate) struct RawBlock {
+    pub(crate) header: Header,
+    pub(crate) body: Bytes,
+}
+
+/// A verified and decompressed data block, whose body is in a buffer that can be reused.
+#[derive(Debug)]
+pub(crate) struct RawDataBlock {
+    pub(crate) handle: BlockHandle,
+    pub(crate) header: Header,
+    pub(crate) body: Body,
+}
