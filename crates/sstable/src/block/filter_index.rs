@@ -134,8 +134,10 @@ impl FilterIndex {
     /// Returns why a sound filter with this index is not used: files have no such kind.
     pub(crate) fn unused(body: &[u8]) -> Option<String> {
         let mut input = Input::new(body);
-        input.array::<4>()?;
-        kind_of(kind_name(&mut input)?).err()
+        let version = u32::from_be_bytes(input.array()?);
+        let is_known = [VERSION, VERSION_WITHOUT_CHECKSUMS].contains(&version);
+        let name = kind_name(&mut input).filter(|_| is_known)?;
+        kind_of(name).err()
     }
 
     /// Appends the body of an index of version 2.
