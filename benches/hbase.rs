@@ -24,10 +24,9 @@
 #![expect(clippy::print_stdout, reason = "the program prints a table")]
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use filter::Seed;
 use serde_json::Value;
@@ -38,6 +37,7 @@ use sstable::{
 use support::judge;
 use support::lookup::look_up_together;
 use workload::cpu_time::cpu_nanos_of_all;
+use workload::harness::{median, write_hex};
 use workload::{KEY_LEN, Random};
 
 const VALUE_LEN: usize = 100;
@@ -88,7 +88,7 @@ fn main() {
     let dir = tempfile::tempdir().expect("there is a place for files");
     let key_files = [("present", &present), ("absent", &absent)].map(|(name, rows)| {
         let path = dir.path().join(name);
-        write_keys(&path, rows);
+        write_hex(&path, rows).expect("the disk has room");
         path.to_str().expect("the name is ours").to_owned()
     });
     print_head(alone);
@@ -141,20 +141,9 @@ fn figures(written: f64, ours: &Ours, theirs: Option<&Speed>) -> Vec<(f64, usize
 fn print_row(name: &str, turns: &[Vec<(f64, usize)>; TURNS]) {
     print!("| {name} |");
     for (column, (_, digits)) in turns[0].iter().enumerate() {
-        let mut of_turns = turns.each_ref().map(|turn| turn[column].0);
-        of_turns.sort_unstable_by(f64::total_cmp);
-        print!(" {:.digits$} |", of_turns[TURNS / 2]);
+        print!(" {:.digits$} |", median(turns.iter().map(|turn| turn[column].0)));
     }
     println!();
-}
-
-fn write_keys(path: &Path, rows: &[Row]) {
-    let mut out = BufWriter::new(File::create(path).expect("the directory is ours"));
-    for row in rows {
-        row.iter().try_for_each(|byte| write!(out, "{byte:02x}")).expect("the disk has room");
-        writeln!(out).expect("the disk has room");
-    }
-    out.flush().expect("the disk has room");
 }
 
 /// Writes the file. Returns unencoded megabytes of cells per second.
@@ -186,8 +175,8 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
         }
         assert_eq!(bytes as u64, uncached.trailer().entry_count * VALUE_LEN as u64);
     };
-    let (by_itself, cpu_by_itself) = median(|| scan(uncached.scanner(Caching::Bypass)));
-    let (ahead, cpu_ahead) = median(|| scan(uncached.bulk_scanner()));
+    let (by_itself, cpu_by_itself) = time(|| scan(uncached.scanner(Caching::Bypass)));
+    let (ahead, cpu_ahead) = time(|| scan(uncached.bulk_scanner()));
     let cache = Arc::new(BlockCache::new(1 << 30));
     let cached = Reader::open_file(path, ReaderOptions::default().cache(cache)).expect("sound");
     let look_up = |rows: &[Row], expected: usize| {
@@ -210,7 +199,7 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
         assert_eq!(found, expected);
     };
     let per_second = |rows: &[Row], look_up: &dyn Fn(&[Row], usize), expected: usize| {
-        rows.len() as f64 / median(|| look_up(rows, expected)).0
+        rows.len() as f64 / time(|| look_up(rows, expected)).0
     };
     let hits_at_once = per_second(present, &at_once, present.len());
     let misses_at_once = per_second(absent, &at_once, 0);
@@ -224,18 +213,17 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
 }
 
 /// Returns the median seconds of the timed rounds, and their mean processor time in nanoseconds.
-fn median(mut round: impl FnMut()) -> (f64, f64) {
+fn time(mut round: impl FnMut()) -> (f64, f64) {
     let mut time = || {
         let start = Instant::now();
         round();
-        start.elapsed()
+        start.elapsed().as_secs_f64()
     };
     (0..ROUNDS).for_each(|_| _ = time());
     let before = cpu_nanos_of_all();
-    let mut rounds: Vec<Duration> = (0..ROUNDS).map(|_| time()).collect();
+    let rounds: Vec<f64> = (0..ROUNDS).map(|_| time()).collect();
     let cpu = cpu_nanos_of_all() - before;
-    rounds.sort_unstable();
-    (rounds[ROUNDS / 2].as_secs_f64(), cpu as f64 / ROUNDS as f64)
+    (median(rounds), cpu as f64 / ROUNDS as f64)
 }
 
 fn ask_hbase(path: &Path, [present, absent]: &[String; 2]) -> Speed {

@@ -1,9 +1,10 @@
 //! The claims: the ratios that a run measured, each compared with its goal.
 
 use serde::{Deserialize, Serialize};
+use workload::harness::Spread;
 
 use crate::contenders::OURS;
-use crate::figure::{Figure, Spread};
+use crate::figure::Figure;
 use crate::goals::{GOALS, Goal};
 
 /// A ratio of ours to the best settings of a peer, and its limit.

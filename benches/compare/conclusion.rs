@@ -2,11 +2,14 @@
 
 use std::fmt::Write;
 
+use workload::harness::Spread;
+
 use crate::claims::{Claim, show_ratio};
 use crate::contenders::OURS;
 use crate::engine::Shape;
-use crate::figure::{CACHE_ALL, Figure, Run, Spread};
+use crate::figure::{CACHE_ALL, Figure};
 use crate::other_load::is_busy;
+use crate::run::Run;
 
 /// The work that the first sentence quotes.
 const QUOTED: &str = "absent get, many files";

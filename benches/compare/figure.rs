@@ -1,45 +1,11 @@
-//! The figures of a run: the samples of its rounds, and their statistics.
-//!
-//! In each round all contenders take turns, so the samples of one round were taken within moments
-//! of each other. Ratios are computed per round; the median follows.
+//! The figures of a run: the samples of its rounds.
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Shape;
-use crate::other_load::OtherLoad;
-use crate::process::Machine;
 
 /// The value of `cache` if all rows fit into the cache.
 pub(crate) const CACHE_ALL: &str = "all";
-
-/// One run of the comparison, as in the JSON file.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Run {
-    /// The command line.
-    pub(crate) command: String,
-    pub(crate) machine: Machine,
-    /// Whether the run completed; false while it runs and if it was interrupted.
-    pub(crate) is_finished: bool,
-    /// Seconds to the end of the last stage.
-    pub(crate) seconds: f64,
-    /// The finished stages in order.
-    pub(crate) stages: Vec<Stage>,
-    /// The settings of the engines, in words.
-    pub(crate) settings: Vec<String>,
-    pub(crate) figures: Vec<Figure>,
-    pub(crate) filters: Vec<FilterPoint>,
-    pub(crate) claims: Vec<crate::claims::Claim>,
-}
-
-/// A stage of a run; the figures are written at the end of each.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Stage {
-    pub(crate) name: String,
-    pub(crate) seconds: f64,
-    /// The processor time of others during the stage; `None` if it could not be measured.
-    #[serde(default)]
-    pub(crate) other_load: Option<OtherLoad>,
-}
 
 /// The cost of one kind of work for one contender.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -87,59 +53,4 @@ pub(crate) struct Reads {
     pub(crate) file_bytes: Option<f64>,
     /// Data blocks by the kernel's count: read calls with nearly no cache, round by round.
     pub(crate) file_reads_uncached: Vec<f64>,
-}
-
-/// The size and error rate of one filter.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct FilterPoint {
-    pub(crate) name: String,
-    pub(crate) bits_per_key: f64,
-    pub(crate) error_rate: f64,
-}
-
-/// The median and the quartiles of some rounds.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Spread {
-    pub(crate) low: f64,
-    pub(crate) median: f64,
-    pub(crate) high: f64,
-}
-
-impl Spread {
-    /// Returns `None` if there are no samples.
-    pub(crate) fn of(samples: &[f64]) -> Option<Self> {
-        let mut sorted = samples.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let at = |part: f64| {
-            let place = part * (sorted.len() - 1) as f64;
-            let (below, above) = (place.floor() as usize, place.ceil() as usize);
-            sorted[below] + (sorted[above] - sorted[below]) * place.fract()
-        };
-        (!sorted.is_empty()).then(|| Self { low: at(0.25), median: at(0.5), high: at(0.75) })
-    }
-
-    /// The ratio of two contenders in each round.
-    pub(crate) fn of_ratio(ours: &[f64], theirs: &[f64]) -> Option<Self> {
-        let ratios: Vec<_> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
-        Self::of(&ratios)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_spread_is_the_median_and_the_quartiles() {
-        let spread = Spread::of(&[5.0, 1.0, 3.0, 2.0, 4.0]);
-        assert_eq!(spread, Some(Spread { low: 2.0, median: 3.0, high: 4.0 }));
-        assert_eq!(Spread::of(&[]), None);
-    }
-
-    #[test]
-    fn ratios_are_of_the_same_round() {
-        // The second round was slow for both.
-        let spread = Spread::of_ratio(&[1.0, 100.0, 1.0], &[2.0, 200.0, 2.0]);
-        assert_eq!(spread, Some(Spread { low: 0.5, median: 0.5, high: 0.5 }));
-    }
 }

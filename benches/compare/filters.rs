@@ -2,7 +2,7 @@
 
 use filter::{FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
 
-use crate::figure::FilterPoint;
+use crate::run::FilterPoint;
 
 const SEED: Seed = Seed::new(1);
 const KEYS: u64 = 100_000;

@@ -1,11 +1,11 @@
 //! The goals of this project: what is compared with a peer, and the limit of the ratio.
 
-use crate::comparison::{FEW_FILES, GET_OF_EQUAL_ROWS, MANY_FILES, MORE_ROWS};
 use crate::contenders::OURS;
 use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure};
 use crate::maps::{FILES_AT_END, UNMAPPED_AT_END, UNMAPPED_LATER};
 use crate::names::{OURS_BLOOM, OURS_DEFAULT, OURS_RIBBON};
+use crate::plan::{FEW_FILES, GET_OF_EQUAL_ROWS, MANY_FILES, MORE_ROWS};
 
 /// A kind of work, and the limit of its ratio to each peer.
 pub(crate) struct Goal {

@@ -12,12 +12,13 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use workload::harness::write_hex;
 use workload::{Asked, Rows};
 
-use crate::comparison::FILES;
 use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure, Reads};
 use crate::names::HBASE;
+use crate::plan::FILES;
 use crate::work_directory::WorkDirectory;
 
 /// Number of gets of each kind.
@@ -36,8 +37,10 @@ pub(crate) fn measure(
 ) -> io::Result<Vec<Figure>> {
     let [all, present, absent] = ["rows", "present", "absent"].map(|name| place.join(name));
     write_rows(&all, rows, count)?;
-    write_keys(&present, rows, Asked::Present, count)?;
-    write_keys(&absent, rows, Asked::Absent, count)?;
+    for (path, asked) in [(&present, Asked::Present), (&absent, Asked::Absent)] {
+        let indexes = asked.questions(count, QUESTIONS, 7);
+        write_hex(path, indexes.into_iter().map(|index| rows.key(index)))?;
+    }
     let judge = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hbase-judge/judge");
     let output = place.ask(
         Command::new(&judge)
@@ -102,17 +105,6 @@ fn write_rows(path: &Path, rows: Rows, count: u64) -> io::Result<()> {
         out.write_all(&[u8::try_from(key.len()).expect("24 at most")])?;
         out.write_all(key)?;
         out.write_all(&rows.value(index))?;
-    }
-    out.flush()
-}
-
-fn write_keys(path: &Path, rows: Rows, asked: Asked, count: u64) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    for index in asked.questions(count, QUESTIONS, 7) {
-        for byte in rows.key(index).as_ref() {
-            write!(out, "{byte:02x}")?;
-        }
-        writeln!(out)?;
     }
     out.flush()
 }

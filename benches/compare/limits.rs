@@ -1,8 +1,9 @@
 //! The table of limits that a run prints at its end: one line for each goal and peer, with both
 //! times, the memory of both sides, and our time at ten bits a key in all.
 
+use workload::harness::Spread;
+
 use crate::claims::{Claim, Side, show_ratio};
-use crate::figure::Spread;
 use crate::goals::GOALS;
 use crate::names::OURS_DEFAULT;
 

@@ -20,11 +20,12 @@ mod limits;
 mod maps;
 mod names;
 mod other_load;
+mod plan;
 mod process;
 mod reads;
 mod record;
 mod report;
-mod rounds;
+mod run;
 mod stores;
 mod work_directory;
 
@@ -35,11 +36,12 @@ use std::path::PathBuf;
 use clap::Parser;
 use workload::{Asked, Rows};
 
-use crate::comparison::{Comparison, MORE_ROWS, Plan};
+use crate::comparison::Comparison;
 use crate::engine::Shape;
-use crate::figure::Run;
+use crate::plan::{MORE_ROWS, Plan};
 use crate::reads::Amount;
 use crate::record::Record;
+use crate::run::Run;
 use crate::work_directory::WorkDirectory;
 
 /// Compare this store with RocksDB, fjall, redb and HBase: blocks touched and time per get
@@ -169,7 +171,7 @@ fn settings(plan: &Plan) -> Vec<String> {
             .to_owned(),
         "each put is a separate call and is in the log when it returns; none waits for the disk"
             .to_owned(),
-        format!("many files: {} overlapping files, never merged", comparison::FILES),
+        format!("many files: {} overlapping files, never merged", plan::FILES),
         "levelled: memtables of 16 MiB, then as each engine's own compaction leaves the files"
             .to_owned(),
         "one run: the many files, merged to one sorted run".to_owned(),

@@ -4,10 +4,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use workload::harness::Samples;
+
 use crate::engine::Engine;
 use crate::figure::Figure;
-use crate::rounds::Samples;
-use crate::stores::Stores;
 
 /// The figure of the number of files when a fill ends.
 pub(crate) const FILES_AT_END: &str = "files at the end of the fill";
@@ -25,16 +25,16 @@ const STEP: Duration = Duration::from_millis(2);
 
 /// Counts the files that maps cover now, which is the end of a fill, and after five seconds.
 ///
-/// Engines without maps have no such figures.
-pub(crate) fn coverage(stores: &Stores, contender: usize, engine: &dyn Engine) -> Vec<Figure> {
+/// Engines without maps have no such figures. `figure` makes a figure of the engine.
+pub(crate) fn coverage(engine: &dyn Engine, figure: &dyn Fn(Samples) -> Figure) -> Vec<Figure> {
     let end = Instant::now();
     let (Some(covered), Some(files)) = (engine.mapped_files(), engine.files()) else {
         return Vec::new();
     };
     let count = |work: &str, count: u64| {
         let samples = Samples { wall: vec![count as f64], cpu: Vec::new() };
-        let figure = stores.figure(contender, samples);
-        Figure { work: work.to_owned(), unit: "files".to_owned(), files: Some(files), ..figure }
+        let (work, unit, files) = (work.to_owned(), "files".to_owned(), Some(files));
+        Figure { work, files, unit, ..figure(samples) }
     };
     let mut figures =
         vec![count(FILES_AT_END, files), count(UNMAPPED_AT_END, files.saturating_sub(covered))];
@@ -50,8 +50,8 @@ pub(crate) fn coverage(stores: &Stores, contender: usize, engine: &dyn Engine) -
     figures.push(count(UNMAPPED_LATER, files.saturating_sub(covered)));
     if let Some(time) = all_covered_after {
         let samples = Samples { wall: vec![time.as_secs_f64() * 1e3], cpu: Vec::new() };
-        let figure = stores.figure(contender, samples);
-        figures.push(Figure { work: TIME_TO_MAP.to_owned(), unit: "ms".to_owned(), ..figure });
+        let (work, unit) = (TIME_TO_MAP.to_owned(), "ms".to_owned());
+        figures.push(Figure { work, unit, ..figure(samples) });
     }
     figures
 }

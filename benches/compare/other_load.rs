@@ -1,4 +1,4 @@
-//! The processor time that other processes and the host took while a stage ran, from Linux.
+//! The stages of a run, and the processor time that other processes and the host took meanwhile, from Linux.
 //!
 //! A run whose machine was busy has a warning at the top of its report and at the end of its text.
 
@@ -6,13 +6,21 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use crate::figure::Stage;
-
 /// A stage during which others took more than this many processors is called busy.
 ///
 /// One measuring thread and a tenth of a processor fit together on the smallest machine with
 /// two processors. More than that competes for caches, memory and the processor's frequency.
 pub(crate) const BUSY_PROCESSORS: f64 = 0.10;
+
+/// A stage of a run; the figures are written at the end of each.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Stage {
+    pub(crate) name: String,
+    pub(crate) seconds: f64,
+    /// The processor time of others during the stage; `None` if it could not be measured.
+    #[serde(default)]
+    pub(crate) other_load: Option<OtherLoad>,
+}
 
 /// The processor time of others during a stage: 1.0 is one processor all the time.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]

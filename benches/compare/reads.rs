@@ -3,13 +3,13 @@
 use std::thread;
 
 use workload::cpu_time::{THREAD, cpu_nanos};
+use workload::harness::alternate;
 use workload::{Asked, RowKey, Rows, ScanSum};
 
 use crate::engine::{Counters, Engine};
 use crate::figure::{Figure, Reads};
 use crate::process::FileReads;
-use crate::rounds::alternate;
-use crate::stores::Stores;
+use crate::stores::{Stores, Turn};
 
 /// Questions with their keys made beforehand.
 pub(crate) struct Questions {
@@ -18,15 +18,6 @@ pub(crate) struct Questions {
     /// Rows with an index below this are present.
     count: u64,
     questions: Vec<(RowKey, u64)>,
-}
-
-/// An open store that takes part in a measurement.
-#[derive(Clone, Copy)]
-pub(crate) struct Turn<'a> {
-    pub(crate) stores: &'a Stores,
-    /// Its number in `stores`.
-    pub(crate) contender: usize,
-    pub(crate) engine: &'a dyn Engine,
 }
 
 /// The amount of work per measurement.

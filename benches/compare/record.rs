@@ -5,13 +5,17 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use workload::harness::Spread;
+
 use crate::claims::claims;
 use crate::conclusion::{Conclusion, conclusion};
-use crate::figure::{Figure, FilterPoint, Run, Spread, Stage};
+use crate::figure::Figure;
 use crate::limits;
+use crate::other_load::Stage;
 use crate::other_load::{self, LoadMeter};
 use crate::process::Machine;
 use crate::report;
+use crate::run::{FilterPoint, Run};
 use crate::work_directory::WorkDirectory;
 
 /// A run in progress and its output files.

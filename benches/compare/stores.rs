@@ -7,13 +7,12 @@ use std::{fs, io, thread};
 
 use workload::Rows;
 use workload::cpu_time::{PROCESS, cpu_nanos};
+use workload::harness::{Samples, alternate};
 
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};
 use crate::figure::{CACHE_ALL, Figure, Reads};
 use crate::maps::coverage;
-use crate::reads::Turn;
-use crate::rounds::{Samples, alternate};
 use crate::work_directory::{WorkDirectory, bytes_on_disk, read_all, share};
 
 /// The seed of all keys and values.
@@ -29,6 +28,15 @@ pub(crate) struct Stores {
     pub(crate) shape: Shape,
     pub(crate) rows: Rows,
     pub(crate) count: u64,
+}
+
+/// An open store that takes part in a measurement.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn<'a> {
+    pub(crate) stores: &'a Stores,
+    /// Its number in `stores`.
+    pub(crate) contender: usize,
+    pub(crate) engine: &'a dyn Engine,
 }
 
 impl Stores {
@@ -67,8 +75,9 @@ impl Stores {
         let samples = stores.load_more(&open, count, parts);
         let mut more = Vec::new();
         if shape == Shape::Levelled {
-            let open = owners.iter().zip(&open);
-            more.extend(open.flat_map(|(owner, engine)| coverage(&stores, *owner, &**engine)));
+            for (owner, engine) in owners.iter().zip(&open) {
+                more.extend(coverage(&**engine, &|samples| stores.figure(*owner, samples)));
+            }
         }
         drop(open);
         stores.share_with_others()?;

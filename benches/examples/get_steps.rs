@@ -13,15 +13,14 @@
 #![expect(clippy::print_stdout, reason = "the figures are what this is for")]
 
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::BloomType;
-use store::{Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions, WriteBatch};
-use workload::Random;
+use store::{Durability, FamilyOptions, Get, MapMode, Store};
+use workload::harness::{FAMILY, KeySet, Mix, QUALIFIER, Values, load, plan_gets, unmerged};
 
-const FAMILY: &str = "f";
-const QUALIFIER: &str = "q";
 const VALUE_LEN: usize = 100;
 /// The seed of all keys and values.
 const SEED: u64 = 1;
@@ -35,36 +34,26 @@ fn main() {
             .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('=')?.parse().ok());
         number.unwrap_or(default)
     };
-    let (rows, gets) = (number("rows", 100_000), number("gets", 20_000));
+    let count = |name: &str, default: u64| number(name, default) as usize;
+    let gets = count("gets", 20_000);
+    let keys = KeySet::generate(count("rows", 100_000), count("files", 16), gets, SEED);
     let is_present = !is_named("absent");
     let directory = tempfile::tempdir().expect("there is a place for files");
-    let store = load(
-        directory.path(),
-        rows,
-        number("files", 16),
-        number("map", 1) == 1,
-        number("cache", 2 << 10) << 20,
-    );
-    let mut random = Random::new(SEED);
-    let mut plan = |gets: u64| -> Vec<Get> {
-        let index = |_| {
-            if is_present {
-                random.below(rows as usize) as u64
-            } else {
-                rows + random.next_u64() % (1 << 40)
-            }
-        };
-        let rows = (0..gets).map(index).map(|index| workload::key(SEED, index));
-        rows.map(|row| Get::row(row).column(FAMILY, QUALIFIER)).collect()
-    };
+    let cache_bytes = number("cache", 2 << 10) << 20;
+    let store = load_store(directory.path(), &keys, number("map", 1) == 1, cache_bytes);
     // Loads every block into the cache.
-    for index in 0..rows {
-        let found = store.get(&Get::row(workload::key(SEED, index)).column(FAMILY, QUALIFIER));
-        assert_eq!(found.expect("sound").len(), 1, "row {index}");
+    for row in keys.present.iter() {
+        let found = store.get(&Get::row(row).column(FAMILY, QUALIFIER)).expect("sound");
+        assert_eq!(found.len(), 1, "row {}", sstable::escape(row));
     }
     let is_visited = is_named("get_with");
     let expected = usize::from(is_present);
-    let plans: Vec<Vec<Get>> = (0..number("threads", 1)).map(|_| plan(gets)).collect();
+    let mix = if is_present { Mix::Present } else { Mix::Absent };
+    let plan = |thread: u64| -> Vec<Get> {
+        let gets = plan_gets(&keys, mix, gets, SEED + thread);
+        gets.iter().map(|get| Get::row(get.key).column(FAMILY, QUALIFIER)).collect()
+    };
+    let plans: Vec<Vec<Get>> = (0..number("threads", 1)).map(plan).collect();
     let round = &|gets: &[Get]| {
         let start = Instant::now();
         for get in gets {
@@ -106,13 +95,9 @@ fn counted_visit(store: &Store, get: &Get) -> usize {
     found
 }
 
-fn load(directory: &std::path::Path, rows: u64, files: u64, map: bool, cache_bytes: u64) -> Store {
-    let options = StoreOptions::default()
-        .cache_bytes(cache_bytes)
-        .memstore_flush_bytes(usize::MAX / 8)
-        // The map is complete when this returns, and is as full in each run.
-        .background(false)
-        .auto_compaction(false);
+fn load_store(directory: &Path, keys: &KeySet, map: bool, cache_bytes: u64) -> Store {
+    // The map is complete when this returns, and is as full in each run.
+    let options = unmerged(cache_bytes).background(false);
     let store = Store::open(directory, options).expect("an empty directory");
     let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
     let family = FamilyOptions::default()
@@ -120,18 +105,10 @@ fn load(directory: &std::path::Path, rows: u64, files: u64, map: bool, cache_byt
         .family_map(if map { MapMode::Files } else { MapMode::Off })
         .filter((!map).then_some(filter));
     store.create_family(FAMILY, family).expect("a new store");
-    let mut value = [0; VALUE_LEN];
-    for file in 0..files {
-        let mut batch = WriteBatch::new();
-        for index in file * rows / files..(file + 1) * rows / files {
-            workload::fill_value(SEED, index, &mut value);
-            batch.put(Put::new(workload::key(SEED, index)).column(FAMILY, QUALIFIER, value));
-        }
-        store.write(batch, Durability::SkipWal).expect("sound");
-        store.flush().expect("the disk has room");
-    }
+    let values = Values { seed: SEED, size: VALUE_LEN };
+    load(&store, keys, values, Durability::SkipWal, |_| ()).expect("the disk has room");
     if let Some(stats) = store.stats().families[0].map {
-        assert_eq!(stats.covered_files, files.min(64), "covered files");
+        assert_eq!(stats.covered_files, keys.files().min(64) as u64, "covered files");
         let entries = stats.entries;
         println!("family map: {entries} entries, room for {} more", stats.free_entries);
     }

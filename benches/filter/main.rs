@@ -34,6 +34,8 @@ use filter::{
     Seed, Sizing, StoredFilter, build,
 };
 
+use workload::harness::median;
+
 use contender::{Build, Contender, Keys, time_builds};
 
 const SEED: Seed = Seed::new(0x5eed);
@@ -117,11 +119,6 @@ fn static_filters(members: &Keys) -> Vec<Contender> {
     all.flatten().collect()
 }
 
-fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers[numbers.len() / 2]
-}
-
 /// Measures all contenders in turn, or those whose names contain one of `words`, and prints the table.
 ///
 /// With `is_warm`, each contender is asked other keys before it is timed.
@@ -201,7 +198,7 @@ fn ratios(contenders: &[Contender]) {
                 continue;
             };
             let ratio = |ours: &[f64], theirs: &[f64]| {
-                median(ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect())
+                median(ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs))
             };
             println!(
                 "| {} / {} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",

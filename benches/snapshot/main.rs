@@ -25,6 +25,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use support::judge;
+use workload::harness::median;
 
 use measure::{Measured, Work};
 
@@ -158,10 +159,4 @@ fn print(cells: u64, turns: &[Turn; TURNS]) {
         "* peak memory: {memory:.0} MiB; at most {MEMORY_MIB_MAX:.0}: {}",
         verdict(memory <= MEMORY_MIB_MAX)
     );
-}
-
-fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_unstable_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }

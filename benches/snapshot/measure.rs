@@ -12,8 +12,9 @@ use hbase_files::{LocalTree, RootDirectory, Snapshot, TableCells, TableScan};
 use hfile_arrow::{BatchScan, ParquetCompression, ParquetFile};
 use sstable::FileName;
 use workload::cpu_time::cpu_nanos_of_all;
+use workload::harness::median;
 
-use crate::{NAME, PASSES, VALUE_LEN, median};
+use crate::{NAME, PASSES, VALUE_LEN};
 
 /// What is measured.
 #[derive(Clone, Copy)]

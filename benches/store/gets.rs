@@ -10,46 +10,42 @@
 //! ```
 
 use std::hint::black_box;
+use std::path::Path;
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, RowProbe};
-use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+use store::{Durability, FamilyOptions, Get, Store};
 use workload::cpu_time::{THREAD, cpu_nanos};
-use workload::{KEY_LEN, Random};
+use workload::harness::{KeySet, Mix, PlannedGet, Values, load, median, plan_gets, unmerged};
 
 use crate::{FAMILY, QUALIFIER, SEED, VALUE_LEN};
 
-const FILES: u64 = 16;
+const FILES: usize = 16;
 const GETS: usize = 200_000;
 const ROUNDS: usize = 9;
 /// Rows per call of `multi_get`.
 const BATCH: usize = 100;
 
-type Row = [u8; KEY_LEN];
+const VALUES: Values = Values { seed: SEED, size: VALUE_LEN };
 
 pub(crate) fn run(rows: u64) {
     let directory = tempfile::tempdir().expect("there is a place for files");
-    let store = load(directory.path(), rows);
-    let mut random = Random::new(SEED);
-    let mut present: Vec<(Row, u64)> = (0..GETS)
-        .map(|_| random.below(rows as usize) as u64)
-        .map(|index| (workload::key(SEED, index), index))
-        .collect();
-    random.shuffle(&mut present);
-    let absent: Vec<Row> =
-        (rows..rows + GETS as u64).map(|index| workload::key(SEED, index)).collect();
+    let keys = KeySet::generate(rows as usize, FILES, GETS, SEED);
+    let store = load_store(directory.path(), &keys);
+    let present = plan_gets(&keys, Mix::Present, GETS, SEED);
+    let absent = plan_gets(&keys, Mix::Absent, GETS, SEED);
 
     println!("| {rows} rows in {FILES} files | CPU ns a get |\n|---|--:|");
-    let question = |row: &Row| Get::row(row).column(FAMILY, QUALIFIER);
+    let question = |get: &PlannedGet<'_>| Get::row(get.key).column(FAMILY, QUALIFIER);
     report("create the get", || {
-        for row in &absent {
-            let _ = black_box(question(row));
+        for get in &absent {
+            let _ = black_box(question(get));
         }
     });
     report("hash the row", || {
-        for row in &absent {
+        for get in &absent {
             let seed = filter::Seed::new(SEED);
-            black_box(RowProbe::new(row, seed).key_hash(seed));
+            black_box(RowProbe::new(get.key, seed).key_hash(seed));
         }
     });
     report("take and drop a snapshot", || {
@@ -58,44 +54,40 @@ pub(crate) fn run(rows: u64) {
         }
     });
     report("get of an absent row", || {
-        for row in &absent {
-            assert!(store.get(&question(row)).expect("sound").is_empty(), "never written");
+        for get in &absent {
+            assert!(store.get(&question(get)).expect("sound").is_empty(), "never written");
         }
     });
-    let questions =
-        |rows: &mut dyn Iterator<Item = &Row>| -> Vec<Get> { rows.map(question).collect() };
+    let questions = |gets: &[PlannedGet<'_>]| -> Vec<Get> { gets.iter().map(question).collect() };
     report("create a hundred gets", || {
-        for rows in absent.chunks(BATCH) {
-            black_box(questions(&mut rows.iter()));
+        for gets in absent.chunks(BATCH) {
+            black_box(questions(gets));
         }
     });
     report("get of an absent row, batches of a hundred", || {
-        for rows in absent.chunks(BATCH) {
-            let answers = store.multi_get(&questions(&mut rows.iter())).expect("sound");
+        for gets in absent.chunks(BATCH) {
+            let answers = store.multi_get(&questions(gets)).expect("sound");
             assert!(answers.iter().all(Vec::is_empty), "never written");
         }
     });
     let mut value = [0; VALUE_LEN];
     report("generate the expected value", || {
-        for (_, index) in &present {
-            workload::fill_value(SEED, *index, &mut value);
+        for index in present.iter().filter_map(|get| get.member) {
+            workload::fill_value(SEED, index as u64, &mut value);
             black_box(&value);
         }
     });
     report("get of a present row, checked", || {
-        for (row, index) in &present {
-            let cells = store.get(&question(row)).expect("sound");
-            workload::fill_value(SEED, *index, &mut value);
-            assert!(cells.len() == 1 && cells[0].value() == value, "as it was written");
+        for get in &present {
+            let cells = store.get(&question(get)).expect("sound");
+            assert_eq!(VALUES.check(get, &cells, &mut value), Ok(true));
         }
     });
     report("get of a present row, batches of a hundred, checked", || {
-        for rows in present.chunks(BATCH) {
-            let gets = questions(&mut rows.iter().map(|(row, _)| row));
-            let answers = store.multi_get(&gets).expect("sound");
-            for ((_, index), cells) in rows.iter().zip(answers) {
-                workload::fill_value(SEED, *index, &mut value);
-                assert!(cells.len() == 1 && cells[0].value() == value, "as it was written");
+        for gets in present.chunks(BATCH) {
+            let answers = store.multi_get(&questions(gets)).expect("sound");
+            for (get, cells) in gets.iter().zip(answers) {
+                assert_eq!(VALUES.check(get, &cells, &mut value), Ok(true));
             }
         }
     });
@@ -103,40 +95,20 @@ pub(crate) fn run(rows: u64) {
 
 /// Prints the processor time of one of [`GETS`] calls: the median of the rounds after the first.
 fn report(what: &str, mut round: impl FnMut()) {
-    let mut nanos: Vec<u64> = (0..=ROUNDS)
-        .map(|_| {
-            let before = cpu_nanos(THREAD);
-            round();
-            (cpu_nanos(THREAD) - before) / GETS as u64
-        })
-        .skip(1)
-        .collect();
-    nanos.sort_unstable();
-    println!("| {what} | {} |", nanos[ROUNDS / 2]);
+    let nanos = (0..=ROUNDS).map(|_| {
+        let before = cpu_nanos(THREAD);
+        round();
+        (cpu_nanos(THREAD) - before) as f64 / GETS as f64
+    });
+    println!("| {what} | {:.0} |", median(nanos.skip(1)));
 }
 
-fn load(directory: &std::path::Path, rows: u64) -> Store {
-    let options = StoreOptions::default()
-        .cache_bytes(2 << 30)
-        .memstore_flush_bytes(usize::MAX / 8)
-        .auto_compaction(false);
-    let store = Store::open(directory, options).expect("an empty directory");
+fn load_store(directory: &Path, keys: &KeySet) -> Store {
+    let store = Store::open(directory, unmerged(2 << 30)).expect("an empty directory");
     let family = FamilyOptions::default()
         .bloom_type(BloomType::None)
         .filter(Some((FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE))));
     store.create_family(FAMILY, family).expect("a new store");
-    let mut value = [0; VALUE_LEN];
-    for file in 0..FILES {
-        let mut batch = WriteBatch::new();
-        for index in file * rows / FILES..(file + 1) * rows / FILES {
-            workload::fill_value(SEED, index, &mut value);
-            batch.put(Put::new(workload::key(SEED, index)).column(FAMILY, QUALIFIER, value));
-            if batch.len() == 1000 {
-                store.write(std::mem::take(&mut batch), Durability::SkipWal).expect("sound");
-            }
-        }
-        store.write(batch, Durability::SkipWal).expect("sound");
-        store.flush().expect("the disk has room");
-    }
+    load(&store, keys, VALUES, Durability::SkipWal, |_| ()).expect("the disk has room");
     store
 }

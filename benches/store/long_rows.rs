@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use store::{
-    Append, Durability, FamilyOptions, Get, Increment, Put, Store, StoreOptions, WriteBatch,
-};
+use store::{Append, Durability, FamilyOptions, Get, Increment, Put, Store, WriteBatch};
 use workload::Random;
+use workload::harness::{median, unmerged};
 
 use crate::{FAMILY, SEED};
 
@@ -94,7 +93,7 @@ fn measure(shape: Shape, cells: u64) -> [u64; 4] {
         (0..OPERATIONS).map(|_| shape.place(random.below(cells as usize) as u64)).collect();
     let gets: Vec<_> =
         places.iter().map(|(row, column)| Get::row(row).column(FAMILY, column)).collect();
-    let get = median(|at| {
+    let get = time(|at| {
         assert_eq!(store.get(&gets[at]).expect("sound").len(), 1, "every cell is there");
     });
     let beside = AtomicBool::new(false);
@@ -106,7 +105,7 @@ fn measure(shape: Shape, cells: u64) -> [u64; 4] {
                 }
             }
         });
-        let put = median(|at| {
+        let put = time(|at| {
             let put = Put::new(format!("other{at:06}")).column(FAMILY, "q", 0_u64.to_be_bytes());
             store.put(put).expect("there is memory");
         });
@@ -115,35 +114,28 @@ fn measure(shape: Shape, cells: u64) -> [u64; 4] {
     });
     let increments: Vec<_> =
         places.iter().map(|(row, column)| Increment::new(row).column(FAMILY, column, 1)).collect();
-    let increment = median(|at| drop(store.increment(&increments[at]).expect("a number")));
+    let increment = time(|at| drop(store.increment(&increments[at]).expect("a number")));
     let appends: Vec<_> =
         places.iter().map(|(row, column)| Append::new(row).column(FAMILY, column, b"")).collect();
-    let append = median(|at| drop(store.append(&appends[at]).expect("there is memory")));
+    let append = time(|at| drop(store.append(&appends[at]).expect("there is memory")));
     [get, increment, append, put]
 }
 
 fn open(directory: &std::path::Path) -> Store {
-    let options = StoreOptions::default()
-        .memstore_flush_bytes(usize::MAX / 8)
-        .durability(Durability::SkipWal)
-        .auto_compaction(false);
+    let options = unmerged(256 << 20).durability(Durability::SkipWal);
     let store = Store::open(directory, options).expect("an empty directory");
     store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
     store
 }
 
 /// Returns the nanoseconds of one of [`OPERATIONS`]: the median of the rounds after the first.
-fn median(mut operation: impl FnMut(usize)) -> u64 {
-    let mut nanos: Vec<u64> = (0..=ROUNDS)
-        .map(|_| {
-            let before = Instant::now();
-            (0..OPERATIONS).for_each(&mut operation);
-            before.elapsed().as_nanos() as u64 / OPERATIONS as u64
-        })
-        .skip(1)
-        .collect();
-    nanos.sort_unstable();
-    nanos[ROUNDS / 2]
+fn time(mut operation: impl FnMut(usize)) -> u64 {
+    let nanos = (0..=ROUNDS).map(|_| {
+        let before = Instant::now();
+        (0..OPERATIONS).for_each(&mut operation);
+        before.elapsed().as_nanos() as f64 / OPERATIONS as f64
+    });
+    median(nanos.skip(1)) as u64
 }
 
 /// Returns the nanoseconds of an increment of one cell, after 100 and after [`INCREMENTS`]: the median
@@ -153,18 +145,14 @@ fn increments(with_snapshot: bool) -> [u64; 2] {
     let store = open(directory.path());
     let _snapshot = with_snapshot.then(|| store.snapshot());
     let increment = Increment::new("row").column(FAMILY, "q", 1);
-    let nanos: Vec<u64> = (0..INCREMENTS + 100)
+    let nanos: Vec<f64> = (0..INCREMENTS + 100)
         .map(|_| {
             let before = Instant::now();
             store.increment(&increment).expect("a number");
-            before.elapsed().as_nanos() as u64
+            before.elapsed().as_nanos() as f64
         })
         .collect();
-    [100, INCREMENTS].map(|at| {
-        let mut nanos = nanos[at..at + 100].to_vec();
-        nanos.sort_unstable();
-        nanos[50]
-    })
+    [100, INCREMENTS].map(|at| median(nanos[at..at + 100].iter().copied()) as u64)
 }
 
 /// Returns the nanoseconds of a get and of a put beside a reader in fjall.
@@ -187,7 +175,7 @@ fn peer(shape: Shape, cells: u64) -> Option<[u64; 2]> {
     let mut random = Random::new(SEED);
     let keys: Vec<_> = (0..OPERATIONS).map(|_| key(random.below(cells as usize) as u64)).collect();
     let read = |at: usize| assert!(keyspace.get(&keys[at]).expect("sound").is_some(), "written");
-    let get = median(read);
+    let get = time(read);
     let beside = AtomicBool::new(false);
     let put = thread::scope(|scope| {
         scope.spawn(|| {
@@ -195,7 +183,7 @@ fn peer(shape: Shape, cells: u64) -> Option<[u64; 2]> {
                 (0..OPERATIONS).for_each(read);
             }
         });
-        let put = median(|at| {
+        let put = time(|at| {
             keyspace.insert(format!("other{at:06}"), 0_u64.to_be_bytes()).expect("room");
         });
         beside.store(true, Ordering::Relaxed);

@@ -20,8 +20,8 @@ mod long_rows;
 mod open;
 mod writes;
 
-const FAMILY: &str = "f";
-const QUALIFIER: &str = "q";
+use workload::harness::{FAMILY, QUALIFIER};
+
 const VALUE_LEN: usize = 100;
 const ROW_LEN: usize = workload::KEY_LEN + VALUE_LEN;
 /// The seed of all keys and values.

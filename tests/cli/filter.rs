@@ -211,3 +211,40 @@ fn a_file_without_a_filter_over_rows_cannot_be_measured() {
         assert!(status == 2 && message.contains(expected), "{message}");
     }
 }
+
+/// Earlier versions also wrote filters with counters to files. Such a file is sound.
+#[test]
+fn filters_that_files_no_longer_have_are_named_and_refused() {
+    let directory = directory();
+    for kind in ["counting-bloom", "d-left"] {
+        let file = data().join(format!("../older/filter-{kind}.hfile"));
+        let file = file.to_str().expect("UTF-8");
+        let why = format!("files have no {kind} filters; the kinds are classic-bloom, ");
+        let shown = stdout(&["verify", file]);
+        assert!(shown.contains(": sound, ") && shown.contains(&why), "{shown}");
+        let report = json(&["verify", "--json", file]);
+        assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
+        let shown = stdout(&["info", file]);
+        assert!(shown.contains(&format!("row filter    not used: {why}")), "{shown}");
+        let report = json(&["info", "--json", file]);
+        assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
+        assert!(report["filter"].is_null() && report["problems"].is_null(), "{report}");
+        assert_eq!(stdout(&["cat", file]).lines().count(), 800);
+
+        let out = path(&directory, &format!("{kind}.hfile"));
+        let to_out = ["--output", &out];
+        let (status, said) =
+            failure(&[&["filter", "rebuild", file, "--kind", kind], &to_out[..]].concat());
+        assert!(status == 2 && said.contains("split-block"), "{said}");
+        let (status, said) =
+            failure(&[&["build", "--from", "cells", "-", "--filter", kind], &to_out[..]].concat());
+        assert!(status == 2 && said.contains("split-block"), "{said}");
+        stdout(&[&["filter", "rebuild", file, "--kind", "ribbon"], &to_out[..]].concat());
+        let report = json(&["verify", "--json", &out]);
+        assert!(report["unused_filter"].is_null(), "{report}");
+        let salvaged = path(&directory, &format!("{kind}-salvaged.hfile"));
+        let shown = stdout(&["salvage", file, "--output", &salvaged]);
+        assert!(shown.contains("the row filter is not used, so the new file has none"), "{shown}");
+        assert_eq!(stdout(&["cat", &salvaged]).lines().count(), 800);
+    }
+}

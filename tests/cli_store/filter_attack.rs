@@ -10,16 +10,15 @@ use std::process::Command;
 
 use filter::bloom::hbase::{HashPair, HashType};
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BlockType, FilterUse, Reader, ReaderOptions};
+use sstable::{BlockType, BloomType, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
 use workload::Random;
 
 const ROW_LEN: usize = 112;
 
 /// Makes a store with one file of these rows.
-fn store_of(directory: &Path, family: FamilyOptions, rows: &[Vec<u8>], used: FilterUse) -> Store {
-    let options = StoreOptions::default().background(false).filter_use(used);
-    let store = Store::open(directory, options).unwrap();
+fn store_of(directory: &Path, family: FamilyOptions, rows: &[Vec<u8>]) -> Store {
+    let store = Store::open(directory, StoreOptions::default().background(false)).unwrap();
     store.create_family("f", family).unwrap();
     let mut batch = WriteBatch::new();
     for row in rows {
@@ -110,7 +109,7 @@ fn keys_that_collide_in_hbases_hash_slow_reads_and_change_no_answer() {
 
     let place = tempfile::tempdir().unwrap();
     let bloom = FamilyOptions::default();
-    let store = store_of(&place.path().join("bloom"), bloom, &members, FilterUse::HBaseBloom);
+    let store = store_of(&place.path().join("bloom"), bloom, &members);
     let false_positives = passed(&store, &members, &absent).len();
     // Rows before the first or after the last row of the file reach no filter.
     assert!(false_positives > absent.len() * 9 / 10, "only {false_positives} false positives");
@@ -119,9 +118,9 @@ fn keys_that_collide_in_hbases_hash_slow_reads_and_change_no_answer() {
         "other rows are not affected"
     );
 
-    for &kind in FilterKind::ALL {
+    for &kind in FilterKind::IN_FILES {
         let family = with_filter(kind, 0.01);
-        let store = store_of(&place.path().join(kind.name()), family, &members, FilterUse::Best);
+        let store = store_of(&place.path().join(kind.name()), family, &members);
         let false_positives = passed(&store, &members, &absent).len();
         // 40 are expected; the limit is five standard deviations higher.
         assert!(
@@ -138,11 +137,11 @@ fn keys_chosen_for_another_seed_cause_no_more_false_positives_than_others() {
     let members = random_rows(&mut random, 4_000);
     let absent = random_rows(&mut random, 8_000);
     let place = tempfile::tempdir().unwrap();
-    for &kind in FilterKind::ALL {
+    for &kind in FilterKind::IN_FILES {
         // Two stores of the same rows with different random seeds.
         let store = |name: &str| {
             let directory = place.path().join(format!("{kind}-{name}"));
-            store_of(&directory, with_filter(kind, 0.05), &members, FilterUse::Best)
+            store_of(&directory, with_filter(kind, 0.05), &members)
         };
         // The attacker finds keys that are false positives in one store…
         let known = store("known");
@@ -175,13 +174,15 @@ fn an_unreadable_filter_means_maybe_and_is_counted_and_reported() {
     let members = random_rows(&mut random, 2_000);
     let absent = random_rows(&mut random, 2_000);
     let place = tempfile::tempdir().unwrap();
-    for (wanted, used) in [
-        (BlockType::Meta, FilterUse::MetaFilter),
-        (BlockType::BloomChunk, FilterUse::HBaseBloom),
-        (BlockType::GeneralBloomMeta, FilterUse::HBaseBloom),
+    let ours = with_filter(FilterKind::Ribbon, 0.01).bloom_type(BloomType::None);
+    let hbases = ours.clone().bloom_type(BloomType::Row).filter(None);
+    for (wanted, family) in [
+        (BlockType::Meta, &ours),
+        (BlockType::BloomChunk, &hbases),
+        (BlockType::GeneralBloomMeta, &hbases),
     ] {
         let directory = place.path().join(format!("{wanted}"));
-        drop(store_of(&directory, with_filter(FilterKind::Ribbon, 0.01), &members, used));
+        drop(store_of(&directory, family.clone(), &members));
         let path = file_of(&directory);
         let reader = Reader::open_file(&path, ReaderOptions::default()).unwrap();
         let mut blocks = reader.blocks().headers().map(Result::unwrap);
@@ -190,7 +191,7 @@ fn an_unreadable_filter_means_maybe_and_is_counted_and_reported() {
         bytes[usize::try_from(at.get()).unwrap() + 50] ^= 1;
         fs::write(&path, bytes).unwrap();
 
-        let options = StoreOptions::default().background(false).filter_use(used);
+        let options = StoreOptions::default().background(false);
         let store = Store::open(&directory, options).unwrap();
         assert!(
             passed(&store, &members, &absent).is_empty(),
@@ -222,7 +223,7 @@ fn an_unusable_filter_is_named_in_the_stats() {
     let rows = random_rows(&mut Random::new(3), 50);
     let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
     let family = FamilyOptions::default().filter(Some(filter));
-    drop(store_of(directory.path(), family, &rows, FilterUse::Best));
+    drop(store_of(directory.path(), family, &rows));
     let path = fs::read_dir(directory.path().join("f")).unwrap().next().unwrap().unwrap().path();
     let mut bytes = fs::read(&path).unwrap();
     let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").unwrap();

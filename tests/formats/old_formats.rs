@@ -9,7 +9,7 @@ use filter::Seed;
 use sstable::{
     BlockType, FileInfo, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, verify,
 };
-use store::{Scan, Store, StoreOptions};
+use store::{Get, Scan, Store, StoreOptions};
 use support::copy_directory;
 
 fn read(name: &str) -> Vec<u8> {
@@ -84,6 +84,41 @@ fn swapped_partitions_without_checksums_deny_no_row() {
     }
 }
 
+/// Files no longer have these kinds: such a filter is not used, which is no damage.
+#[test]
+fn filters_with_counters_are_not_used() {
+    for (kind, has_bloom) in [("counting-bloom", true), ("d-left", false)] {
+        let bytes = read(&format!("filter-{kind}.hfile"));
+        let reader = open(&bytes);
+        let trace = look_up_all(&reader);
+        assert_eq!(trace.files_skipped_by_filter > 780, has_bloom, "{kind}: {trace:?}");
+        assert!(trace.filters_unreadable >= 1_598, "{kind}: {trace:?}");
+        let why = format!("files have no {kind} filters; the kinds are classic-bloom, ");
+        let filters = reader.filters();
+        assert_eq!(filters.row_filter().expect("no damage"), None, "{kind}");
+        assert!(filters.unused_row_filter().expect("readable").expect("named").starts_with(&why));
+        let problem = filters.row_filter_problem().expect("a read has found it").to_string();
+        assert!(problem.contains(&why), "{problem}");
+        let source = Arc::new(Bytes::from(bytes));
+        let found = verify(source, FileName::new("older"), Limits::default(), |_| {});
+        let found = found.expect("memory can be read");
+        assert!(found.is_sound() && found.cells == 800, "{kind}: {found:?}");
+        assert!(found.unused_filter.expect("named").starts_with(&why), "{kind}");
+    }
+}
+
+/// Damage to such a filter is still found.
+#[test]
+fn a_damaged_filter_with_counters_is_a_problem() {
+    for name in ["filter-counting-bloom.hfile", "filter-d-left.hfile"] {
+        let mut bytes = read(name);
+        let meta = bytes.windows(8).position(|window| window == b"METABLKc").expect("a filter");
+        bytes[meta + 100] ^= 1;
+        assert_eq!(problems(&bytes).len(), 1, "{name}");
+        look_up_all(&open(&bytes));
+    }
+}
+
 /// Copies a store that an earlier version wrote, and opens the copy.
 fn open_store(name: &str) -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().expect("a temporary directory");
@@ -134,4 +169,50 @@ fn a_log_with_replacing_records_is_replayed_and_salvaged() {
     let from = directory.path();
     assert!(store::salvage(from, saved.path(), &options, &[], |_| {}).expect("sound"));
     check(&Store::open(saved.path(), options).expect("sound"));
+}
+
+/// Families whose options have a filter that files no longer have: the store works without it.
+#[test]
+fn a_family_with_a_filter_with_counters_goes_on_without_it() {
+    for kind in ["counting-bloom", "d-left"] {
+        let (directory, store) = open_store(&format!("store-{kind}"));
+        let rows: Vec<Vec<u8>> = (0..110).map(|row| format!("row{row:04}").into_bytes()).collect();
+        let refusal = |store: &Store| store.stats().families[0].filter_refusal.clone();
+        let why = format!("files have no {kind} filters; the kinds are classic-bloom, ");
+        assert!(refusal(&store).expect("of an earlier version").starts_with(&why));
+        assert_eq!(values(&store, false), rows);
+        for row in &rows {
+            assert_eq!(store.get(&Get::row(row)).expect("readable").len(), 1);
+        }
+        assert!(store.get(&Get::row("row0050x")).expect("readable").is_empty());
+        let stats = store.stats();
+        assert!(stats.families[0].reads.filters_unreadable > 100, "{:?}", stats.families[0].reads);
+        assert_eq!(stats.filter_problems.len(), 2);
+        assert!(stats.filter_problems.iter().all(|problem| problem.what.contains(&why)));
+
+        // New files have no filter, and the manifest keeps the setting until the family is altered.
+        store.compact("f", true).expect("readable");
+        store.rebuild_filters("f").expect("readable");
+        assert_eq!(values(&store, false), rows);
+        assert_eq!(store.stats().filter_problems, []);
+        drop(store);
+        let options = StoreOptions::default().background(false);
+        let store = Store::open(directory.path(), options.clone()).expect("sound");
+        assert!(refusal(&store).is_some());
+        let old = store.family("f").expect("there");
+        let refused = store.alter_family("f", old.clone().versions(3)).expect_err("a filter");
+        assert!(refused.to_string().starts_with(&why), "{refused}");
+        assert!(store.create_family("g", old.clone()).is_err());
+        store.alter_family("f", old.filter(None).versions(3)).expect("without a filter");
+        assert_eq!((refusal(&store), values(&store, false)), (None, rows.clone()));
+
+        // A salvage copies the family.
+        let (directory, store) = open_store(&format!("store-{kind}"));
+        drop(store);
+        let saved = tempfile::tempdir().expect("a temporary directory");
+        assert!(
+            store::salvage(directory.path(), saved.path(), &options, &[], |_| {}).expect("sound")
+        );
+        assert_eq!(values(&Store::open(saved.path(), options).expect("sound"), false), rows);
+    }
 }

@@ -117,7 +117,7 @@ proptest! {
         prop_assert_eq!(summary.first_row.as_deref(), cells.first().map(Cell::row));
         prop_assert_eq!(summary.last_row.as_deref(), cells.last().map(Cell::row));
 
-        for filter_use in [FilterUse::Best, FilterUse::HBaseBloom, FilterUse::None] {
+        for filter_use in [FilterUse::Best, FilterUse::None] {
             let source = Arc::new(Bytes::from(bytes.clone()));
             let reading = ReaderOptions::default().filter_use(filter_use);
             let reader = Reader::open(source, FileName::new("written"), reading).expect("sound");

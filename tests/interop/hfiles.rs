@@ -136,7 +136,7 @@ fn hbase_ignores_our_row_filter() {
     let mut files = Files::new();
     let some = cells(1, Shape { rows: 500, ..Shape::default() });
     let many = cells(2, Shape { rows: 3000, columns: 1, versions: 1, ..Shape::default() });
-    for kind in FilterKind::ALL.iter().copied() {
+    for kind in FilterKind::IN_FILES.iter().copied() {
         for bloom in ["NONE", "ROW"] {
             let spec = json!({"bloom": bloom});
             let options = spec::writer_options(&spec).filter(filter_of(kind));
@@ -162,7 +162,7 @@ fn hbase_accepts_its_own_files_with_a_row_filter_added() {
     }
     let mut files = Files::new();
     for (index, fixture) in Fixture::all().iter().enumerate() {
-        let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
+        let kind = FilterKind::IN_FILES[index % FilterKind::IN_FILES.len()];
         let source = Arc::new(Bytes::from(fixture.bytes()));
         let path = files.path(&format!("{}.hfile", fixture.name));
         let sink = File::create(&path).expect("writable");
@@ -304,7 +304,7 @@ fn bulk_load(codecs: &[&str], zstd_framing: &str) {
         let cells = in_rows_of(index, &cells(index as u64, shape));
         // HBase takes hex digits before a dot for the name of a reference, which it does not load.
         let name = format!("bulk/{encoding}-{compression}").to_lowercase();
-        let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
+        let kind = FilterKind::IN_FILES[index % FilterKind::IN_FILES.len()];
         let filter_block_size = if index % 2 == 0 { 64 * 1024 } else { 400 };
         let options = spec::writer_options(&spec)
             .filter(filter_of(kind))

@@ -43,12 +43,12 @@ proptest! {
     fn batched_gets_find_and_count_what_single_gets_do(
         files in vec(vec((0_u8..40, 0_u8..3, any::<bool>()), 1..30), 1..6),
         asked in vec((0_u8..45, 0_u8..4), 0..30),
-        kind in 0..FilterKind::ALL.len(),
+        kind in 0..FilterKind::IN_FILES.len(),
         budget in 100_u64..4000,
     ) {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let store = Store::open(directory.path(), quiet()).expect("the directory is empty");
-        let filter = (FilterKind::ALL[kind], Sizing::Bytes(budget));
+        let filter = (FilterKind::IN_FILES[kind], Sizing::Bytes(budget));
         let ours = FamilyOptions::default().bloom_type(BloomType::None).filter(Some(filter));
         store.create_family("a", ours).expect("a new name");
         store.create_family("b", FamilyOptions::default().versions(2)).expect("a new name");

@@ -52,6 +52,12 @@ fn reach<'a>(from: &str, next: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSe
 }
 
 impl Cycle<'_> {
+    /// Returns the folder of the modules, as a path of modules; empty for the root.
+    pub(crate) fn folder(&self) -> &str {
+        let first = self.modules.first().expect("a cycle has modules");
+        first.rsplit_once("::").map_or("", |(folder, _)| folder)
+    }
+
     /// What ties the modules to each other, one line of the source a line.
     pub(crate) fn report(&self) -> String {
         let modules: Vec<&str> = self.modules.iter().copied().collect();

@@ -1,15 +1,17 @@
-//! Which top-level module of a crate uses which, read from the source with `syn`.
+//! Which module of a folder uses which, read from the source with `syn`.
 //!
-//! A module uses another by a path: `use crate::…`, `crate::…` in an expression or a type, `super::…` that reaches the
-//! crate root, `crate::…` and `$crate::…` in the text of a macro. A name that the crate root re-exports stands for the
-//! module that it comes from. Two uses have no path and count as well:
+//! A module stands for all files in its folder. It uses another module of the same folder by a path: `use crate::…`,
+//! `super::…`, `crate::…` in an expression or a type, `crate::…` and `$crate::…` in the text of a macro. A name that a
+//! module re-exports stands for the module that it comes from. The file `mod.rs` is a module of its folder, `folder::mod`:
+//! it uses another if its code does, and a re-export is no use. The root is no module: it declares all of them. Between
+//! the modules of the root, two uses have no path and count as well:
 //!
 //! ```text
 //! mod engine   struct Engine;           fn run(engine: &Engine) { engine.stop() }     engine uses brake
 //! mod brake    impl crate::engine::Engine { fn stop(&self) {} }                       brake uses engine
 //! ```
 //!
-//! Test code is left out. The root itself is no module: it declares all of them.
+//! Test code is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +20,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-use crate::names::{RootNames, Target, is_test_only, use_paths};
+use crate::names::{ModulePath, Names, Target, is_test_only, use_paths};
 
 /// Methods of the standard library: a call of one without a type says nothing of ours.
 const STD_METHODS: &[&str] = &[
@@ -26,7 +28,7 @@ const STD_METHODS: &[&str] = &[
     "read", "remove", "write",
 ];
 
-/// That a line of one module uses another module.
+/// That a line of one module uses another module of the same folder.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Use {
     pub(crate) from: String,
@@ -37,7 +39,19 @@ pub(crate) struct Use {
     pub(crate) name: String,
 }
 
-/// Reads a crate from its root file and returns the uses between its top-level modules. Files are named as
+impl Use {
+    /// Names the two modules at the folder that both are in.
+    fn new(from: &[String], to: &[String], file: String, line: usize, name: String) -> Self {
+        let shared = from.iter().zip(to).take_while(|(from, to)| from == to).count();
+        let in_folder = |module: &[String]| match module.get(shared) {
+            Some(_) => module[..=shared].join("::"),
+            None => [module, &["mod".to_owned()]].concat().join("::"),
+        };
+        Self { from: in_folder(from), to: in_folder(to), file, line, name }
+    }
+}
+
+/// Reads a crate from its root file and returns the uses between modules of the same folder. Files are named as
 /// they stand under `base`.
 ///
 /// # Errors
@@ -49,8 +63,10 @@ pub(crate) fn uses(root_file: &Path, base: &Path) -> Result<Vec<Use>, Vec<String
     let mut files = Vec::new();
     let directory = root_file.parent().expect("a file is in a directory").to_owned();
     load(root_file, &directory, Vec::new(), &mut files, &mut problems);
-    let Some(root) = files.first() else { return Err(problems) };
-    let names = RootNames::new(&root.syntax);
+    let mut names = Names::default();
+    for file in &files {
+        names.add(&file.module, &file.syntax.items);
+    }
     let mut found = Found::default();
     for file in &files {
         Reading::new(file, base, &names, &mut found).visit_file(&file.syntax);
@@ -121,12 +137,16 @@ fn declarations(
     }
 }
 
-/// A type by the top-level module that defines it and its name.
-type TypeName = (String, String);
+/// A type by the module that defines it and its name.
+type TypeName = (ModulePath, String);
 
 /// A call of a method, and the type of its receiver if that is plain.
 struct Call {
-    use_: Use,
+    from: ModulePath,
+    file: String,
+    line: usize,
+    /// The call, as the line has it.
+    name: String,
     of: Option<TypeName>,
     method: String,
 }
@@ -136,7 +156,7 @@ struct Found {
     uses: Vec<Use>,
     problems: Vec<String>,
     /// Inherent methods, with the module of the type's definition, and the modules that define them.
-    methods: BTreeMap<String, BTreeSet<(TypeName, String)>>,
+    methods: BTreeMap<String, BTreeSet<(TypeName, ModulePath)>>,
     /// Names of methods of traits, which a call could mean as well.
     trait_methods: BTreeSet<String>,
     calls: Vec<Call>,
@@ -145,7 +165,7 @@ struct Found {
 impl Found {
     /// A method that a module adds to a type of another module is used by whoever calls it.
     fn resolve_methods(&mut self) {
-        for Call { use_, of, method } in self.calls.drain(..) {
+        for Call { from, file, line, name, of, method } in self.calls.drain(..) {
             let Some(defined) = self.methods.get(&method) else { continue };
             let exact = defined.iter().find(|(defined_for, _)| Some(defined_for) == of.as_ref());
             let (of, module) = match exact {
@@ -160,8 +180,9 @@ impl Found {
                 }
                 None => continue,
             };
-            if *module != of.0 {
-                self.uses.push(Use { to: module.clone(), ..use_ });
+            // In a folder, several files can have methods of one type.
+            if module.first() != of.0.first() && module.first() != from.first() {
+                self.uses.push(Use::new(&from, module, file, line, name));
             }
         }
     }
@@ -171,57 +192,27 @@ impl Found {
 struct Reading<'a> {
     file: String,
     /// The module of what is visited; it grows in inline modules.
-    module: Vec<String>,
-    names: &'a RootNames,
-    /// Names that the file imports from other top-level modules.
-    imports: BTreeMap<String, String>,
+    module: ModulePath,
+    names: &'a Names,
     /// The type whose `impl` is visited.
     implemented: Option<TypeName>,
     found: &'a mut Found,
 }
 
 impl<'a> Reading<'a> {
-    fn new(source: &Source, base: &Path, names: &'a RootNames, found: &'a mut Found) -> Self {
+    fn new(source: &Source, base: &Path, names: &'a Names, found: &'a mut Found) -> Self {
         Self {
             file: source.path.strip_prefix(base).unwrap_or(&source.path).display().to_string(),
             module: source.module.clone(),
             names,
-            imports: BTreeMap::new(),
             implemented: None,
             found,
         }
     }
 
-    fn own(&self) -> Option<&String> {
-        self.module.first()
-    }
-
-    fn one_use(&self, to: String, line: usize, name: String) -> Option<Use> {
-        Some(Use { from: self.own()?.clone(), to, file: self.file.clone(), line, name })
-    }
-
-    /// The top-level module that a path leads to, if it starts with `crate`, `super` or `self`.
-    fn resolve(&mut self, segments: &[String], line: usize) -> Option<String> {
-        let mut at = self.module.clone();
-        let mut rest = segments;
-        match rest.first().map(String::as_str) {
-            Some("crate" | "$crate") => {
-                at.clear();
-                rest = &rest[1..];
-            }
-            Some("super" | "self") => {}
-            _ => return None,
-        }
-        while let Some(first @ ("super" | "self")) = rest.first().map(String::as_str) {
-            if first == "super" {
-                at.pop();
-            }
-            rest = &rest[1..];
-        }
-        if let Some(top) = at.first() {
-            return Some(top.clone());
-        }
-        match self.names.target(rest.first()?) {
+    /// The module that has what a path names.
+    fn resolve(&mut self, segments: &[String], line: usize) -> Option<ModulePath> {
+        match self.names.resolve(&self.module, segments) {
             Target::Module(module) => Some(module),
             Target::Outside => None,
             Target::Unknown => {
@@ -235,13 +226,20 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn add_path(&mut self, segments: &[String], line: usize) {
-        if self.module.is_empty() {
-            return;
-        }
+    /// Adds the use of what a path names. What a `use` brings from another module is used by the `use`; what it brings
+    /// from a module below could be a re-export, and is used by the paths that begin with it.
+    fn add_path(&mut self, segments: &[String], line: usize, is_import: bool) {
         let Some(to) = self.resolve(segments, line) else { return };
-        let use_ = self.one_use(to, line, segments.join("::"));
-        self.found.uses.extend(use_);
+        if self.module.is_empty() || to.is_empty() {
+            return; // The root declares all modules.
+        }
+        let is_below = to.len() > self.module.len() && to.starts_with(&self.module);
+        let is_bare = !["crate", "$crate", "super", "self"].contains(&&segments[0][..]);
+        let counts = if is_import { !is_below } else { is_below || !is_bare };
+        if counts {
+            let (file, name) = (self.file.clone(), segments.join("::"));
+            self.found.uses.push(Use::new(&self.module, &to, file, line, name));
+        }
     }
 
     /// The type that the path of an `impl` or of a call names, if it is one of this crate.
@@ -250,10 +248,7 @@ impl<'a> Reading<'a> {
         if name == "Self" {
             return self.implemented.clone();
         }
-        let module = match self.resolve(segments, line) {
-            Some(module) => module,
-            None => self.imports.get(segments.first()?).or(self.own())?.clone(),
-        };
+        let module = self.resolve(segments, line).unwrap_or_else(|| self.module.clone());
         Some((module, name))
     }
 
@@ -262,10 +257,10 @@ impl<'a> Reading<'a> {
             Some((_, of)) => format!("{of}::{method}"),
             None => format!(".{method}()"),
         };
+        let line = method.span().start().line;
+        let (from, file, method) = (self.module.clone(), self.file.clone(), method.to_string());
         // The module that is used is known once all methods are.
-        let use_ = self.one_use(String::new(), method.span().start().line, name);
-        let method = method.to_string();
-        self.found.calls.extend(use_.map(|use_| Call { use_, of, method }));
+        self.found.calls.push(Call { from, file, line, name, of, method });
     }
 
     /// Paths and calls of methods in the text of a macro.
@@ -286,7 +281,7 @@ impl<'a> Reading<'a> {
                         at += 3;
                     }
                     if path.len() > 1 {
-                        self.add_path(&path, line);
+                        self.add_path(&path, line, false);
                     }
                 }
                 TokenTree::Punct(dot) if dot.as_char() == '.' => {
@@ -328,21 +323,6 @@ fn is_self(expression: &syn::Expr) -> bool {
 }
 
 impl<'ast> Visit<'ast> for Reading<'_> {
-    fn visit_file(&mut self, file: &'ast syn::File) {
-        for item in &file.items {
-            let syn::Item::Use(item) = item else { continue };
-            if is_test_only(&item.attrs) {
-                continue;
-            }
-            for path in use_paths(&item.tree) {
-                if let Some(module) = self.resolve(&path.segments, path.line) {
-                    self.imports.insert(path.name, module);
-                }
-            }
-        }
-        visit::visit_file(self, file);
-    }
-
     fn visit_item(&mut self, item: &'ast syn::Item) {
         let attributes: &[syn::Attribute] = match item {
             syn::Item::Const(item) => &item.attrs,
@@ -366,7 +346,7 @@ impl<'ast> Visit<'ast> for Reading<'_> {
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         for path in use_paths(&item.tree) {
-            self.add_path(&path.segments, path.line);
+            self.add_path(&path.segments, path.line, true);
         }
     }
 
@@ -381,10 +361,10 @@ impl<'ast> Visit<'ast> for Reading<'_> {
         });
         if item.trait_.is_some() {
             self.found.trait_methods.extend(methods);
-        } else if let (Some(of), Some(own)) = (&of, self.module.first()) {
+        } else if let Some(of) = &of {
             for method in methods {
                 let defined = self.found.methods.entry(method).or_default();
-                defined.insert((of.clone(), own.clone()));
+                defined.insert((of.clone(), self.module.clone()));
             }
         }
         let outer = std::mem::replace(&mut self.implemented, of);
@@ -412,7 +392,10 @@ impl<'ast> Visit<'ast> for Reading<'_> {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names = segments(path);
         let line = line_of(path);
-        self.add_path(&names, line);
+        // One name alone could be a variable.
+        if names.len() > 1 || !self.names.is_module(&self.module, &names[0]) {
+            self.add_path(&names, line, false);
+        }
         // `Type::method`. What is no type has no methods, and finds none.
         if let [of @ .., _] = &names[..]
             && let (Some(of), Some(last)) = (self.named_type(of, line), path.segments.last())

@@ -1,6 +1,9 @@
-//! Which names stand in the root of a crate, and what the paths of a `use` bring.
+//! Which names stand in the modules of a crate, and what the paths of a `use` bring.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How many imports are followed from one path.
+const IMPORTS_MAX: usize = 16;
 
 /// Whether an item is compiled for tests only.
 pub(crate) fn is_test_only(attributes: &[syn::Attribute]) -> bool {
@@ -14,37 +17,47 @@ pub(crate) fn is_test_only(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// What a path that starts at the crate root leads to.
+/// What a path leads to.
 pub(crate) enum Target {
-    Module(String),
-    /// An item of the root file, or another crate.
+    /// A module or an item of it.
+    Module(ModulePath),
+    /// Another crate, or what has no path.
     Outside,
     Unknown,
 }
 
-/// The names in the crate root.
-pub(crate) struct RootNames {
+/// The names of a module below those of the modules around it; empty for the crate root.
+pub(crate) type ModulePath = Vec<String>;
+
+/// The names in one module.
+#[derive(Default)]
+struct ModuleNames {
     modules: BTreeSet<String>,
-    /// Names that `use` brings into the root, with the first segment of their paths.
-    imports: BTreeMap<String, String>,
+    /// Names that `use` brings into the module, with the segments of their paths.
+    imports: BTreeMap<String, Vec<String>>,
     items: BTreeSet<String>,
 }
 
-impl RootNames {
-    pub(crate) fn new(root: &syn::File) -> Self {
-        let mut names =
-            Self { modules: BTreeSet::new(), imports: BTreeMap::new(), items: BTreeSet::new() };
-        for item in &root.items {
+/// The names in the modules of a crate.
+#[derive(Default)]
+pub(crate) struct Names(BTreeMap<ModulePath, ModuleNames>);
+
+impl Names {
+    /// Adds the names of a file, and of the inline modules in it.
+    pub(crate) fn add(&mut self, module: &[String], items: &[syn::Item]) {
+        let mut names = ModuleNames::default();
+        for item in items {
             match item {
                 syn::Item::Mod(item) if !is_test_only(&item.attrs) => {
-                    names.modules.insert(item.ident.to_string());
-                }
-                syn::Item::Use(item) => {
-                    for path in use_paths(&item.tree) {
-                        let mut segments = path.segments.iter();
-                        let first = segments.find(|name| *name != "crate" && *name != "self");
-                        names.imports.extend(first.map(|first| (path.name, first.clone())));
+                    let name = item.ident.to_string();
+                    if let Some((_, items)) = &item.content {
+                        self.add(&[module, &[name.clone()]].concat(), items);
                     }
+                    names.modules.insert(name);
+                }
+                syn::Item::Use(item) if !is_test_only(&item.attrs) => {
+                    let paths = use_paths(&item.tree).into_iter();
+                    names.imports.extend(paths.map(|path| (path.name, path.segments)));
                 }
                 syn::Item::Macro(item) => {
                     names.items.extend(item.ident.iter().map(ToString::to_string));
@@ -52,19 +65,53 @@ impl RootNames {
                 item => names.items.extend(item_name(item)),
             }
         }
-        names
+        self.0.insert(module.to_vec(), names);
     }
 
-    pub(crate) fn target(&self, name: &str) -> Target {
-        if self.modules.contains(name) {
-            return Target::Module(name.to_owned());
+    /// Whether a module declares another.
+    pub(crate) fn is_module(&self, module: &[String], name: &str) -> bool {
+        self.0.get(module).is_some_and(|names| names.modules.contains(name))
+    }
+
+    /// Returns the module that has what a path in the module `from` names; a re-export counts for the module that it
+    /// comes from.
+    pub(crate) fn resolve(&self, from: &[String], path: &[String]) -> Target {
+        self.resolve_within(from, path, IMPORTS_MAX)
+    }
+
+    fn resolve_within(&self, from: &[String], path: &[String], imports_left: usize) -> Target {
+        let mut at = from.to_vec();
+        let mut is_bare = true;
+        for (index, segment) in path.iter().enumerate() {
+            match &segment[..] {
+                "crate" | "$crate" => at.clear(),
+                "super" => drop(at.pop()),
+                "self" => {}
+                name => {
+                    let names = self.0.get(&at);
+                    if names.is_some_and(|names| names.modules.contains(name)) {
+                        at.push(name.to_owned());
+                    } else if let Some(import) = names.and_then(|names| names.imports.get(name)) {
+                        let whole = [import, &path[index + 1..]].concat();
+                        return match imports_left.checked_sub(1) {
+                            _ if import[0] == name => Target::Outside, // `use smallvec::smallvec`
+                            Some(left) => self.resolve_within(&at, &whole, left),
+                            None => Target::Unknown,
+                        };
+                    } else if names.is_some_and(|names| names.items.contains(name)) {
+                        return Target::Module(at);
+                    } else if is_bare {
+                        return Target::Outside;
+                    } else if at.is_empty() {
+                        return Target::Unknown;
+                    } else {
+                        return Target::Module(at); // A macro made it.
+                    }
+                }
+            }
+            is_bare = false;
         }
-        match self.imports.get(name) {
-            Some(first) if self.modules.contains(first) => Target::Module(first.clone()),
-            Some(_) => Target::Outside,
-            None if self.items.contains(name) => Target::Outside,
-            None => Target::Unknown,
-        }
+        Target::Module(at)
     }
 }
 

@@ -1,14 +1,18 @@
 //! The charts of a report, from the figures of a run.
 
+use workload::harness::Spread;
+
 use super::axis::Axis;
-use super::chart::{Chart, Drawing, Key, Value};
+use super::chart::{Chart, Drawing, Key};
+use super::drawing::Value;
 use super::lines::{Lines, Point, Series};
 use super::marks::Mark;
 use super::rows::{Group, Row, Rows};
 use crate::claims::Claim;
-use crate::comparison::FILES;
 use crate::engine::Shape;
-use crate::figure::{CACHE_ALL, Figure, Run, Spread};
+use crate::figure::{CACHE_ALL, Figure};
+use crate::plan::FILES;
+use crate::run::Run;
 
 /// Returns the charts of the figures; a run may lack the figures of some.
 pub(super) fn charts(run: &Run) -> Vec<Chart> {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::axis::{Axis, Scale, label_places};
-use super::chart::{Layout, Value, write_mark, write_text};
+use super::drawing::{Layout, Value, write_mark, write_text};
 use super::marks::Mark;
 use super::placement::shifts;
 use super::text::{number, width};

@@ -1,11 +1,16 @@
 //! The report of a run: one HTML page with charts, a light and a dark scheme, without scripts and
 //! external resources, readable in windows of at least 420 pixels.
 //!
+//! The charts are our own, because no plotting crate draws them: `poloto` and `splot` take colours from CSS, but have
+//! only linear scales and no bars for quartiles; `plotters-svg` and `charts-rs` write a colour into each element, which
+//! no dark scheme can change; `charming` needs scripts.
+//!
 //! ```text
 //! page.rs       text and tables
 //! style.css     colours and layout
 //! charts.rs     which figures make which chart
 //! chart.rs      a chart as HTML: title, legend, two drawings, the numbers
+//! drawing.rs    what both kinds of drawings share
 //! rows.rs       the drawing of a chart with a row for each figure
 //! lines.rs      the drawing of a chart with a line for each contender
 //! placement.rs  where markers go, so that none covers another
@@ -17,6 +22,7 @@
 mod axis;
 mod chart;
 mod charts;
+mod drawing;
 mod lines;
 mod marks;
 mod page;

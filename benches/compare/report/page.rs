@@ -2,11 +2,14 @@
 
 use std::fmt::Write;
 
+use workload::harness::Spread;
+
 use super::charts::{charts, ratios};
 use super::text::{escape, number, table};
 use crate::conclusion::conclusion;
-use crate::figure::{Figure, Run, Spread};
+use crate::figure::Figure;
 use crate::other_load::{BUSY_PROCESSORS, warning};
+use crate::run::Run;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -101,7 +104,7 @@ fn about(out: &mut String, run: &Run) {
     }
     let head = ["stage", "seconds", "other processes, processors", "taken by the host, processors"]
         .map(str::to_owned);
-    let stage = |stage: &crate::figure::Stage| {
+    let stage = |stage: &crate::other_load::Stage| {
         let load = |part: Option<f64>| part.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}"));
         vec![
             stage.name.clone(),

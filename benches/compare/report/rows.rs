@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::axis::{Scale, label_places};
-use super::chart::{Layout, Value, write_mark, write_text};
+use super::drawing::{Layout, Value, write_mark, write_text};
 use super::marks::Mark;
 use super::text::{number, width};
 use crate::claims::show_ratio;

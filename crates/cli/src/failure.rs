@@ -18,10 +18,12 @@ use std::process::ExitCode;
 
 use hbase_files::SkipReason;
 use sstable::{BlockType, Damage, error_line};
+use transfer::CellProblem;
+use workload::harness::WrongAnswer;
 
-use crate::output::STDOUT;
-use crate::printable::as_line;
-use crate::stderr::print_message_lines;
+use crate::text::output::STDOUT;
+use crate::text::printable::as_line;
+use crate::text::stderr::print_message_lines;
 
 /// The answer of a verb (an `hfile` subcommand) that ran to its end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -62,16 +64,6 @@ pub(crate) struct NoStoreFiles(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct NoLogs(pub(crate) String);
 
-/// The output exists, and `--force` is not given.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} already exists")]
-pub(crate) struct OutputExists(pub(crate) String);
-
-/// The directory for the output cannot be created, because a file has its path or one above it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}: cannot create: it is not a directory, or not in one")]
-pub(crate) struct NotADirectory(pub(crate) String);
-
 /// A read returned wrong data: a defect of this program, not of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -87,26 +79,6 @@ pub(crate) struct DamagedOutput {
     pub(crate) damage: Damage,
 }
 
-/// Damage that ends a scan, a get or an export of a table or a snapshot.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct DamagedTable(#[source] hbase_files::Error);
-
-impl DamagedTable {
-    /// Wraps the error if it reports a damaged or missing file; returns other errors unchanged.
-    pub(crate) fn from_error(error: hbase_files::Error) -> anyhow::Error {
-        use hbase_files::{Error, wal};
-
-        match error {
-            error @ (Error::Damaged { .. }
-            | Error::Missing { .. }
-            | Error::File(sstable::Error::Corrupt { .. })
-            | Error::Log(wal::Error::Damaged { .. })) => Self(error).into(),
-            error => error.into(),
-        }
-    }
-}
-
 /// A file that cannot be salvaged, because a part that salvage needs is damaged.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -120,17 +92,6 @@ impl Unsalvageable {
             error => error.into(),
         }
     }
-}
-
-/// A file's error with a next step that replaces the general one for this kind of error.
-#[derive(Debug, thiserror::Error)]
-#[error("{error}")]
-pub(crate) struct WithNextStep {
-    /// The error.
-    #[source]
-    pub(crate) error: sstable::Error,
-    /// The next step.
-    pub(crate) next: &'static str,
 }
 
 /// Returns the exit status of a verb's result; prints a failure to stderr.
@@ -154,7 +115,12 @@ pub(crate) fn status(error: &anyhow::Error) -> u8 {
 /// Whether a failure concerns stdout or the arguments rather than an input file.
 pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
     is_closed_pipe(error)
-        || error.chain().any(|cause| cause.is::<UsageError>() || cause.to_string() == STDOUT)
+        || error.chain().any(|cause| is_usage(cause) || cause.to_string() == STDOUT)
+}
+
+/// Whether the arguments are the cause.
+pub(crate) fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<UsageError>() || matches!(cause.downcast_ref(), Some(transfer::Error::Options(_)))
 }
 
 /// Returns the message of a failure: what failed, and the next step.
@@ -172,18 +138,22 @@ struct Classification {
     next: Option<&'static str>,
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "an arm of the matches below, others of which are `None`"
+)]
+const fn class(status: u8, next: &'static str) -> Option<Classification> {
+    Some(Classification { status, next: Some(next) })
+}
+
 /// Classifies a failure by the first known error in its chain; otherwise the status is 3.
 fn classify(error: &anyhow::Error) -> Classification {
     error.chain().find_map(classify_cause).unwrap_or(Classification { status: 3, next: None })
 }
 
 fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
-    if cause.is::<UsageError>() {
+    if is_usage(cause) {
         return class(2, "see hfile --help or hfile VERB --help");
-    }
-    if let Some(WithNextStep { next, .. }) = cause.downcast_ref() {
-        return class(3, next);
     }
     if cause.is::<Unsalvageable>() {
         return class(
@@ -192,16 +162,10 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
              info and index root to read the blocks",
         );
     }
-    if let Some(DamagedTable(error)) = cause.downcast_ref() {
-        return classify_table_damage(error);
+    if let Some(error) = cause.downcast_ref::<transfer::Error>() {
+        return classify_transfer_error(error);
     }
-    if cause.is::<OutputExists>() {
-        return class(3, "give another --output, or --force to replace it");
-    }
-    if cause.is::<NotADirectory>() {
-        return class(3, "give another --output: a new directory (for hfile store export, OUT)");
-    }
-    if cause.is::<ReadMismatch>() {
+    if cause.is::<ReadMismatch>() || cause.is::<WrongAnswer>() {
         return class(
             1,
             "this is a defect of hfile: please report it, with the command and its input",
@@ -251,8 +215,31 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     }
 }
 
+fn classify_transfer_error(error: &transfer::Error) -> Option<Classification> {
+    match error {
+        transfer::Error::Exists(_) => class(3, "give another --output, or --force to replace it"),
+        transfer::Error::Cell { problem, .. } => class(
+            3,
+            match problem {
+                CellProblem::OtherFamily => {
+                    "use --bulk-load to write a directory with a file for each family"
+                }
+                CellProblem::OutOfOrder => {
+                    "use --sort to sort cells in HBase's order: row, family, qualifier, newest first"
+                }
+                CellProblem::Tags => "use --includes-tags true to write tags",
+            },
+        ),
+        transfer::Error::NotADirectory(_) => {
+            class(3, "give another --output: a new directory (for hfile store export, OUT)")
+        }
+        transfer::Error::Table(error) => classify_table_damage(error),
+        // `classify` continues with the source.
+        _ => None,
+    }
+}
+
 fn classify_store_error(error: &store::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         store::Error::StoreFile(sstable::Error::Corrupt { .. }) => class(
             1,
@@ -299,7 +286,6 @@ fn has_store_files(directory: &Path) -> bool {
 }
 
 fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         sstable::Error::Corrupt { damage, .. } if damage.block == Some(BlockType::Trailer) => {
             class(
@@ -324,29 +310,30 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
 }
 
 fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         hbase_files::Error::Missing { .. } => class(
             3,
             "copy the missing file from HBase's root directory to one of these places, or read what is left with \
              --skip-damaged; hfile table verify and hfile snapshot verify list all that is missing",
         ),
-        hbase_files::Error::Log(_) => class(
+        hbase_files::Error::Log(hbase_files::wal::Error::Damaged { .. }) => class(
             1,
             "restore a sound copy of the log (replica, backup), or read what is left with --skip-damaged; hfile wal \
              verify lists all damage",
         ),
-        _ => class(
+        hbase_files::Error::Damaged { .. }
+        | hbase_files::Error::File(sstable::Error::Corrupt { .. }) => class(
             1,
             "restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; hfile \
              table verify and hfile snapshot verify list all damage and the affected rows, hfile verify FILE those \
              of one HFile",
         ),
+        // `classify` continues with the error itself, which is none of damage.
+        _ => None,
     }
 }
 
 fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification> {
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         hbase_files::Error::File(error) => classify_file_error(error),
         hbase_files::Error::Log(error) => classify_log_error(error),
@@ -425,7 +412,6 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
 fn classify_log_error(error: &hbase_files::wal::Error) -> Option<Classification> {
     use hbase_files::wal::Error;
 
-    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
         Error::Damaged { .. } => class(
             1,

@@ -1,71 +1,28 @@
 //! `hfile`: a command-line tool for Apache HBase's store files that needs no JVM.
 //!
-//! Each verb (subcommand) is a module with a struct that clap fills and a method `run` that does
-//! the work. Results go to stdout, everything else to stderr (`stderr.rs`). `failure.rs` defines
-//! the exit statuses.
+//! Each verb (subcommand) is a module of `verbs` with a struct that clap fills and a method `run` that
+//! does the work. Results go to stdout, everything else to stderr (`text/stderr.rs`). `failure.rs`
+//! defines the exit statuses.
 // `eprintln!` panics if stderr cannot be written; `stderr::print_message` does not.
 #![warn(clippy::print_stderr)]
 
-mod bench;
-mod build;
-mod bulk_load;
-mod cat;
-mod cell_options;
-mod cells_input;
-mod cells_output;
-mod completions;
-mod counters;
-mod csv_input;
-mod diff;
-mod dry_run;
-mod each_file;
-mod export;
+mod arguments;
 mod failure;
-mod files_export;
-mod filter;
-mod find;
-mod get;
-mod help;
-mod info;
-mod input_file;
 mod inputs;
-mod key_text;
-mod keys;
-mod layout;
-mod limited_lines;
-mod lost_rows;
-mod man;
-mod names;
-mod output;
-mod parallel;
-mod printable;
-mod progress;
-mod read_bytes;
-mod reading_options;
-mod recompress;
-mod rounded;
-mod row_options;
-mod salvage;
-mod size_text;
-mod sizing;
-mod sorted;
-mod stats;
-mod stderr;
-mod store;
-mod tables;
-mod temporary;
-mod times;
-mod verify;
-mod version;
-mod wal;
-mod writing_options;
+mod text;
+mod verbs;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use arguments::reading_options::WithReadingOptions;
 use failure::Answer;
-use reading_options::WithReadingOptions;
+use text::{destination, help, version};
+use verbs::{
+    bench, build, cat, completions, diff, export, filter, find, get, info, layout, man, recompress,
+    salvage, stats, store, tables, verify, wal,
+};
 
 /// Read, write, query and measure Apache HBase store files (HFile v3), without a JVM.
 #[derive(Parser)]
@@ -101,7 +58,7 @@ enum Verb {
     Stats(WithReadingOptions<stats::Stats>),
     Verify(WithReadingOptions<verify::Verify>),
     Cat(WithReadingOptions<cat::Cat>),
-    Export(Box<WithReadingOptions<files_export::ExportFiles>>),
+    Export(Box<WithReadingOptions<export::ExportFiles>>),
     Get(WithReadingOptions<get::Get>),
     Find(WithReadingOptions<find::Find>),
     Diff(WithReadingOptions<diff::Diff>),
@@ -146,6 +103,7 @@ impl Verb {
 }
 
 fn main() -> ExitCode {
+    transfer::before_unfinished(destination::handle_ctrl_c);
     let matches = help::with_groups(Hfile::command()).get_matches();
     let Hfile { verb } = Hfile::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     failure::exit_code(verb.run())

@@ -28,6 +28,8 @@ use crate::stored_view::StoredView;
 /// |           | `new`; for `removes` also `new` and `from_body`                                  |
 /// | `stored`  | the [`StoredView`]                                                               |
 ///
+/// Files no longer have filters of the codes 4 and 5 ([`FilterKind::IN_FILES`]); older files do.
+///
 /// Code 7 must stay unused: it marks stored filters of a retired ribbon format, which derives its
 /// equations from the hash in another way.
 macro_rules! kinds {
@@ -113,6 +115,19 @@ macro_rules! filter_kind {
         impl FilterKind {
             /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The kinds that HFiles and stores use.
+            ///
+            /// The others, [`CountingBloom`](Self::CountingBloom) and [`DLeft`](Self::DLeft), take
+            /// more bits for counters, which serve nobody in a file: its keys do not change.
+            pub const IN_FILES: &[Self] = &[
+                Self::ClassicBloom,
+                Self::BlockedBloom,
+                Self::SplitBlock,
+                Self::Cuckoo,
+                Self::Ribbon,
+                Self::BinaryFuse,
+            ];
 
             /// Returns the name that the command line, documents and figures use.
             pub const fn name(self) -> &'static str {

@@ -92,8 +92,8 @@ macro_rules! view {
             ///
             /// # Errors
             ///
-            /// [`FormatError::Parameters`] if the filter is of another kind, or its parameters
-            /// contradict each other.
+            /// [`FormatError::OtherKind`] if the filter is of another kind,
+            /// [`FormatError::Parameters`] if its parameters contradict each other.
             pub fn from_stored<B: AsRef<[u8]>>(stored: &StoredFilter<B>) -> Result<Self, FormatError> {
                 let (header, body) = stored.header_and_body();
                 Self::from_body(header, body)

@@ -8,7 +8,7 @@ use sstable::{RowsBetween, escape};
 
 use crate::TableName;
 use crate::names::other::SkipReason;
-use crate::root_tree::LinkOutOfRoot;
+use crate::tree::root_tree::LinkOutOfRoot;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -107,65 +107,36 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-mod contents;
-mod entry;
 mod error;
-mod family_directories;
-mod file_sequence;
-mod fit;
-mod found;
-mod listing;
-mod location;
-mod log_files;
 mod message;
-mod meta;
 mod names;
-mod place;
-mod problem_place;
-mod reader;
-mod recovered;
-mod region_directory;
-mod region_info;
-mod region_rules;
 mod root;
-mod root_paths;
-mod root_tree;
 mod scan;
-mod schema;
 mod snapshot;
-mod store_file;
 mod table;
 mod table_reader;
-mod tracker;
-mod tracker_setting;
 mod tree;
 pub mod verify;
 pub mod wal;
 mod warning;
 
-pub use entry::{Entry, EntryKind, identify};
 pub use error::{Error, Result};
-pub use file_sequence::FileSequence;
-pub use listing::{Listing, Skipped};
-pub use location::Location;
 pub use names::other::SkipReason;
 pub use names::{
     DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName, ReferredName,
     RegionName, StoreFileName, TableName,
 };
-pub use place::Place;
-pub use reader::{CellScanner, StoreFileReader};
-pub use region_info::RegionInfo;
-pub use root::{RootDirectory, SnapshotList};
+pub use root::{Listing, Place, RootDirectory, Skipped, SnapshotList};
 pub use scan::{
     FamilyColumns, MissingCells, MobValues, OldLogCells, TableCells, TableScan, TornLog,
     UnflushedCells,
 };
-pub use schema::{FamilySchema, TableSchema};
 pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
-pub use store_file::StoreFile;
-pub use table::{Family, LeftOut, LeftOutReason, Region, RegionsBy, Table};
-pub use tracker::{TrackedFile, TrackedFiles};
+pub use table::{
+    CellScanner, Entry, EntryKind, Family, FamilySchema, FileSequence, LeftOut, LeftOutReason,
+    Location, Region, RegionInfo, RegionsBy, StoreFile, StoreFileReader, Table, TableSchema,
+    TrackedFile, TrackedFiles, identify,
+};
 pub use tree::{FileTree, Item, ItemKind, LocalTree};
 pub use warning::Warning;
 

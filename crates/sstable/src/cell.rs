@@ -110,23 +110,25 @@ impl fmt::Debug for CellRef<'_> {
 pub struct Cell {
     /// Row, family, qualifier, value and tags, concatenated.
     bytes: Box<[u8]>,
-    row_end: u32,
-    family_end: u32,
+    row_len: u32,
     qualifier_end: u32,
     value_end: u32,
+    /// Two bytes, because a memstore holds many cells; a file has one byte for the length.
+    family_len: u16,
+    cell_type: CellType,
     timestamp: Timestamp,
     sequence_id: SequenceId,
-    cell_type: CellType,
 }
 
 impl Cell {
     /// Returns the cell in borrowed form.
     pub fn as_ref(&self) -> CellRef<'_> {
         let at = |start: u32, end: u32| &self.bytes[start as usize..end as usize];
+        let family_end = self.row_len + u32::from(self.family_len);
         CellRef {
-            row: at(0, self.row_end),
-            family: at(self.row_end, self.family_end),
-            qualifier: at(self.family_end, self.qualifier_end),
+            row: at(0, self.row_len),
+            family: at(self.row_len, family_end),
+            qualifier: at(family_end, self.qualifier_end),
             timestamp: self.timestamp,
             cell_type: self.cell_type,
             value: at(self.qualifier_end, self.value_end),
@@ -194,7 +196,8 @@ impl From<CellRef<'_>> for Cell {
     ///
     /// # Panics
     ///
-    /// If the fields together are 4 GiB or longer, which no block can hold.
+    /// If the fields together are 4 GiB or longer, which no block can hold, or if the family is
+    /// longer than 65,535 bytes, where a file allows 255.
     fn from(cell: CellRef<'_>) -> Self {
         let CellRef { row, family, qualifier, value, tags, .. } = cell;
         let len = row.len() + family.len() + qualifier.len() + value.len() + tags.len();
@@ -204,19 +207,16 @@ impl From<CellRef<'_>> for Cell {
             bytes.extend_from_slice(part);
         }
         let bytes = bytes.into_boxed_slice();
-        let row_end = cell.row.len() as u32;
-        let family_end = row_end + cell.family.len() as u32;
-        let qualifier_end = family_end + cell.qualifier.len() as u32;
-        let value_end = qualifier_end + cell.value.len() as u32;
+        let qualifier_end = row.len() + family.len() + qualifier.len();
         Self {
             bytes,
-            row_end,
-            family_end,
-            qualifier_end,
-            value_end,
+            row_len: row.len() as u32,
+            qualifier_end: qualifier_end as u32,
+            value_end: (qualifier_end + value.len()) as u32,
+            family_len: u16::try_from(family.len()).expect("a family of at most 65,535 bytes"),
+            cell_type: cell.cell_type,
             timestamp: cell.timestamp,
             sequence_id: cell.sequence_id,
-            cell_type: cell.cell_type,
         }
     }
 }

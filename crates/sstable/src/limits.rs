@@ -17,10 +17,15 @@
 #[must_use]
 pub struct Limits {
     pub(crate) block_len_max: u32,
+    /// The maximum size of a cell: key, value and tags, and the fields with their lengths.
     pub(crate) cell_len_max: u32,
     pub(crate) inflate_ratio_max: u32,
+    /// The maximum total size of root indexes, file info and Bloom meta blocks, stored and
+    /// decompressed. These blocks stay in memory while the file is open.
     pub(crate) load_on_open_len_max: u32,
+    /// The maximum size of the decompressed file info.
     pub(crate) file_info_len_max: u32,
+    /// The maximum number of levels of a data index; HBase writes fewer.
     pub(crate) index_levels_max: u32,
 }
 
@@ -54,14 +59,6 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum size of a cell: key, value and tags, and the fields with their lengths.
-    ///
-    /// Default: 1088 MiB, the maximum size of a block.
-    pub const fn cell_len_max(mut self, bytes: u32) -> Self {
-        self.cell_len_max = bytes;
-        self
-    }
-
     /// Sets the maximum size of a decompressed or decoded block: `ratio` × file size + 16 MiB.
     ///
     /// Default: 1. The limit depends on the size of the file, not of the stored block, because
@@ -69,27 +66,6 @@ impl Limits {
     /// ratio only if it has little more than one huge cell that compresses well.
     pub const fn inflate_ratio_max(mut self, ratio: u32) -> Self {
         self.inflate_ratio_max = ratio;
-        self
-    }
-
-    /// Sets the maximum total size of root indexes, file info and Bloom meta blocks.
-    ///
-    /// Applies to the stored and the decompressed bytes. These blocks stay in memory while the file
-    /// is open. Default: 512 MiB.
-    pub const fn load_on_open_len_max(mut self, bytes: u32) -> Self {
-        self.load_on_open_len_max = bytes;
-        self
-    }
-
-    /// Sets the maximum size of the decompressed file info. Default: 1 MiB.
-    pub const fn file_info_len_max(mut self, bytes: u32) -> Self {
-        self.file_info_len_max = bytes;
-        self
-    }
-
-    /// Sets the maximum number of levels of a data index. Default: 16, more than HBase writes.
-    pub const fn index_levels_max(mut self, levels: u32) -> Self {
-        self.index_levels_max = levels;
         self
     }
 
@@ -153,10 +129,10 @@ mod tests {
                 none().block_len_max(100),
                 "makes the load-on-open section larger than the limits allow",
             ),
-            (none().cell_len_max(30), "a cell of more than the 30 bytes allowed"),
-            (none().load_on_open_len_max(100), "a load-on-open section of"),
-            (none().file_info_len_max(10), "is longer than the limits allow"),
-            (none().index_levels_max(1), "more index levels than the limits allow"),
+            (Limits { cell_len_max: 30, ..none() }, "a cell of more than the 30 bytes allowed"),
+            (Limits { load_on_open_len_max: 100, ..none() }, "a load-on-open section of"),
+            (Limits { file_info_len_max: 10, ..none() }, "is longer than the limits allow"),
+            (Limits { index_levels_max: 1, ..none() }, "more index levels than the limits allow"),
         ] {
             let error = read(&file, limits).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");

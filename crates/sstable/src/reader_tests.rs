@@ -88,16 +88,21 @@ fn our_filter_is_asked_before_other_blocks_are_read() {
 }
 
 #[test]
-fn filter_use_selects_the_filter() {
-    let bytes = write(with_filter());
-    let uses = [FilterUse::Best, FilterUse::HBaseBloom, FilterUse::MetaFilter, FilterUse::None];
-    for filter_use in uses {
-        let trace = look_up_all(&open(&bytes, cached().filter_use(filter_use)));
-        let from_cache = |kind| trace.blocks(kind, BlockSource::Cache) > 0;
-        let is_ours = matches!(filter_use, FilterUse::Best | FilterUse::MetaFilter);
-        assert_eq!(from_cache(BlockKind::Meta), is_ours, "{filter_use:?}");
-        assert_eq!(from_cache(BlockKind::Bloom), filter_use == FilterUse::HBaseBloom);
-        assert_eq!(trace.filter_checks == 0, filter_use == FilterUse::None, "{filter_use:?}");
+fn lookups_query_our_filter_or_else_hbases_or_none() {
+    let ours = with_filter();
+    let hbases = WriterOptions { filter: None, ..ours.clone() };
+    for (options, has_ours) in
+        [(ours.clone(), true), (ours.bloom_type(BloomType::None), true), (hbases, false)]
+    {
+        let bytes = write(options);
+        for filter_use in [FilterUse::Best, FilterUse::None] {
+            let trace = look_up_all(&open(&bytes, cached().filter_use(filter_use)));
+            let from_cache = |kind| trace.blocks(kind, BlockSource::Cache) > 0;
+            let is_used = filter_use == FilterUse::Best;
+            assert_eq!(from_cache(BlockKind::Meta), is_used && has_ours, "{filter_use:?}");
+            assert_eq!(from_cache(BlockKind::Bloom), is_used && !has_ours, "{filter_use:?}");
+            assert_eq!(trace.filter_checks > 0, is_used, "{filter_use:?}");
+        }
     }
 }
 

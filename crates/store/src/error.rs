@@ -156,7 +156,7 @@ impl Error {
     /// Returns whether there was no space, no quota or no descriptor for a call.
     ///
     /// The call may succeed later. A failed sync is never a shortage: see
-    /// [`ReservedFiles`](crate::files::reserve::ReservedFiles).
+    /// [`ReservedFiles`](crate::files::file_access::reserve::ReservedFiles).
     pub(crate) fn is_shortage(&self) -> bool {
         let (Self::Io { source, .. } | Self::StoreFile(sstable::Error::Io { source, .. })) = self
         else {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use filter::{Seed, Sizing};
-use sstable::{BloomType, FilterOptions, WriterOptions};
+use sstable::{BloomType, FilterOptions, InvalidOptions, WriterOptions};
 
 use crate::error::{Error, Result};
 use crate::options::{FamilyOptions, KeepDeletedCells};
@@ -99,11 +99,15 @@ impl FamilyOptions {
             let what = "a key-value family cannot have a TTL: its timestamps are sequence ids";
             return Err(Error::invalid(what));
         }
-        let mut writer = self.writer_options();
-        if let Some((kind, sizing)) = self.filter {
-            writer = writer.filter(FilterOptions { kind, sizing, seed: Seed::new(0) });
-        }
-        writer.check().map_err(|error| Error::invalid(error.to_string()))
+        let invalid = |error: InvalidOptions| Error::invalid(error.to_string());
+        self.check_filter().map_err(invalid)?;
+        self.writer_options().check().map_err(invalid)
+    }
+
+    /// Checks that files can have the row filter, whatever their number of rows.
+    pub(crate) fn check_filter(&self) -> Result<(), InvalidOptions> {
+        let Some((kind, sizing)) = self.filter else { return Ok(()) };
+        FilterOptions { kind, sizing, seed: Seed::new(0) }.check()
     }
 }
 

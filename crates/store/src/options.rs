@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse, WriterOptions};
+use sstable::{BloomType, Compression, DataBlockEncoding, WriterOptions};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -58,8 +58,6 @@ pub struct StoreOptions {
     pub stall_max: Duration,
     /// Whether background threads flush and compact.
     pub background: bool,
-    /// Which filters of the store files reads use.
-    pub filter_use: FilterUse,
     /// Whether filters are pinned in memory.
     pub pin_filters: bool,
     /// The maximum size of an index block in new files, in bytes.
@@ -85,7 +83,6 @@ impl Default for StoreOptions {
             compaction: CompactionOptions::default(),
             stall_max: Duration::from_secs(60),
             background: true,
-            filter_use: FilterUse::default(),
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
             index_block_size: 128 << 10,
@@ -147,12 +144,6 @@ impl StoreOptions {
     /// the order of the calls.
     pub const fn background(mut self, background: bool) -> Self {
         self.background = background;
-        self
-    }
-
-    /// Sets which filters of the store files reads use. Default: the best filter of each file.
-    pub const fn filter_use(mut self, filter_use: FilterUse) -> Self {
-        self.filter_use = filter_use;
         self
     }
 
@@ -378,6 +369,9 @@ pub struct FamilyOptions {
     /// Whether the cache prefers this family's blocks.
     pub in_memory: bool,
     /// The row filter in each file, and its size.
+    ///
+    /// A store that an earlier version made can have a filter that files no longer have.
+    /// [`FamilyStats::filter_refusal`](crate::FamilyStats::filter_refusal) names it.
     pub filter: Option<(FilterKind, Sizing)>,
     /// Whether the family has a map of its rows in memory.
     pub family_map: MapMode,
@@ -474,8 +468,9 @@ impl FamilyOptions {
     /// [`rebuild_filters`](crate::Store::rebuild_filters), so all filters together may exceed the
     /// budget.
     ///
-    /// Each kind has a lowest error rate and a least number of bits per key
-    /// ([`FilterKind::check_sizing`]); creating and altering a family refuse a filter beyond them.
+    /// The kind must be one of [`FilterKind::IN_FILES`]. Each has a lowest error rate and a least
+    /// number of bits per key ([`FilterKind::check_sizing`]); creating and altering a family refuse
+    /// a filter beyond them.
     /// Near these limits, the number of rows decides whether a filter is possible. A file without a
     /// possible filter is written without one, and
     /// [`FamilyStats::filters_omitted`](crate::FamilyStats::filters_omitted) counts it.

@@ -3,6 +3,8 @@
 //! All data are generated from a seed, and are the same on every machine and for every engine.
 
 pub mod cpu_time;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod rows;
 
 pub use rows::{Asked, RowKey, Rows, ScanSum, VALUE_LEN};

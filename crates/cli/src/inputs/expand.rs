@@ -6,10 +6,10 @@ use hbase_files::{Listing, LocalTree, Place};
 
 use super::input::Input;
 use super::skipped::summary;
-use crate::cell_options::print_warnings;
-use crate::each_file::Outcomes;
 use crate::failure::{Answer, NoStoreFiles};
-use crate::stderr::print_message;
+use crate::inputs::Outcomes;
+use crate::text::stderr::print_message;
+use crate::text::warnings::print_warnings;
 
 /// A part of a directory that cannot be listed, so that store files may be missing.
 pub(crate) struct Problem {

@@ -6,7 +6,7 @@ use hbase_files::{Entry, Error, LocalTree, Location, StoreFileReader, identify};
 use sstable::{FileName, ReaderOptions};
 
 use super::target::Target;
-use crate::reading_options::reader_options;
+use crate::arguments::reading_options::reader_options;
 
 /// A store file to read.
 #[derive(Clone, Debug)]

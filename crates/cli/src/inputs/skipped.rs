@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hbase_files::{SkipReason, Skipped};
 
-use crate::size_text::{show_count, show_number};
+use crate::text::size_text::{show_count, show_number};
 
 /// Returns the summary, as in "3 entries skipped: 2 in .tmp, 1 empty"; `None` if nothing was skipped.
 pub(super) fn summary(skipped: &[Skipped]) -> Option<String> {

@@ -6,7 +6,7 @@ use hbase_files::Location;
 use serde::Serialize;
 use sstable::{Half, escape};
 
-use crate::printable::as_line;
+use crate::text::printable::as_line;
 
 /// The HFile that has the cells of a link or a reference; without fields for an HFile itself.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::bloom::{LineFilter, LineView, Shape};
 use crate::error::{Absent, BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
-use crate::header::Header;
+use crate::header::{Header, seed_to_store};
 use crate::kernel::{self, LINE_PROBES_MAX};
 use crate::membership::{FilterStats, Insert, Membership, Remove, insert_all};
 use crate::memory::AlignedBytes;
@@ -173,10 +173,14 @@ impl CountingBloom {
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
+    ///
+    /// # Panics
+    ///
+    /// If the filter was loaded with another seed: the stored filter would deny its keys.
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: CountingView::CODE,
-            seed,
+            seed: seed_to_store(self.seed, seed),
             keys: self.keys,
             parameters: [self.probe_count().into(), 0, 0],
         };

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::bucket::{Buckets, KeyBuckets, other_bucket};
 use super::shape::Shape;
 use crate::error::{Absent, BuildError, Full};
-use crate::hash::KeyHash;
+use crate::hash::{KeyHash, Seed};
 use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::memory::allocate;
 use crate::sizing::Sizing;
@@ -70,6 +70,8 @@ pub struct Cuckoo {
     pub(super) overflow: BTreeMap<u64, u64>,
     /// The sum of the copies in `overflow`.
     pub(super) overflow_keys: u64,
+    /// The seed of the keys' hashes, if the filter was stored.
+    pub(super) seed: Option<Seed>,
 }
 
 impl Cuckoo {
@@ -127,7 +129,7 @@ impl Cuckoo {
         let count = usize::try_from(shape.count).map_err(|_| BuildError::Memory)?;
         let table = allocate(shape.len(), 0)?;
         let (buckets, overflow) = (shape.buckets, BTreeMap::new());
-        Ok(Self { buckets, count, table, keys: 0, overflow, overflow_keys: 0 })
+        Ok(Self { buckets, count, table, keys: 0, overflow, overflow_keys: 0, seed: None })
     }
 
     /// Fills buckets of 1, 2, 4 or 8 slots until an insert fails, and returns the load.

@@ -25,7 +25,7 @@ use super::filter::{Cuckoo, OVERFLOW_ENTRY_LEN};
 use super::shape;
 use crate::error::FormatError;
 use crate::hash::{KeyHash, Seed};
-use crate::header::{Header, widened};
+use crate::header::{Header, seed_to_store, widened};
 use crate::membership::FilterStats;
 use crate::stored_view::StoredView;
 use crate::theory;
@@ -126,10 +126,14 @@ fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
 impl Cuckoo {
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter) and
     /// [`from_stored`](Self::from_stored).
+    ///
+    /// # Panics
+    ///
+    /// If the filter was loaded with another seed: the stored filter would deny its keys.
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: CuckooView::CODE,
-            seed,
+            seed: seed_to_store(self.seed, seed),
             keys: self.keys,
             parameters: [
                 self.buckets.fingerprint_bits().into(),
@@ -171,6 +175,7 @@ impl Cuckoo {
             keys: header.keys,
             overflow,
             overflow_keys,
+            seed: Some(header.seed),
         })
     }
 }

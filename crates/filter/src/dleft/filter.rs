@@ -7,7 +7,7 @@ use super::options::{DLeftOptions, SUBTABLES};
 use super::shape::Shape;
 use super::stash::Stashed;
 use crate::error::{Absent, BuildError, Full};
-use crate::hash::KeyHash;
+use crate::hash::{KeyHash, Seed};
 use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::memory::allocate;
 use crate::sizing::Sizing;
@@ -43,6 +43,8 @@ pub struct DLeft {
     pub(super) used: [u64; *SUBTABLES.end() as usize],
     /// The number of keys, including copies.
     pub(super) keys: u64,
+    /// The seed of the keys' hashes, if the filter was stored.
+    pub(super) seed: Option<Seed>,
 }
 
 impl DLeft {
@@ -129,7 +131,7 @@ impl DLeft {
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
         let table = allocate(shape.table_len(), 0)?;
         let (layout, used) = (Layout::new(shape), [0; _]);
-        Ok(Self { layout, table, stash: Vec::new(), used, keys: 0 })
+        Ok(Self { layout, table, stash: Vec::new(), used, keys: 0, seed: None })
     }
 
     /// Returns the number of copies of a key, up to the counters' maximum.

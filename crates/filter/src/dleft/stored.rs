@@ -20,18 +20,22 @@ use super::shape::{BUCKETS_MAX, Shape};
 use super::stash::{self, Stashed};
 use crate::error::FormatError;
 use crate::hash::{KeyHash, Seed};
-use crate::header::{Header, widened};
+use crate::header::{Header, seed_to_store, widened};
 use crate::membership::FilterStats;
 use crate::stored_view::StoredView;
 
 impl DLeft {
     /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) reads.
+    ///
+    /// # Panics
+    ///
+    /// If the filter was loaded with another seed: the stored filter would deny its keys.
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let shape = self.layout.shape;
         let bits = shape.remainder_bits << 8 | shape.counter_bits.get() << 16;
         let header = Header {
             kind: DLeftView::CODE,
-            seed,
+            seed: seed_to_store(self.seed, seed),
             keys: self.keys,
             parameters: [u64::from(shape.subtables | bits), shape.buckets, self.entries()],
         };
@@ -49,7 +53,8 @@ impl DLeft {
         let (table, stash) = view.split(body);
         let used = view.layout.count_used(table);
         let stash = stash.iter().map(|bytes| Stashed::from_bytes(*bytes)).collect();
-        Ok(Self { layout: view.layout, table: table.to_vec(), stash, used, keys: header.keys })
+        let (layout, table, keys) = (view.layout, table.to_vec(), header.keys);
+        Ok(Self { layout, table, stash, used, keys, seed: Some(header.seed) })
     }
 }
 

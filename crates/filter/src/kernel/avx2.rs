@@ -21,7 +21,7 @@ use core::arch::x86_64::{
 };
 
 use super::block::{BLOCK_SALTS, Block};
-use super::columns::{BlockEquation, ColumnMask, ColumnVectors};
+use super::column_vectors::{BlockEquation, ColumnMask, ColumnVectors};
 use super::line::{LINE_MULTIPLIERS, Line, Probes, line_seeds};
 use super::operations::Operations;
 use super::sse2::Sse2;

@@ -5,10 +5,10 @@
 
 use super::block::Block;
 use super::cells::{CellLanes, CellTarget};
-use super::columns::{ColumnLookup, LANES, look_up};
+use super::column_vectors::LANES;
+use super::columns::{ColumnLookup, look_up, look_up_all};
 use super::line::{Line, Probes};
-use super::operations::Operations;
-use super::portable::Portable;
+use super::operations::{Operations, Portable};
 use super::substitution::Slots;
 use super::{avx2::Avx2, avx512::Avx512, sse2::Sse2};
 use crate::hash::KeyHash;
@@ -202,7 +202,13 @@ impl InstructionSet {
         hashes: &[KeyHash],
         answers: &mut [bool],
     ) {
-        dispatch!(self, operations => operations.look_up_all(filter, body, hashes, answers));
+        dispatch!(self, operations => operations.call(
+            body,
+            hashes,
+            answers,
+            #[inline(always)]
+            move |body, hashes, answers| look_up_all(filter, body, hashes, answers, operations),
+        ));
     }
 
     /// Computes slots by back substitution, from the last row to the first.

@@ -6,11 +6,12 @@
 //! |--------------------------|-------------------------------------------------------------------|
 //! | `instruction_set`        | [`InstructionSet`]: the sets of this processor, and the dispatch  |
 //! | `operations`             | the trait of the operations, with the portable code as default    |
-//! | `portable`               | the operations in plain Rust                                      |
+//! | `portable`               | the portable code, in plain Rust                                  |
 //! | `sse2`, `avx2`, `avx512` | the operations in vectors of 128, 256 and 512 bits                |
 //! | `absent`                 | these sets on a target without them                               |
 //! | `line`, `block`          | blocked Bloom, counting, split-block: where the bits of a key are |
 //! | `cells`                  | d-left: buckets of remainders                                     |
+//! | `column_vectors`         | ribbon: a vector of columns, and the equation of a key            |
 //! | `columns`                | ribbon: whether the columns of a key give its fingerprint         |
 //! | `substitution`           | ribbon: back substitution, the inner loop of building             |
 //! | `batch`                  | lookups of many keys with prefetching                             |
@@ -42,6 +43,7 @@ use absent as sse2;
 mod batch;
 mod block;
 mod cells;
+mod column_vectors;
 mod columns;
 mod instruction_set;
 mod line;
@@ -55,10 +57,8 @@ mod tests;
 pub(crate) use batch::{CACHED_LEN, PREFETCH_DISTANCE};
 pub(crate) use block::{Block, block_index, block_insert};
 pub(crate) use cells::{CellLanes, CellTarget};
-pub(crate) use columns::{
-    BlockEquation, ColumnLookup, ColumnMask, ColumnWindow, Columns, FastPath, LANES,
-    prefetch_columns, window,
-};
+pub(crate) use column_vectors::{BlockEquation, ColumnMask, LANES};
+pub(crate) use columns::{ColumnLookup, ColumnWindow, Columns, FastPath, prefetch_columns, window};
 pub(crate) use instruction_set::InstructionSet;
 pub(crate) use line::{
     LINE_PROBES_MAX, Line, Probes, counters_lower, counters_raise, line_index, line_insert,

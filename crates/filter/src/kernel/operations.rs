@@ -3,7 +3,7 @@
 use super::batch::contains_batch;
 use super::block::{Block, block_index};
 use super::cells::{CellLanes, CellTarget};
-use super::columns::{BlockEquation, ColumnLookup, ColumnMask, ColumnVectors, look_up_all};
+use super::column_vectors::{BlockEquation, ColumnMask, ColumnVectors};
 use super::line::{Line, Probes, line_index};
 use super::portable;
 use super::substitution::Slots;
@@ -128,23 +128,10 @@ pub(super) trait Operations: Copy {
             },
         );
     }
-
-    /// Looks up many keys in a filter that compares columns.
-    fn look_up_all(
-        self,
-        filter: &impl ColumnLookup,
-        body: &[u8],
-        hashes: &[KeyHash],
-        answers: &mut [bool],
-    ) {
-        self.call(
-            body,
-            hashes,
-            answers,
-            #[inline(always)]
-            move |body, hashes, answers| {
-                look_up_all(filter, body, hashes, answers, self);
-            },
-        );
-    }
 }
+
+/// The instruction set of every processor. Overrides nothing: the provided methods are its code.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Portable;
+
+impl Operations for Portable {}

@@ -1,19 +1,12 @@
-//! The operations in plain Rust, which run on every processor.
+//! The operations in plain Rust, which run on every processor. The compiler vectorises them with the
+//! instructions of the target.
 //!
 //! The vector code must return the same results.
 
 use super::block::{Block, block_masks};
-use super::columns::{BlockEquation, COLUMN_LEN, ColumnMask, ColumnVectors, LANES};
+use super::column_vectors::{BlockEquation, COLUMN_LEN, ColumnMask, ColumnVectors, LANES};
 use super::line::{Line, Probes, line_positions};
-use super::operations::Operations;
 use super::substitution::Slots;
-
-/// The plain Rust code, which the compiler vectorises with the instructions of the target.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Portable;
-
-/// Overrides nothing: the provided methods of the trait call the functions below.
-impl Operations for Portable {}
 
 #[inline]
 pub(super) fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {

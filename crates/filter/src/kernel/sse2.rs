@@ -19,7 +19,7 @@ use core::arch::x86_64::{
     _mm_shuffle_ps, _mm_slli_epi32, _mm_xor_si128,
 };
 
-use super::columns::{BlockEquation, ColumnMask, ColumnVectors};
+use super::column_vectors::{BlockEquation, ColumnMask, ColumnVectors};
 use super::operations::Operations;
 
 /// Proof that the processor has SSE2, as all processors of this target have.

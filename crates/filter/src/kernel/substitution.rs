@@ -8,7 +8,7 @@
 //!
 //! Each slot depends on the one after it, so the latency of a step decides the time.
 
-use super::columns::LANES;
+use super::column_vectors::LANES;
 
 /// For each of [`LANES`] columns, 64 slots from the present one on, which is bit 0.
 pub(crate) type Slots = [u64; LANES];

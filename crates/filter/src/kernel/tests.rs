@@ -6,11 +6,10 @@ use alloc::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::columns::LANES;
+use super::column_vectors::LANES;
 use super::instruction_set::InstructionSet;
 use super::line::LINE_PROBES_MAX;
-use super::operations::Operations;
-use super::portable::Portable;
+use super::operations::{Operations, Portable};
 use super::substitution::Slots;
 use super::{Line, Probes, block_insert, counters_raise, line_insert};
 use crate::hash::KeyHash;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sstable::RowsBetween;
 
-use crate::problem_place::ProblemPlace;
+use crate::table::problem_place::ProblemPlace;
 use crate::{Error, Result, Table};
 
 /// Cells that a scan left out because a file or a part of it is damaged or missing.

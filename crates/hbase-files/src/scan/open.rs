@@ -15,7 +15,7 @@ use super::family::Source;
 use super::file_cells::FileCells;
 use super::log_cells::OpenStoreCells;
 use super::plan::{FamilyPlan, Plan, RowRange};
-use crate::fit::FamilyCells;
+use crate::table::fit::FamilyCells;
 use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.

@@ -19,9 +19,9 @@ use prost::Message;
 use sstable::{FileName, Reference};
 
 use crate::message::fields::{Field, Fields, NotAField};
-use crate::region_info::RegionInfo;
-use crate::schema::{self, TableSchema, is_family_name};
-use crate::store_file::StorePlace;
+use crate::table::region_info::RegionInfo;
+use crate::table::schema::{self, TableSchema, is_family_name};
+use crate::table::store_file::StorePlace;
 use crate::table::{Family, Region};
 use crate::{StoreFile, StoreFileName};
 

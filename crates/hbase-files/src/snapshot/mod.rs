@@ -3,7 +3,7 @@
 //! ```text
 //! ROOT/.hbase-snapshot/NAME/.snapshotinfo           description.rs
 //!                          /data.manifest           manifest.rs, layout version 2
-//!                          /.tabledesc, REGION/…    `../region_directory.rs`, layout version 0
+//!                          /.tabledesc, REGION/…    `../table_reader/region_directory.rs`, version 0
 //!                          /region-manifest.REGION  of a snapshot that is not finished
 //!                     /.tmp/NAME                    snapshots that are not finished
 //! ```

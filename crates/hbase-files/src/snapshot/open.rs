@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::description::SnapshotDescription;
 use super::manifest::{FILE, LEN_MAX, ManifestParser, REGION_PREFIX};
-use crate::found::Found;
 use crate::message::file::read_file;
-use crate::region_directory::{DirectoryKind, RegionDirectories};
-use crate::region_rules::TableRegions;
-use crate::schema::TableSchema;
+use crate::table::schema::TableSchema;
 use crate::table::{Region, RegionsBy, Table};
+use crate::table_reader::found::Found;
+use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};
+use crate::table_reader::region_rules::TableRegions;
 use crate::{Error, FileTree, ItemKind, Result, Warning};
 
 /// A snapshot: its description, and its table as it was.

@@ -9,7 +9,7 @@ use super::damage::TableDamage;
 use super::file::{FileCheck, FileUse};
 use super::missing::missing_files;
 use super::mob::MobCheck;
-use crate::problem_place::ProblemPlace;
+use crate::table::problem_place::ProblemPlace;
 use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 
 /// The checks of a table: what is known without reading a file, and one check for each HFile.

@@ -9,7 +9,7 @@ use sstable::{
 
 use super::damage::{TableDamage, rows_in};
 use super::mob::MobCheck;
-use crate::fit::{FamilyCells, Misfit};
+use crate::table::fit::{FamilyCells, Misfit};
 use crate::{Error, FileTree, ItemKind, Location, RegionInfo, RegionName, Result, StoreFile};
 
 /// The check of an HFile: the file, and the store files that stand for it or for a half of it.

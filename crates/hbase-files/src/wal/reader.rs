@@ -13,7 +13,7 @@ use super::input::Input;
 use super::resync::{ENTRIES_TO_READ_ON, Found, Search};
 use super::skipped::{GIVEN_UP, SkipEnd, SkippedBytes};
 use super::trailer;
-use crate::contents::Contents;
+use crate::tree::contents::Contents;
 
 /// How a log ends after its last whole entry.
 #[derive(Clone, Debug, Eq, PartialEq)]

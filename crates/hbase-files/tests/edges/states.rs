@@ -46,7 +46,7 @@ fn the_options_of_readers_apply() {
     let made = Made::new(&[]);
     let region = made.region(1, "", "");
     region.file(&hfile(1), flushed(1), &[put("a", "q", 1, 1, "v")]);
-    let limits = Limits::default().file_info_len_max(1);
+    let limits = Limits::default().block_len_max(1);
     let scan = TableScan::default().reader_options(ReaderOptions::default().limits(limits));
     let found: Result<Vec<_>, _> = made.scan(&scan).collect();
     assert!(found.is_err());

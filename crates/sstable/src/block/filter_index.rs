@@ -31,7 +31,7 @@
 use bytes::Bytes;
 use filter::{FilterKind, KeyHash, Seed};
 
-use super::meta::ROW_FILTER_NAME;
+use super::meta::{ROW_FILTER_NAME, check_kind};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::row_heads::RowHeads;
@@ -95,10 +95,7 @@ impl FilterIndex {
             VERSION_WITHOUT_CHECKSUMS => false,
             _ => return Err("unknown version of the filter index".into()),
         };
-        let name_len = input.u8().ok_or(TRUNCATED)?;
-        let name = input.take(name_len.into()).ok_or(TRUNCATED)?;
-        let kind = std::str::from_utf8(name).ok().and_then(FilterKind::from_name);
-        let kind = kind.ok_or_else(|| format!("unknown filter {}", crate::escape(name)))?;
+        let kind = kind_of(kind_name(&mut input).ok_or(TRUNCATED)?)?;
         let error_rate = input.array().map(f64::from_be_bytes).ok_or(TRUNCATED)?;
         if !(0.0..=1.0).contains(&error_rate) {
             return Err("error rate outside 0..=1".into());
@@ -132,6 +129,13 @@ impl FilterIndex {
             return Err("trailing bytes after the filter index".into());
         }
         Ok(Self::new(kind, error_rate, partitions))
+    }
+
+    /// Returns why a sound filter with this index is not used: files have no such kind.
+    pub(crate) fn unused(body: &[u8]) -> Option<String> {
+        let mut input = Input::new(body);
+        input.array::<4>()?;
+        kind_of(kind_name(&mut input)?).err()
     }
 
     /// Appends the body of an index of version 2.
@@ -186,6 +190,17 @@ impl FilterIndex {
 }
 
 const TRUNCATED: &str = "ends in the filter index";
+
+fn kind_name<'a>(input: &mut Input<'a>) -> Option<&'a [u8]> {
+    let len = input.u8()?;
+    input.take(len.into())
+}
+
+fn kind_of(name: &[u8]) -> Result<FilterKind, String> {
+    let kind = std::str::from_utf8(name).ok().and_then(FilterKind::from_name);
+    let kind = kind.ok_or_else(|| format!("unknown filter {}", crate::escape(name)))?;
+    check_kind(kind).map(|()| kind)
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
-use filter::StoredFilter;
+use filter::{FilterKind, FormatError, StoredFilter};
 
 use super::aligned::aligned;
 use crate::encoding::DamageReason;
@@ -48,7 +48,17 @@ impl FilterBlock {
     pub(super) fn new(body: &[u8]) -> Result<Self, DamageReason> {
         let body = aligned(body);
         let filter = StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
+        check_kind(filter.kind())?;
         Ok(Self { body, filter })
+    }
+
+    /// Returns why a block with a sound filter is not used as one: files have no such kind.
+    pub(crate) fn unused(body: &[u8]) -> Option<String> {
+        match StoredFilter::parse(body) {
+            Ok(filter) => check_kind(filter.kind()).err(),
+            Err(error @ FormatError::Kind(_)) => Some(error.to_string()),
+            Err(_) => None,
+        }
     }
 
     #[inline]
@@ -66,4 +76,13 @@ impl FilterBlock {
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.body.len()
     }
+}
+
+/// Checks that files have filters of this kind. Older versions also wrote the other kinds.
+pub(crate) fn check_kind(kind: FilterKind) -> Result<(), String> {
+    if FilterKind::IN_FILES.contains(&kind) {
+        return Ok(());
+    }
+    let names: Vec<&str> = FilterKind::IN_FILES.iter().map(|kind| kind.name()).collect();
+    Err(format!("files have no {kind} filters; the kinds are {}", names.join(", ")))
 }

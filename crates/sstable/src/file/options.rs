@@ -70,10 +70,6 @@ pub enum FilterUse {
     /// This project's filter in META blocks if the file has one that can be read, else HBase's.
     #[default]
     Best,
-    /// HBase's Bloom filter only.
-    HBaseBloom,
-    /// This project's filter in META blocks only.
-    MetaFilter,
     /// No filter: a lookup searches every file whose row range includes the row.
     None,
 }

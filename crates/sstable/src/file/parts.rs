@@ -256,8 +256,9 @@ impl FileFilters<'_> {
         filters.problem.as_ref().or_else(in_chunk)
     }
 
-    /// Returns a summary of the row filter in META blocks; `None` if the file has none.
+    /// Returns a summary of the row filter in META blocks.
     ///
+    /// Returns `None` if the file has none, or [one that is not used](Self::unused_row_filter).
     /// Reads the filter's block or, if the filter is partitioned, its index.
     ///
     /// # Errors
@@ -267,9 +268,25 @@ impl FileFilters<'_> {
         let Some(filter) = &self.filters.row_filter else { return Ok(None) };
         let summary = filter.summary(&self.file.blocks)?;
         match filter.problem().filter(|_| summary.is_none()) {
-            Some(problem) => Err(problem.clone().in_file(&self.file.blocks.name)),
-            None => Ok(summary),
+            Some(problem) if filter.unused(&self.file.blocks)?.is_none() => {
+                Err(problem.clone().in_file(&self.file.blocks.name))
+            }
+            _ => Ok(summary),
         }
+    }
+
+    /// Returns why a sound row filter of the file is not used.
+    ///
+    /// Returns `None` if the file has none, or one of a kind that files have
+    /// ([`FilterKind::IN_FILES`](filter::FilterKind::IN_FILES)). Reads the same block as
+    /// [`row_filter`](Self::row_filter). Lookups count such a filter as unreadable.
+    ///
+    /// # Errors
+    ///
+    /// If the block cannot be read. Damage to it is no error.
+    pub fn unused_row_filter(&self) -> Result<Option<String>> {
+        let filter = self.filters.row_filter.as_ref();
+        filter.map_or(Ok(None), |filter| filter.unused(&self.file.blocks))
     }
 
     /// Returns the number of rows in the row filter, as the file info states it.

@@ -76,11 +76,16 @@ fn a_batch_finds_and_counts_the_same_as_single_lookups() {
                 .block_size(block_size)
                 .index_block_size(index_block_size)
                 .index_min_entries(4);
-            let bytes = write(options);
+            let bytes = write(options.clone());
+            let with_bloom_only = write(WriterOptions { filter: None, ..options });
             let small = || ReaderOptions::default().cache(Arc::new(BlockCache::new(20_000)));
             for (cache, options) in [("none", ReaderOptions::default()), ("large", cached())] {
-                for filter_use in [FilterUse::Best, FilterUse::HBaseBloom, FilterUse::None] {
-                    let reader = open(&bytes, options.clone().filter_use(filter_use));
+                for (bytes, filter_use) in [
+                    (&bytes, FilterUse::Best),
+                    (&with_bloom_only, FilterUse::Best),
+                    (&bytes, FilterUse::None),
+                ] {
+                    let reader = open(bytes, options.clone().filter_use(filter_use));
                     // Fills the cache, if there is one.
                     one_by_one(&reader, &probes);
                     let (expected, expected_trace) = one_by_one(&reader, &probes);

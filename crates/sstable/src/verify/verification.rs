@@ -44,6 +44,8 @@ pub struct Verification {
     pub totals_checked: bool,
     /// The problems by ascending offset; at most [`PROBLEMS_MAX`].
     pub problems: Vec<Damage>,
+    /// Why a sound row filter of the file is not used. This is no problem of the file.
+    pub unused_filter: Option<String>,
     /// The rows that each damaged data block may have held; at most [`PROBLEMS_MAX`] blocks.
     pub lost_rows: Vec<LostRows>,
 }
@@ -203,6 +205,10 @@ impl<'a> Verifier<'a> {
     fn check_row_filter(&mut self) -> Result<()> {
         let filters = self.file.filters();
         let Some(filter) = &filters.row_filter else { return Ok(()) };
+        self.verification.unused_filter = filter.unused(&self.file.blocks)?;
+        if self.verification.unused_filter.is_some() {
+            return Ok(());
+        }
         let row_count = self.verification.totals_checked.then(|| self.cells.row_count());
         let problems = filter.check(&self.file.blocks, row_count)?;
         for damage in problems.into_iter().chain(filter.problem().cloned()) {

@@ -9,6 +9,7 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::bloom::BloomWriter;
 use super::rules::check_options;
+use crate::block::meta::check_kind;
 use crate::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FileInfo, SequenceId,
     Timestamp, ZstdFraming,
@@ -123,6 +124,21 @@ pub struct FilterOptions {
     pub sizing: Sizing,
     /// The hash seed. A store uses one seed, so that one hash of a key serves all files.
     pub seed: Seed,
+}
+
+impl FilterOptions {
+    /// Checks that files can have this filter, before the number of rows is known.
+    ///
+    /// Writers check this, too.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidOptions`] for a kind that [files do not have](FilterKind::IN_FILES), or for a
+    /// [sizing that the kind cannot have](FilterKind::check_sizing).
+    pub fn check(&self) -> Result<(), InvalidOptions> {
+        check_kind(self.kind).map_err(InvalidOptions)?;
+        self.kind.check_sizing(self.sizing).map_err(|unusable| InvalidOptions(unusable.to_string()))
+    }
 }
 
 /// A setting of a writer is outside of its range. Prints the setting and the range.

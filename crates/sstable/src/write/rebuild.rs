@@ -82,6 +82,9 @@ pub fn rebuild_filter<W: Write>(
         let what = format!("file info {} is reserved for the writer", escape(key));
         return Err(Error::Invalid { file: reader.name().clone(), what });
     }
+    if let Some(Err(error)) = filter.map(|filter| filter.check()) {
+        return Err(Error::Invalid { file: reader.name().clone(), what: error.to_string() });
+    }
     if reader.trailer().comparator == Comparator::Meta {
         let found = reader.trailer().comparator.class_name().to_owned();
         let feature = "order of rows for a filter of ours";

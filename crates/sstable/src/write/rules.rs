@@ -4,7 +4,7 @@ use super::statistics::Statistics;
 use super::writer::Writer;
 use crate::block::header::Header;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
-use crate::{BloomType, CellRef, Comparator, FilterOptions, KeyRef, WriterOptions, escape};
+use crate::{BloomType, CellRef, Comparator, KeyRef, WriterOptions, escape};
 
 /// The most bytes of cells in a block.
 ///
@@ -81,8 +81,8 @@ pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
         let what = format!("row prefixes of {len} bytes for the Bloom filter");
         return Err(format!("{what}; 1 to {max} are allowed"));
     }
-    if let Some(FilterOptions { kind, sizing, .. }) = options.filter {
-        kind.check_sizing(sizing).map_err(|unusable| unusable.to_string())?;
+    if let Some(filter) = options.filter {
+        filter.check().map_err(|error| error.to_string())?;
     }
     if options.filter.is_some() && options.comparator == Comparator::Meta {
         return Err("a filter of ours over rows that are not in byte order".into());

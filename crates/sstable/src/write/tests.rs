@@ -114,12 +114,13 @@ fn with_sizing(kind: FilterKind, sizing: Sizing) -> WriterOptions {
     WriterOptions::default().filter(FilterOptions { kind, sizing, seed: Seed::new(7) })
 }
 
-/// A d-left filter of 8 bits per key exists for a hundred rows, but not for a thousand.
+/// A split-block filter of this error rate exists for a hundred rows, but not for a thousand.
 #[test]
 fn a_file_whose_filter_is_impossible_for_its_rows_is_written_without_it_if_the_filter_is_optional()
 {
     for (rows, is_omitted) in [(100_u32, false), (1_000, true)] {
-        let options = with_sizing(FilterKind::DLeft, Sizing::BitsPerKey(8.0));
+        let rate = ErrorRate::new(2.4e-9).unwrap();
+        let options = with_sizing(FilterKind::SplitBlock, Sizing::ErrorRate(rate));
         for is_optional in [true, false] {
             let mut writer = begin(options.clone().filter_is_optional(is_optional)).unwrap();
             for row in 0..rows {

@@ -16,12 +16,12 @@ use sstable::SequenceId;
 
 use super::family_map::map::Inserted;
 use super::manifest::{FileEntry, Manifest};
-use super::opener::Opener;
-use super::segment_number::SegmentNumber;
-use super::store_file::StoreFile;
-use super::version::{Family, FamilyVersion, StoreVersion};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::files::names::segment_number::SegmentNumber;
+use crate::files::version::file_opener::FileOpener;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::{Family, FamilyVersion, StoreVersion};
 use crate::health::Health;
 use crate::options::StoreOptions;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -30,7 +30,7 @@ use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 /// The state that readers and writers of a store share.
 #[derive(Debug)]
 pub(crate) struct Catalog {
-    pub(crate) opener: Opener,
+    pub(crate) opener: FileOpener,
     /// The seed of all row filters. One hash of a row serves every file.
     pub(crate) seed: Seed,
     pub(crate) clock: Clock,
@@ -53,7 +53,7 @@ pub(crate) struct Catalog {
 impl Catalog {
     /// Creates the catalog of a store in which writes up to `newest` are visible.
     pub(crate) fn new(
-        opener: Opener,
+        opener: FileOpener,
         options: &StoreOptions,
         manifest: Manifest,
         version: StoreVersion,
@@ -294,7 +294,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::files::file_list::Files;
+    use crate::files::version::file_list::Files;
     use crate::store::StoreInner;
     use crate::{FamilyOptions, Put, Store};
 

@@ -8,7 +8,7 @@ use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions, error_line};
 use super::part::{Part, PartKind, Problem, Step};
 use crate::error::Error;
 use crate::files::manifest::FileEntry;
-use crate::files::store_file::checksum_of;
+use crate::files::version::store_file::checksum_of;
 use crate::vfs::Vfs;
 
 /// Reads a file twice: for the checksum of all its bytes, and to verify its contents.
@@ -44,6 +44,7 @@ pub(super) fn check_file(
             let (blocks, totals_checked) = (found.blocks, found.totals_checked);
             part.kind = PartKind::StoreFile { blocks, totals_checked };
             part.cells = found.cells;
+            part.notes.extend(found.unused_filter.map(|why| format!("row filter not used: {why}")));
             let lost_rows = found.lost_rows;
             part.problems.extend(found.problems.into_iter().map(|damage| {
                 let lost = lost_rows.iter().find(|lost| lost.at == damage.at);

@@ -6,7 +6,7 @@
 //! ```
 
 mod files;
-mod files_there;
+mod files_on_disk;
 mod part;
 mod plan;
 mod salvage;

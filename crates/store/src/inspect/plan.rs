@@ -6,10 +6,10 @@ use sstable::error_line;
 
 use super::part::{Part, PartKind};
 use crate::error::{Error, Result};
-use crate::files::identity::is_store_file_name;
 use crate::files::manifest::{FileEntry, Manifest};
+use crate::files::names::identity::is_store_file_name;
+use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::{LOCK_NAME, UNFINISHED_NAME, WAL_DIRECTORY, check_family_name};
-use crate::files::segment_number::SegmentNumber;
 use crate::options::{FamilyOptions, StoreOptions};
 use crate::vfs::Vfs;
 use crate::write::log::{self, LogExtent};

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Until everything is on disk the new store is marked and cannot be opened: see
-//! [`crate::files::unfinished`].
+//! [`crate::files::new_files::salvage_marker`].
 //!
 //! The salvage uses files that an open would refuse, and reports what is missing from them. The new store
 //! may lack writes from the middle of its history.
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use sstable::{ReadAt, Reader, SequenceId};
 
 use super::files::check_file;
-use super::files_there::{FilesThere, Found};
+use super::files_on_disk::{FilesOnDisk, Found};
 use super::part::{Part, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
 use super::verify::part_of;
@@ -28,9 +28,9 @@ use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
 use crate::files::names::WAL_DIRECTORY;
-use crate::files::new_file::{FilePurpose, NewFile};
-use crate::files::segment_number::SegmentNumber;
-use crate::files::unfinished::{check_finished, mark_finished, mark_unfinished};
+use crate::files::names::segment_number::SegmentNumber;
+use crate::files::new_files::new_file::{FilePurpose, NewFile};
+use crate::files::new_files::salvage_marker::{check_finished, mark_finished, mark_unfinished};
 use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
 use crate::store::{StoreInner, take_lock};
@@ -198,7 +198,7 @@ impl Salvage<'_> {
     ) -> Result<Vec<FileEntry>> {
         let place = self.out.join(&family.name);
         self.vfs.create_directory(&place).map_err(Error::io(&place, "create"))?;
-        let mut there = FilesThere::new(self.vfs, self.directory.join(&family.name), family);
+        let mut there = FilesOnDisk::new(self.vfs, self.directory.join(&family.name), family);
         let mut entries = Vec::new();
         for file in &family.files {
             let path = there.directory.join(&file.name);

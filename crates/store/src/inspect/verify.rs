@@ -7,11 +7,11 @@ use super::files::check_file;
 use super::part::{Part, PartKind, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
 use crate::error::{Error, Result};
-use crate::files::identity::is_store_file_name;
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
-use crate::files::new_file::NewPlace;
-use crate::files::segment_number::SegmentNumber;
+use crate::files::names::identity::is_store_file_name;
+use crate::files::names::segment_number::SegmentNumber;
+use crate::files::new_files::new_file::PendingFile;
 use crate::options::StoreOptions;
 use crate::store::OPEN_ATTEMPTS_MAX;
 use crate::vfs::Vfs;
@@ -183,7 +183,7 @@ fn left_over_in(vfs: &dyn Vfs, family: &PlannedFamily, place: &Path) -> Vec<Part
     let names = family.left_over.iter();
     names
         .map(|name| {
-            let plain = name.strip_suffix(NewPlace::TEMPORARY_SUFFIX).unwrap_or(name);
+            let plain = name.strip_suffix(PendingFile::TEMPORARY_SUFFIX).unwrap_or(name);
             let path = place.join(name);
             let is_removed = is_store_file_name(plain) && vfs.open(&path).is_ok();
             let note = if is_removed {

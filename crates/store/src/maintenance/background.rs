@@ -10,7 +10,7 @@ use super::tasks::{Duty, Task, Tasks};
 use super::turns::FamilyTurns;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::version::Family;
+use crate::files::version::store_version::Family;
 use crate::health::Health;
 use crate::options::StoreOptions;
 use crate::sync::{Builder, JoinHandle, Mutex, MutexGuard, lock};

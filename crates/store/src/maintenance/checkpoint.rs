@@ -6,9 +6,9 @@ use std::path::Path;
 use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::identity::random_number;
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
+use crate::files::names::identity::random_number;
 use crate::vfs::{Entry, Vfs};
 use crate::write::log::Log;
 

@@ -7,7 +7,7 @@
 //! family with the same name or id is created later.
 //!
 //! ```text
-//! 1  no flush runs, and no compaction of the family; the family is marked on disk (`files::dropped`)
+//! 1  no flush runs, and no compaction of the family; the family is marked on disk (`files::families::dropped`)
 //! 2  writers wait; the memstores of the other families are written to files
 //!    (if one of them cannot be written, the drop ends here with an error)
 //! 3  one manifest lists the new files, the first segment still needed, and not the family
@@ -20,9 +20,9 @@ use super::background::Maintenance;
 use super::flush::{Flush, install_flushed, rotate_memstores, unlink_segments};
 use crate::error::{Error, Result};
 use crate::files::catalog::{Catalog, discard_unless_listed};
-use crate::files::dropped;
+use crate::files::families::dropped;
 use crate::files::manifest::Manifest;
-use crate::files::version::FamilyVersion;
+use crate::files::version::store_version::FamilyVersion;
 use crate::stats::FamilyStats;
 use crate::write::log::Log;
 

@@ -14,8 +14,8 @@ use sstable::Timestamp;
 use super::background::Maintenance;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
-use crate::files::store_file::StoreFile;
-use crate::files::version::FamilyVersion;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::FamilyVersion;
 use crate::read::rules::oldest_unexpired;
 
 impl Maintenance {

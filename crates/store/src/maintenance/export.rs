@@ -12,10 +12,10 @@ use sstable::{Caching, CellRef, KeyRef, SequenceId, WriterOptions};
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
-use crate::files::new_file::FilePurpose;
-use crate::files::region_files::RegionFiles;
-use crate::files::store_file::FileCursor;
-use crate::files::version::FamilyVersion;
+use crate::files::new_files::new_file::FilePurpose;
+use crate::files::new_files::region_files::RegionFiles;
+use crate::files::version::store_file::FileCursor;
+use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
 use crate::read::get::ReadView;
 use crate::read::rules::{Rules, Verdict};

@@ -14,9 +14,9 @@ use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry};
-use crate::files::new_file::NewPlace;
-use crate::files::store_file::StoreFile;
-use crate::files::version::Family;
+use crate::files::new_files::new_file::PendingFile;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::Family;
 
 /// Returns the filter for a new file with `rows` rows, given the other files of the family.
 pub(crate) fn filter_of_new(
@@ -24,9 +24,9 @@ pub(crate) fn filter_of_new(
     others: &[Arc<StoreFile>],
     rows: impl FnOnce() -> Result<u64>,
 ) -> Result<Option<(FilterKind, Sizing)>> {
-    let Some((kind, sizing)) = family.options.filter else { return Ok(None) };
+    let Some((kind, sizing)) = usable_filter(family) else { return Ok(None) };
     let Sizing::Bytes(budget) = sizing else {
-        return Ok(usable_filter(family, kind, sizing));
+        return Ok(Some((kind, sizing)));
     };
     let mut counts: Vec<u64> = others.iter().map(|file| row_count(file)).collect();
     counts.push(rows()?);
@@ -34,16 +34,12 @@ pub(crate) fn filter_of_new(
     Ok(bits.last().and_then(|bits| sized(kind, *bits)))
 }
 
-/// Returns the filter, or `None` and notes it if no filter of the kind can have the size.
+/// Returns the filter of a family's files, or `None` and notes it if no file can have it.
 ///
 /// Older versions stored such settings.
-fn usable_filter(
-    family: &Family,
-    kind: FilterKind,
-    sizing: Sizing,
-) -> Option<(FilterKind, Sizing)> {
-    match kind.check_sizing(sizing) {
-        Ok(()) => Some((kind, sizing)),
+fn usable_filter(family: &Family) -> Option<(FilterKind, Sizing)> {
+    match family.options.check_filter() {
+        Ok(()) => family.options.filter,
         Err(unusable) => {
             family.failures.filter_omitted(&family.name, &unusable.to_string());
             None
@@ -53,8 +49,7 @@ fn usable_filter(
 
 /// Returns the filter for a file that leaves the store. Such a file has no share of a budget.
 pub(crate) fn filter_of_leaving(family: &Family) -> Option<(FilterKind, Sizing)> {
-    let filter = family.options.filter.filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)));
-    filter.and_then(|(kind, sizing)| usable_filter(family, kind, sizing))
+    usable_filter(family).filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)))
 }
 
 /// Returns the number of rows of a file as its filters count them, otherwise its number of cells.
@@ -102,16 +97,13 @@ impl Maintenance {
         let version = Arc::clone(catalog.version().known_family(family.as_bytes())?);
         let family = &version.family;
         let files: Vec<_> = version.files.by_sequence().cloned().collect();
-        let filters: Vec<_> = match family.options.filter {
+        let filters: Vec<_> = match usable_filter(family) {
             Some((kind, Sizing::Bytes(budget))) => {
                 let counts: Vec<u64> = files.iter().map(|file| row_count(file)).collect();
                 let bits = allocate_bits(&counts, bits_for_filters(budget), kind);
                 bits.into_iter().map(|bits| sized(kind, bits)).collect()
             }
-            filter => {
-                let filter = filter.and_then(|(kind, sizing)| usable_filter(family, kind, sizing));
-                vec![filter; files.len()]
-            }
+            filter => vec![filter; files.len()],
         };
         for (file, filter) in files.iter().zip(filters) {
             turn.check_not_cancelled()?;
@@ -134,7 +126,7 @@ fn copy_with_filter(
     let path = catalog.opener.family_directory(family).join(&file.entry.name);
     let source = catalog.opener.vfs().open(&path).map_err(Error::io(&path, "open"))?;
     let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
-    let (place, sink) = NewPlace::create(catalog, family)?;
+    let (place, sink) = PendingFile::create(catalog, family)?;
     let (limits, id) = (Limits::default(), place.id());
     let id_bytes = id.to_bytes();
     let changes = [(FILE_ID_KEY, Some(&id_bytes[..]))];

@@ -11,10 +11,10 @@ use sstable::{
 use crate::error::{Error, Result};
 use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::manifest::{FileEntry, Manifest};
-use crate::files::new_file::{FilePurpose, NewFile, NewPlace};
-use crate::files::sequence;
-use crate::files::store_file::{StoreFile, checksum_of};
-use crate::files::version::Family;
+use crate::files::names::sequence;
+use crate::files::new_files::new_file::{FilePurpose, NewFile, PendingFile};
+use crate::files::version::store_file::{StoreFile, checksum_of};
+use crate::files::version::store_version::Family;
 use crate::maintenance::filters::filter_of_new;
 use crate::write::log::{Log, Writer};
 
@@ -257,7 +257,7 @@ impl Import<'_> {
     /// Copies a file under a new name. Returns the name and the checksum; the copy is then on disk.
     fn copy(&self, path: &Path, source: &dyn ReadAt) -> Result<(String, u32)> {
         const CHUNK: usize = 1 << 20;
-        let (place, mut sink) = NewPlace::create(self.catalog, self.family)?;
+        let (place, mut sink) = PendingFile::create(self.catalog, self.family)?;
         let mut chunk = vec![0; CHUNK];
         let mut at = 0;
         while at < source.len() {

@@ -6,8 +6,8 @@
 
 use sstable::{Cell, LookupObserver, MapAnswer, ReadTrace, RowLookup, Timestamp};
 
-use crate::files::file_list::Files;
-use crate::files::version::FamilyVersion;
+use crate::files::version::file_list::Files;
+use crate::files::version::store_version::FamilyVersion;
 
 /// The answer of a get, and how the get treated each file.
 #[derive(Clone, Debug, Default)]

@@ -19,7 +19,7 @@ use sstable::{
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
-use crate::files::version::{FamilyVersion, StoreVersion};
+use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
 use crate::read::answer::{Answer, Visitor};
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder, Traced};

@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 use sstable::{CellRef, KeyRef, ReadTrace, RowInFile, RowLookup, Timestamp};
 
 use crate::error::Result;
-use crate::files::file_list::RankedFile;
-use crate::files::store_file::FileCursor;
+use crate::files::version::file_list::RankedFile;
+use crate::files::version::store_file::FileCursor;
 use crate::read::answer::Answer;
 use crate::read::explain::{FileFate, GetObserver};
 use crate::read::merge::CellCursor;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace};
 
 use crate::error::Result;
-use crate::files::store_file::{FileCursor, StoreFile};
-use crate::files::version::Family;
+use crate::files::version::store_file::{FileCursor, StoreFile};
+use crate::files::version::store_version::Family;
 use crate::read::cell_filter::CellFilter;
 use crate::read::get::ReadView;
 use crate::read::query::Scan;

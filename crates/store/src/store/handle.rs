@@ -8,7 +8,7 @@ use sstable::{Cell, CellRef, ReadTrace};
 use super::inner::StoreInner;
 
 use crate::error::Result;
-use crate::files::unfinished::check_finished;
+use crate::files::new_files::salvage_marker::check_finished;
 use crate::options::{Durability, FamilyOptions, StoreOptions};
 use crate::read::explain::Explanation;
 use crate::read::get::ReadView;

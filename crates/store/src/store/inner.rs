@@ -7,8 +7,8 @@ use sstable::SequenceId;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::manifest::Manifest;
-use crate::files::opener::Opener;
-use crate::files::version::StoreVersion;
+use crate::files::version::file_opener::FileOpener;
+use crate::files::version::store_version::StoreVersion;
 use crate::health::Health;
 use crate::maintenance::background::Maintenance;
 use crate::options::{Durability, StoreOptions};
@@ -33,7 +33,7 @@ pub(crate) struct StoreInner {
 
 /// The state of a store as loaded from its files.
 pub(super) struct LoadedState {
-    pub(super) opener: Opener,
+    pub(super) opener: FileOpener,
     pub(super) manifest: Manifest,
     pub(super) version: StoreVersion,
     pub(super) log_tail: LogTail,

@@ -13,16 +13,16 @@ use sstable::{Cell, SequenceId};
 
 use super::inner::{LoadedState, StoreInner};
 use crate::error::{Error, Result};
-use crate::files::dropped;
-use crate::files::identity::is_store_file_name;
+use crate::files::families::dropped;
+use crate::files::file_access::path_checks::{check_is_own, check_is_own_or_missing};
+use crate::files::file_access::reserve::ReservedFiles;
 use crate::files::manifest::{FamilyEntry, Manifest};
+use crate::files::names::identity::is_store_file_name;
+use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::{LOCK_NAME, WAL_DIRECTORY};
-use crate::files::new_file::NewPlace;
-use crate::files::opener::Opener;
-use crate::files::own_directory::{check_is_own, check_is_own_or_missing};
-use crate::files::reserve::ReservedFiles;
-use crate::files::segment_number::SegmentNumber;
-use crate::files::version::StoreVersion;
+use crate::files::new_files::new_file::PendingFile;
+use crate::files::version::file_opener::FileOpener;
+use crate::files::version::store_version::StoreVersion;
 use crate::options::StoreOptions;
 use crate::telemetry::{Work, WorkSpan};
 use crate::vfs::{Lock, Vfs};
@@ -39,7 +39,7 @@ impl LoadedState {
         manifest: Manifest,
         log: Recovered,
     ) -> Result<Self> {
-        let opener = Opener::new(directory, options);
+        let opener = FileOpener::new(directory, options);
         let log_tail = log.log_tail(manifest.store);
         let mut families = Vec::new();
         let mut newest = log.newest.max(manifest.flushed);
@@ -202,7 +202,7 @@ fn create_manifest(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
 /// Removes the files of a family that the manifest does not list, left by a crash.
 fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Result<()> {
     for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
-        let name = entry.name.strip_suffix(NewPlace::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
+        let name = entry.name.strip_suffix(PendingFile::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
         let is_listed = family.files.iter().any(|file| file.name == entry.name);
         if is_store_file_name(name) && !entry.is_directory() && !is_listed {
             let path = directory.join(&entry.name);

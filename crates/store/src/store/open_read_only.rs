@@ -16,10 +16,10 @@ use std::path::Path;
 use super::inner::{LoadedState, StoreInner};
 use super::open::read_log;
 use crate::error::{Error, Result};
+use crate::files::file_access::path_checks::check_is_own;
+use crate::files::file_access::reserve::ReservedFiles;
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
-use crate::files::own_directory::check_is_own;
-use crate::files::reserve::ReservedFiles;
 use crate::options::StoreOptions;
 use crate::telemetry::{Work, WorkSpan};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Store, StoreInner};
 use crate::error::{Error, Result};
-use crate::files::store_file::StoreFile;
+use crate::files::version::store_file::StoreFile;
 use crate::maintenance::compaction::progress::CompactionProgress;
 use crate::maintenance::export::{Export, export};
 use crate::maintenance::import::{Age, ImportOptions, import};

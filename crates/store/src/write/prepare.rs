@@ -5,7 +5,7 @@ use std::mem;
 use sstable::{Cell, CellRef, CellType, KeyRef, Timestamp};
 
 use crate::error::{Error, Result};
-use crate::files::version::{Family, StoreVersion};
+use crate::files::version::store_version::{Family, StoreVersion};
 use crate::write::log::DefaultTimestamp;
 
 /// Maximum size of a batch: half of a log record's maximum.

@@ -16,7 +16,7 @@
 use sstable::{Cell, Timestamp};
 
 use crate::files::catalog::Catalog;
-use crate::files::version::StoreVersion;
+use crate::files::version::store_version::StoreVersion;
 
 /// Returns whether cells may replace older versions. The caller holds the lock of the log's writer.
 pub(crate) fn may_replace(catalog: &Catalog, cells: &[Cell]) -> bool {

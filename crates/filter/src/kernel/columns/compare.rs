@@ -13,6 +13,9 @@
 //! average. A loop that stops at the first mismatch would be mispredicted for nearly every key,
 //! which costs more than comparing all columns. Columns are therefore compared in groups of eight.
 
+use crate::kernel::column_vectors::{
+    BlockEquation, COLUMN_LEN, ColumnMask, ColumnVectors, LANES, VECTOR_LEN,
+};
 use crate::kernel::operations::Operations;
 use crate::kernel::prefetch::prefetch_at;
 
@@ -24,29 +27,6 @@ pub(crate) struct Columns<'a> {
     /// The same number of columns of the next block; any bytes if the equation has no slot in it.
     pub(crate) high: &'a [u8],
     pub(crate) equation: BlockEquation,
-}
-
-/// The equation of a key: the coefficients of 64 slots, and the parities that they must give.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockEquation {
-    /// The slot at which the equation starts. Modulo 64 it is the position in the block.
-    pub(crate) shift: u32,
-    /// Bit i is set if the parity includes slot `shift + i`.
-    pub(crate) coefficients: u64,
-    /// Bit j is the expected parity of column j. Bits without a column are ignored.
-    pub(crate) fingerprint: u32,
-}
-
-impl BlockEquation {
-    /// Returns the coefficients as masks of the slots of the first block and of the next block.
-    #[inline]
-    pub(in crate::kernel) const fn slots(self) -> (u64, u64) {
-        let low = self.coefficients.wrapping_shl(self.shift);
-        // The bits shifted out of `low`. A shift by `64 - shift` would wrap for a `shift` of 0, so
-        // it is split into a shift by 1 and a shift by `63 - shift`.
-        let high = (self.coefficients >> 1).wrapping_shr(!self.shift);
-        (low, high)
-    }
 }
 
 /// The columns of the fast path: two adjacent blocks, followed by enough bytes for whole vectors.
@@ -64,50 +44,6 @@ pub(crate) struct ColumnWindow<'a> {
     /// The lanes that are columns, in the first and in the second vector of a block.
     pub(crate) masks: &'a [ColumnMask; 2],
     pub(crate) equation: BlockEquation,
-}
-
-/// One vector of columns from each of the two blocks.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::kernel) struct ColumnVectors<'a> {
-    pub(in crate::kernel) low: &'a [u8; VECTOR_LEN],
-    pub(in crate::kernel) high: &'a [u8; VECTOR_LEN],
-}
-
-/// The length of a vector of columns in bytes.
-const VECTOR_LEN: usize = LANES * COLUMN_LEN;
-
-/// The lanes of a vector that are columns, in a form for each instruction set.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(
-    not(all(target_arch = "x86_64", target_feature = "sse2")),
-    expect(dead_code, reason = "vector code takes bits, portable code lanes")
-)]
-pub(crate) struct ColumnMask {
-    /// A set bit for each lane that is a column.
-    pub(in crate::kernel) bits: u8,
-    /// The first four of `bits`, for vectors of four columns.
-    pub(in crate::kernel) first_bits: u8,
-    /// The last four of `bits`, in the same positions.
-    pub(in crate::kernel) second_bits: u8,
-    /// Whether the block has columns after this vector.
-    has_more: bool,
-    /// 0x8000 for each lane that is a column, 0 for the others.
-    pub(in crate::kernel) lanes: [u16; LANES],
-}
-
-impl ColumnMask {
-    /// Returns the masks of the first two vectors of a block of `count` columns.
-    pub(crate) fn of(count: u32) -> [Self; 2] {
-        [Self::new(count), Self::new(count.saturating_sub(LANES as u32))]
-    }
-
-    /// Returns the mask of a vector; `count` columns remain, this vector included.
-    fn new(count: u32) -> Self {
-        let bits = !u32::MAX.checked_shl(count).unwrap_or(0) as u8;
-        let lanes = core::array::from_fn(|lane| u16::from(bits >> lane) << 15);
-        let (first_bits, second_bits) = (bits & 0x0f, bits & 0xf0);
-        Self { bits, first_bits, second_bits, has_more: count > LANES as u32, lanes }
-    }
 }
 
 /// The bytes that the fast path may read, from the start of the first block on.
@@ -185,12 +121,6 @@ pub(crate) fn prefetch_columns(bytes: &[u8], begin: usize, len: usize) {
     }
     prefetch_at(bytes, begin.wrapping_add(last));
 }
-
-/// The number of columns in a vector, which are compared together.
-pub(crate) const LANES: usize = 8;
-
-/// The length of a block's column in bytes: one bit for each of 64 slots.
-pub(in crate::kernel) const COLUMN_LEN: usize = 8;
 
 /// Returns whether all columns match; unlike the fast path, takes any number of columns.
 pub(super) fn all_match(columns: &Columns<'_>, operations: impl Operations) -> bool {

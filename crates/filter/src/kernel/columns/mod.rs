@@ -2,7 +2,7 @@
 //!
 //! | file      | idea                                                                      |
 //! |-----------|---------------------------------------------------------------------------|
-//! | `compare` | columns, the equation of a key, and comparisons of more than one vector   |
+//! | `compare` | the columns of two blocks, and comparisons of more than one vector        |
 //! | `lookup`  | the lookup around the comparison, compiled once for each instruction set  |
 
 mod compare;
@@ -10,9 +10,6 @@ mod lookup;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use compare::{
-    BlockEquation, ColumnMask, ColumnWindow, Columns, LANES, prefetch_columns, window,
-};
-pub(super) use compare::{COLUMN_LEN, ColumnVectors};
+pub(crate) use compare::{ColumnWindow, Columns, prefetch_columns, window};
 pub(crate) use lookup::{ColumnLookup, FastPath};
 pub(super) use lookup::{look_up, look_up_all};

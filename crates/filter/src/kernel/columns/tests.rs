@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::compare::{BlockEquation, COLUMN_LEN, ColumnMask, ColumnWindow, Columns, Window};
+use super::compare::{ColumnWindow, Columns, Window};
 use super::lookup::{ColumnLookup, FastPath};
 use crate::KeyHash;
+use crate::kernel::column_vectors::{BlockEquation, COLUMN_LEN, ColumnMask};
 use crate::kernel::instruction_set::InstructionSet;
 
 /// Returns the parities of the columns, counted bit by bit.

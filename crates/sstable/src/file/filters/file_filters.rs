@@ -81,7 +81,7 @@ impl ResidentFilter<'_> {
     }
 }
 
-/// The filters of a file, and the choice of the one that lookups query.
+/// The filters of a file, and whether lookups query them.
 #[derive(Debug, Default)]
 pub(crate) struct Filters {
     pub(crate) filter_use: FilterUse,
@@ -93,24 +93,20 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// Returns our filter, if `filter_use` allows it.
+    /// Returns our filter, if lookups query filters.
     #[inline]
     pub(crate) fn row_filter(&self) -> Option<&RowFilter> {
-        self.row_filter.as_ref().filter(|_| self.uses_row_filter())
+        self.row_filter.as_ref().filter(|_| self.are_used())
     }
 
-    const fn uses_row_filter(&self) -> bool {
-        matches!(self.filter_use, FilterUse::Best | FilterUse::MetaFilter)
-    }
-
-    /// Returns HBase's filter, if `filter_use` allows it.
+    /// Returns HBase's filter, if lookups query filters.
     #[inline]
     fn bloom(&self) -> Option<&ChunkedBloom> {
-        self.bloom.as_ref().filter(|_| self.uses_bloom())
+        self.bloom.as_ref().filter(|_| self.are_used())
     }
 
-    const fn uses_bloom(&self) -> bool {
-        matches!(self.filter_use, FilterUse::Best | FilterUse::HBaseBloom)
+    const fn are_used(&self) -> bool {
+        matches!(self.filter_use, FilterUse::Best)
     }
 
     /// Returns these filters without their blocks in memory, for a file that a family map covers.
@@ -158,7 +154,7 @@ impl Filters {
         self.row_filter()?.resident_whole()
     }
 
-    /// Queries the filter that `filter_use` selects; HBase's filter if ours is unreadable.
+    /// Queries our filter; HBase's if the file has none of ours, or an unreadable one.
     #[inline]
     pub(crate) fn ask(
         &self,
@@ -190,13 +186,13 @@ impl Filters {
         } else if let Some(bloom) = self.bloom() {
             bloom.ask(blocks, probe, trace)
         } else {
-            trace.filters_unreadable += u64::from(self.uses_bloom() && self.problem.is_some());
+            trace.filters_unreadable += u64::from(self.are_used() && self.problem.is_some());
             Ok(None)
         };
         FilterAnswer::of(&answer, trace)
     }
 
-    /// Returns whether the filter that `filter_use` selects holds columns, not rows.
+    /// Returns whether the filter that lookups query holds columns, not rows.
     pub(crate) fn is_over_columns(&self) -> bool {
         self.row_filter().is_none() && self.bloom().is_some_and(ChunkedBloom::is_over_columns)
     }

@@ -285,6 +285,30 @@ impl RowFilter {
         }
     }
 
+    /// Returns why the filter is not used, if it is sound: files have no filters of its kind.
+    ///
+    /// Older versions wrote such filters, and later ones may. Reads the filter's block or its index.
+    pub(crate) fn unused(&self, blocks: &BlockReader) -> Result<Option<String>> {
+        let handle = match &self.layout {
+            Layout::Whole { filter_block, .. } => filter_block.handle(),
+            Layout::Partitioned(partitioned) => partitioned.index,
+        };
+        let (handle, trace) = (handle.of_type(BlockType::Meta), &mut ReadTrace::default());
+        let block = blocks.load(handle, Caching::Bypass, trace, |_: &MetaBlock, _| Ok(()));
+        let block = match block {
+            Err(Error::Corrupt { .. }) => return Ok(None),
+            block => block?,
+        };
+        Ok(match &self.layout {
+            Layout::Whole { .. } => FilterBlock::unused(block.body()),
+            Layout::Partitioned(partitioned) => {
+                let checksum = index_checksum(block.body());
+                let is_own = partitioned.id.is_none_or(|(_, stated)| stated == checksum);
+                if is_own { FilterIndex::unused(block.body()) } else { None }
+            }
+        })
+    }
+
     /// Reads all blocks of the filter, and returns the damage found.
     ///
     /// If `row_count` is known, the filter must have this number of keys.

@@ -19,6 +19,7 @@
 //! | `slots`      | a set of slot numbers, and the slots of a file                           |
 //! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
 //! | `coverage`   | the slots of each file of a list, and the answer for a row               |
+//! | `backoff`    | when a map that could not be built, or a file that could not be read, is tried again |
 //!
 //! A slot number stands for the rows that one [`SlotWriter`](map::SlotWriter) inserted. A version
 //! *covers* a file if the file is one of the first 64 of its list, and each row of the file was
@@ -43,6 +44,7 @@
     )
 )]
 
+pub(crate) mod backoff;
 pub(crate) mod coverage;
 pub(crate) mod form;
 mod line;

@@ -24,8 +24,8 @@ use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use sstable::{Comparator, FileInfo, KeyRef, Reader, SequenceId, Timestamp};
 
 use super::bytes::{Invalid, read_bytes, read_flag};
-use crate::files::identity::is_store_file_name;
-use crate::files::sequence;
+use crate::files::names::identity::is_store_file_name;
+use crate::files::names::sequence;
 
 /// The file-info key of a store file's id: 16 bytes, unique to the file. HBase ignores it.
 ///

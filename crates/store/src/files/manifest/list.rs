@@ -43,11 +43,11 @@ use sstable::SequenceId;
 
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
-use crate::files::identity::random_number;
+use crate::files::file_access::chunked_read::ChunkedReader;
+use crate::files::names::identity::random_number;
+use crate::files::names::segment_number::SegmentNumber;
+use crate::files::names::sequence;
 use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_name};
-use crate::files::pieces::Pieces;
-use crate::files::segment_number::SegmentNumber;
-use crate::files::sequence;
 use crate::options::FamilyOptions;
 use crate::vfs::Vfs;
 
@@ -117,7 +117,7 @@ impl Manifest {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(&path, "open")(error)),
         };
-        let mut pieces = Pieces::new(source, &path, "a manifest", Self::LEN_MAX)?;
+        let mut pieces = ChunkedReader::new(source, &path, "a manifest", Self::LEN_MAX)?;
         if !pieces.bytes(0, Self::MAGIC.len())?.starts_with(&Self::MAGIC) {
             return Err(Error::corrupt(&path, 0, NO_MANIFEST));
         }
@@ -336,7 +336,7 @@ mod tests {
 
     use super::super::file::{FileId, FlatKey};
     use super::*;
-    use crate::files::identity::is_store_file_name;
+    use crate::files::names::identity::is_store_file_name;
     use crate::{KeepDeletedCells, MapMode};
 
     fn key(row: &[u8]) -> FlatKey {

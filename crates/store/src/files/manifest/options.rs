@@ -27,7 +27,7 @@ use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptio
 
 use super::bytes::{Invalid, read_flag, read_short, write_short};
 use crate::error::Result;
-use crate::files::sequence;
+use crate::files::names::sequence;
 use crate::map_mode::MapMode;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 

@@ -13,9 +13,9 @@ use crate::files::family_map::form::{MapForm, rows_of_new_map};
 use crate::files::family_map::map::{FamilyMap, Inserted, NotTaken};
 use crate::files::family_map::row_hashes::RowHashes;
 use crate::files::family_map::slots::FileSlots;
-use crate::files::file_list::Files;
-use crate::files::store_file::StoreFile;
-use crate::files::version::Family;
+use crate::files::version::file_list::Files;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::Family;
 use crate::maintenance::background::Maintenance;
 use crate::sync::lock;
 

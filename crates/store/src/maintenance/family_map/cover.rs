@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::build::publish;
 use super::next_step::{Condition, Step};
 use crate::files::catalog::Catalog;
-use crate::files::file_list::Files;
-use crate::files::version::Family;
+use crate::files::version::file_list::Files;
+use crate::files::version::store_version::Family;
 use crate::maintenance::background::Maintenance;
 
 impl Maintenance {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::missing::rows_of;
-use crate::files::file_list::Files;
-use crate::files::map_retry::MapRetry;
-use crate::files::store_file::StoreFile;
-use crate::files::version::Family;
+use crate::files::family_map::backoff::Backoff;
+use crate::files::version::file_list::Files;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::Family;
 use crate::maintenance::background::Maintenance;
 use crate::sync::lock;
 
@@ -19,7 +19,7 @@ pub(crate) type GivenUp = BTreeMap<u16, GivenUpMap>;
 pub(crate) struct GivenUpMap {
     /// The number of rows of the family at the last attempt.
     rows: u64,
-    retry: MapRetry,
+    retry: Backoff,
 }
 
 impl GivenUpMap {
@@ -35,13 +35,13 @@ impl GivenUpMap {
 impl Maintenance {
     /// Leaves a file out of all maps until the store is opened again.
     pub(super) fn leave_out(&self, file: &StoreFile) {
-        file.set_map_retry(Some(MapRetry::NEVER));
+        file.set_map_retry(Some(Backoff::NEVER));
         self.count(|counts| counts.map_failures += 1);
     }
 
     /// Leaves a file out of all maps for a while, because it could not be read.
     pub(super) fn retry_later(&self, file: &StoreFile) {
-        let retry = MapRetry::after(file.map_retry(), Instant::now());
+        let retry = Backoff::after(file.map_retry(), Instant::now());
         file.set_map_retry(Some(retry));
         self.failed(retry);
     }
@@ -51,14 +51,14 @@ impl Maintenance {
         let now = Instant::now();
         let mut given_up = lock(&self.maps_given_up);
         let before = given_up.get(&family.id).map(|given_up| given_up.retry);
-        let retry = MapRetry::after(before, now);
+        let retry = Backoff::after(before, now);
         given_up.insert(family.id, GivenUpMap { rows: rows_of(files, now), retry });
         drop(given_up);
         self.failed(retry);
     }
 
     /// Counts a failure, and requests the next attempt.
-    pub(super) fn failed(&self, retry: MapRetry) {
+    pub(super) fn failed(&self, retry: Backoff) {
         self.count(|counts| counts.map_failures += 1);
         if let Some(due) = retry.due() {
             self.tasks.want_cover_files_at(due);
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_map_that_was_given_up_is_tried_for_far_more_or_fewer_rows() {
         let now = Instant::now();
-        let given_up = GivenUpMap { rows: 1_000, retry: MapRetry::after(None, now) };
+        let given_up = GivenUpMap { rows: 1_000, retry: Backoff::after(None, now) };
         let may_try = |rows| given_up.may_try(rows, now);
         assert!(may_try(499) && !may_try(500) && !may_try(2_000) && may_try(2_001));
         assert!(given_up.may_try(1_000, now + std::time::Duration::from_millis(100)));

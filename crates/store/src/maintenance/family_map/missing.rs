@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::MapForm;
-use crate::files::file_list::Files;
-use crate::files::store_file::StoreFile;
+use crate::files::version::file_list::Files;
+use crate::files::version::store_file::StoreFile;
 use crate::maintenance::filters::row_count;
 
 /// The number of files that a map can cover: one for each bit of an answer.

@@ -9,8 +9,8 @@ use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::{MapForm, rows_of_new_map};
 use crate::files::family_map::map::{FamilyMap, Inserted};
 use crate::files::family_map::row_hashes::RowHashes;
-use crate::files::store_file::StoreFile;
-use crate::files::version::FamilyVersion;
+use crate::files::version::store_file::StoreFile;
+use crate::files::version::store_version::FamilyVersion;
 use crate::map_mode::MapMode;
 
 /// Inserts the rows of a new file into the family map while the file is written.

@@ -13,7 +13,7 @@
 //! ```
 #![allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use super::writer::Writer;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::version::StoreVersion;
+use crate::files::version::store_version::StoreVersion;
 use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
@@ -195,23 +195,25 @@ impl Log {
                 false
             }
         });
-        let mut left = VecDeque::from(group);
+        let mut left = &mut group[..];
         while !left.is_empty() {
-            let (mark, mut part) = (writer.mark(), Vec::new());
-            match self.log_part(catalog, &version, writer, &mut left, &mut part) {
-                Ok(()) => {}
+            let mark = writer.mark();
+            let logged = match self.log_part(catalog, &version, writer, left) {
+                Ok(logged) => logged,
                 Err(error) if error.is_shortage() => {
                     // None of the part is in the log, so that none is in the memstores either.
                     writer.return_to(mark);
-                    let tickets = part.iter().chain(&left).map(|request| request.ticket);
+                    let tickets = left.iter().map(|request| request.ticket);
                     refused.extend(tickets.map(|ticket| (ticket, error.copy_of_shortage())));
                     break;
                 }
                 Err(error) => return Err(error),
-            }
+            };
+            let (part, later) = left.split_at_mut(logged);
             for request in part {
-                apply_to_memstores(&version, request.cells);
+                apply_to_memstores(&version, mem::take(&mut request.cells));
             }
+            left = later;
             catalog.publish(writer.newest());
             match writer.close_long_segment() {
                 // The batch is done. The next one closes the segment, or is refused.
@@ -222,7 +224,7 @@ impl Log {
         Ok(refused)
     }
 
-    /// Writes the first requests of `left` to the log and moves them to `part`.
+    /// Writes the first of `requests` to the log; returns how many.
     ///
     /// They are in one segment, so that a lack of space leaves all or none of them in the log.
     fn log_part(
@@ -230,12 +232,11 @@ impl Log {
         catalog: &Catalog,
         version: &StoreVersion,
         writer: &mut Writer,
-        left: &mut VecDeque<Request>,
-        part: &mut Vec<Request>,
-    ) -> Result<()> {
+        requests: &mut [Request],
+    ) -> Result<usize> {
         let now = self.clock.now();
-        let mut durability = Durability::SkipWal;
-        while let Some(request) = left.front() {
+        let (mut durability, mut logged) = (Durability::SkipWal, 0);
+        for request in requests {
             let is_logged = request.durability != Durability::SkipWal;
             if durability > Durability::SkipWal && is_logged && writer.has_long_segment() {
                 break;
@@ -244,13 +245,16 @@ impl Log {
             if is_logged {
                 writer.begin_segment(catalog)?;
             }
-            part.extend(left.pop_front());
-            writer.log_batch(version, part.last_mut().expect("just moved"), now)?;
+            writer.log_batch(version, request, now)?;
+            logged += 1;
         }
         if durability >= Durability::SyncWal || writer.pending_len() > Self::PENDING_BYTES_MAX {
             writer.write_pending()?;
         }
-        if durability == Durability::FsyncWal { writer.sync() } else { Ok(()) }
+        if durability == Durability::FsyncWal {
+            writer.sync()?;
+        }
+        Ok(logged)
     }
 }
 

@@ -16,7 +16,7 @@ use super::recovery::{
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
 use super::segment_reader::SegmentReader;
 use crate::error::Result;
-use crate::files::segment_number::SegmentNumber;
+use crate::files::names::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
 
 /// The contents of a segment.

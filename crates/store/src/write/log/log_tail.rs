@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::segment::{PreviousSegment, SegmentWriter};
 use crate::error::{Error, Result};
-use crate::files::segment_number::SegmentNumber;
+use crate::files::names::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
 
 /// The tail of the log, to which records are appended.

@@ -24,8 +24,8 @@ use super::record::{LoggedBatch, decode_cells};
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
 use super::segment_reader::SegmentReader;
 use crate::error::{Error, Result};
-use crate::files::segment_number::SegmentNumber;
-use crate::files::sequence;
+use crate::files::names::segment_number::SegmentNumber;
+use crate::files::names::sequence;
 use crate::vfs::Vfs;
 
 /// Where a log is, and which of its segments must exist.

@@ -3,7 +3,7 @@
 use sstable::Cell;
 
 use crate::error::Result;
-use crate::files::version::StoreVersion;
+use crate::files::version::store_version::StoreVersion;
 use crate::options::Durability;
 use crate::write::prepare::check_kind_of_family;
 

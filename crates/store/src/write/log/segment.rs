@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
-use crate::files::identity::random_number;
-use crate::files::segment_number::SegmentNumber;
+use crate::files::names::identity::random_number;
+use crate::files::names::segment_number::SegmentNumber;
 use crate::vfs::{AppendFile, Vfs};
 
 /// The header of a segment.

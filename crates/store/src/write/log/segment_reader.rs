@@ -11,7 +11,7 @@ use super::record::RecordHeader;
 use super::segment::SegmentHeader;
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
-use crate::files::pieces::{PIECE, Pieces};
+use crate::files::file_access::chunked_read::{CHUNK_LEN, ChunkedReader};
 use crate::vfs::Vfs;
 
 /// The least limit for the length of a segment.
@@ -28,7 +28,7 @@ pub(crate) fn segment_len_max(wal_segment_bytes: u64) -> u64 {
 
 /// Reads the header and the records of a segment.
 pub(super) struct SegmentReader {
-    pieces: Pieces,
+    pieces: ChunkedReader,
     /// The id of the segment's records; set by the caller once the id is known.
     pub(super) segment: u64,
     /// Bytes that the search for records after damage may still checksum.
@@ -47,7 +47,7 @@ impl SegmentReader {
     /// Opens a segment of at most `len_max` bytes.
     pub(super) fn open(vfs: &dyn Vfs, path: &Path, len_max: u64) -> Result<Self> {
         let source = vfs.open(path).map_err(Error::io(path, "open"))?;
-        let pieces = Pieces::new(source, path, "a log segment", len_max)?;
+        let pieces = ChunkedReader::new(source, path, "a log segment", len_max)?;
         // Without a limit, overlapping candidates in a file of a few MiB could take hours to
         // checksum.
         let search_budget = pieces.len().saturating_mul(16);
@@ -134,7 +134,7 @@ impl SegmentReader {
     pub(super) fn is_all_zeros(&mut self) -> Result<bool> {
         let mut at = 0;
         while at < self.len() {
-            let piece = self.pieces.bytes(at, PIECE)?;
+            let piece = self.pieces.bytes(at, CHUNK_LEN)?;
             if piece.iter().any(|byte| *byte != 0) {
                 return Ok(false);
             }
@@ -197,7 +197,7 @@ impl SegmentReader {
     fn checksum(&mut self, mut at: u64, end: u64) -> Result<u32> {
         let mut checksum = Crc32c::new();
         while at < end {
-            let left = usize::try_from(end - at).map_or(PIECE, |left| left.min(PIECE));
+            let left = usize::try_from(end - at).map_or(CHUNK_LEN, |left| left.min(CHUNK_LEN));
             let piece = self.pieces.bytes(at, left)?;
             checksum.update(piece);
             at += to_u64(piece.len());

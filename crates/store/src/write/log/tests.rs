@@ -9,7 +9,7 @@ use super::segment::{SegmentHeader, SegmentWriter};
 use super::writer::Writer;
 use super::*;
 use crate::error::{Error, Result};
-use crate::files::segment_number::SegmentNumber;
+use crate::files::names::segment_number::SegmentNumber;
 use crate::vfs::RealFiles;
 use crate::write::row_times::RowTimes;
 

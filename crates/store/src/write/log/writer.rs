@@ -13,9 +13,9 @@ use super::request::{DefaultTimestamp, Request};
 use super::segment::SegmentWriter;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
-use crate::files::segment_number::SegmentNumber;
-use crate::files::sequence;
-use crate::files::version::StoreVersion;
+use crate::files::names::segment_number::SegmentNumber;
+use crate::files::names::sequence;
+use crate::files::version::store_version::StoreVersion;
 use crate::options::Durability;
 use crate::write::row_times::RowTimes;
 

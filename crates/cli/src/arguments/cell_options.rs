@@ -1,0 +1,247 @@
+//! The options that choose cells: of a table or snapshot, and those of all sources.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hbase_files::{MobValues, TableScan};
+use sstable::{ReadTrace, Timestamp};
+
+use crate::arguments::key_text::{InvalidKey, KeyText};
+use crate::arguments::reading_options::reader_options;
+use crate::arguments::time_range::time_range;
+use crate::failure::UsageError;
+use crate::text::counters::Counters;
+use crate::text::help::ADVANCED;
+use crate::text::stderr::print_message_lines;
+
+/// The options that choose columns.
+#[derive(clap::Args)]
+pub(crate) struct ColumnOptions {
+    /// Read only this family; repeatable [default: all]
+    #[arg(long, value_name = "FAMILY")]
+    family: Vec<KeyText>,
+    /// Read only these columns: FAMILY:QUALIFIER or FAMILY, separated by commas; a comma in a name
+    /// is \x2C [default: all]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    columns: Vec<Column>,
+}
+
+/// The options that choose versions by their number.
+#[derive(clap::Args)]
+struct VersionOptions {
+    /// Show at most this many versions of each column, or all that the family keeps
+    #[arg(long, value_name = "COUNT", default_value_t)]
+    versions: Versions,
+}
+
+/// The options that choose versions by their time.
+#[derive(clap::Args)]
+pub(crate) struct TimeOptions {
+    /// Show versions from this time on, in milliseconds since 1970
+    #[arg(long, value_name = "MILLIS")]
+    min_ts: Option<i64>,
+    /// Show versions before this time, in milliseconds since 1970
+    #[arg(long, value_name = "MILLIS")]
+    max_ts: Option<i64>,
+}
+
+/// The options that choose columns and versions.
+#[derive(clap::Args)]
+pub(crate) struct ChoiceOptions {
+    #[command(flatten)]
+    columns: ColumnOptions,
+    #[command(flatten)]
+    versions: VersionOptions,
+    #[command(flatten)]
+    times: TimeOptions,
+}
+
+/// The options that choose the cells of rows, and how they are read.
+#[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub(crate) struct CellOptions {
+    #[command(flatten)]
+    choice: ChoiceOptions,
+    /// Show all stored cells: delete markers, deleted cells and expired cells too
+    #[arg(long)]
+    raw: bool,
+    /// Expire cells by this time in milliseconds since 1970, or by the creation of the snapshot
+    ///
+    /// The default is the system clock. A family with a TTL shows fewer cells each day; with
+    /// --now creation, a snapshot always shows the same. A table has no creation: give a time.
+    #[arg(long, value_name = "MILLIS|creation")]
+    now: Option<Now>,
+    /// Leave references to MOB files as they are stored, instead of reading the values from those
+    /// files
+    #[arg(long)]
+    mob_references: bool,
+    /// Continue after damaged and missing files, and list on stderr what is missing
+    #[arg(long)]
+    skip_damaged: bool,
+    /// Print to stderr how many files and blocks were read, and how many files were skipped
+    #[arg(long)]
+    explain: bool,
+    /// Read with this many threads; export reads this many regions at a time, get always uses one
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(help_heading = ADVANCED, hide_short_help = true)]
+    threads: u16,
+}
+
+impl ColumnOptions {
+    /// Limits a scan to the columns.
+    pub(crate) fn limit(&self, mut scan: TableScan) -> TableScan {
+        for family in &self.family {
+            scan = scan.family(family.as_bytes());
+        }
+        for Column { family, qualifier } in &self.columns {
+            scan = match qualifier {
+                Some(qualifier) => scan.column(family.as_bytes(), qualifier.as_bytes()),
+                None => scan.family(family.as_bytes()),
+            };
+        }
+        scan
+    }
+}
+
+impl TimeOptions {
+    /// Limits a scan to the times.
+    pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
+        let (min, max) = time_range(self.min_ts, self.max_ts)?;
+        Ok(scan.time_range(min, max))
+    }
+}
+
+impl ChoiceOptions {
+    /// Limits a scan to the columns and versions.
+    pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
+        let scan = scan.versions(self.versions.versions.0);
+        Ok(self.columns.limit(self.times.limit(scan)?))
+    }
+}
+
+impl CellOptions {
+    /// Returns the scan with these options. `creation` is the time of the snapshot.
+    pub(crate) fn scan(&self, creation: Option<Timestamp>) -> Result<TableScan, UsageError> {
+        let scan = TableScan::default()
+            .raw(self.raw)
+            .skip_damaged(self.skip_damaged)
+            .threads(self.threads.into())
+            .reader_options(reader_options());
+        let mut scan = self.choice.limit(scan)?;
+        if self.mob_references {
+            scan = scan.mob(MobValues::Reference);
+        }
+        match (self.now, creation) {
+            (None, _) => Ok(scan),
+            (Some(Now::Millis(millis)), _) => Ok(scan.now(Timestamp::new(millis))),
+            (Some(Now::Creation), Some(creation)) => Ok(scan.now(creation)),
+            (Some(Now::Creation), None) => {
+                Err(UsageError("--now creation is for snapshots; give a time".to_owned()))
+            }
+        }
+    }
+
+    /// Prints the counters of the reads to stderr, if they are wanted.
+    pub(crate) fn explain(&self, trace: &ReadTrace) {
+        if self.explain {
+            let mut text = Vec::new();
+            // A `Vec` takes all bytes.
+            let _ = Counters::from(trace).write_text(&mut text);
+            print_message_lines(&String::from_utf8_lossy(&text));
+        }
+    }
+}
+
+/// A column, or a whole family.
+#[derive(Clone, Debug)]
+struct Column {
+    family: KeyText,
+    qualifier: Option<KeyText>,
+}
+
+impl FromStr for Column {
+    type Err = InvalidKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidKey> {
+        // The first colon: a family cannot have one. `hex:` begins a key in hex digits.
+        let is_hex = text.starts_with("hex:");
+        let colon =
+            if is_hex { text.match_indices(':').nth(1) } else { text.match_indices(':').next() };
+        Ok(match colon {
+            Some((at, _)) => {
+                Self { family: text[..at].parse()?, qualifier: Some(text[at + 1..].parse()?) }
+            }
+            None => Self { family: text.parse()?, qualifier: None },
+        })
+    }
+}
+
+/// The maximum number of versions of a column.
+#[derive(Clone, Copy, Debug)]
+struct Versions(u32);
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
+}
+
+impl FromStr for Versions {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.parse() {
+            _ if text == "all" => Ok(Self::default()),
+            Ok(versions @ 1..) => Ok(Self(versions)),
+            _ => Err("expected a number of versions, at least 1, or all"),
+        }
+    }
+}
+
+impl fmt::Display for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            u32::MAX => f.write_str("all"),
+            versions => versions.fmt(f),
+        }
+    }
+}
+
+/// The time by which cells expire.
+#[derive(Clone, Copy, Debug)]
+enum Now {
+    Millis(i64),
+    Creation,
+}
+
+impl FromStr for Now {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "creation" { Ok(Self::Creation) } else { text.parse().map(Self::Millis) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_split_at_the_first_colon_after_hex() {
+        for (text, family, qualifier) in [
+            ("f", "f", None),
+            ("f:", "f", Some("")),
+            ("f:q", "f", Some("q")),
+            ("f:a:b", "f", Some("a:b")),
+            ("hex:66:hex:71", "f", Some("q")),
+            ("f:hex:71", "f", Some("q")),
+            ("hex:66", "f", None),
+        ] {
+            let column: Column = text.parse().expect("a column");
+            assert_eq!(column.family.as_bytes(), family.as_bytes(), "{text}");
+            let found = column.qualifier.as_ref().map(KeyText::as_bytes);
+            assert_eq!(found, qualifier.map(str::as_bytes), "{text}");
+        }
+    }
+}

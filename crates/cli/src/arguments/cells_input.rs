@@ -1,0 +1,113 @@
+//! The arguments of an input of cells, and what is said about it on stderr.
+
+use std::path::{Path, PathBuf};
+
+use sstable::Timestamp;
+use transfer::{
+    BadLinePolicy, ColumnFamily, Input, InputFormat, InputOptions, Problem, show_number,
+};
+
+use crate::arguments::csv::CsvArguments;
+use crate::failure::UsageError;
+use crate::text::stderr::print_message;
+
+/// [`InputFormat`] as a command line value.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum CellsFormat {
+    /// One JSON object per line, byte strings in hex.
+    Cells,
+    /// Comma-separated values.
+    Csv,
+}
+
+/// The options of an input of cells.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct InputArguments {
+    /// Choose the input format
+    #[arg(long, value_enum, ignore_case = true, value_name = "FORMAT")]
+    from: CellsFormat,
+    /// Input file, plain or compressed with gzip or Zstandard; - is stdin
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Show the first cells, counts and problems without writing anything
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    csv: CsvArguments,
+}
+
+impl From<CellsFormat> for InputFormat {
+    fn from(format: CellsFormat) -> Self {
+        match format {
+            CellsFormat::Cells => Self::Cells,
+            CellsFormat::Csv => Self::Csv,
+        }
+    }
+}
+
+impl InputArguments {
+    /// Returns the input.
+    pub(crate) fn options(&self) -> InputOptions {
+        InputOptions {
+            format: self.from.into(),
+            path: self.input.clone(),
+            is_dry_run: self.dry_run,
+            csv: self.csv.options(),
+        }
+    }
+}
+
+/// Opens an input as [`InputOptions::open`] does.
+///
+/// If all cells get the timestamp `now`, a message on stderr says so.
+pub(crate) fn open(
+    options: &InputOptions,
+    family: ColumnFamily<'_>,
+    now: Timestamp,
+    from_line: u64,
+) -> transfer::Result<Input> {
+    let input = options.open(family, now, from_line)?;
+    if input.fixed_timestamp() == Some(now) {
+        print_message(format_args!(
+            "hfile: the cells get the timestamp {now}, the start of this run; --timestamp sets another"
+        ));
+    }
+    Ok(input)
+}
+
+/// Refuses a file for bad lines that is the output or inside of it.
+pub(crate) fn check_output(options: &InputOptions, output: &Path) -> Result<(), UsageError> {
+    let Some(BadLinePolicy::Copy(bad_lines)) = &options.csv.bad_lines else { return Ok(()) };
+    if resolved(bad_lines).starts_with(resolved(output)) {
+        let (bad_lines, output) = (bad_lines.display(), output.display());
+        return Err(UsageError(format!(
+            "--bad-lines {bad_lines} and --output {output} are the same path; choose another file for the bad lines"
+        )));
+    }
+    Ok(())
+}
+
+/// Returns a canonical path for comparisons, of an existing or a new file.
+fn resolved(path: &Path) -> PathBuf {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let canonical = path.canonicalize().ok();
+    let in_directory = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
+    canonical.or_else(in_directory).unwrap_or_else(|| path.to_owned())
+}
+
+/// Prints to stderr how many lines were skipped, and the first one.
+pub(crate) fn report_bad_lines(input: &Input) {
+    let count = input.bad_line_count();
+    if count == 0 {
+        return;
+    }
+    let file_note = input.bad_lines_file().map(|file| format!("; {file} contains them"));
+    let lines = show_number(count, "line");
+    let first = input.first_bad_lines().first();
+    let first = first.map(|Problem { line, what }| format!("; the first is line {line}: {what}"));
+    let (file_note, first) = (file_note.unwrap_or_default(), first.unwrap_or_default());
+    print_message(format_args!("hfile: skipped {lines} that could not be read{file_note}{first}"));
+}

@@ -1,0 +1,102 @@
+//! The arguments of all verbs that export.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use hbase_files::TableScan;
+use sstable::ValueType;
+use transfer::{ExportFormat, Form, FormOptions, TypedColumn};
+
+use crate::failure::UsageError;
+use crate::text::size_text::SizeText;
+
+// The doc comments of the verbs describe them.
+#[derive(clap::Args)]
+pub(crate) struct ExportArguments {
+    /// Write the files and manifest.json to this directory: a new one, or that of a stopped export
+    /// to continue
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
+}
+
+/// The format of the files.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
+    Parquet,
+    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
+    Arrow,
+    /// Comma-separated values, as hfile cat prints them; without tags.
+    Csv,
+    /// One JSON object per cell, byte strings in hex.
+    Cells,
+    /// HFiles for HBase's bulk load, in a directory per family.
+    Hfiles,
+}
+
+// The options that choose the form of the files.
+#[derive(clap::Args)]
+pub(crate) struct FormArguments {
+    /// Choose the format of the files
+    #[arg(long = "to", value_enum, ignore_case = true)]
+    format: Format,
+    /// Begin a new file at the next row when a file reaches SIZE [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = file_size)]
+    max_file_size: Option<SizeText>,
+    /// Write one row per row of the table, with a column for each of --columns and --type
+    #[arg(long)]
+    pivot: bool,
+    /// Decode the values of a column as string, int16, int32, int64, float32, float64, bool or binary-hex;
+    /// repeatable [default: binary-hex]
+    #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
+    types: Vec<TypedColumn>,
+    /// Decode the row keys as this type, one of those of --type
+    #[arg(long, value_name = "TYPE", default_value = "binary-hex")]
+    #[arg(value_parser = ValueType::from_name)]
+    row_type: ValueType,
+    /// Add a column with the timestamp of each value
+    #[arg(long, requires = "pivot")]
+    times: bool,
+}
+
+impl From<Format> for ExportFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Parquet => Self::Parquet,
+            Format::Arrow => Self::Arrow,
+            Format::Csv => Self::Csv,
+            Format::Cells => Self::Cells,
+            Format::Hfiles => Self::Hfiles,
+        }
+    }
+}
+
+impl FormArguments {
+    /// Returns the form, and limits the scan of a pivot to its columns.
+    pub(crate) fn form(&self, scan: &mut TableScan) -> anyhow::Result<Form> {
+        if matches!(self.format, Format::Parquet | Format::Arrow) && !cfg!(feature = "parquet") {
+            let what = "this hfile was built without Parquet and Arrow; build it with \
+                        cargo install hfile-cli --features parquet, or export to csv, cells or hfiles";
+            return Err(UsageError(what.to_owned()).into());
+        }
+        let options = FormOptions {
+            format: self.format.into(),
+            max_file_size: self.max_file_size.map(SizeText::bytes),
+            pivot: self.pivot,
+            types: self.types.clone(),
+            row_type: self.row_type,
+            times: self.times,
+        };
+        Ok(options.form(scan)?)
+    }
+}
+
+/// Parses the maximum size of a file, which is not 0.
+fn file_size(text: &str) -> Result<SizeText, String> {
+    match text.parse::<SizeText>()? {
+        size if size.bytes() == 0 => Err("a file has at least 1 byte".to_owned()),
+        size => Ok(size),
+    }
+}

@@ -1,0 +1,198 @@
+//! Names of codecs, encodings, filter kinds and so on, in options and in JSON settings.
+//!
+//! Names are accepted in any case. The error for an unknown name lists the known ones.
+
+use std::ffi::OsStr;
+use std::marker::PhantomData;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use filter::FilterKind;
+use filter::bloom::hbase::HashType;
+use serde::{Deserialize, Deserializer};
+use sstable::{BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, ZstdFraming};
+use store::MapMode;
+
+/// A type whose values have names on the command line.
+pub(crate) trait Named: Clone + Send + Sync + 'static {
+    /// The word for a value in errors, such as `compression`.
+    const WHAT: &'static str;
+
+    /// Returns all names with their values.
+    fn known() -> Vec<(&'static str, Self)>;
+}
+
+/// Returns the value with this name, in any case.
+fn find<T: Named>(name: &str) -> Option<T> {
+    let mut known = T::known().into_iter();
+    known.find_map(|(known, value)| known.eq_ignore_ascii_case(name).then_some(value))
+}
+
+/// Returns the clap parser of the names of `T`.
+pub(crate) const fn name_parser<T: Named>() -> NameParser<T> {
+    NameParser(PhantomData)
+}
+
+/// The clap parser of the names of `T`. It also makes shells complete them.
+#[derive(Clone)]
+pub(crate) struct NameParser<T>(PhantomData<fn() -> T>);
+
+impl<T: Named> TypedValueParser for NameParser<T> {
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<T, clap::Error> {
+        if let Some(found) = value.to_str().and_then(find) {
+            return Ok(found);
+        }
+        let names = T::known().into_iter().map(|(name, _)| name);
+        // Fails, and its error lists the names and suggests a similar one.
+        let parser = PossibleValuesParser::new(names);
+        parser.parse_ref(command, arg, value).and_then(|name| {
+            let what = format!("unknown {} {name:?}", T::WHAT);
+            find(&name).ok_or_else(|| command.clone().error(ErrorKind::InvalidValue, what))
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(T::known().into_iter().map(|(name, _)| PossibleValue::new(name))))
+    }
+}
+
+/// Reads an optional name of JSON settings.
+///
+/// # Errors
+///
+/// The known names, if the name is none of them.
+pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: Named>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let Some(name) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    find(&name).map(Some).ok_or_else(|| {
+        let names: Vec<&str> = T::known().into_iter().map(|(name, _)| name).collect();
+        let what = format!("unknown {} {name:?}; known are {}", T::WHAT, names.join(", "));
+        serde::de::Error::custom(what)
+    })
+}
+
+impl Named for Compression {
+    const WHAT: &'static str = "compression";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        let supported = Self::ALL.into_iter().filter(|codec| codec.is_supported());
+        supported.map(|codec| (codec.name(), codec)).collect()
+    }
+}
+
+impl Named for DataBlockEncoding {
+    const WHAT: &'static str = "data block encoding";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|encoding| (encoding.name(), encoding)).into()
+    }
+}
+
+impl Named for ZstdFraming {
+    const WHAT: &'static str = "ZSTD framing";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|framing| (framing.name(), framing)).into()
+    }
+}
+
+impl Named for ChecksumType {
+    const WHAT: &'static str = "checksum";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|checksum| (checksum.name(), checksum)).into()
+    }
+}
+
+impl Named for Comparator {
+    const WHAT: &'static str = "comparator";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        vec![("BYTES", Self::Bytes), ("META", Self::Meta)]
+    }
+}
+
+/// `ROWPREFIX_FIXED_LENGTH` has the length 0 here; another option sets the length.
+impl Named for BloomType {
+    const WHAT: &'static str = "Bloom type";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        let known = [Self::None, Self::Row, Self::RowCol, Self::RowPrefixFixedLength(0)];
+        known.map(|known| (known.name(), known)).into()
+    }
+}
+
+impl Named for HashType {
+    const WHAT: &'static str = "Bloom hash";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::ALL.iter().map(|hash| (hash.name(), *hash)).collect()
+    }
+}
+
+impl Named for MapMode {
+    const WHAT: &'static str = "family map";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|mode| (mode.name(), mode)).into()
+    }
+}
+
+impl Named for FilterKind {
+    const WHAT: &'static str = "filter";
+
+    /// Returns the kinds that files have.
+    fn known() -> Vec<(&'static str, Self)> {
+        Self::IN_FILES.iter().map(|kind| (kind.name(), *kind)).collect()
+    }
+}
+
+/// A kind of filter that the library has, also one that files do not have.
+#[derive(Clone, Copy)]
+pub(crate) struct LibraryKind(pub(crate) FilterKind);
+
+impl Named for LibraryKind {
+    const WHAT: &'static str = "filter";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        FilterKind::ALL.iter().map(|kind| (kind.name(), Self(*kind))).collect()
+    }
+}
+
+/// A kind of filter, or `None` for `none`.
+#[derive(Clone, Copy)]
+pub(crate) struct KindOrNone(pub(crate) Option<FilterKind>);
+
+impl Named for KindOrNone {
+    const WHAT: &'static str = "filter";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        let kinds = FilterKind::known().into_iter();
+        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
+        [("none", Self(None))].into_iter().chain(kinds).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_accepted_in_any_case() {
+        assert_eq!(find("lz4"), Some(Compression::Lz4));
+        assert_eq!(find("fast_Diff"), Some(DataBlockEncoding::FastDiff));
+        assert_eq!(find("Ribbon"), Some(FilterKind::Ribbon));
+        assert_eq!(find("rowcol"), Some(BloomType::RowCol));
+        assert_eq!(find("MURMUR3"), Some(HashType::Murmur3));
+        assert_eq!(find("crc32c"), Some(ChecksumType::Crc32c));
+        assert_eq!(find::<Compression>("LZ5"), None);
+    }
+}

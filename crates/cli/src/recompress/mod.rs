@@ -1,9 +1,0 @@
-//! `hfile recompress`: measures a file under other encodings and codecs, or rewrites it.
-
-mod measure;
-mod read_back;
-mod report;
-mod verb;
-
-pub(crate) use self::read_back::check_sound;
-pub(crate) use self::verb::Recompress;

@@ -1,0 +1,138 @@
+//! Reports of verbs (subcommands) on stdout: as text, or with `--json` as one JSON object per line.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::text::printable::{Printable, as_line};
+use crate::text::stderr::print_message_lines;
+
+/// The result of a verb. Its JSON form comes from [`Serialize`], its text form from `write_text`.
+pub(crate) trait Report: Serialize {
+    /// Writes the text form.
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The format of a verb's report: text or JSON.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct ReportFormat {
+    /// Print JSON, one object per line.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReportFormat {
+    /// Whether to print reports as JSON.
+    pub(crate) const fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// Prints a report to stderr, for verbs whose output file goes to stdout.
+    pub(crate) fn print_on_stderr(self, report: &impl Report) -> anyhow::Result<()> {
+        let mut text = Vec::new();
+        if self.json {
+            serde_json::to_writer(&mut text, report)?;
+        } else {
+            report.write_text(&mut text)?;
+        }
+        print_message_lines(&String::from_utf8_lossy(&text));
+        Ok(())
+    }
+
+    /// Prints a report to stdout.
+    pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<()> {
+        let mut out = stdout();
+        if self.json {
+            serde_json::to_writer(&mut out, report)
+                .map_err(io::Error::from)
+                .and_then(|()| writeln!(out))
+        } else {
+            report.write_text(&mut Printable(&mut out))
+        }
+        .and_then(|()| out.flush())
+        .context(STDOUT)
+    }
+}
+
+/// The error context of a failed write to stdout, by which [`crate::failure`] recognizes it.
+pub(crate) const STDOUT: &str = "cannot write to stdout";
+
+/// Stdout, locked, with a buffer of 64 KiB.
+pub(crate) type Stdout = BufWriter<StdoutLock<'static>>;
+
+/// Returns buffered stdout.
+///
+/// The caller must flush it: dropping the buffer flushes too, but ignores errors.
+pub(crate) fn stdout() -> Stdout {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// Writes a table whose columns are as wide as their longest entry.
+///
+/// Columns that contain only numbers, with or without a unit, (or `-` for no number) are aligned
+/// right, all others left. Escapes control characters.
+pub(crate) fn write_table(
+    out: &mut dyn Write,
+    heading: &[&str],
+    rows: &[Vec<String>],
+) -> io::Result<()> {
+    let line = |row: &Vec<String>| row.iter().map(|cell| as_line(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(line).collect();
+    let columns: Vec<(usize, bool)> = heading
+        .iter()
+        .enumerate()
+        .map(|(at, title)| {
+            let cells = || rows.iter().filter_map(|row| row.get(at));
+            let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
+            (width.max(title.chars().count()), cells().all(|cell| is_number(cell)))
+        })
+        .collect();
+    let titles: Vec<String> = heading.iter().map(|&title| title.to_owned()).collect();
+    for row in std::iter::once(&titles).chain(&rows) {
+        let mut line = String::new();
+        for (cell, &(width, right)) in row.iter().zip(&columns) {
+            let padding = " ".repeat(width - cell.chars().count().min(width));
+            let (before, after) =
+                if right { (padding, String::new()) } else { (String::new(), padding) };
+            line.push_str(&before);
+            line.push_str(cell);
+            line.push_str(&after);
+            line.push_str("  ");
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// Whether a text is a number such as `1,200` or `+4.9%`, or has a unit such as `4.8 MiB`.
+fn is_number(text: &str) -> bool {
+    const UNITS: [&str; 12] =
+        ["B", "KiB", "MiB", "GiB", "TiB", "ns", "µs", "ms", "s", "k", "M", "G"];
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let is_digit = |c: char| c.is_ascii_digit() || ".,+-%e".contains(c);
+    number.chars().all(is_digit) && (unit.is_empty() || UNITS.contains(&unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_aligned_right_and_words_left() {
+        let mut out = Vec::new();
+        let rows = [
+            vec!["none".into(), "16.0".into(), "4.8 MiB".into()],
+            vec!["hbase-bloom".into(), "-".into(), "64 KiB".into()],
+        ];
+        write_table(&mut out, &["filter", "n", "size"], &rows).expect("memory takes it");
+        let text = String::from_utf8(out).expect("text");
+        let lines = [
+            "filter          n     size",
+            "none         16.0  4.8 MiB",
+            "hbase-bloom     -   64 KiB",
+            "",
+        ];
+        assert_eq!(text, lines.join("\n"));
+    }
+}

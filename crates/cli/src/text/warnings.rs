@@ -1,0 +1,72 @@
+//! What a read leaves out or leaves in doubt, on stderr.
+
+use std::fmt;
+use std::path::Path;
+
+use hbase_files::{MissingCells, OldLogCells, Table, TornLog, Warning};
+
+use crate::text::size_text::{show_count, show_number};
+use crate::text::stderr::print_message;
+
+/// Prints to stderr what was left out.
+pub(crate) fn print_missing(missing: &[MissingCells]) {
+    for MissingCells { region, family, file, what, rows } in missing {
+        let place = match (&**region, &family[..]) {
+            ("", _) => String::new(),
+            (region, b"") => format!(" (region {region})"),
+            (region, family) => format!(" (region {region}, family {})", sstable::escape(family)),
+        };
+        print_missing_line(file, &place, what, rows);
+    }
+}
+
+/// Prints to stderr what was left out of a file.
+pub(crate) fn print_missing_line(file: &str, place: &str, what: &str, rows: impl fmt::Display) {
+    // An error of a file begins with the file's name.
+    let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
+    print_message(format_args!(
+        "hfile: missing: {file}{place}: {what}; {rows} may be missing or incomplete"
+    ));
+}
+
+/// Prints to stderr which cells of logs were left out because they are older than the region's files.
+pub(crate) fn print_old_log_cells(old: &[OldLogCells]) {
+    for OldLogCells { region, cells, oldest, newest } in old {
+        let cells = show_number(*cells, "cell");
+        print_message(format_args!(
+            "hfile: warning: region {region}: left out {cells} of logs (sequence ids {oldest} to {newest}): written \
+             before HBase last opened the region, and in no store file. A restored snapshot takes them back; \
+             HBase returns them if it replays the logs after a crash"
+        ));
+    }
+}
+
+/// Prints to stderr what a table leaves in doubt.
+pub(crate) fn print_warnings(warnings: &[Warning]) {
+    for warning in warnings {
+        print_message(format_args!("hfile: warning: {warning}"));
+    }
+}
+
+/// Prints to stderr what the logs that a scan of a table has read leave in doubt.
+///
+/// The warnings of the table itself are printed when it is opened.
+pub(crate) fn print_log_warnings(table: &Table, warnings: &[Warning]) {
+    print_warnings(warnings.get(table.warnings.len()..).unwrap_or_default());
+}
+
+/// Prints to stderr which logs end within an entry.
+pub(crate) fn print_torn_logs(torn: &[TornLog]) {
+    for TornLog { path, offset, bytes, part } in torn {
+        print_torn(path, *offset, *bytes, part);
+    }
+}
+
+/// Prints to stderr that a log ends within a part.
+pub(crate) fn print_torn(path: &Path, offset: u64, bytes: u64, part: &str) {
+    let (offset, bytes) = (show_count(offset), show_number(bytes, "byte"));
+    print_message(format_args!(
+        "hfile: {}: torn: {part} at offset {offset} is not finished; {bytes} not read",
+        path.display()
+    ));
+}

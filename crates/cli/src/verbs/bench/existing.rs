@@ -1,0 +1,402 @@
+//! Measures existing files, each with its own filter and without a filter.
+//!
+//! Two scans precede the measurement. The first samples rows of each file and derives from them keys
+//! that are probably absent. The second computes a digest of each sampled row's cells in all files,
+//! and drops derived keys that exist. So the results of gets, which query filters, are checked
+//! against scans, which use no filter.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use filter::Seed;
+use hbase_files::StoreFileReader;
+use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line};
+use workload::Random;
+use workload::harness::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
+
+use super::figures::{FilterFigures, figures};
+use super::loaded::Plan;
+use super::report::{BenchReport, FileRow, LeftOut, Row};
+use crate::arguments::reading_options::reader_options;
+use crate::failure::{UsageError, status};
+use crate::inputs::{Input, Inputs};
+use crate::text::progress::Progress;
+use crate::text::stderr::print_message;
+
+/// Measures the files together and one by one.
+pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
+    let mut inputs = Inputs::expand(paths);
+    let problems = inputs.take_problems();
+    let mut failed: Vec<(String, anyhow::Error)> =
+        problems.into_iter().map(|problem| (problem.directory, problem.error)).collect();
+    let inputs = inputs.files();
+    let progress = Progress::new("sampling files", 3 * inputs.len() as u64);
+    let per_file = (rows_max / inputs.len().max(1)).max(1);
+    let mut sampled = Vec::new();
+    for input in inputs {
+        progress.advance(1);
+        match SampledFile::sample(input, per_file, plan) {
+            Ok(file) => sampled.push(file),
+            Err(error) => failed.push((input.name(), error)),
+        }
+    }
+    if sampled.is_empty() {
+        return Err(none_measured(failed.into_iter().map(|(_, error)| error).collect()));
+    }
+    let left_out = failed.iter().map(|(file, error)| LeftOut {
+        file: file.clone(),
+        why: error_line(&**error),
+        status: status_of(error),
+    });
+    let left_out = left_out.collect();
+    progress.set_phase("scanning files");
+    let expected = ExpectedRows::scan_files(&mut sampled, &progress)?;
+    let measured: Vec<&Input> = sampled.iter().map(|file| file.input).collect();
+    let with = FileSet::open(&measured, FilterUse::Best, plan)?;
+    let without = FileSet::open(&measured, FilterUse::None, plan)?;
+    let none = FilterFigures::NONE;
+    let own = with.figures()?;
+    let mut results = Vec::new();
+    for mix in Mix::ALL {
+        progress.set_phase(format!("measuring gets of {} rows", mix.name()));
+        let gets = expected.plan_gets(&sampled, mix, plan);
+        for (set, figures) in [(&without, &none), (&with, &own)] {
+            // The first run warms the caches; its result is discarded.
+            set.measure(&gets, None, &expected)?;
+            results.push(Row::new(figures, mix, &set.measure(&gets, None, &expected)?));
+        }
+    }
+    progress.set_phase("measuring each file");
+    let mut each_file = Vec::new();
+    for file in &sampled {
+        progress.advance(1);
+        each_file.push(file.measure(plan)?);
+    }
+    Ok(BenchReport {
+        schema: 1,
+        rows: sampled.iter().map(|file| file.rows).sum(),
+        files: sampled.len() as u64,
+        cell_bytes: mean_cell_bytes(&sampled),
+        cache_bytes: plan.cache_bytes,
+        seed: plan.seed,
+        input: None,
+        clock_ns: clock_nanos(),
+        loads: Vec::new(),
+        results,
+        each_file,
+        left_out,
+    })
+}
+
+/// A file without rows, which cannot be measured.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: contains no rows")]
+struct NoRows(String);
+
+/// Returns the exit status if a file is left out of the measurement because of this error.
+fn status_of(error: &anyhow::Error) -> u8 {
+    if error.is::<NoRows>() { 0 } else { status(error) }
+}
+
+/// Returns the error with the highest exit status, and prints all others.
+fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
+    errors.sort_by_key(status_of);
+    let Some(worst) = errors.pop() else {
+        return UsageError("no files to measure".to_owned()).into();
+    };
+    for error in &errors {
+        print_message(format_args!("hfile: {}", error_line(&**error)));
+    }
+    if worst.is::<NoRows>() {
+        return UsageError(format!("none of the files can be measured: {worst}")).into();
+    }
+    worst
+}
+
+/// A file, a sample of its rows, and absent keys in its key range.
+struct SampledFile<'i> {
+    input: &'i Input,
+    rows: u64,
+    cells: u64,
+    cell_bytes: u64,
+    /// The qualifier of the first cell, for gets that query a filter over columns.
+    qualifier: Vec<u8>,
+    members: KeyList,
+    absent_keys: Vec<Vec<u8>>,
+}
+
+impl<'i> SampledFile<'i> {
+    /// Scans a file, samples at most `rows_max` rows uniformly, and derives absent keys from them.
+    fn sample(input: &'i Input, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
+        let mut random = Random::new(plan.seed);
+        let mut kept: Vec<Vec<u8>> = Vec::new();
+        let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
+        let mut last: Option<Vec<u8>> = None;
+        let mut qualifier = Vec::new();
+        for_each_cell(input, |cell| {
+            if cells == 0 {
+                cell.qualifier.clone_into(&mut qualifier);
+            }
+            cells += 1;
+            cell_bytes += cell_len(cell) as u64;
+            if last.as_deref() == Some(cell.row) {
+                return;
+            }
+            last = Some(cell.row.to_owned());
+            rows += 1;
+            // Reservoir sampling: the nth row replaces a kept row with probability rows_max / n.
+            if kept.len() < rows_max {
+                kept.push(cell.row.to_owned());
+            } else if let Some(place) = kept.get_mut(random.below(rows)) {
+                cell.row.clone_into(place);
+            }
+        })?;
+        let mut members = KeyList::default();
+        for row in &kept {
+            members.push(row);
+        }
+        if members.is_empty() {
+            return Err(NoRows(input.name()).into());
+        }
+        let absent_keys = absent_keys(&members, last.as_deref().unwrap_or_default(), plan);
+        Ok(Self { input, rows: rows as u64, cells, cell_bytes, qualifier, members, absent_keys })
+    }
+
+    /// Measures gets of the absent keys in this file alone.
+    fn measure(&self, plan: Plan) -> anyhow::Result<FileRow> {
+        let path = [self.input];
+        let expected = ExpectedRows::default();
+        let gets: Vec<PlannedGet<'_>> =
+            self.absent_keys.iter().map(|key| PlannedGet { key, member: None }).collect();
+        let with = FileSet::open(&path, FilterUse::Best, plan)?;
+        let without = FileSet::open(&path, FilterUse::None, plan)?;
+        // A filter over columns cannot answer a query for a whole row.
+        let column = Some(&self.qualifier[..]);
+        let measured = [&without, &with].map(|set| {
+            // The first run warms the caches; its result is discarded.
+            set.measure(&gets, column, &expected)?;
+            set.measure(&gets, column, &expected)
+        });
+        let [without, with_filter] = measured;
+        let (without, measured) = (without?, with_filter?);
+        let figures = with.figures()?;
+        // No gets were measured if the file has no absent keys, for example because it has one row.
+        let some = |number| (measured.gets > 0).then_some(number);
+        Ok(FileRow {
+            file: self.input.name(),
+            rows: self.rows,
+            filter: figures.name,
+            bloom_type: figures.bloom_type,
+            bits_per_key: figures.bits_per_key,
+            error_rate_promised: figures.error_rate,
+            error_rate_measured: measured.error_rate(),
+            asked: measured.gets,
+            data_blocks_per_get_without: some(without.per_get(without.trace.data_blocks())),
+            data_blocks_per_get: some(measured.per_get(measured.trace.data_blocks())),
+            ns_median_without: some(without.quantile(0.5) as f64),
+            ns_median: some(measured.quantile(0.5) as f64),
+        })
+    }
+}
+
+/// Derives keys that resemble `members` and lie between the first and last row of the file.
+///
+/// A derived key may be a row that was not sampled; [`ExpectedRows::scan_files`] drops such keys.
+fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
+    let mut random = Random::new(!plan.seed);
+    let known: HashSet<&[u8]> = members.iter().collect();
+    let first = members.iter().min().unwrap_or_default();
+    let mut derived = HashSet::new();
+    // At most 20 attempts per key: a file with dense or few keys may not have enough absent keys.
+    for _ in 0..plan.gets.saturating_mul(20) {
+        if derived.len() == plan.gets {
+            break;
+        }
+        let key = mutate(members, &mut random);
+        if first <= &key[..] && &key[..] <= last && !known.contains(&key[..]) {
+            derived.insert(key);
+        }
+    }
+    // A hash set iterates in random order: sort before shuffling, so that a seed is reproducible.
+    let mut derived: Vec<Vec<u8>> = derived.into_iter().collect();
+    derived.sort_unstable();
+    Random::new(plan.seed).shuffle(&mut derived);
+    derived
+}
+
+/// The expected results of gets, as found by scans.
+#[derive(Default)]
+struct ExpectedRows {
+    /// For each sampled row, a digest of its cells in all files, in file order.
+    digests: HashMap<Vec<u8>, u64>,
+}
+
+impl ExpectedRows {
+    /// Scans all files, digests the sampled rows, and removes existing rows from the absent keys.
+    fn scan_files(sampled: &mut [SampledFile<'_>], progress: &Progress) -> anyhow::Result<Self> {
+        let mut hashers: HashMap<Vec<u8>, DefaultHasher> = HashMap::new();
+        for key in sampled.iter().flat_map(|file| file.members.iter()) {
+            hashers.insert(key.to_owned(), DefaultHasher::new());
+        }
+        let mut is_present: HashMap<Vec<u8>, bool> = HashMap::new();
+        for absent_key in sampled.iter().flat_map(|file| &file.absent_keys) {
+            is_present.insert(absent_key.clone(), false);
+        }
+        for file in &*sampled {
+            progress.advance(1);
+            for_each_cell(file.input, |cell| {
+                if let Some(hasher) = hashers.get_mut(cell.row) {
+                    digest(cell, hasher);
+                }
+                if let Some(is_member) = is_present.get_mut(cell.row) {
+                    *is_member = true;
+                }
+            })?;
+        }
+        for file in sampled {
+            file.absent_keys.retain(|key| !is_present[key]);
+        }
+        let digests = hashers.into_iter().map(|(row, hasher)| (row, hasher.finish())).collect();
+        Ok(Self { digests })
+    }
+
+    /// Chooses random keys for the gets: sampled rows, absent keys, or both, depending on `mix`.
+    fn plan_gets<'d>(
+        &self,
+        sampled: &'d [SampledFile<'_>],
+        mix: Mix,
+        plan: Plan,
+    ) -> Vec<PlannedGet<'d>> {
+        let mut random = Random::new(plan.seed ^ (mix as u64 + 1));
+        let absent_keys: Vec<&[u8]> =
+            sampled.iter().flat_map(|file| &file.absent_keys).map(Vec::as_slice).collect();
+        let mut gets = Vec::with_capacity(plan.gets);
+        while gets.len() < plan.gets {
+            let present = match mix {
+                Mix::Absent => false,
+                Mix::Present => true,
+                Mix::Mixed => random.below(2) == 0,
+            };
+            let key = if present || absent_keys.is_empty() {
+                let file = &sampled[random.below(sampled.len())];
+                file.members.key(random.below(file.members.len()))
+            } else {
+                absent_keys[random.below(absent_keys.len())]
+            };
+            let member = self.digests.contains_key(key).then_some(0);
+            gets.push(PlannedGet { key, member });
+        }
+        gets
+    }
+
+    /// Checks the cells that a get returned. Returns whether the row exists.
+    fn check(&self, planned_get: &PlannedGet<'_>, cells: &[Cell]) -> Result<bool, String> {
+        let Some(expected) = self.digests.get(planned_get.key) else {
+            let found = cells.len();
+            let wrong = || format!("a get found {found} cells, and a scan none");
+            return if found == 0 { Ok(false) } else { Err(wrong()) };
+        };
+        let mut hasher = DefaultHasher::new();
+        for cell in cells {
+            digest(&cell.as_ref(), &mut hasher);
+        }
+        if hasher.finish() == *expected {
+            Ok(true)
+        } else {
+            Err("a get and a scan found different cells".to_owned())
+        }
+    }
+}
+
+/// Readers of the measured files, which share a block cache.
+struct FileSet {
+    readers: Vec<StoreFileReader>,
+}
+
+impl FileSet {
+    fn open(inputs: &[&Input], filter_use: FilterUse, plan: Plan) -> anyhow::Result<Self> {
+        let cache = Arc::new(BlockCache::new(plan.cache_bytes));
+        let open = |input: &&Input| {
+            let options = reader_options().cache(Arc::clone(&cache)).filter_use(filter_use);
+            input.open_with(options).map(|open| open.reader)
+        };
+        Ok(Self { readers: inputs.iter().map(open).collect::<Result<_, _>>()? })
+    }
+
+    fn figures(&self) -> sstable::Result<FilterFigures> {
+        figures(self.readers.iter().map(StoreFileReader::whole))
+    }
+
+    /// Measures gets of whole rows, or of one column of each row.
+    fn measure(
+        &self,
+        gets: &[PlannedGet<'_>],
+        column: Option<&[u8]>,
+        expected: &ExpectedRows,
+    ) -> anyhow::Result<Measured> {
+        measure(
+            gets,
+            |key| self.get(key, column),
+            |planned_get, cells| expected.check(planned_get, cells),
+        )
+    }
+
+    /// Returns all cells of a row, file by file.
+    ///
+    /// `column` is only used to query filters over columns: other columns are returned as well.
+    fn get(&self, row: &[u8], column: Option<&[u8]>) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
+        let mut probe = RowProbe::new(row, Seed::new(0));
+        if let Some(column) = column {
+            probe = probe.with_column(column);
+        }
+        let mut trace = ReadTrace::default();
+        let mut cells = Vec::new();
+        for reader in &self.readers {
+            let Some(mut scanner) = reader.get_row(&probe, &mut trace)? else {
+                continue;
+            };
+            while let Some(cell) = scanner.cell()
+                && cell.row == row
+            {
+                cells.push(cell.to_cell());
+                scanner.advance()?;
+            }
+            trace.add(&scanner.take_trace());
+        }
+        Ok((cells, trace))
+    }
+}
+
+/// Calls `look` with each cell of a file.
+fn for_each_cell(input: &Input, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
+    let mut scanner = input.open()?.reader.bulk_scanner();
+    scanner.seek_to_first()?;
+    while let Some(cell) = scanner.cell() {
+        look(&cell);
+        scanner.advance()?;
+    }
+    Ok(())
+}
+
+fn digest(cell: &CellRef<'_>, hasher: &mut DefaultHasher) {
+    for part in [cell.row, cell.family, cell.qualifier, cell.value, cell.tags] {
+        hasher.write_usize(part.len());
+        hasher.write(part);
+    }
+    hasher.write_i64(cell.timestamp.get());
+    hasher.write_u8(cell.cell_type.code());
+    hasher.write_u64(cell.sequence_id.get());
+}
+
+fn mean_cell_bytes(sampled: &[SampledFile<'_>]) -> f64 {
+    let bytes: u64 = sampled.iter().map(|file| file.cell_bytes).sum();
+    let cells: u64 = sampled.iter().map(|file| file.cells).sum();
+    bytes as f64 / cells.max(1) as f64
+}
+
+/// Returns the size of a cell in a data block: its length fields, key and value.
+fn cell_len(cell: &CellRef<'_>) -> usize {
+    super::CELL_LENGTHS_LEN + cell.key().flat_len() + cell.value.len()
+}

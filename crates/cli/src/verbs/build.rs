@@ -1,0 +1,220 @@
+//! `hfile build`: its arguments, and writing one file or a directory for HBase's bulk load.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sstable::{Comparator, FileName, FileSummary, WriterOptions, escape};
+use store::Clock;
+use transfer::{ColumnFamily, Input};
+
+use crate::arguments::cells_input::{self, InputArguments, check_output, report_bad_lines};
+use crate::arguments::sort::SortArguments;
+use crate::arguments::table_options::TableOptions;
+use crate::arguments::writing_options::WritingOptions;
+use crate::failure::{Answer, UsageError};
+use crate::text::destination::Output;
+use crate::text::output::{Report, ReportFormat};
+use crate::text::printable::as_line;
+use crate::text::progress::Shown;
+use crate::text::size_text::{show_number, show_size};
+use crate::verbs::dry_run::{Checks, dry_run};
+
+/// Write an HFile from cells or CSV, or the HFiles of a table for HBase's bulk load.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile build --from cells cells.ndjson.gz --output part-0.hfile --compression LZ4 --bloom-type ROW
+  hfile build --from csv users.csv --row id --family f --sort --output users.hfile
+
+hfile build --help explains CSV, bulk load and all options.")]
+#[command(after_long_help = "\
+Examples:
+  hfile build --from cells cells.ndjson.gz --output part-0.hfile --compression LZ4 --bloom-type ROW
+  hfile build --from csv users.csv --row id --family f --sort --output users.hfile
+  hfile build --from csv users.csv --row id --column name=info:name --column age=info:age \\
+      --type info:age=int32 --timestamp updated --null '' --sort --output users.hfile --dry-run
+  hfile build --from csv users.tsv.gz --columns HBASE_ROW_KEY,f:name,HBASE_TS_KEY --separator '\\t' \\
+      --quote none --sort --output out --splits row4,row8 --table users
+  hfile cat --format cells a.hfile | hfile build --from cells - --output b.hfile --options SPEC.json
+
+CSV: each record becomes one row, with one cell for each column except those of the row key and the timestamp.
+  row key      --row COLUMN, or --row A,B --row-separator TEXT
+  columns      a header name FAMILY:QUALIFIER needs no option; --column NAME=FAMILY:QUALIFIER maps another
+               column, --family puts all others into one family, and --ignore COLUMN leaves a column out;
+               --columns lists all columns in order, in the notation of HBase's ImportTsv, for input without
+               a header
+  timestamps   milliseconds since 1970, or ISO 8601 (2023-11-14T22:13:20.5+01:00; UTC without an offset);
+               numbers of 4 or 8 digits are refused, because they could be years or dates
+  types        string: the bytes of the field; int16 int32 int64 float32 float64: big-endian, as HBase's
+               Bytes.toBytes encodes them; bool: true, false, 1 or 0; binary-hex: bytes as hex digits
+  quoting      a field that begins with a quote ends at the next quote that is not doubled; a separator or the
+               end of the line must follow. Other quotes are part of the field. A record has at most 1,000
+               lines. Empty lines are skipped
+If the header has the columns row, family and ts, the input is read as output of hfile cat --format csv: one
+cell per record, bytes as \\xNN. With --row, it is read like any other CSV.
+
+With --splits, --table or --bulk-load, or with CSV columns of several families, the output is a directory for
+HBase's bulk load. It has one subdirectory per family, with one file per region that has cells of the family.
+--splits gives the start rows of all regions except the first; without it there is one region. The directory
+appears when all its files are complete, and the command that loads them is printed.
+
+Exit status: 0 written, 1 a dry run found problems, 2 wrong usage, 3 could not read or write, or cells out of
+order.")]
+pub(crate) struct Build {
+    #[command(flatten)]
+    input: InputArguments,
+    /// Store CSV columns without a family name in this family
+    #[arg(long, value_name = "FAMILY", help_heading = "CSV")]
+    family: Option<String>,
+    /// Write to OUT; - is stdout. For bulk load, OUT is an empty or new directory
+    #[arg(long, value_name = "OUT")]
+    output: PathBuf,
+    /// Replace the output if it exists
+    #[arg(long, conflicts_with_all = ["bulk_load", "splits", "table"])]
+    force: bool,
+    /// Write a directory for HBase's bulk load, even for a single region and family
+    #[arg(long)]
+    bulk_load: bool,
+    #[command(flatten)]
+    table: TableOptions,
+    /// Read settings from a JSON file; options on the command line override them
+    #[arg(long, value_name = "FILE")]
+    options: Option<PathBuf>,
+    #[command(flatten)]
+    report_format: ReportFormat,
+    #[command(flatten)]
+    writing: WritingOptions,
+    // After the settings of the file, so that its advanced options do not come before them in the help.
+    #[command(flatten)]
+    sort: SortArguments,
+}
+
+impl Build {
+    /// Writes and reports the files; with `--dry-run`, only checks the input.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let now = Clock::system().now();
+        let options = self.input.options();
+        check_output(&options, &self.output)?;
+        let family = self.family.as_deref().map_or(ColumnFamily::Unknown, ColumnFamily::Option);
+        let input = cells_input::open(&options, family, now, 1)?;
+        let family_count = input.families().map_or(0, |families| families.len());
+        let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
+        let writing = WriterOptions::default();
+        let writing = if is_for_regions { writing.bulk_load(now) } else { writing };
+        let (writing, order) = self.writer_options(writing)?;
+        if options.is_dry_run {
+            let order = self.sort.sorting().is_none().then_some(order);
+            let checks = Checks { order, family: None, is_single_file: !is_for_regions };
+            return dry_run(&options, input, checks, self.report_format);
+        }
+        let sorting = self.sort.sorting();
+        let build = transfer::Build {
+            options: writing,
+            order,
+            sorting: sorting.as_ref(),
+            observer: &Shown,
+        };
+        if is_for_regions {
+            if self.force {
+                let what = format!(
+                    "--force cannot replace a directory, and {family_count} families need one"
+                );
+                return Err(UsageError(what).into());
+            }
+            self.write_regions(&build, input)
+        } else {
+            self.write_file(&build, input)
+        }
+    }
+
+    fn write_file(&self, build: &transfer::Build<'_>, mut input: Input) -> anyhow::Result<Answer> {
+        let output = Output::create(&self.output, self.force)?;
+        let name = FileName::new(self.output.display().to_string());
+        let (output, summary) = build.write_file(&mut input, output, name)?;
+        output.finish()?;
+        input.keep_bad_lines();
+        report_bad_lines(&input);
+        if self.output != Path::new("-") {
+            let bad_lines = input.bad_line_count();
+            self.report_format.print(&BuildReport::new(&self.output, &summary, bad_lines))?;
+        }
+        Ok(Answer::Positive)
+    }
+
+    fn write_regions(
+        &self,
+        build: &transfer::Build<'_>,
+        mut input: Input,
+    ) -> anyhow::Result<Answer> {
+        if self.output == Path::new("-") {
+            return Err(UsageError(
+                "--output - cannot take the files of a table; name a directory".into(),
+            )
+            .into());
+        }
+        let splits = self.table.splits()?;
+        let written = build.write_bulk_load(&mut input, &self.output, &splits)?;
+        input.keep_bad_lines();
+        report_bad_lines(&input);
+        self.report_format.print(&self.table.report(
+            &self.output,
+            &written.files,
+            written.cells,
+        ))?;
+        Ok(Answer::Positive)
+    }
+
+    /// Returns the settings of the output and the order of rows.
+    ///
+    /// The command line overrides the settings file, which overrides `options`.
+    fn writer_options(
+        &self,
+        mut options: WriterOptions,
+    ) -> anyhow::Result<(WriterOptions, Comparator)> {
+        let mut order = Comparator::default();
+        if let Some(path) = &self.options {
+            let settings = WritingOptions::read(path)?;
+            order = settings.comparator().unwrap_or(order);
+            options = settings.apply(options)?;
+        }
+        order = self.writing.comparator().unwrap_or(order);
+        let options = self.writing.apply(options)?;
+        options.check().map_err(|error| UsageError(error.to_string()))?;
+        Ok((options, order))
+    }
+}
+
+/// The report on the written file.
+#[derive(Serialize)]
+struct BuildReport {
+    schema: u32,
+    file: String,
+    size: u64,
+    cells: u64,
+    first_row: Option<String>,
+    last_row: Option<String>,
+    bad_lines: u64,
+}
+
+impl BuildReport {
+    fn new(file: &Path, summary: &FileSummary, bad_lines: u64) -> Self {
+        let row = |row: &Option<Vec<u8>>| row.as_deref().map(|row| escape(row).to_string());
+        Self {
+            schema: 1,
+            file: file.display().to_string(),
+            size: summary.len,
+            cells: summary.cell_count,
+            first_row: row(&summary.first_row),
+            last_row: row(&summary.last_row),
+            bad_lines,
+        }
+    }
+}
+
+impl Report for BuildReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
+        writeln!(out, "{}: {cells}, {size}", as_line(&self.file))
+    }
+}

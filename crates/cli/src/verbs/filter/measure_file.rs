@@ -1,0 +1,157 @@
+//! `hfile filter measure FILE`: measures the error rate of the filter that an HFile has.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use filter::Seed;
+use serde::Serialize;
+use sstable::{BlockCache, BloomType, FilterAnswer, ReadTrace, Reader, RowProbe};
+
+use super::interval::interval;
+use crate::arguments::reading_options::{reader_options, scan};
+use crate::failure::{Answer, UsageError};
+use crate::inputs::single_hfile;
+use crate::text::output::{Report, ReportFormat};
+use crate::text::progress::Progress;
+use crate::text::rounded::show_percent;
+use crate::text::size_text::{show_count, show_number};
+
+/// The cache holds the filter blocks of the file, so that each is loaded once.
+const CACHE_BYTES: u64 = 256 << 20;
+
+/// Measures the filter of a file with its rows and about `probes` absent rows, and prints a report.
+///
+/// # Errors
+///
+/// If the file cannot be read, or has no filter over whole rows.
+pub(super) fn measure_file(
+    path: &Path,
+    probes: u64,
+    seed: u64,
+    format: ReportFormat,
+) -> anyhow::Result<Answer> {
+    let cache = Arc::new(BlockCache::new(CACHE_BYTES));
+    let options = reader_options().cache(cache).pin_filters(true);
+    let reader = Reader::open_file(single_hfile(path, "filter measure")?, options)?;
+    let name = path.display().to_string();
+    let filter = known_filter(&reader)?.ok_or_else(|| {
+        let what = "has neither a row filter nor an HBase Bloom filter of type ROW";
+        UsageError(format!("{name} {what}; add one with hfile filter rebuild"))
+    })?;
+    let counts = count_answers(&reader, filter.keys, probes, seed)?;
+    let report = FileMeasureReport {
+        schema: 1,
+        file: name,
+        filter: filter.name,
+        keys: filter.keys,
+        bits_per_key: filter.bits_per_key,
+        error_rate_predicted: filter.error_rate,
+        error_rate_measured: counts.false_positives as f64 / counts.absent.max(1) as f64,
+        error_rate_interval: interval(counts.false_positives, counts.absent),
+        probes: counts.absent as u64,
+        false_negatives: counts.false_negatives,
+    };
+    format.print(&report)?;
+    Ok(Answer::from_bool(report.false_negatives == 0))
+}
+
+/// The kind and the parameters of the row filter, as the file states them.
+struct KnownFilter {
+    name: &'static str,
+    keys: u64,
+    bits_per_key: f64,
+    error_rate: f64,
+}
+
+fn known_filter(reader: &Reader) -> sstable::Result<Option<KnownFilter>> {
+    if let Some(filter) = reader.filters().row_filter()? {
+        return Ok(Some(KnownFilter {
+            name: filter.kind.name(),
+            keys: filter.key_count,
+            bits_per_key: filter.bits_per_key,
+            error_rate: filter.error_rate,
+        }));
+    }
+    let bloom = reader.filters().bloom().filter(|bloom| bloom.bloom_type == BloomType::Row);
+    Ok(bloom.map(|bloom| KnownFilter {
+        name: "hbase-bloom",
+        keys: bloom.key_count,
+        bits_per_key: bloom.bits_per_key(),
+        error_rate: bloom.error_rate(),
+    }))
+}
+
+#[derive(Default)]
+struct Counts {
+    absent: usize,
+    false_positives: usize,
+    false_negatives: u64,
+}
+
+/// Queries the filter for each row, and for absent rows made from these rows.
+///
+/// Each absent row begins with a row of the file, and sorts after it. So each part of a partitioned
+/// filter gets absent rows in proportion to its rows.
+fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::Result<Counts> {
+    let progress = Progress::new("rows", keys);
+    let mut counts = Counts::default();
+    let (mut rows, mut row) = (0_u64, Vec::new());
+    let ask = |row: &[u8]| {
+        let probe = RowProbe::new(row, Seed::new(0));
+        reader.ask_filter(&probe, &mut ReadTrace::default()) != FilterAnswer::No
+    };
+    let mut scanner = scan(reader)?;
+    while let Some(cell) = scanner.cell() {
+        if rows == 0 || cell.row != row {
+            row.clear();
+            row.extend_from_slice(cell.row);
+            rows += 1;
+            counts.false_negatives += u64::from(!ask(&row));
+            // Spreads the probes evenly over the rows: `due` is how many belong to the rows so far.
+            let due = u128::from(probes) * u128::from(rows) / u128::from(keys.max(1));
+            while (counts.absent as u128) < due.min(u128::from(probes)) {
+                // With near certainty, the file has no such row.
+                let absent = [&row[..], &workload::key(seed, counts.absent as u64)].concat();
+                counts.false_positives += usize::from(ask(&absent));
+                counts.absent += 1;
+            }
+            progress.set(rows);
+        }
+        scanner.advance()?;
+    }
+    Ok(counts)
+}
+
+/// The predicted and measured error rate of the filter in a file.
+#[derive(Debug, Serialize)]
+struct FileMeasureReport {
+    schema: u32,
+    file: String,
+    filter: &'static str,
+    keys: u64,
+    bits_per_key: f64,
+    error_rate_predicted: f64,
+    error_rate_measured: f64,
+    /// The confidence interval of the true rate, at three standard deviations.
+    error_rate_interval: [f64; 2],
+    probes: u64,
+    false_negatives: u64,
+}
+
+impl Report for FileMeasureReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let [low, high] = self.error_rate_interval.map(show_percent);
+        let keys = show_number(self.keys, "key");
+        let denied = show_count(self.false_negatives);
+        writeln!(out, "{}: {}, {keys}, {denied} false negatives", self.file, self.filter)?;
+        writeln!(out, "bits/key    {:.2}", self.bits_per_key)?;
+        writeln!(out, "error rate  {} predicted", show_percent(self.error_rate_predicted))?;
+        writeln!(
+            out,
+            "            {} measured over {} absent keys; {low} .. {high} at 3 sigma",
+            show_percent(self.error_rate_measured),
+            show_count(self.probes),
+        )
+    }
+}

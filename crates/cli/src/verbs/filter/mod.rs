@@ -1,0 +1,54 @@
+//! `hfile filter`: size and error rate of filters, computed and measured; filters of existing files.
+
+mod foreign;
+mod interval;
+mod measure;
+mod measure_file;
+mod rebuild;
+mod size;
+
+use clap::Subcommand;
+use filter::ErrorRate;
+
+use crate::arguments::reading_options::WithReadingOptions;
+use crate::failure::{Answer, UsageError};
+
+/// Compute and measure the size and error rate of filters, and replace the filter of a file.
+#[derive(clap::Args)]
+#[command(disable_help_subcommand = true)]
+#[command(after_help = "\
+Examples:
+  hfile filter size --keys 1000000 --error-rate 0.01
+  hfile filter measure --kind cuckoo --keys 1000000
+  hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
+  hfile filter measure 4f1c.hfile
+  hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
+  hfile filter foreign make --format guava --input keys.txt --output keys.bloom")]
+pub(crate) struct FilterVerbs {
+    #[command(subcommand)]
+    verb: FilterVerb,
+}
+
+#[derive(Subcommand)]
+enum FilterVerb {
+    Size(size::Size),
+    Measure(WithReadingOptions<measure::Measure>),
+    Rebuild(WithReadingOptions<rebuild::Rebuild>),
+    Foreign(foreign::ForeignVerbs),
+}
+
+impl FilterVerbs {
+    /// Runs the verb.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        match self.verb {
+            FilterVerb::Size(verb) => verb.run(),
+            FilterVerb::Measure(verb) => verb.applied().run(),
+            FilterVerb::Rebuild(verb) => verb.applied().run(),
+            FilterVerb::Foreign(verb) => verb.run(),
+        }
+    }
+}
+
+fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
+    ErrorRate::new(rate).map_err(|error| UsageError(error.to_string()))
+}

@@ -1,0 +1,272 @@
+//! `hfile get`: one row from one or more files, and the blocks that the search read.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use filter::Seed;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, error_line, ndjson};
+use transfer::CellsOutput;
+
+use crate::arguments::format_options::Format;
+use crate::arguments::key_text::KeyText;
+use crate::failure::Answer;
+use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
+use crate::text::output::{Report, ReportFormat, STDOUT, stdout, write_table};
+use crate::text::size_text::{show_count, show_number, show_size};
+
+/// Print all cells of one row from one or more HFiles, including delete markers.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile get 4f1c.hfile row1
+  hfile get --explain region/cf 'row\\x00'
+  hfile get --json region/cf hex:726f7731 | jq .files
+
+Continues with the other files if one cannot be read; the cells of that file are then missing.
+A ROW that names an existing file or directory is refused, because the row was probably forgotten; write such a
+row as hex:…
+Exit status: 0 found, 1 not found, or a file is damaged, 2 wrong usage, 3 could not read.")]
+pub(crate) struct Get {
+    /// HFiles, or directories of them, to search
+    #[arg(required = true, value_name = "PATH")]
+    files: Vec<PathBuf>,
+    /// Row key: text with \xNN, or hex:…
+    #[arg(value_name = "ROW")]
+    row: KeyText,
+    /// Also show why each file was skipped or searched, and how many blocks were read
+    #[arg(long)]
+    explain: bool,
+    /// Choose the output format
+    #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
+    format: Format,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl Get {
+    /// Prints the row, and with `--explain` how each file was searched.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        self.row.check_is_not_a_file()?;
+        let probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut files = Vec::new();
+        let mut failed = Vec::new();
+        let inputs = Inputs::expand(&self.files);
+        for Problem { directory, error } in inputs.problems() {
+            failed.push(FailedFile { file: directory.clone(), what: error_line(&**error) });
+        }
+        let answer = inputs.for_each(|file| {
+            let result = search_file(file, &probe).inspect_err(|error| {
+                failed.push(FailedFile { file: file.name(), what: error_line(&**error) });
+            })?;
+            files.push(FileReport::new(file.name(), &result));
+            cells.extend(result.cells);
+            Ok(Answer::Positive)
+        });
+        if files.is_empty() {
+            return answer;
+        }
+        // The order in which a store returns them.
+        cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
+        let found = !cells.is_empty();
+        let report = GetReport {
+            schema: 1,
+            row: self.row.to_string(),
+            found,
+            cells: cells.iter().map(cell_json).collect::<Result<_, _>>()?,
+            files,
+            failed,
+        };
+        if self.report_format.is_json() {
+            self.report_format.print(&report)?;
+        } else {
+            let mut output = CellsOutput::new(stdout(), self.format.into()).context(STDOUT)?;
+            for cell in &cells {
+                output.write(&cell.as_ref()).context(STDOUT)?;
+            }
+            output.finish().context(STDOUT)?;
+            if self.explain {
+                self.report_format.print(&report)?;
+            }
+        }
+        Ok(answer?.and(Answer::from_bool(found)))
+    }
+}
+
+/// The cells of the row in one file, and the counters of the search.
+struct SearchResult {
+    target: Target,
+    cells: Vec<Cell>,
+    trace: ReadTrace,
+}
+
+fn search_file(file: &Input, probe: &RowProbe<'_>) -> anyhow::Result<SearchResult> {
+    let OpenInput { reader, target } = file.open()?;
+    let mut trace = ReadTrace::default();
+    let mut cells = Vec::new();
+    if let Some(mut scanner) = reader.get_row(probe, &mut trace)? {
+        while let Some(cell) = scanner.cell()
+            && cell.row == probe.row()
+        {
+            cells.push(cell.to_cell());
+            scanner.advance()?;
+        }
+        trace.add(&scanner.take_trace());
+    }
+    Ok(SearchResult { target, cells, trace })
+}
+
+fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
+    let mut line = Vec::new();
+    ndjson::write_cell(&mut line, &cell.as_ref())?;
+    let line = String::from_utf8(line)?;
+    Ok(RawValue::from_string(line.trim_end().to_owned())?)
+}
+
+#[derive(Serialize)]
+struct GetReport {
+    schema: u32,
+    row: String,
+    found: bool,
+    cells: Vec<Box<RawValue>>,
+    files: Vec<FileReport>,
+    failed: Vec<FailedFile>,
+}
+
+/// A file or directory that could not be searched: the row may have cells in it.
+#[derive(Serialize)]
+struct FailedFile {
+    file: String,
+    what: String,
+}
+
+/// How one file was searched.
+#[derive(Serialize)]
+struct FileReport {
+    file: String,
+    #[serde(flatten)]
+    target: Target,
+    outcome: Outcome,
+    cells: usize,
+    filter_checked: bool,
+    data_blocks: u64,
+    index_blocks: u64,
+    filter_blocks: u64,
+    blocks_from_file: u64,
+    blocks_from_cache: u64,
+    bytes_from_file: u64,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Outcome {
+    Found,
+    SkippedByRange,
+    SkippedByFilter,
+    FalsePositive,
+    NotFound,
+}
+
+impl Outcome {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::SkippedByRange => "skipped: outside its key range",
+            Self::SkippedByFilter => "skipped: its filter said no",
+            Self::FalsePositive => "not found: false positive of its filter",
+            Self::NotFound => "not found: no filter was queried",
+        }
+    }
+}
+
+impl FileReport {
+    fn new(file: String, result: &SearchResult) -> Self {
+        let trace = &result.trace;
+        let outcome = if !result.cells.is_empty() {
+            Outcome::Found
+        } else if trace.files_skipped_by_range > 0 {
+            Outcome::SkippedByRange
+        } else if trace.files_skipped_by_filter > 0 {
+            Outcome::SkippedByFilter
+        } else if trace.filter_false_positives > 0 {
+            Outcome::FalsePositive
+        } else {
+            Outcome::NotFound
+        };
+        let of_kind = |kind| BlockSource::ALL.map(|source| trace.blocks(kind, source)).iter().sum();
+        let bytes_from_file =
+            BlockKind::ALL.map(|kind| trace.bytes(kind, BlockSource::File)).iter().sum();
+        let filter_blocks: [u64; 2] = [of_kind(BlockKind::Bloom), of_kind(BlockKind::Meta)];
+        Self {
+            file,
+            target: result.target.clone(),
+            outcome,
+            cells: result.cells.len(),
+            filter_checked: trace.filter_checks > 0,
+            data_blocks: trace.data_blocks(),
+            index_blocks: of_kind(BlockKind::Index),
+            filter_blocks: filter_blocks.iter().sum(),
+            blocks_from_file: trace.blocks_from(BlockSource::File),
+            blocks_from_cache: trace.blocks_from(BlockSource::Cache),
+            bytes_from_file,
+        }
+    }
+}
+
+impl GetReport {
+    /// Returns the line below the table: the number of files by outcome, and the blocks read.
+    fn summary(&self) -> String {
+        let outcomes = [
+            ("with the row", &[Outcome::Found][..]),
+            ("skipped by key range", &[Outcome::SkippedByRange]),
+            ("skipped by filter", &[Outcome::SkippedByFilter]),
+            ("searched without a match", &[Outcome::FalsePositive, Outcome::NotFound]),
+        ];
+        let counts = outcomes.iter().filter_map(|(text, outcomes)| {
+            let count = self.files.iter().filter(|file| outcomes.contains(&file.outcome)).count();
+            (count > 0).then(|| format!("{} {text}", show_count(count as u64)))
+        });
+        let counts: Vec<String> = counts.collect();
+        let sum = |field: fn(&FileReport) -> u64| self.files.iter().map(field).sum::<u64>();
+        format!(
+            "{}: {}; {} filter, {} index and {} data blocks, {}",
+            show_number(self.files.len() as u64, "file"),
+            counts.join(", "),
+            show_count(sum(|file| file.filter_blocks)),
+            show_count(sum(|file| file.index_blocks)),
+            show_count(sum(|file| file.data_blocks)),
+            show_size(sum(|file| file.bytes_from_file)),
+        )
+    }
+}
+
+impl Report for GetReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut rows: Vec<Vec<String>> = self
+            .files
+            .iter()
+            .map(|file| {
+                vec![
+                    file.cells.to_string(),
+                    file.filter_blocks.to_string(),
+                    file.index_blocks.to_string(),
+                    file.data_blocks.to_string(),
+                    show_size(file.bytes_from_file),
+                    file.outcome.text().to_owned(),
+                    file.file.clone(),
+                ]
+            })
+            .collect();
+        if self.found {
+            writeln!(out)?;
+        }
+        writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
+        let mut heading = vec!["cells", "filter", "index", "data", "bytes read", "answer", "file"];
+        add_target_column(&mut heading, &mut rows, self.files.iter().map(|file| &file.target));
+        write_table(out, &heading, &rows)?;
+        writeln!(out, "\n{}", self.summary())
+    }
+}

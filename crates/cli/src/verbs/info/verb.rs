@@ -1,0 +1,89 @@
+//! The arguments of `hfile info`, and its run over the files.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::list::FileList;
+use super::report::FileReport;
+use super::text::TextReport;
+use crate::failure::Answer;
+use crate::inputs::{Input, Inputs, OpenInput};
+use crate::text::output::{Report, ReportFormat};
+
+/// Show size, cells, keys, times, codec, encoding, index and filters of HFiles.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile info 4f1c.hfile
+  hfile info --all 4f1c.hfile
+  hfile info region/cf
+  hfile info --list data/default/users
+  hfile info --json data/default/users | jq -r 'select(.bloom == null) | .file'
+
+For a reference, shows the whole file of which it is a half.
+Reads only the trailer, the blocks that are loaded on open, and the index block with the mid-key, so a large
+file takes no longer. Continues with the other files if one cannot be read.
+Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
+pub(crate) struct Info {
+    /// HFiles, or directories of them, to describe
+    #[arg(required = true, value_name = "PATH")]
+    files: Vec<PathBuf>,
+    /// Also print every field of the trailer and every entry of the file info, which JSON always has
+    #[arg(long)]
+    all: bool,
+    /// Print one line for each file: size, cells, first and last row
+    #[arg(long, conflicts_with_all = ["all", "json"])]
+    list: bool,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl Info {
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        if self.list {
+            return self.print_list();
+        }
+        let mut needs_separator = false;
+        Inputs::expand(&self.files).for_each(|input| {
+            let report = describe(input)?;
+            if needs_separator {
+                self.report_format.print(&Separator)?;
+            }
+            needs_separator = !self.report_format.is_json();
+            let answer = Answer::from_bool(report.problems.is_empty());
+            self.report_format.print(&TextReport { report, shows_all: self.all })?;
+            Ok(answer)
+        })
+    }
+
+    fn print_list(self) -> anyhow::Result<Answer> {
+        let mut list = FileList::default();
+        let answer = Inputs::expand(&self.files).for_each(|input| {
+            let report = describe(input)?;
+            let answer = Answer::from_bool(report.problems.is_empty());
+            list.add(report);
+            Ok(answer)
+        });
+        if !list.is_empty() {
+            self.report_format.print(&list)?;
+        }
+        answer
+    }
+}
+
+fn describe(input: &Input) -> anyhow::Result<FileReport> {
+    let OpenInput { reader, target } = input.open()?;
+    Ok(FileReport::new(input.name(), target, reader.whole())?)
+}
+
+/// The empty line between two files.
+#[derive(Serialize)]
+struct Separator;
+
+impl Report for Separator {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out)
+    }
+}

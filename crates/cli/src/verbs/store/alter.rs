@@ -1,0 +1,101 @@
+//! `hfile store alter`: changes settings of a family.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use store::FamilyOptions;
+
+use super::directory::Directory;
+use super::family_settings::{DescribedFamily, FamilySettings};
+use crate::failure::Answer;
+use crate::text::output::{Report, ReportFormat};
+
+/// Change settings of a column family; settings that are not given stay.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store alter DIR f --versions 5
+  hfile store alter DIR f --ttl FOREVER --compression LZ4
+  hfile store alter DIR f --filter none
+
+Reads follow the new settings at once. New files have them; hfile store compact DIR f --major rewrites the
+existing files. Prints each changed setting under HBase's name. [new family: …] is the value that a family
+has if hfile store create does not set another.
+Exit status: 0 changed, or already so, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
+pub(super) struct Alter {
+    #[command(flatten)]
+    directory: Directory,
+    /// Column family
+    #[arg(value_name = "FAMILY")]
+    family: String,
+    #[command(flatten)]
+    settings: FamilySettings,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl Alter {
+    /// Changes the settings.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let store = self.directory.open()?;
+        let Some(before) = store.family(&self.family) else {
+            return Err(transfer::Error::unknown_family(&store, &self.family).into());
+        };
+        let after = self.settings.apply(before.clone())?;
+        if after != before {
+            store.alter_family(&self.family, after.clone())?;
+        }
+        let changed = changes(&before, &after);
+        let described = DescribedFamily { family: self.family, settings: after };
+        self.report_format.print(&AlterReport { schema: 1, described, changed })?;
+        Ok(Answer::Positive)
+    }
+}
+
+/// Returns the settings that differ.
+fn changes(before: &FamilyOptions, after: &FamilyOptions) -> Vec<Change> {
+    let (before, after) = (before.hbase_settings(), after.hbase_settings());
+    let value = |settings: &[(&'static str, String)], wanted: &str| {
+        settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone())
+    };
+    let added = after.iter().filter(|(name, _)| value(&before, name).is_none());
+    let names = before.iter().chain(added).map(|(name, _)| *name);
+    names
+        .map(|setting| Change {
+            setting,
+            before: value(&before, setting),
+            after: value(&after, setting),
+        })
+        .filter(|change| change.before != change.after)
+        .collect()
+}
+
+#[derive(Serialize)]
+struct AlterReport {
+    schema: u32,
+    #[serde(flatten)]
+    described: DescribedFamily,
+    changed: Vec<Change>,
+}
+
+/// A setting before and after; `None` if the family does not have it.
+#[derive(Serialize)]
+struct Change {
+    setting: &'static str,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl Report for AlterReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let family = &self.described.family;
+        if self.changed.is_empty() {
+            return writeln!(out, "family {family} has these settings already");
+        }
+        for Change { setting, before, after } in &self.changed {
+            let [before, after] = [before, after].map(|value| value.as_deref().unwrap_or("none"));
+            writeln!(out, "{family}: {setting} {before} → {after}")?;
+        }
+        Ok(())
+    }
+}

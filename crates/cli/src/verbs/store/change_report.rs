@@ -1,0 +1,145 @@
+//! The reports of verbs that write: the number of cells, or the sizes of families before and after.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use serde::Serialize;
+use store::{FamilyStats, Store};
+
+use crate::text::output::Report;
+use crate::text::size_text::{show_count, show_number, show_size};
+use crate::text::stderr::print_message;
+
+/// A stopwatch for the seconds of a report.
+pub(super) struct Watch(Instant);
+
+impl Watch {
+    pub(super) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Returns the seconds since the start, to the millisecond.
+    pub(super) fn seconds(&self) -> f64 {
+        (self.0.elapsed().as_secs_f64() * 1000.0).round() / 1000.0
+    }
+}
+
+/// Cells that a verb wrote.
+#[derive(Serialize)]
+pub(super) struct WriteReport {
+    schema: u32,
+    /// Written cells, delete markers included.
+    cells: u64,
+    /// The sequence id of the last write.
+    sequence_id: u64,
+    seconds: f64,
+}
+
+impl WriteReport {
+    pub(super) fn new(store: &Store, cells: u64, watch: &Watch) -> Self {
+        let (sequence_id, seconds) = (store.stats().sequence_id, watch.seconds());
+        Self { schema: 1, cells, sequence_id, seconds }
+    }
+}
+
+impl Report for WriteReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (cells, id) = (show_number(self.cells, "cell"), show_count(self.sequence_id));
+        writeln!(out, "{cells} written, sequence id {id}")
+    }
+}
+
+/// The families that a verb changed, with their sizes before and after.
+#[derive(Serialize)]
+pub(super) struct ChangeReport {
+    schema: u32,
+    families: Vec<FamilyChange>,
+    sequence_id: u64,
+    seconds: f64,
+    /// The text if no family was changed.
+    #[serde(skip)]
+    nothing: &'static str,
+}
+
+/// The sizes of a family before and after a change.
+#[derive(Serialize)]
+struct FamilyChange {
+    family: String,
+    before: Sizes,
+    after: Sizes,
+}
+
+/// The sizes of a family.
+#[derive(Serialize, Clone, Copy, Eq, PartialEq)]
+pub(super) struct Sizes {
+    files: u64,
+    file_bytes: u64,
+    file_cells: u64,
+    memstore_cells: u64,
+}
+
+impl Sizes {
+    pub(super) const fn of(family: &FamilyStats) -> Self {
+        let FamilyStats { files, file_bytes, file_cells, memstore_cells, .. } = *family;
+        Self { files, file_bytes, file_cells, memstore_cells }
+    }
+
+    pub(super) fn write_text(self, out: &mut dyn Write) -> io::Result<()> {
+        let (files, cells) =
+            (show_number(self.files, "file"), show_number(self.file_cells, "cell"));
+        write!(out, "{files}, {}, {cells} in files", show_size(self.file_bytes))?;
+        match self.memstore_cells {
+            0 => Ok(()),
+            cells => write!(out, ", {} in memstores", show_count(cells)),
+        }
+    }
+}
+
+impl ChangeReport {
+    /// Compares the sizes of the families with `before`; `nothing` is the text if none has changed.
+    pub(super) fn new(
+        store: &Store,
+        before: &[FamilyStats],
+        nothing: &'static str,
+        watch: &Watch,
+    ) -> Self {
+        let after = store.stats();
+        for FamilyStats { name, filters_omitted, filter_omission, .. } in &after.families {
+            if let Some(why) = filter_omission {
+                let files = show_number(*filters_omitted, "file");
+                print_message(format!("{name}: {files} without the row filter: {why}"));
+            }
+        }
+        let changes = before.iter().filter_map(|before| {
+            let after = after.families.iter().find(|after| after.name == before.name)?;
+            let (family, before, after) =
+                (before.name.clone(), Sizes::of(before), Sizes::of(after));
+            (before != after).then_some(FamilyChange { family, before, after })
+        });
+        let (families, sequence_id) = (changes.collect(), after.sequence_id);
+        Self { schema: 1, families, sequence_id, seconds: watch.seconds(), nothing }
+    }
+}
+
+impl Report for ChangeReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.families.is_empty() {
+            return writeln!(out, "{}", self.nothing);
+        }
+        for FamilyChange { family, before, after } in &self.families {
+            writeln!(
+                out,
+                "{family}: files {} → {}, {} → {}, cells in files {} → {}, in memstores {} → {}",
+                show_count(before.files),
+                show_count(after.files),
+                show_size(before.file_bytes),
+                show_size(after.file_bytes),
+                show_count(before.file_cells),
+                show_count(after.file_cells),
+                show_count(before.memstore_cells),
+                show_count(after.memstore_cells),
+            )?;
+        }
+        writeln!(out, "{:.3} s", self.seconds)
+    }
+}

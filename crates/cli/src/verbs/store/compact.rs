@@ -1,0 +1,70 @@
+//! `hfile store compact`: merges store files.
+
+use store::{CompactionPhase, Store};
+
+use super::change_report::{ChangeReport, Watch};
+use super::directory::Directory;
+use crate::failure::Answer;
+use crate::text::output::ReportFormat;
+use crate::text::progress::Progress;
+
+/// Flush, then merge the store files that the compaction policy selects, or all with --major.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store compact DIR
+  hfile store compact DIR f --major
+
+Only a major compaction drops delete markers and the cells they hide.
+Exit status: 0 done, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
+pub(super) struct Compact {
+    #[command(flatten)]
+    directory: Directory,
+    /// Column family [default: all]
+    #[arg(value_name = "FAMILY")]
+    family: Option<String>,
+    /// Merge all files of a family into one
+    #[arg(long)]
+    major: bool,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl Compact {
+    /// Compacts.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let watch = Watch::start();
+        let store = self.directory.open()?;
+        let families = Directory::families(&store, self.family.as_deref())?;
+        let before = store.stats().families;
+        // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
+        let flushing = Progress::waiting("flushing");
+        store.flush()?;
+        drop(flushing);
+        for family in &families {
+            compact(&store, family, self.major)?;
+        }
+        let report = ChangeReport::new(&store, &before, "nothing to compact", &watch);
+        self.report_format.print(&report)?;
+        Ok(Answer::Positive)
+    }
+}
+
+/// Compacts a family and shows the progress of each phase.
+fn compact(store: &Store, family: &str, is_major: bool) -> store::Result<()> {
+    let mut shown: Option<(CompactionPhase, Progress)> = None;
+    store.compact_with(family, is_major, |report| {
+        if shown.as_ref().is_none_or(|(phase, _)| *phase != report.phase) {
+            let name = match report.phase {
+                CompactionPhase::Check => "checking",
+                _ => "merging",
+            };
+            shown = None; // Removes the last bar before the next is drawn.
+            let progress = Progress::bytes(format!("{name} files of {family}"), report.total);
+            shown = Some((report.phase, progress));
+        }
+        if let Some((_, progress)) = &shown {
+            progress.set(report.done);
+        }
+    })
+}

@@ -1,0 +1,76 @@
+//! `hfile store describe`: the settings of families under HBase's names.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use store::FamilyStats;
+
+use super::change_report::Sizes;
+use super::directory::Directory;
+use super::family_settings::DescribedFamily;
+use crate::failure::Answer;
+use crate::text::output::{Report, ReportFormat};
+
+/// Show the settings of column families under HBase's names, and their sizes.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store describe DIR
+  hfile store describe DIR f --json | jq '.families[0].settings.VERSIONS'
+
+TTL is in seconds. ROW_FILTER, which HBase does not have, is the row filter that --filter of hfile store create
+sets. KEY_VALUE marks a family of keys and values.
+Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
+pub(super) struct Describe {
+    #[command(flatten)]
+    directory: Directory,
+    /// Column family [default: all]
+    #[arg(value_name = "FAMILY")]
+    family: Option<String>,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl Describe {
+    /// Opens the store read-only and prints the report.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let store = self.directory.open_read_only()?;
+        let wanted = Directory::families(&store, self.family.as_deref())?;
+        let stats = store.stats().families;
+        let families = store.families().into_iter().filter(|(family, _)| wanted.contains(family));
+        let sizes_of = |name: &str| stats.iter().find(|it: &&FamilyStats| it.name == name);
+        let families = families.filter_map(|(family, settings)| {
+            let sizes = Sizes::of(sizes_of(&family)?);
+            Some(FamilyReport { described: DescribedFamily { family, settings }, sizes })
+        });
+        self.report_format.print(&DescribeReport { schema: 1, families: families.collect() })?;
+        Ok(Answer::Positive)
+    }
+}
+
+#[derive(Serialize)]
+struct DescribeReport {
+    schema: u32,
+    families: Vec<FamilyReport>,
+}
+
+#[derive(Serialize)]
+struct FamilyReport {
+    #[serde(flatten)]
+    described: DescribedFamily,
+    #[serde(flatten)]
+    sizes: Sizes,
+}
+
+impl Report for DescribeReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        for FamilyReport { described: DescribedFamily { family, settings }, sizes } in
+            &self.families
+        {
+            write!(out, "{{NAME => '{family}', {settings}}}\n  ")?;
+            sizes.write_text(out)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}

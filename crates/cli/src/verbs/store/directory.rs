@@ -1,0 +1,66 @@
+//! The arguments that all verbs share: the store directory and the clock.
+
+use std::path::PathBuf;
+
+use sstable::Timestamp;
+use store::{Clock, Store, StoreOptions};
+
+use crate::text::help::ADVANCED;
+use crate::text::printable::as_line;
+use crate::text::stderr::print_message_lines;
+
+/// The arguments that all verbs share: the store directory and the clock.
+#[derive(clap::Args)]
+pub(super) struct Directory {
+    /// Store directory
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(super) directory: PathBuf,
+    /// Use this time for TTL and new cells, in milliseconds since 1970 [default: the system clock]
+    #[arg(long, value_name = "MILLIS", help_heading = ADVANCED, hide_short_help = true)]
+    pub(super) now: Option<i64>,
+}
+
+impl Directory {
+    /// Opens an existing store without automatic compaction.
+    ///
+    /// A command ends before a compaction would pay off.
+    pub(super) fn open(&self) -> store::Result<Store> {
+        Store::open(&self.directory, self.options().create(false))
+    }
+
+    pub(super) fn open_read_only(&self) -> store::Result<Store> {
+        Store::open_read_only(&self.directory, self.options())
+    }
+
+    /// Returns the names of the families to read: `wanted`, which must exist, or all.
+    pub(super) fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
+        match wanted {
+            Some(wanted) if store.family(wanted).is_none() => {
+                Err(transfer::Error::unknown_family(store, wanted).into())
+            }
+            Some(wanted) => Ok(vec![wanted.to_owned()]),
+            None => Ok(store.families().into_iter().map(|(family, _)| family).collect()),
+        }
+    }
+
+    pub(super) fn options(&self) -> StoreOptions {
+        let options = StoreOptions::default().auto_compaction(false);
+        match self.now {
+            Some(millis) => options.clock(Clock::fixed(Timestamp::new(millis))),
+            None => options,
+        }
+    }
+}
+
+/// Prints to stderr which filters could not be used.
+///
+/// The results are correct without them: the read searched more files.
+pub(super) fn warn_about_filters(store: &Store) {
+    for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
+        let what = as_line(&what).into_owned();
+        print_message_lines(&format!(
+            "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: {what}\n\
+             next: hfile store compact DIR {family} --major rewrites the family"
+        ));
+    }
+}

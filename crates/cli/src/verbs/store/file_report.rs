@@ -1,0 +1,156 @@
+//! The report of one file of a store, printed by `verify` and `salvage`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::Serialize;
+use sstable::BlockType;
+use store::{Part, PartKind, Step};
+
+use crate::text::lost_rows::LostRowsReport;
+use crate::text::output::{Report, ReportFormat, STDOUT};
+use crate::text::printable::as_line;
+use crate::text::progress::Progress;
+use crate::text::size_text::show_number;
+
+/// Shows the progress within the current file, and prints the report of each completed file.
+pub(super) struct Reporter {
+    report_format: ReportFormat,
+    /// The file that is being read, and its progress.
+    progress: Option<(PathBuf, Progress)>,
+    /// The first error of printing a report; later reports are not printed.
+    failure: anyhow::Result<()>,
+}
+
+impl Reporter {
+    pub(super) const fn new(report_format: ReportFormat) -> Self {
+        Self { report_format, progress: None, failure: Ok(()) }
+    }
+
+    pub(super) fn take(&mut self, step: &Step<'_>) {
+        match step {
+            Step::Reads { path, done, len } => {
+                if self.progress.as_ref().is_none_or(|(known, _)| known != path) {
+                    let progress = Progress::bytes(path.display().to_string(), *len);
+                    self.progress = Some((path.to_path_buf(), progress));
+                }
+                if let Some((_, progress)) = &self.progress {
+                    progress.set(*done);
+                }
+            }
+            Step::Done(part) => {
+                self.progress = None;
+                if self.failure.is_ok() {
+                    self.failure = self.report_format.print(&PartReport::new(part));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the first error of printing a report.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.failure.context(STDOUT)
+    }
+}
+
+/// The report of one file of the store, as text or JSON.
+#[derive(Serialize)]
+struct PartReport {
+    schema: u32,
+    file: String,
+    part: &'static str,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<u64>,
+    cells: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    totals_checked: Option<bool>,
+    errors: Vec<Finding>,
+    notes: Vec<String>,
+}
+
+/// A problem that was found in the file.
+#[derive(Serialize)]
+struct Finding {
+    offset: u64,
+    bytes: Option<u64>,
+    block: Option<&'static str>,
+    what: String,
+    /// For a data block that cannot be read.
+    #[serde(flatten)]
+    rows: Option<LostRowsReport>,
+}
+
+impl PartReport {
+    fn new(part: &Part) -> Self {
+        let (mut blocks, mut records, mut totals_checked) = (None, None, None);
+        let kind = match part.kind {
+            PartKind::Manifest => "manifest",
+            PartKind::LogSegment { records: found } => {
+                records = Some(found);
+                "log-segment"
+            }
+            PartKind::StoreFile { blocks: found, totals_checked: checked } => {
+                (blocks, totals_checked) = (Some(found), Some(checked));
+                "store-file"
+            }
+            _ => "left-over",
+        };
+        let finding = |problem: &store::Problem| Finding {
+            offset: problem.at,
+            bytes: problem.len,
+            block: problem.block.map(BlockType::name),
+            what: problem.what.clone(),
+            rows: problem.rows.as_ref().map(LostRowsReport::from),
+        };
+        Self {
+            schema: 1,
+            file: part.path.display().to_string(),
+            part: kind,
+            ok: part.is_sound(),
+            blocks,
+            records,
+            cells: part.cells,
+            totals_checked,
+            errors: part.problems.iter().map(finding).collect(),
+            notes: part.notes.clone(),
+        }
+    }
+}
+
+impl Report for PartReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let verdict = match (self.ok, self.part) {
+            (false, _) => "DAMAGED",
+            (true, "left-over") => "left over",
+            (true, _) => "sound",
+        };
+        write!(out, "{}: {verdict}", as_line(&self.file))?;
+        for (count, what) in [(self.blocks, "block"), (self.records, "record")] {
+            if let Some(count) = count {
+                write!(out, ", {}, {}", show_number(count, what), show_number(self.cells, "cell"))?;
+            }
+        }
+        writeln!(out)?;
+        for Finding { offset, bytes, block, what, rows } in &self.errors {
+            let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
+            let bytes = bytes.map(|len| format!(", {}", show_number(len, "byte")));
+            writeln!(out, "  {block}at {offset:#x}{}: {what}", bytes.unwrap_or_default())?;
+            if let Some(rows) = rows {
+                writeln!(out, "    {}", rows.text())?;
+            }
+        }
+        for note in &self.notes {
+            writeln!(out, "  {note}")?;
+        }
+        if self.totals_checked == Some(false) {
+            let why = "parts of the file cannot be read";
+            writeln!(out, "  totals not checked: {why}")?;
+        }
+        Ok(())
+    }
+}

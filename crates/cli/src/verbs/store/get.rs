@@ -1,0 +1,82 @@
+//! `hfile store get`: prints the cells of rows that deletes, versions and TTL leave visible.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use transfer::CellsOutput;
+
+use super::directory::{Directory, warn_about_filters};
+use super::versions::Versions;
+use crate::arguments::format_options::FormatOptions;
+use crate::arguments::key_text::KeyText;
+use crate::failure::Answer;
+use crate::text::output::{STDOUT, stdout};
+use crate::text::stderr::print_message;
+
+/// Print the visible cells of one or more rows.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store get DIR row1
+  hfile store get DIR 'row\\x00' --versions 3 --format cells
+  hfile store get DIR row1 row2 row3
+  hfile store get DIR --from rows.txt
+
+Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
+Rows without a visible cell are named on stderr.
+Exit status: 0 all rows found, 1 a row is absent, or the store is damaged, 2 wrong usage, 3 could not read.")]
+pub(super) struct Get {
+    #[command(flatten)]
+    directory: Directory,
+    /// Row keys: text with \xNN, or hex:…
+    #[arg(value_name = "ROW", required_unless_present = "from")]
+    rows: Vec<KeyText>,
+    /// Read more row keys from this file, one per line; - is stdin
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    versions: Versions,
+    #[command(flatten)]
+    format: FormatOptions,
+}
+
+impl Get {
+    /// Prints the cells. The answer is negative if a row was not found.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        // Reports invalid options before the store is opened.
+        self.versions.time_range()?;
+        let store = self.directory.open_read_only()?;
+        let mut rows = self.rows;
+        if let Some(path) = &self.from {
+            rows.extend(read_rows(path)?);
+        }
+        let gets = rows.iter().map(|row| self.versions.get(row)).collect::<Result<Vec<_>, _>>()?;
+        let cells_of_rows = store.multi_get(&gets)?;
+        let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
+        for cell in cells_of_rows.iter().flatten() {
+            output.write(&cell.as_ref()).context(STDOUT)?;
+        }
+        output.finish().context(STDOUT)?;
+        warn_about_filters(&store);
+        let found = rows.iter().zip(&cells_of_rows);
+        let missing: Vec<_> = found.filter(|(_, it)| it.is_empty()).map(|(row, _)| row).collect();
+        for row in &missing {
+            print_message(format_args!("hfile: row not found: {row}"));
+        }
+        Ok(Answer::from_bool(missing.is_empty()))
+    }
+}
+
+/// Reads row keys from a file, one per line; skips empty lines.
+fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
+    let mut rows = Vec::new();
+    for (line, number) in transfer::open_keys(path)?.lines().zip(1_u64..) {
+        let name = || transfer::display_name(path);
+        let line = line.with_context(|| format!("{}: cannot read line {number}", name()))?;
+        if !line.is_empty() {
+            rows.push(line.parse()?);
+        }
+    }
+    Ok(rows)
+}

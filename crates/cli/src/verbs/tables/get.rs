@@ -1,0 +1,77 @@
+//! `hfile snapshot get` and `hfile table get`: print the cells of rows.
+
+use anyhow::Context;
+use hbase_files::{Table, TableScan, UnflushedCells};
+use transfer::CellsOutput;
+
+use super::place::Place;
+use super::scan::print_cells;
+use crate::arguments::cell_options::CellOptions;
+use crate::arguments::format_options::FormatOptions;
+use crate::arguments::key_text::KeyText;
+use crate::failure::Answer;
+use crate::text::output::{STDOUT, stdout};
+use crate::text::stderr::print_message;
+use crate::text::warnings::{print_missing, print_old_log_cells, print_torn_logs, print_warnings};
+
+// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+#[derive(clap::Args)]
+pub(super) struct Get<P: Place> {
+    #[command(flatten)]
+    place: P,
+    /// Row keys: text with \xNN, or hex:…
+    #[arg(value_name = "ROW", required = true)]
+    rows: Vec<KeyText>,
+    #[command(flatten)]
+    cells: CellOptions,
+    #[command(flatten)]
+    format: FormatOptions,
+}
+
+impl<P: Place> Get<P> {
+    /// Prints the cells. The answer is negative if a row was not found, or if cells are missing.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let open = self.place.open()?;
+        let mut scan = open.scan(&self.cells)?;
+        let table = open.table;
+        if scan.with_logs {
+            let cells = self.read_logs(&table, &scan)?;
+            print_torn_logs(cells.torn_logs());
+            print_warnings(cells.warnings());
+            scan = scan.unflushed(cells);
+        }
+        let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
+        let mut answer = Answer::Positive;
+        for row in &self.rows {
+            let cells = table.scan(&scan.clone().row(row.as_bytes()));
+            let mut cells = cells.map_err(transfer::Error::Table)?;
+            let printed = print_cells(&mut cells, &mut output, u64::MAX, None);
+            // Cells must be printed before a message about the row.
+            output.flush().context(STDOUT)?;
+            let found = printed?;
+            let missing = cells.missing();
+            print_missing(&missing);
+            print_old_log_cells(cells.old_log_cells());
+            self.cells.explain(cells.trace());
+            if found == 0 {
+                let place = if missing.is_empty() { "" } else { " in what can be read" };
+                print_message(format_args!("hfile: row not found{place}: {row}"));
+            }
+            answer = answer.and(Answer::from_bool(found > 0 && missing.is_empty()));
+        }
+        output.finish().context(STDOUT)?;
+        Ok(answer)
+    }
+
+    /// Reads the logs once for all rows.
+    fn read_logs(&self, table: &Table, scan: &TableScan) -> anyhow::Result<UnflushedCells> {
+        let mut scan = scan.clone();
+        // In the order of hbase:meta, the least and the greatest row are others.
+        if !table.name.is_meta() {
+            let rows = || self.rows.iter().map(KeyText::as_bytes);
+            let last = rows().max().unwrap_or_default();
+            scan = scan.start(rows().min().unwrap_or_default()).stop([last, b"\0"].concat());
+        }
+        Ok(table.read_logs(&scan).map_err(transfer::Error::Table)?)
+    }
+}

@@ -1,0 +1,230 @@
+//! `hfile snapshot ls` and `hfile table ls`: list what is in a root directory.
+
+use std::io::Write;
+
+use anyhow::Context;
+use hbase_files::{RootDirectory, SnapshotDescription, Table};
+use serde::Serialize;
+use sstable::Timestamp;
+use store::Clock;
+
+use super::contents::{FileCounts, regions_by_text};
+use super::place::Root;
+use crate::failure::Answer;
+use crate::inputs::Outcomes;
+use crate::text::output::{STDOUT, stdout, write_table};
+use crate::text::size_text::{show_count, show_number, show_size};
+use crate::text::stderr::print_message;
+use crate::text::times::date;
+
+#[derive(clap::Args)]
+pub(super) struct ListSnapshots {
+    #[command(flatten)]
+    root: Root,
+    /// Print JSON, one object per snapshot
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct ListTables {
+    #[command(flatten)]
+    root: Root,
+    /// Print JSON, one object per table
+    #[arg(long)]
+    json: bool,
+}
+
+/// A snapshot of the list.
+#[derive(Serialize)]
+struct SnapshotLine {
+    schema: u32,
+    snapshot: String,
+    #[serde(flatten)]
+    description: DescriptionReport,
+}
+
+/// The description of a snapshot, as `ls` and `info` report it.
+#[derive(Serialize)]
+pub(super) struct DescriptionReport {
+    table: String,
+    creation_time: i64,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    version: i32,
+    owner: Option<String>,
+    /// In seconds.
+    ttl: Option<u64>,
+    expired: bool,
+}
+
+impl DescriptionReport {
+    pub(super) fn new(description: &SnapshotDescription, now: Timestamp) -> Self {
+        Self {
+            table: description.table.to_string(),
+            creation_time: description.creation_time.get(),
+            kind: description.kind.name(),
+            version: description.version,
+            owner: description.owner.clone(),
+            ttl: description.ttl.map(|ttl| ttl.as_secs()),
+            expired: description.expired(now),
+        }
+    }
+
+    /// Returns the TTL as text for people.
+    pub(super) fn ttl_text(&self) -> String {
+        match self.ttl {
+            None => "none".to_owned(),
+            Some(ttl) if self.expired => format!("{}, expired", show_number(ttl, "second")),
+            Some(ttl) => show_number(ttl, "second"),
+        }
+    }
+
+    /// Returns the lines of `info`.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let Self { table, creation_time, kind, version, owner, .. } = self;
+        vec![
+            ("table", table.clone()),
+            ("created", date(*creation_time)),
+            ("type", (*kind).to_owned()),
+            ("layout", format!("version {version}")),
+            ("owner", owner.clone().unwrap_or_else(|| "not recorded".to_owned())),
+            ("TTL", self.ttl_text()),
+        ]
+    }
+}
+
+impl ListSnapshots {
+    /// Prints the list. The answer is negative if a description is damaged.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let list = self.root.open()?.snapshots()?;
+        let now = Clock::system().now();
+        let lines: Vec<SnapshotLine> = list
+            .snapshots
+            .iter()
+            .map(|description| SnapshotLine {
+                schema: 1,
+                snapshot: description.name.clone(),
+                description: DescriptionReport::new(description, now),
+            })
+            .collect();
+        let row = |line: &SnapshotLine| {
+            let of = &line.description;
+            let created = date(of.creation_time);
+            vec![
+                line.snapshot.clone(),
+                of.table.clone(),
+                created,
+                of.kind.to_owned(),
+                of.ttl_text(),
+            ]
+        };
+        let heading = ["snapshot", "table", "created", "type", "TTL"];
+        print_lines(&lines, self.json, &heading, row)?;
+        let mut outcomes = Outcomes::default();
+        let count = list.snapshots.len() + list.problems.len();
+        for problem in list.problems {
+            outcomes.record(Err(problem.into()))?;
+        }
+        if !list.unfinished.is_empty() {
+            let names = list.unfinished.join(", ");
+            let what = show_number(list.unfinished.len() as u64, "snapshot");
+            print_message(format_args!("hfile: {what} not finished, not listed: {names}"));
+        }
+        outcomes.conclude(count)
+    }
+}
+
+/// A table of the list.
+#[derive(Serialize)]
+struct TableLine {
+    schema: u32,
+    table: String,
+    families: Vec<String>,
+    regions: usize,
+    left_out: usize,
+    regions_by: &'static str,
+    #[serde(flatten)]
+    files: FileCounts,
+    logs: usize,
+    problems: usize,
+}
+
+impl TableLine {
+    fn new(table: &Table) -> Self {
+        let families = table.schema.families.iter();
+        Self {
+            schema: 1,
+            table: table.name.to_string(),
+            families: families.map(|family| sstable::escape(&family.name).to_string()).collect(),
+            regions: table.regions.len(),
+            left_out: table.left_out.len(),
+            regions_by: regions_by_text(table.regions_by),
+            files: FileCounts::of(table, table.regions.iter().chain(&table.mob)),
+            logs: table.logs.len(),
+            problems: table.problems.len(),
+        }
+    }
+}
+
+impl ListTables {
+    /// Prints the list. The answer is negative if a table is damaged.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let root = self.root.open()?;
+        let names = root.tables()?;
+        let mut outcomes = Outcomes::default();
+        let mut lines = Vec::new();
+        for name in &names {
+            let mut read = |root: &RootDirectory| {
+                let table = root.table(name)?;
+                lines.push(TableLine::new(&table));
+                Ok(Answer::from_bool(table.problems.is_empty()))
+            };
+            outcomes.record(read(&root))?;
+        }
+        if names.is_empty() {
+            let snapshots = match root.snapshot_names()?.len() as u64 {
+                0 => String::new(),
+                count => {
+                    let snapshots = show_number(count, "snapshot");
+                    format!("; it has {snapshots}, see hfile snapshot ls --root {}", self.root)
+                }
+            };
+            print_message(format_args!("hfile: {}: no tables{snapshots}", self.root));
+            return Ok(Answer::Positive);
+        }
+        let row = |line: &TableLine| {
+            vec![
+                line.table.clone(),
+                line.families.join(","),
+                show_count(line.regions as u64),
+                show_count(line.files.all()),
+                show_size(line.files.bytes),
+                if line.problems > 0 { "incomplete".to_owned() } else { String::new() },
+            ]
+        };
+        let heading = ["table", "families", "regions", "files", "size", ""];
+        print_lines(&lines, self.json, &heading, row)?;
+        outcomes.conclude(names.len())
+    }
+}
+
+/// Prints the lines of a list: as a table, or one JSON object each.
+fn print_lines<L: Serialize>(
+    lines: &[L],
+    json: bool,
+    heading: &[&str],
+    row: impl Fn(&L) -> Vec<String>,
+) -> anyhow::Result<()> {
+    let mut out = stdout();
+    if json {
+        for line in lines {
+            let line = serde_json::to_string(line)?;
+            writeln!(out, "{line}").context(STDOUT)?;
+        }
+    } else {
+        let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
+        write_table(&mut out, heading, &rows).context(STDOUT)?;
+    }
+    out.flush().context(STDOUT)
+}

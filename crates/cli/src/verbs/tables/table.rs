@@ -1,0 +1,127 @@
+//! `hfile table`: reads the tables of a root directory.
+
+use clap::Subcommand;
+
+use super::export::Export;
+use super::get::Get;
+use super::info::TableInfo;
+use super::list::ListTables;
+use super::place::TablePlace;
+use super::scan::Scan;
+use super::verify::VerifyTable;
+use crate::arguments::reading_options::WithReadingOptions;
+use crate::failure::Answer;
+
+/// Read tables of a live or abandoned root directory of HBase, without HBase.
+#[derive(clap::Args)]
+#[command(disable_help_subcommand = true)]
+#[command(after_help = "\
+Examples:
+  hfile table ls --root hbase
+  hfile table verify --root hbase users
+  hfile table scan --root hbase users --limit 10
+  hfile table scan --root hbase users --with-wal
+  hfile table get --root hbase ns1:users user1
+
+The root directory is a copy on this machine: hdfs dfs -get /hbase DIR. The files of a running cluster change
+while they are copied; a snapshot does not.")]
+pub(crate) struct TableVerbs {
+    #[command(subcommand)]
+    verb: TableVerb,
+}
+
+#[derive(Subcommand)]
+enum TableVerb {
+    /// List the tables of a root directory
+    #[command(after_help = "\
+Examples:
+  hfile table ls --root hbase
+  hfile table ls --root hbase --json | jq -r .table
+
+Continues after a table that cannot be read.
+Exit status: 0 all listed, 1 a table is damaged, 2 wrong usage, 3 could not read.")]
+    Ls(ListTables),
+    /// Show the schema, regions and files of a table
+    #[command(after_help = "\
+Examples:
+  hfile table info --root hbase users
+  hfile table info --root hbase ns1:users --json | jq -r '.left_out[] | [.region, .reason] | @tsv'
+
+Which regions count is read from hbase:meta of the same root directory. Without it, or if it does not fit the
+directories, newer regions replace those whose key range they cover.
+Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
+    Info(TableInfo),
+    /// Check that each file of a table is there, complete and sound, and that the regions have all rows
+    #[command(after_help = "\
+Examples:
+  hfile table verify --root hbase users
+  hfile table verify --root hbase users --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
+
+Checks each HFile as hfile verify does, that its rows are in its region, and that the regions have neither gaps
+nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
+have in the region, unless single data blocks are damaged. Without a store file tracker, reports a removed
+file if a log, a link, a reference or a cell names it: the cells of a MOB family name the MOB files that have
+their values. Does not check the logs themselves: see hfile wal verify.
+Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
+    Verify(WithReadingOptions<VerifyTable>),
+    /// Print the cells of a table in the order of their rows, as HBase shows them
+    #[command(after_help = "\
+Examples:
+  hfile table scan --root hbase users --prefix user1. --columns f:name,f:mail
+  hfile table scan --root hbase users --with-wal --format cells > cells.ndjson
+  hfile table scan --root hbase ns1:users --raw --skip-damaged
+
+Shows all versions that the families keep, without deleted and expired cells. Values of MOB cells are read from
+their files. With --skip-damaged, deleted cells and old versions can reappear where cells are missing.
+
+--with-wal replays the logs of servers that did not stop cleanly: for each region and family, the entries whose
+sequence ids are greater than those of all its files. Entries that a restored snapshot took back are left out
+with a warning, although HBase would replay them. A log that was cut off within an entry is read up to that
+entry, as by HBase, and named on stderr. With --skip-damaged, a log without dictionaries is also read after
+damage, from the next sound entries on.
+Exit status: 0 all printed, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
+missing or could not be read.")]
+    Scan(WithReadingOptions<Scan<TablePlace>>),
+    /// Print the cells of one or more rows of a table
+    #[command(after_help = "\
+Examples:
+  hfile table get --root hbase users user1
+  hfile table get --root hbase users 'user\\x00' --columns f:name --with-wal --explain
+
+Opens the files of the row's region, and reads data blocks only of those whose key range, filter and time range
+allow the row. Rows without a cell are named on stderr.
+Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
+could not be read.")]
+    Get(WithReadingOptions<Get<TablePlace>>),
+    /// Write the cells of a table to Parquet, Arrow, CSV, JSON or HFiles, region by region
+    #[command(after_help = "\
+Examples:
+  hfile table export --root hbase users --to parquet --output out
+  hfile table export --root hbase users --to parquet --output out --pivot --row-type string \\
+      --type info:name=string --type info:age=int64
+  hfile table export --root hbase users --to csv --output out --prefix user1. --max-file-size 1GiB
+  hfile table export --root hbase users --to hfiles --output out --threads 4
+
+Writes at least one file for each region that has cells. A file appears when it is complete; manifest.json lists
+the files of each complete region, with their rows. A second run with the same options skips these regions, also
+after a crash. Parquet and Arrow need a build with --features parquet. HFiles have no sequence ids and, without
+--raw, no delete markers: a bulk load gives their cells a sequence id above those of the cells that the table
+has. hfile table scan --help says which cells --with-wal adds.
+Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
+missing, or could not be read or written.")]
+    Export(Box<WithReadingOptions<Export<TablePlace>>>),
+}
+
+impl TableVerbs {
+    /// Runs the verb.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        match self.verb {
+            TableVerb::Ls(verb) => verb.run(),
+            TableVerb::Info(verb) => verb.run(),
+            TableVerb::Verify(verb) => verb.applied().run(),
+            TableVerb::Scan(verb) => verb.applied().run(),
+            TableVerb::Get(verb) => verb.applied().run(),
+            TableVerb::Export(verb) => verb.applied().run(),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `hfile snapshot verify` and `hfile table verify`: check each file of a table.
+
+use std::io::{self, Write};
+
+use hbase_files::Table;
+use hbase_files::verify::{FileCheck, TableDamage};
+use serde::Serialize;
+use sstable::escape;
+
+use super::place::{SnapshotPlace, TableNamePlace};
+use crate::arguments::reading_options::limits;
+use crate::failure::Answer;
+use crate::inputs::Outcomes;
+use crate::inputs::in_parallel;
+use crate::text::lost_rows::LostRowsReport;
+use crate::text::output::{Report, ReportFormat};
+use crate::text::printable::as_line;
+use crate::text::progress::Progress;
+use crate::text::size_text::show_number;
+use crate::text::stderr::print_message;
+use crate::text::warnings::print_warnings;
+
+// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+#[derive(clap::Args)]
+pub(super) struct VerifySnapshot {
+    #[command(flatten)]
+    place: SnapshotPlace,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+#[derive(clap::Args)]
+pub(super) struct VerifyTable {
+    #[command(flatten)]
+    place: TableNamePlace,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl VerifySnapshot {
+    /// Checks the snapshot and prints a report.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let snapshot = self.place.open_snapshot()?;
+        let name = snapshot.description.name.clone();
+        check(&snapshot.table, Checked { snapshot: Some(name), table: None }, self.report_format)
+    }
+}
+
+impl VerifyTable {
+    /// Checks the table and prints a report.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let table = self.place.open_table()?;
+        let name = table.name.to_string();
+        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
+        let logs = table.logs.len() + recovered;
+        print_warnings(&table.log_warnings);
+        if logs > 0 {
+            let logs = show_number(logs as u64, "write-ahead log");
+            print_message(format_args!("hfile: {logs} not checked; see hfile wal verify"));
+        }
+        check(&table, Checked { snapshot: None, table: Some(name) }, self.report_format)
+    }
+}
+
+/// What was checked: one of the two.
+#[derive(Serialize)]
+struct Checked {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<String>,
+}
+
+fn check(table: &Table, checked: Checked, format: ReportFormat) -> anyhow::Result<Answer> {
+    let check = table.check();
+    let tree = &**table.tree();
+    let bytes = check.files.iter().map(|file| file.len(tree)).sum();
+    let progress = Progress::bytes("checking", bytes);
+    let mut outcomes = Outcomes::default();
+    let mut errors: Vec<Finding> = check.damages.iter().map(Finding::new).collect();
+    let mut unchecked = Vec::new();
+    in_parallel(
+        &check.files,
+        |file: &FileCheck| {
+            let (mut damages, mut shown) = (Vec::new(), 0);
+            let advance = |done: u64| {
+                // Other threads advance the same bar. A check may go back to an earlier offset.
+                progress.advance(done.saturating_sub(shown));
+                shown = shown.max(done);
+            };
+            let checked = file.run(tree, limits(), advance, &mut damages);
+            (damages, checked)
+        },
+        |file, (damages, checked)| {
+            errors.extend(damages.iter().map(Finding::new));
+            if checked.is_err() {
+                unchecked.push(file.path.clone());
+            }
+            outcomes.record(checked.map(|()| Answer::Positive).map_err(anyhow::Error::from))
+        },
+    )?;
+    drop(progress);
+    let (regions, files) = (table.regions.len(), check.files.len());
+    let report = TableReport::new(checked, regions, files, errors, unchecked);
+    let ok = report.ok;
+    format.print(&report)?;
+    Ok(outcomes.conclude(files)?.and(Answer::from_bool(ok)))
+}
+
+#[derive(Serialize)]
+struct TableReport {
+    schema: u32,
+    #[serde(flatten)]
+    checked: Checked,
+    ok: bool,
+    regions: usize,
+    /// HFiles; each is checked once, though several regions may have a half of it.
+    files: usize,
+    errors: Vec<Finding>,
+    /// The HFiles that could not be read to the end, of which stderr has the errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked: Vec<String>,
+}
+
+/// A damaged or missing part of the table.
+#[derive(Serialize)]
+struct Finding {
+    region: Option<String>,
+    family: Option<String>,
+    file: Option<String>,
+    what: String,
+    #[serde(flatten)]
+    rows: LostRowsReport,
+    /// The file or the region, for the report that people read.
+    #[serde(skip)]
+    place: String,
+}
+
+impl Finding {
+    fn new(damage: &TableDamage) -> Self {
+        Self {
+            region: damage.region.as_ref().map(ToString::to_string),
+            family: damage.family.as_ref().map(|family| escape(family).to_string()),
+            file: damage.file.clone(),
+            what: damage.what.clone(),
+            rows: LostRowsReport::from(&damage.rows),
+            place: damage.place(),
+        }
+    }
+}
+
+impl TableReport {
+    fn new(
+        checked: Checked,
+        regions: usize,
+        files: usize,
+        errors: Vec<Finding>,
+        unchecked: Vec<String>,
+    ) -> Self {
+        let ok = errors.is_empty() && unchecked.is_empty();
+        Self { schema: 1, checked, ok, regions, files, errors, unchecked }
+    }
+}
+
+impl Report for TableReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Checked { snapshot, table } = &self.checked;
+        let name = match (snapshot, table) {
+            (Some(name), _) => format!("snapshot {name}"),
+            (None, name) => format!("table {}", name.as_deref().unwrap_or_default()),
+        };
+        let verdict = match (self.ok, self.errors.is_empty()) {
+            (true, _) => "sound",
+            (false, true) => "NOT CHECKED COMPLETELY",
+            (false, false) => "DAMAGED",
+        };
+        let regions = show_number(self.regions as u64, "region");
+        let files = show_number(self.files as u64, "HFile");
+        writeln!(out, "{}: {verdict}, {regions}, {files}", as_line(&name))?;
+        for Finding { place, what, rows, .. } in &self.errors {
+            let what = as_line(what);
+            match &*as_line(place) {
+                "" => writeln!(out, "  {what}")?,
+                place => writeln!(out, "  {place}: {what}")?,
+            }
+            writeln!(out, "    {}", rows.text())?;
+        }
+        for file in &self.unchecked {
+            writeln!(out, "  {}: could not be read to its end", as_line(file))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_with_a_file_that_could_not_be_read_is_not_called_sound() {
+        let checked = Checked { snapshot: None, table: Some("t".to_owned()) };
+        let unchecked = vec!["default/t/r/f/file".to_owned()];
+        let report = TableReport::new(checked, 1, 2, Vec::new(), unchecked);
+        assert!(!report.ok);
+        let mut text = Vec::new();
+        report.write_text(&mut text).expect("memory");
+        let text = String::from_utf8(text).expect("UTF-8");
+        assert_eq!(
+            text,
+            "table t: NOT CHECKED COMPLETELY, 1 region, 2 HFiles\n  \
+             default/t/r/f/file: could not be read to its end\n"
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! A root directory of HBase: its tables and its snapshots.
+//!
+//! ```text
+//! ROOT/data/NAMESPACE/TABLE         tables
+//!     /.hbase-snapshot/NAME         snapshots
+//!     /archive/data/…               files that only snapshots and links use
+//!     /mobdir/data/…                MOB files
+//!     /WALs/SERVER/LOG              write-ahead logs of running servers, and of those that died
+//!     /oldWALs/LOG                  logs whose cells have all been flushed
+//! ```
+//!
+//! `WALs` and `oldWALs` can be in a root of their own. `ExportSnapshot` writes a directory that has only
+//! `.hbase-snapshot` and `archive`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::snapshot::DESCRIPTION_FILE;
+use crate::table::Table;
+use crate::table::root_paths::{list_if_there, table_in};
+use crate::table_reader::TableReader;
+use crate::table_reader::log_files::{LOGS, OLD_LOGS};
+use crate::tree::root_tree::RootTree;
+use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
+
+/// The directory of snapshots.
+const SNAPSHOTS: &str = ".hbase-snapshot";
+/// The directory of snapshots that are not finished.
+const UNFINISHED: &str = ".tmp";
+/// A root directory has at least one of these. `MasterData`, which is one too, has `data/master`.
+const PARTS: [&str; 7] = [
+    "data/default",
+    "data/hbase",
+    "data/master",
+    SNAPSHOTS,
+    "archive",
+    "hbase.version",
+    "hbase.id",
+];
+
+/// The directories of a root directory that have tables, snapshots and logs.
+const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, OLD_LOGS, UNFINISHED];
+
+/// A root directory of HBase, or a directory that `ExportSnapshot` wrote.
+///
+/// ```
+/// use std::path::Path;
+/// use std::sync::Arc;
+///
+/// use hbase_files::{LocalTree, RootDirectory};
+///
+/// # let path = Path::new("testdata");
+/// # if path.join("data").exists() {
+/// let root = RootDirectory::open(Arc::new(LocalTree), path)?;
+/// for name in root.tables()? {
+///     let table = root.table(&name)?;
+///     println!("{name}: {} regions", table.regions.len());
+/// }
+/// # }
+/// # Ok::<(), hbase_files::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RootDirectory {
+    tree: Arc<dyn FileTree>,
+    path: PathBuf,
+    /// The root of the write-ahead logs, if it is another one.
+    wal_root: Option<PathBuf>,
+}
+
+/// The snapshots of a root directory.
+#[derive(Debug, Default)]
+pub struct SnapshotList {
+    /// The snapshots, by ascending name.
+    pub snapshots: Vec<SnapshotDescription>,
+    /// The names of snapshots that were not finished, ascending.
+    pub unfinished: Vec<String>,
+    /// The snapshots whose description cannot be read.
+    pub problems: Vec<Error>,
+}
+
+impl RootDirectory {
+    /// Opens a root directory, which may be a symbolic link.
+    ///
+    /// Symbolic links below it that lead out of it are errors for who opens or lists them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if it is missing, or has none of the directories and files of a root;
+    /// [`Error::Io`] if it cannot be read.
+    pub fn open(tree: Arc<dyn FileTree>, path: &Path) -> Result<Self> {
+        if !is_root(&*tree, path)? {
+            let what = "is not a root directory of HBase: it has no .hbase-snapshot, archive, data/default or hbase.version";
+            let above = root_above(&*tree, path).map(|root| format!("; {} is one", root.display()));
+            let what = format!("{what}{}", above.unwrap_or_default());
+            return Err(Error::NotFound { path: path.to_owned(), what });
+        }
+        let path = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
+        Ok(Self { tree: Arc::new(RootTree::new(tree, path.clone())), path, wal_root: None })
+    }
+
+    /// Reads write-ahead logs and recovered edits from another root: the directory `hbase.wal.dir`.
+    /// Default: from the root directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if it has no directory `WALs`; [`Error::Io`] if it cannot be read.
+    pub fn with_wal_root(mut self, path: &Path) -> Result<Self> {
+        let logs = path.join(LOGS);
+        if self.tree.find(&logs).map_err(Error::io(&logs, "find it"))?.is_none() {
+            let what = format!("is not a directory of write-ahead logs of HBase: it has no {LOGS}");
+            return Err(Error::NotFound { path: path.to_owned(), what });
+        }
+        self.wal_root = Some(self.tree.absolute(path).map_err(Error::io(path, "resolve it"))?);
+        Ok(self)
+    }
+
+    /// Returns the tree of files, which refuses symbolic links out of the root.
+    pub fn tree(&self) -> &Arc<dyn FileTree> {
+        &self.tree
+    }
+
+    /// Returns the path, without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the names of the finished snapshots, ascending.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a directory cannot be listed.
+    pub fn snapshot_names(&self) -> Result<Vec<String>> {
+        self.names_in(&self.path.join(SNAPSHOTS))
+    }
+
+    /// Reads the descriptions of all snapshots.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a directory cannot be listed.
+    pub fn snapshots(&self) -> Result<SnapshotList> {
+        let directory = self.path.join(SNAPSHOTS);
+        let mut list = SnapshotList {
+            unfinished: self.names_in(&directory.join(UNFINISHED))?,
+            ..SnapshotList::default()
+        };
+        for name in self.names_in(&directory)? {
+            match SnapshotDescription::read(&*self.tree, &directory.join(name)) {
+                Ok(description) => list.snapshots.push(description),
+                Err(error) => list.problems.push(error),
+            }
+        }
+        Ok(list)
+    }
+
+    /// Reads a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if there is none of this name, [`Error::Damaged`] if its manifest is
+    /// damaged, [`Error::Missing`] if it has no manifest.
+    pub fn snapshot(&self, name: &str) -> Result<Snapshot> {
+        let names = self.snapshot_names()?;
+        let directory = self.path.join(SNAPSHOTS);
+        if !names.iter().any(|known| known == name) {
+            let what = format!("has no snapshot {name}; {}", list_text("snapshots", &names));
+            return Err(Error::NotFound { path: directory, what });
+        }
+        let directory = directory.join(name);
+        let snapshot = Snapshot::read(&self.tree, &self.path, &directory)?;
+        if snapshot.description.name != name {
+            let what = format!(
+                "damaged description of a snapshot: it is of {}",
+                snapshot.description.name
+            );
+            return Err(Error::damaged(&directory.join(DESCRIPTION_FILE), what));
+        }
+        Ok(snapshot)
+    }
+
+    /// Returns the names of the tables, ascending, HBase's own included.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a directory cannot be listed.
+    pub fn tables(&self) -> Result<Vec<TableName>> {
+        let data = self.path.join("data");
+        let mut tables = Vec::new();
+        for namespace in self.names_in(&data)? {
+            let items = self.list_named(&data.join(&namespace))?;
+            for table in directory_names(&items) {
+                let namespace = Some(&*namespace).filter(|name| *name != "default");
+                tables.extend(TableName::new(namespace, table));
+            }
+        }
+        tables.sort();
+        Ok(tables)
+    }
+
+    /// Reads a table of a running or abandoned root directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if there is no such table, [`Error::Missing`] or [`Error::Damaged`] if it
+    /// has no sound schema. Regions that cannot be read are in [`Table::problems`].
+    pub fn table(&self, name: &TableName) -> Result<Table> {
+        let directory = table_in(&self.path, "data", name);
+        let tree = &*self.tree;
+        if tree.find(&directory).map_err(Error::io(&directory, "find it"))?
+            != Some(ItemKind::Directory)
+        {
+            let names: Vec<String> = self.tables()?.iter().map(ToString::to_string).collect();
+            if names.contains(&name.to_string()) {
+                let what =
+                    format!("the directory of table {name}, to which a symbolic link leads,");
+                let path = directory.parent().unwrap_or(&directory).to_owned();
+                return Err(Error::Missing { path, what, looked: vec![directory] });
+            }
+            let what = format!("has no table {name}; {}", list_text("tables", &names));
+            return Err(Error::NotFound { path: self.path.join("data"), what });
+        }
+        let (root, wal_root) = (&*self.path, self.wal_root.as_deref());
+        TableReader { tree: &self.tree, root, wal_root }.read(name, directory)
+    }
+
+    /// Returns the names of the directories in a directory that are not hidden, ascending.
+    fn names_in(&self, directory: &Path) -> Result<Vec<String>> {
+        let items = list_if_there(&*self.tree, directory)?;
+        let mut names: Vec<String> = directory_names(&items).map(str::to_owned).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Lists a directory that must be there, because another one has its name.
+    fn list_named(&self, directory: &Path) -> Result<Vec<Item>> {
+        self.tree.list(directory).map_err(Error::io(directory, "list it"))
+    }
+}
+
+/// Returns whether a directory has a part of a root directory.
+fn is_root(tree: &dyn FileTree, path: &Path) -> Result<bool> {
+    for part in PARTS {
+        let part = path.join(part);
+        if tree.find(&part).map_err(Error::io(&part, "find it"))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the root directory that a path is in, such as that of `ROOT/data/default`.
+fn root_above(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
+    let path = tree.absolute(path).ok()?;
+    let is_top = |path: &&Path| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| TOPS.contains(&name))
+    };
+    let mut roots = path.ancestors().filter(is_top).filter_map(Path::parent);
+    roots.find(|root| is_root(tree, root).is_ok_and(|is_root| is_root)).map(Path::to_owned)
+}
+
+/// Returns the names of the directories among the entries of a directory that are not hidden.
+///
+/// A symbolic link that leads nowhere is among them: opening it fails, and says why.
+fn directory_names(items: &[Item]) -> impl Iterator<Item = &str> {
+    let directories = items.iter().filter(|item| !matches!(item.kind, ItemKind::File { .. }));
+    directories.filter_map(Item::name).filter(|name| !name.starts_with('.'))
+}
+
+/// Returns the names as the end of an error message, cut after some.
+fn list_text(what: &str, names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(|name| &**name).collect();
+    match names.len().checked_sub(SHOWN) {
+        _ if names.is_empty() => format!("it has no {what}"),
+        Some(more) if more > 0 => format!("{what}: {} and {more} more", shown.join(", ")),
+        _ => format!("{what}: {}", shown.join(", ")),
+    }
+}

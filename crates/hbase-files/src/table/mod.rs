@@ -1,0 +1,37 @@
+//! A table: its schema, its regions and their store files.
+//!
+//! | to find                                                   | file                                   |
+//! |-----------------------------------------------------------|----------------------------------------|
+//! | where the files of a table are in a root directory        | `root_paths.rs`                        |
+//! | the types of a table, its regions and families            | `regions.rs`                           |
+//! | what HBase writes of a table and of a region              | `schema.rs`, `region_info.rs`          |
+//! | a store file, its age, and the HFile that has its cells   | `store_file.rs`, `entry.rs`, `file_sequence.rs`, `location.rs` |
+//! | the cells of a store file                                 | `store_file_reader.rs`                 |
+//! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
+//! | whether an HFile belongs in its place                     | `fit.rs`                               |
+//! | what a problem concerns                                   | `problem_place.rs`                     |
+
+pub(crate) mod entry;
+mod file_sequence;
+pub(crate) mod fit;
+mod location;
+pub(crate) mod problem_place;
+pub(crate) mod region_info;
+mod regions;
+pub(crate) mod root_paths;
+pub(crate) mod schema;
+pub(crate) mod store_file;
+mod store_file_reader;
+pub(crate) mod tracker;
+pub(crate) mod tracker_setting;
+
+pub use self::entry::{Entry, EntryKind, identify};
+pub use self::file_sequence::FileSequence;
+pub use self::location::Location;
+pub use self::region_info::RegionInfo;
+pub(crate) use self::regions::locate_mob;
+pub use self::regions::{Family, LeftOut, LeftOutReason, Region, RegionsBy, Table};
+pub use self::schema::{FamilySchema, TableSchema};
+pub use self::store_file::StoreFile;
+pub use self::store_file_reader::{CellScanner, StoreFileReader};
+pub use self::tracker::{TrackedFile, TrackedFiles};

@@ -1,0 +1,187 @@
+//! Which store file tracker a family has, by the settings in the schema of its table.
+//!
+//! HBase merges the settings of the server, the table and the family; the last one counts:
+//!
+//! | order | setting                                                          |
+//! |------:|------------------------------------------------------------------|
+//! |     1 | the configuration of the server, which is not in the root directory |
+//! |     2 | the attributes of the table                                      |
+//! |     3 | the configuration of the table, which old versions write         |
+//! |     4 | the configuration of the family                                  |
+//! |     5 | the attributes of the family                                     |
+//!
+//! While a table migrates, HBase reads the list of the source, and writes both. HBase:
+//! `StoreUtils.createStoreConfiguration`, `StoreFileTrackerFactory`, `MigrationStoreFileTracker`.
+
+use std::path::Path;
+
+use crate::table::schema::TableSchema;
+use crate::table::tracker::{self, TrackedFiles};
+use crate::{Error, FileTree, Item, Result, StoreFileName, Warning};
+
+/// The setting that names the tracker.
+const TRACKER: &str = "hbase.store.file-tracker.impl";
+/// The setting that names the tracker that counts while a table migrates to another one.
+const SOURCE: &str = "hbase.store.file-tracker.migration.src.impl";
+/// The package of HBase's trackers, which may be named by their classes.
+const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.storefiletracker.";
+
+/// Returns the list of the files of a family that count; `None` if all of its directory do.
+///
+/// The schema says whether the family has a list. If it does not, a server-wide setting decides, which
+/// is not in the root directory; then a list counts if there is one, with a warning.
+///
+/// # Errors
+///
+/// As [`TrackedFiles::read`]; [`Error::Missing`] if the family must have a list, has files and no
+/// list; [`Error::Unsupported`] for a tracker that is none of HBase's.
+pub(crate) fn read_list(
+    tree: &dyn FileTree,
+    schema: &TableSchema,
+    family: &[u8],
+    directory: &Path,
+    items: &[Item],
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<TrackedFiles>> {
+    let unsupported = |what| Error::Unsupported { path: directory.to_owned(), what };
+    let setting = Tracker::of(schema, family).map_err(unsupported)?;
+    if setting == Some(Tracker::Directory) {
+        return Ok(None);
+    }
+    let tracked = TrackedFiles::read(tree, directory)?;
+    let is_store_file =
+        |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
+    if tracked.is_none() && setting == Some(Tracker::List) && items.iter().any(is_store_file) {
+        let looked = vec![directory.join(tracker::DIRECTORY)];
+        let what = "the list of the family's store file tracker".to_owned();
+        return Err(Error::Missing { path: directory.to_owned(), what, looked });
+    }
+    if let Some(tracked) = &tracked {
+        if setting.is_none() {
+            let what = "lists the files of the family, but the table does not set its store file tracker, so the configuration of HBase decides whether the list counts: it was read";
+            warnings.push(Warning::new(&tracked.path, what));
+        }
+        warnings.extend(tracked.warnings());
+    }
+    Ok(tracked)
+}
+
+/// A store file tracker: what decides which files of a family count.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Tracker {
+    /// All files in the directory.
+    Directory,
+    /// The files in the newest list in `.filelist`.
+    List,
+}
+
+impl Tracker {
+    /// Returns the tracker of a family; `None` if the schema does not set it.
+    ///
+    /// # Errors
+    ///
+    /// The tracker, if it is none of HBase's.
+    fn of(schema: &TableSchema, family: &[u8]) -> Result<Option<Self>, String> {
+        let Some(name) = setting(schema, family, TRACKER) else { return Ok(None) };
+        if !kind(&name, "MIGRATION", "MigrationStoreFileTracker") {
+            return Self::parse(&name).map(Some);
+        }
+        let source = setting(schema, family, SOURCE);
+        let source = source.ok_or("a migration of the store file tracker from an unnamed one")?;
+        Self::parse(&source).map(Some)
+    }
+
+    fn parse(name: &str) -> Result<Self, String> {
+        if kind(name, "DEFAULT", "DefaultStoreFileTracker") {
+            Ok(Self::Directory)
+        } else if kind(name, "FILE", "FileBasedStoreFileTracker") {
+            Ok(Self::List)
+        } else {
+            Err(format!("the store file tracker {name:?}"))
+        }
+    }
+}
+
+/// Returns whether a setting is the short name of a tracker, in any case, or its class.
+fn kind(setting: &str, name: &str, class: &str) -> bool {
+    setting.eq_ignore_ascii_case(name) || setting.strip_prefix(PACKAGE) == Some(class)
+}
+
+/// Returns the setting of a family that counts.
+fn setting(schema: &TableSchema, family: &[u8], name: &str) -> Option<String> {
+    let text = |value: &Vec<u8>| String::from_utf8_lossy(value).into_owned();
+    let family = schema.family(family);
+    let attribute = family.and_then(|family| family.attributes.get(name.as_bytes())).map(text);
+    attribute
+        .or_else(|| family?.configuration.get(name).cloned())
+        .or_else(|| schema.configuration.get(name).cloned())
+        .or_else(|| schema.attributes.get(name.as_bytes()).map(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::*;
+    use crate::message::types::{
+        BytesPair, FamilySchemaMessage, NameStringPair, TableNameMessage, TableSchemaMessage,
+    };
+
+    /// Settings: of the table, and of the family, each as attributes and as configuration.
+    type Settings<'s> = [&'s [(&'s str, &'s str)]; 4];
+
+    fn tracker(settings: Settings<'_>) -> Result<Option<Tracker>, String> {
+        let [table, table_configuration, family_configuration, family] = settings;
+        let attributes = |pairs: &[(&str, &str)]| {
+            let bytes = |text: &str| Some(text.as_bytes().to_vec());
+            let pair = |(name, value): &(&str, &str)| BytesPair {
+                first: bytes(name),
+                second: bytes(value),
+            };
+            pairs.iter().map(pair).collect()
+        };
+        let configuration = |pairs: &[(&str, &str)]| {
+            let pair = |(name, value): &(&str, &str)| NameStringPair {
+                name: Some((*name).to_owned()),
+                value: Some((*value).to_owned()),
+            };
+            pairs.iter().map(pair).collect()
+        };
+        let message = TableSchemaMessage {
+            table: Some(TableNameMessage { namespace: None, qualifier: Some(b"t".to_vec()) }),
+            attributes: attributes(table),
+            families: vec![FamilySchemaMessage {
+                name: Some(b"f".to_vec()),
+                attributes: attributes(family),
+                configuration: configuration(family_configuration),
+            }],
+            configuration: configuration(table_configuration),
+        };
+        let schema = TableSchema::parse(&message.encode_to_vec()).expect("a schema");
+        Tracker::of(&schema, b"f")
+    }
+
+    #[test]
+    fn the_attributes_of_the_family_count_before_all_other_settings() {
+        let (file, default) = (&[(TRACKER, "FILE")][..], &[(TRACKER, "default")][..]);
+        let (list, directory) = (Ok(Some(Tracker::List)), Ok(Some(Tracker::Directory)));
+        assert_eq!(tracker([&[]; 4]), Ok(None));
+        assert_eq!(tracker([file, &[], &[], &[]]), list);
+        assert_eq!(tracker([default, file, &[], &[]]), list);
+        assert_eq!(tracker([default, default, file, &[]]), list);
+        assert_eq!(tracker([default, default, default, file]), list);
+        assert_eq!(tracker([file, file, file, default]), directory);
+        let class = format!("{PACKAGE}FileBasedStoreFileTracker");
+        assert_eq!(tracker([&[(TRACKER, &*class)], &[], &[], &[]]), list);
+        assert!(tracker([&[(TRACKER, "com.example.Tracker")], &[], &[], &[]]).is_err());
+    }
+
+    #[test]
+    fn the_source_counts_while_a_table_migrates() {
+        let of = |source| tracker([&[(TRACKER, "migration")], &[(SOURCE, source)], &[], &[]]);
+        assert_eq!(of("FILE"), Ok(Some(Tracker::List)));
+        assert_eq!(of("DEFAULT"), Ok(Some(Tracker::Directory)));
+        assert!(of("MIGRATION").is_err(), "HBase refuses a migration of a migration");
+        assert!(tracker([&[(TRACKER, "MIGRATION")], &[], &[], &[]]).is_err());
+    }
+}

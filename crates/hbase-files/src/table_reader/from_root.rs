@@ -1,0 +1,199 @@
+//! Reads a table of a root directory, in the order of the page `docs/src/reference/root-directory.md`: schema,
+//! regions, store files, unflushed cells.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::error_line;
+
+use crate::table::root_paths::table_in;
+use crate::table::schema::{FamilySchema, TableSchema};
+use crate::table::{Region, RegionsBy, Table};
+use crate::table_reader::family_directories::check_family_directories;
+use crate::table_reader::found::Found;
+use crate::table_reader::log_files::LogFiles;
+use crate::table_reader::meta::MetaRegions;
+use crate::table_reader::recovered::RecoveredFiles;
+use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};
+use crate::table_reader::region_rules::TableRegions;
+use crate::{Error, FileTree, RegionInfo, RegionName, Result, TableName, Warning};
+
+/// The end of warnings about `hbase:meta`.
+const BY_KEY_RANGES: &str = "the key ranges of the directories decide which regions count";
+
+/// Reads tables of a root directory.
+pub(crate) struct TableReader<'r> {
+    pub(crate) tree: &'r Arc<dyn FileTree>,
+    /// The root directory.
+    pub(crate) root: &'r Path,
+    /// The root of the write-ahead logs, if it is another one.
+    pub(crate) wal_root: Option<&'r Path>,
+}
+
+/// Which regions of a table count.
+struct Decision {
+    regions_by: RegionsBy,
+    /// The regions that count by `hbase:meta`, and could not be read.
+    absent: Vec<RegionInfo>,
+}
+
+impl TableReader<'_> {
+    /// Reads the table in a directory.
+    pub(crate) fn read(&self, name: &TableName, directory: PathBuf) -> Result<Table> {
+        let mut found = Found::default();
+        let (schema, number) =
+            TableSchema::read_newest(&**self.tree, &directory, &mut found.warnings)?;
+        if schema.table != *name {
+            let what = format!("damaged description of a table: it is of table {}", schema.table);
+            return Err(Error::damaged(&directory.join(crate::table::schema::DIRECTORY), what));
+        }
+        let meta = self.meta_regions(name, &mut found);
+        let mut regions = self.regions(&schema, &directory, meta.as_ref(), &mut found)?;
+        let decision = self.decide(&directory, meta.as_ref(), &mut regions, &mut found);
+        let logs = LogFiles::find(&**self.tree, self.root, self.wal_root, name.is_meta())?;
+        let log_warnings = self.recover(name, &mut regions, logs.warnings, &mut found)?;
+        let is_altered = number > 1;
+        check_family_directories(
+            &**self.tree,
+            &directory,
+            is_altered,
+            &regions.regions,
+            &mut found,
+        );
+        let files = regions.regions.iter().flat_map(Region::files);
+        found.warnings.extend(files.filter_map(|file| file.archived_parent(&**self.tree)));
+        regions.check_key_ranges(&directory, &mut found.problems);
+        regions.mob = self.mob_region(&schema, &mut found);
+        Ok(Table {
+            name: name.clone(),
+            schema,
+            regions: regions.regions,
+            mob: regions.mob,
+            left_out: regions.left_out,
+            problems: found.problems.into_iter().map(Arc::new).collect(),
+            warnings: found.warnings,
+            log_warnings,
+            absent: decision.absent,
+            old_logs: Some(logs.old),
+            regions_by: decision.regions_by,
+            logs: logs.logs,
+            logs_missing: logs.missing,
+            path: directory,
+            root: self.root.to_owned(),
+            tree: Arc::clone(self.tree),
+        })
+    }
+
+    /// Reads the directories of regions.
+    fn regions(
+        &self,
+        schema: &TableSchema,
+        directory: &Path,
+        meta: Option<&MetaRegions>,
+        found: &mut Found,
+    ) -> Result<TableRegions> {
+        let (tree, root, kind) = (&**self.tree, self.root, DirectoryKind::Table);
+        let directories = RegionDirectories { tree, root, schema, kind, meta };
+        let regions = directories.read(directory, found)?;
+        Ok(TableRegions::by_marks(directory, schema, regions, &mut found.problems))
+    }
+
+    /// Adds the recovered edits and HFiles to the regions that count. Returns the warnings about logs.
+    fn recover(
+        &self,
+        name: &TableName,
+        regions: &mut TableRegions,
+        warnings: Vec<Warning>,
+        found: &mut Found,
+    ) -> Result<Vec<Warning>> {
+        let recovered = RecoveredFiles::new(&**self.tree, self.root, self.wal_root, name)?;
+        let mut of_logs = Found { problems: Vec::new(), warnings };
+        for region in &mut regions.regions {
+            recovered.add_to(region, &mut of_logs);
+        }
+        found.problems.append(&mut of_logs.problems);
+        // `meta_regions` has added the warnings that do not depend on the table.
+        of_logs.warnings.retain(|warning| !found.warnings.contains(warning));
+        Ok(of_logs.warnings)
+    }
+
+    /// Returns the region that stands for the MOB files of a table, if it has any.
+    fn mob_region(&self, schema: &TableSchema, found: &mut Found) -> Option<Region> {
+        if !schema.families.iter().any(FamilySchema::is_mob) {
+            return None;
+        }
+        let info = RegionInfo::of_mob_files(&schema.table);
+        let directory = table_in(self.root, "mobdir/data", &schema.table);
+        let directory = directory.join(info.encoded_name.as_str());
+        let kind = DirectoryKind::MobFiles;
+        let (tree, root) = (&**self.tree, self.root);
+        let directories = RegionDirectories { tree, root, schema, kind, meta: None };
+        Some(directories.read_families(&directory, info, found))
+    }
+
+    /// Reads what `hbase:meta` has of a table; `None` if it cannot be read.
+    fn meta_regions(&self, table: &TableName, found: &mut Found) -> Option<MetaRegions> {
+        if table.is_meta() {
+            return None;
+        }
+        let meta = TableName::new(Some("hbase"), "meta").expect("a valid name");
+        let directory = table_in(self.root, "data", &meta);
+        let doubt = match self.tree.find(&directory) {
+            Ok(None) => "is missing".to_owned(),
+            _ => match self
+                .read(&meta, directory.clone())
+                .and_then(|meta| MetaRegions::read(meta, table))
+            {
+                Ok(mut regions) => {
+                    found.warnings.append(&mut regions.warnings);
+                    return Some(regions);
+                }
+                Err(error) => format!("cannot be read: {}", error_line(&error)),
+            },
+        };
+        found.warnings.push(Warning::new(directory, format!("{doubt}; {BY_KEY_RANGES}")));
+        None
+    }
+
+    /// Decides which regions of a table count: by `hbase:meta`, or by their key ranges.
+    fn decide(
+        &self,
+        directory: &Path,
+        meta: Option<&MetaRegions>,
+        regions: &mut TableRegions,
+        found: &mut Found,
+    ) -> Decision {
+        let decides = meta.filter(|meta| regions.apply_meta(meta));
+        if let Some(meta) = meta {
+            let doubt = match (meta.has_log, decides.is_some()) {
+                (true, true) => None,
+                (true, false) => Some(format!("has no region of the table; {BY_KEY_RANGES}")),
+                (false, true) => Some("may be old, because the root directory has no log of it; it fits the directories of the regions, and decides which of them count".to_owned()),
+                (false, false) => Some(format!("is old, and the root directory has no log of it; {BY_KEY_RANGES}")),
+            };
+            let path = self.root.join("data/hbase/meta");
+            found.warnings.extend(doubt.map(|what| Warning::new(path, what)));
+        }
+        let Some(meta) = decides else {
+            regions.leave_out_covered();
+            return Decision { regions_by: RegionsBy::KeyRanges, absent: Vec::new() };
+        };
+        found.warnings.extend(regions.unexplained(meta).map(|region| {
+            let what = "hbase:meta does not have the region, which was left out";
+            Warning::new(directory.join(region.name().as_str()), what)
+        }));
+        let there: BTreeSet<&RegionName> = regions.regions.iter().map(Region::name).collect();
+        let absent = meta.live().filter(|info| !there.contains(&info.encoded_name));
+        let absent: Vec<RegionInfo> = absent.cloned().collect();
+        for info in &absent {
+            let region = &info.encoded_name;
+            found.problems.push(Error::Missing {
+                path: directory.to_owned(),
+                what: format!("the region {region} of hbase:meta, {},", info.rows()),
+                looked: vec![directory.join(region.as_str())],
+            });
+        }
+        Decision { regions_by: RegionsBy::Meta, absent }
+    }
+}

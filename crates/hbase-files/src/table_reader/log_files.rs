@@ -1,0 +1,130 @@
+//! The write-ahead logs of a root directory that may have unflushed cells.
+//!
+//! ```text
+//! WALROOT/WALs/SERVER/LOG             of a server that runs, or died
+//!             /SERVER-splitting/LOG   of a server whose logs HBase splits by region
+//!             /…/LOG.meta             the cells of hbase:meta
+//!        /oldWALs/LOG                 HBase has flushed or split all cells: read by `verify` only
+//!        /corrupt/LOG                 HBase could not read the log when it split it: not read
+//! ```
+//!
+//! The root of the logs is that of the tables, unless the setting `hbase.wal.dir` is another one.
+
+use std::path::{Path, PathBuf};
+
+use crate::table::root_paths::list_if_there;
+use crate::{Error, FileTree, Item, ItemKind, Result, Warning};
+
+/// The directory of the logs that may have unflushed cells.
+pub(crate) const LOGS: &str = "WALs";
+/// The directory of the logs whose cells have all been flushed or split.
+pub(crate) const OLD_LOGS: &str = "oldWALs";
+/// The start of the names of logs of another format, which HBase 2.2 and older move to [`OLD_LOGS`].
+///
+/// HBase: `MasterProcedureUtil`.
+const PROCEDURE_LOG: &str = "pv2-";
+/// The directory of the logs that HBase could not read.
+const CORRUPT: &str = "corrupt";
+
+/// The logs that may have unflushed cells of a table.
+#[derive(Default)]
+pub(crate) struct LogFiles {
+    /// By ascending path.
+    pub(crate) logs: Vec<PathBuf>,
+    /// The directory of the logs, if it is not there.
+    pub(crate) missing: Option<PathBuf>,
+    /// The directory of the logs whose cells have all been flushed or split, which may not be there.
+    pub(crate) old: PathBuf,
+    /// The logs that are left out.
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl LogFiles {
+    /// Finds the logs of `hbase:meta`, or those of all other tables.
+    pub(crate) fn find(
+        tree: &dyn FileTree,
+        root: &Path,
+        wal_root: Option<&Path>,
+        is_meta: bool,
+    ) -> Result<Self> {
+        let of_logs = wal_root.unwrap_or(root);
+        let mut found = Self { old: of_logs.join(OLD_LOGS), ..Self::default() };
+        let directory = of_logs.join(LOGS);
+        if tree.find(&directory).map_err(Error::io(&directory, "find it"))?.is_none() {
+            found.missing = Some(directory);
+            return Ok(found);
+        }
+        for server in tree.list(&directory).map_err(Error::io(&directory, "list it"))? {
+            match server.kind {
+                ItemKind::Directory | ItemKind::DirectoryLink => {}
+                ItemKind::File { .. } => {
+                    if server.name().is_some_and(|name| !name.starts_with('.')) {
+                        let what = "is in no directory of a server, where logs are; left out";
+                        found.warnings.push(Warning::new(server.path, what));
+                    }
+                    continue;
+                }
+                // A symbolic link that leads nowhere is kept: opening it fails, and says why.
+                ItemKind::Other => {
+                    found.logs.push(server.path);
+                    continue;
+                }
+            }
+            found.add_server(tree, &server.path, is_meta)?;
+        }
+        found.logs.sort();
+        found.warnings.sort();
+        found.warn_of_others(tree, root, wal_root);
+        Ok(found)
+    }
+
+    fn add_server(&mut self, tree: &dyn FileTree, server: &Path, is_meta: bool) -> Result<()> {
+        for item in tree.list(server).map_err(Error::io(server, "list it"))? {
+            if is_log_of_meta(&item.path) != is_meta {
+                continue;
+            }
+            match item.kind {
+                ItemKind::File { len: 0 } => {
+                    let what = "the log has no bytes; HDFS shows that of a log which is still open, and its cells would be missing";
+                    self.warnings.push(Warning::new(item.path, what));
+                }
+                ItemKind::File { .. } | ItemKind::Other => self.logs.push(item.path),
+                ItemKind::Directory | ItemKind::DirectoryLink => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Warns of directories with logs that HBase does not read.
+    fn warn_of_others(&mut self, tree: &dyn FileTree, root: &Path, wal_root: Option<&Path>) {
+        let mut warn = |directory: PathBuf, what: &str| {
+            if list_if_there(tree, &directory).is_ok_and(|items| !items.is_empty()) {
+                self.warnings.push(Warning::new(directory, what));
+            }
+        };
+        let corrupt = wal_root.unwrap_or(root).join(CORRUPT);
+        warn(corrupt, "has logs that HBase could not read; their cells are left out");
+        if wal_root.is_some_and(|wal_root| wal_root != root) {
+            warn(root.join(LOGS), "its logs are left out: those of the other WAL root count");
+        }
+    }
+}
+
+/// Finds the logs of `hbase:meta`, or those of all other tables, whose cells have all been flushed or split.
+pub(crate) fn old_logs(
+    tree: &dyn FileTree,
+    directory: &Path,
+    is_meta: bool,
+) -> Result<Vec<PathBuf>> {
+    let is_log = |item: &Item| {
+        matches!(item.kind, ItemKind::File { len: 1.. })
+            && is_log_of_meta(&item.path) == is_meta
+            && !item.name().is_some_and(|name| name.starts_with(PROCEDURE_LOG))
+    };
+    let items = list_if_there(tree, directory)?;
+    Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())
+}
+
+fn is_log_of_meta(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "meta")
+}

@@ -1,0 +1,335 @@
+//! The regions in the directory of a table, or of a snapshot with layout version 0.
+//!
+//! ```text
+//! TABLE/REGION/.regioninfo
+//!             /FAMILY/FILE             in a snapshot, empty or a reference
+//!             /FAMILY/.filelist        of a store file tracker, which lists the files that count
+//! ```
+//!
+//! Which regions count is decided in `region_rules.rs`. What HBase adds to a region when it opens it,
+//! such as recovered edits, is read in `recovered.rs`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::table::region_info::{self, RegionInfo};
+use crate::table::root_paths::list_if_there;
+use crate::table::schema::{TableSchema, is_family_name};
+use crate::table::store_file::StorePlace;
+use crate::table::tracker_setting::read_list;
+use crate::table::{Family, Region};
+use crate::table_reader::found::Found;
+use crate::table_reader::meta::MetaRegions;
+use crate::{
+    Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, Warning,
+};
+
+/// The maximum number of directories and files of a table.
+const ITEMS_MAX: usize = 1 << 22;
+
+/// Reads the directories of regions.
+pub(crate) struct RegionDirectories<'t> {
+    pub(crate) tree: &'t dyn FileTree,
+    /// The root directory.
+    pub(crate) root: &'t Path,
+    pub(crate) schema: &'t TableSchema,
+    pub(crate) kind: DirectoryKind,
+    /// What `hbase:meta` has of the table, if it can be read.
+    pub(crate) meta: Option<&'t MetaRegions>,
+}
+
+/// What the directories of regions have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DirectoryKind {
+    /// The store files of a table.
+    Table,
+    /// The MOB files of a table, of which no tracker has a list.
+    MobFiles,
+    /// A snapshot's list of store files, as empty files.
+    Snapshot,
+}
+
+impl RegionDirectories<'_> {
+    /// Reads all regions of a table's directory. Adds what cannot be read to `found`.
+    pub(crate) fn read(&self, table: &Path, found: &mut Found) -> Result<Vec<Region>> {
+        let items = self.tree.list(table).map_err(Error::io(table, "list it"))?;
+        let (mut regions, mut seen) = (Vec::new(), items.len());
+        for item in items {
+            let name = item.name().and_then(|name| name.parse::<RegionName>().ok());
+            let Some(name) = name else { continue };
+            match item.kind {
+                ItemKind::Directory | ItemKind::DirectoryLink => {}
+                // Not HBase's, and not what a copy leaves of a directory.
+                ItemKind::File { .. } => continue,
+                ItemKind::Other => {
+                    self.add_unread(&name, self.not_a_region(table, item.path), found);
+                    continue;
+                }
+            }
+            let problems = found.problems.len();
+            match self.read_region(&item.path, &name, found) {
+                Ok(region) => {
+                    if self.is_unknown_to_meta(&name) {
+                        found.problems.truncate(problems);
+                    }
+                    seen = seen.saturating_add(1).saturating_add(region.files().count());
+                    regions.push(region);
+                }
+                Err(error) => self.add_unread(&name, error, found),
+            }
+            if seen > ITEMS_MAX {
+                let what = format!("has more than {ITEMS_MAX} files and directories");
+                return Err(Error::TooMany { path: table.to_owned(), what });
+            }
+        }
+        Ok(regions)
+    }
+
+    /// Returns where a description is from that is not in the directory of the region.
+    fn known_by(&self) -> &'static str {
+        match self.meta {
+            Some(_) => "the one in hbase:meta was read",
+            None => "the region of hbase:meta always has the same",
+        }
+    }
+
+    /// Returns whether `hbase:meta` decides which regions count, and does not have this one.
+    fn is_unknown_to_meta(&self, name: &RegionName) -> bool {
+        self.meta.is_some_and(|meta| meta.decides_alone() && !meta.has(name))
+    }
+
+    /// Adds the error of a region that cannot be read: as a warning if the region does not count.
+    fn add_unread(&self, name: &RegionName, error: Error, found: &mut Found) {
+        let unread = if self.is_unknown_to_meta(name) {
+            as_warning(error, "hbase:meta does not have the region, which was left out")
+        } else {
+            Err(error)
+        };
+        match unread {
+            Ok(warning) => found.warnings.push(warning),
+            Err(error) => found.problems.push(error),
+        }
+    }
+
+    fn read_region(
+        &self,
+        directory: &Path,
+        name: &RegionName,
+        found: &mut Found,
+    ) -> Result<Region> {
+        let info = self.description(directory, name, found)?;
+        Ok(self.read_families(directory, info, found))
+    }
+
+    /// Returns the description of a region: that of `hbase:meta`, or else that in its directory.
+    fn description(
+        &self,
+        directory: &Path,
+        name: &RegionName,
+        found: &mut Found,
+    ) -> Result<RegionInfo> {
+        let described = self.read_description(directory, name);
+        let known = match self.meta {
+            Some(meta) => meta.description(name).cloned(),
+            None => RegionInfo::of_meta(&self.schema.table, name),
+        };
+        let Some(known) = known else { return described };
+        match described {
+            Err(error) => found.warnings.push(as_warning(error, self.known_by())?),
+            Ok(info) if info.rows() == known.rows() => {}
+            Ok(info) => {
+                let what = format!(
+                    "the region has {} by its description, and {} by hbase:meta, which decides",
+                    info.rows(),
+                    known.rows()
+                );
+                found.warnings.push(Warning::new(directory.join(region_info::FILE), what));
+            }
+        }
+        // Only the rules of `hbase:meta` see its marks: the files have none.
+        Ok(RegionInfo { offline: false, split: false, ..known })
+    }
+
+    /// Reads the description in the directory of a region.
+    fn read_description(&self, directory: &Path, name: &RegionName) -> Result<RegionInfo> {
+        let path = directory.join(region_info::FILE);
+        if self.tree.find(&path).map_err(Error::io(&path, "find it"))?.is_none() {
+            let what = "the description of the region".to_owned();
+            return Err(Error::Missing { path: directory.to_owned(), what, looked: vec![path] });
+        }
+        let info = RegionInfo::read(self.tree, &path)?;
+        if info.table != self.schema.table {
+            let what = format!(
+                "damaged description of a region: it is of table {}, in the directory of {}",
+                info.table, self.schema.table
+            );
+            return Err(Error::damaged(&path, what));
+        }
+        if info.replica_id != 0 {
+            let number = info.replica_id;
+            let what = format!(
+                "damaged description of a region: of replica {number}, which has no directory"
+            );
+            return Err(Error::damaged(&path, what));
+        }
+        if info.encoded_name != *name {
+            let what = format!(
+                "damaged description of a region: it is of region {}, in the directory of {name}",
+                info.encoded_name
+            );
+            return Err(Error::damaged(&path, what));
+        }
+        Ok(info)
+    }
+
+    /// Reads the families of a region. Adds those that cannot be read to `found`.
+    pub(crate) fn read_families(
+        &self,
+        directory: &Path,
+        info: RegionInfo,
+        found: &mut Found,
+    ) -> Region {
+        let mut families = Vec::new();
+        for family in &self.schema.families {
+            match self.read_family(directory, &info, &family.name, found) {
+                Ok(family) => families.push(family),
+                Err(error) => found.problems.push(error),
+            }
+        }
+        if let Err(error) = self.check_other_families(directory, &mut found.problems) {
+            found.problems.push(error);
+        }
+        Region { info, families, recovered_edits: Vec::new(), last_opened: None }
+    }
+
+    /// Reports store files in directories of families that the schema does not have.
+    fn check_other_families(&self, region: &Path, problems: &mut Vec<Error>) -> Result<()> {
+        for item in list_if_there(self.tree, region)? {
+            let name = item.name().filter(|name| is_family_name(name.as_bytes()));
+            let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
+            let Some(name) = name.filter(|_| is_directory) else { continue };
+            if self.schema.family(name.as_bytes()).is_some() {
+                continue;
+            }
+            let is_store_file =
+                |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
+            if list_if_there(self.tree, &item.path)?.iter().any(is_store_file) {
+                let what = "has store files of a family that the schema of the table does not have";
+                problems.push(Error::damaged(&item.path, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_family(
+        &self,
+        region: &Path,
+        info: &RegionInfo,
+        name: &[u8],
+        found: &mut Found,
+    ) -> Result<Family> {
+        // A schema's names of families are UTF-8.
+        let family = String::from_utf8_lossy(name).into_owned();
+        let directory = region.join(&family);
+        let place = Arc::new(StorePlace {
+            root: self.root.to_owned(),
+            table: info.table.clone(),
+            region: info.encoded_name.clone(),
+            directory: family.clone(),
+            family,
+            listed_in: directory.clone(),
+            is_table: self.kind == DirectoryKind::Table,
+        });
+        let items = list_if_there(self.tree, &directory)?;
+        let mut files = Vec::new();
+        let tracked = match self.kind {
+            DirectoryKind::Table => {
+                let (tree, schema) = (self.tree, self.schema);
+                read_list(tree, schema, name, &directory, &items, &mut found.warnings)?
+            }
+            _ => None,
+        };
+        match tracked {
+            Some(tracked) => {
+                for file in tracked.files {
+                    let Ok(parsed) = file.name.parse::<StoreFileName>() else {
+                        let what =
+                            format!("damaged tracker file: {:?} is no store file", file.name);
+                        found.problems.push(Error::damaged(&tracked.path, what));
+                        continue;
+                    };
+                    let is_hfile = matches!(parsed, StoreFileName::HFile(_));
+                    files.push(StoreFile {
+                        name: parsed,
+                        len: Some(file.size).filter(|size| is_hfile && *size > 0),
+                        half: file.reference,
+                        path: Some(directory.join(&file.name)),
+                        place: place.clone(),
+                    });
+                }
+            }
+            None => self.add_items(&place, items, &mut files, &mut found.problems),
+        }
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Family { name: name.to_owned(), files, recovered_hfiles: Vec::new() })
+    }
+
+    /// Adds the store files of a directory, by their names, as HBase does.
+    fn add_items(
+        &self,
+        place: &Arc<StorePlace>,
+        items: Vec<Item>,
+        files: &mut Vec<StoreFile>,
+        problems: &mut Vec<Error>,
+    ) {
+        for item in items {
+            let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
+            let Some(name) = name else { continue };
+            let ItemKind::File { len } = item.kind else {
+                problems.push(self.not_a_file(&place.listed_in, item.path));
+                continue;
+            };
+            let is_link = matches!(name, StoreFileName::Link(_));
+            if len == 0 && self.kind != DirectoryKind::Snapshot && !is_link {
+                problems.push(Error::damaged(&item.path, "the store file is empty"));
+                continue;
+            }
+            let path = Some(item.path);
+            files.push(StoreFile { name, len: None, half: None, path, place: place.clone() });
+        }
+    }
+
+    /// Returns the error of a name of a store file that is no regular file.
+    fn not_a_file(&self, family: &Path, path: PathBuf) -> Error {
+        self.not_that(family, path, "store file", "regular file")
+    }
+
+    /// Returns the error of a name of a region that is neither a directory nor a file.
+    fn not_a_region(&self, table: &Path, path: PathBuf) -> Error {
+        self.not_that(table, path, "directory of a region", "directory")
+    }
+
+    /// Returns the error of an entry of `directory` that has the name of another kind of entry.
+    fn not_that(&self, directory: &Path, path: PathBuf, named: &str, wanted: &str) -> Error {
+        match self.tree.find(&path) {
+            Err(source) => Error::io(&path, "find it")(source),
+            Ok(None) => Error::Missing {
+                path: directory.to_owned(),
+                what: format!("the {named} to which a symbolic link leads"),
+                looked: vec![path],
+            },
+            Ok(Some(_)) => Error::damaged(&path, format!("the {named} is not a {wanted}")),
+        }
+    }
+}
+
+/// Turns the error of a missing or damaged description into a warning, with what was done about it.
+fn as_warning(error: Error, done: &str) -> Result<Warning> {
+    match error {
+        Error::Damaged { path, what } => Ok(Warning::new(path, format!("{what}; {done}"))),
+        Error::Missing { path, what, .. } => {
+            Ok(Warning::new(path, format!("{what} is missing; {done}")))
+        }
+        error => Err(error),
+    }
+}

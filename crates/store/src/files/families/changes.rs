@@ -1,0 +1,84 @@
+//! Creates and alters families, and removes the directories of dropped families.
+//!
+//! Create and alter each replace the manifest once, so a crash leaves the old or the new set of
+//! families.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
+use crate::files::families::dropped;
+use crate::files::file_access::path_checks::check_is_own;
+use crate::files::manifest::FamilyEntry;
+use crate::files::names::check_family_name;
+use crate::files::version::store_version::{Family, StoreVersion};
+use crate::options::FamilyOptions;
+
+impl Catalog {
+    /// Adds a family.
+    pub(crate) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
+        self.health().check_writable()?;
+        check_family_name(name)?;
+        options.check()?;
+        let mut manifest = self.lock_manifest();
+        if manifest.families.iter().any(|family| family.name == name) {
+            return Err(Error::invalid(format!("the family \"{name}\" already exists")));
+        }
+        let id = self.take_family_id(&manifest)?;
+        let (vfs, store) = (&**self.opener.vfs(), self.opener.directory());
+        let directory = store.join(name);
+        vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
+        vfs.sync_directory(store).map_err(Error::io(store, "sync"))?;
+        check_is_own(vfs, store, name)?;
+        let entry =
+            FamilyEntry { id, name: name.to_owned(), options, flushed: None, files: Vec::new() };
+        let family = self.opener.open_family(&entry)?;
+        self.install_in(
+            &mut manifest,
+            |manifest| manifest.families.push(entry),
+            |version| {
+                let mut families = version.families.clone();
+                families.push(family);
+                StoreVersion::new(families, version.clock.clone())
+            },
+        )?;
+        // The error is ignored: the next open removes the mark, because the manifest lists the
+        // family.
+        let _ = dropped::unmark(vfs, store, name);
+        Ok(())
+    }
+
+    /// Replaces the options of a family.
+    pub(crate) fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
+        self.health().check_writable()?;
+        options.check()?;
+        let mut manifest = self.lock_manifest();
+        // While the manifest is locked, no family is added or removed.
+        let known = Arc::clone(&self.version().known_family(name.as_bytes())?.family);
+        let id = known.id;
+        let altered = Arc::new(Family {
+            id,
+            name: known.name.clone(),
+            options: options.clone(),
+            reads: Arc::clone(&known.reads),
+            failures: Arc::clone(&known.failures),
+        });
+        self.install_in(
+            &mut manifest,
+            |manifest| manifest.family_mut(id).options = options,
+            |version| version.with(&known, |changed| changed.family = Arc::clone(&altered)),
+        )
+    }
+
+    /// Removes the directory of a dropped family, unless readers still use its files.
+    ///
+    /// Ignores errors: the next open removes the files and the directory that are left.
+    pub(crate) fn finish_drop(&self, name: &str) {
+        // The lock keeps the family from being created again meanwhile.
+        let manifest = self.lock_manifest();
+        if manifest.families.iter().all(|family| family.name != name) {
+            let (vfs, store) = (&**self.opener.vfs(), self.opener.directory());
+            let _ = dropped::remove_if_empty(vfs, store, name);
+        }
+    }
+}

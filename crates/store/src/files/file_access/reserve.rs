@@ -1,0 +1,174 @@
+//! The file system of an open store: calls that lack a descriptor get one, and a failed sync is final.
+//!
+//! A call that fails because the process or the system has no descriptor left is repeated: after store
+//! files were closed ([`open_files`](super::open_files)), and then after one of the spare descriptors
+//! that the store keeps was given up. So a flush, which needs two at a time, succeeds although the
+//! program uses all others.
+
+use std::fmt::{self, Debug};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use sstable::ReadAt;
+
+use crate::error::{is_full, is_without_descriptor};
+use crate::files::file_access::open_files::close_some;
+use crate::vfs::{AppendFile, Entry, Lock, Vfs};
+
+/// The file system of an open store.
+#[derive(Debug)]
+pub(crate) struct ReservedFiles {
+    vfs: Arc<dyn Vfs>,
+    spare: Mutex<Spare>,
+}
+
+/// Descriptors for calls that lack one.
+#[derive(Default)]
+struct Spare {
+    /// The file that is opened for each; `None` for no spare descriptors.
+    file: Option<PathBuf>,
+    held: Vec<Arc<dyn ReadAt>>,
+}
+
+impl Spare {
+    /// Two for a flush, which reads a new file while it writes the manifest, and two for a compaction.
+    const COUNT: usize = 4;
+}
+
+impl ReservedFiles {
+    /// Maximum repetitions of a call: other threads may take the descriptors that were set free.
+    const ATTEMPTS_MAX: usize = 64;
+
+    pub(crate) fn new(vfs: Arc<dyn Vfs>) -> Arc<Self> {
+        Arc::new(Self { vfs, spare: Mutex::default() })
+    }
+
+    /// Keeps spare descriptors from now on, of this file.
+    pub(crate) fn keep_spare(&self, file: PathBuf) {
+        self.spare().file = Some(file);
+        self.fill_spare();
+    }
+
+    /// Opens the spare descriptors that were given up, as far as there are any.
+    fn fill_spare(&self) {
+        let mut spare = self.spare();
+        while let Some(file) = spare.file.as_ref().filter(|_| spare.held.len() < Spare::COUNT) {
+            let Ok(descriptor) = self.vfs.open(file) else { break };
+            spare.held.push(descriptor);
+        }
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().expect("no thread panics while it holds this lock")
+    }
+
+    /// Calls the file system, again if there is no descriptor and one can be set free.
+    fn call<T>(&self, call: impl Fn(&dyn Vfs) -> io::Result<T>) -> io::Result<T> {
+        let mut attempts = 1_usize;
+        loop {
+            let result = call(&*self.vfs);
+            let lacks_one = result.as_ref().is_err_and(is_without_descriptor);
+            let may_repeat = lacks_one && attempts < Self::ATTEMPTS_MAX;
+            if may_repeat && (close_some() || self.spare().held.pop().is_some()) {
+                attempts = attempts.saturating_add(1);
+                continue;
+            }
+            if !lacks_one {
+                self.fill_spare();
+            }
+            return result;
+        }
+    }
+}
+
+impl Debug for Spare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spare").field("held", &self.held.len()).finish_non_exhaustive()
+    }
+}
+
+/// Hides from the caller that a sync or truncation lacked space, so that it is not repeated.
+///
+/// After a failed sync it is unknown which bytes are on disk, also if the reason was a full disk.
+fn as_final(error: io::Error) -> io::Error {
+    if is_full(&error) { io::Error::other(error) } else { error }
+}
+
+impl Vfs for ReservedFiles {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
+        self.call(|vfs| vfs.open(path))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        self.call(|vfs| vfs.create(path)).map(ReservedFile::boxed)
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        self.call(|vfs| vfs.append(path)).map(ReservedFile::boxed)
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        self.call(|vfs| vfs.truncate(path, len)).map_err(as_final)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.vfs.rename(from, to)
+    }
+
+    fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()> {
+        self.vfs.hard_link(original, link)
+    }
+
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        self.vfs.unlink(path)
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        self.call(|vfs| vfs.list(directory))
+    }
+
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.vfs.create_directory(path)
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.vfs.remove_directory(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.call(|vfs| vfs.sync_directory(path)).map_err(as_final)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        self.call(|vfs| vfs.lock(path))
+    }
+
+    fn len(&self, path: &Path) -> io::Result<u64> {
+        self.vfs.len(path)
+    }
+}
+
+/// A file that is open for appending.
+#[derive(Debug)]
+struct ReservedFile(Box<dyn AppendFile>);
+
+impl ReservedFile {
+    fn boxed(file: Box<dyn AppendFile>) -> Box<dyn AppendFile> {
+        Box::new(Self(file))
+    }
+}
+
+impl AppendFile for ReservedFile {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync().map_err(as_final)
+    }
+
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.0.truncate(len).map_err(as_final)
+    }
+}

@@ -1,0 +1,96 @@
+//! Writes the cells of one or several families to one file per family and region.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sstable::{Cell, WriterOptions};
+use store::RegionFiles;
+
+use super::position::InputPosition;
+use crate::error::{Error, Result};
+
+/// The maximum number of families.
+///
+/// It bounds the memory: each family has an open file, with a block and filters in memory. HBase
+/// advises against more than three families in a table.
+const FAMILIES_MAX: usize = 100;
+
+/// The files of a table for HBase's bulk load.
+#[derive(Clone, Debug)]
+pub struct BulkLoadFiles {
+    /// Their paths, by family and row.
+    pub files: Vec<PathBuf>,
+    /// The number of their cells.
+    pub cells: u64,
+}
+
+/// The output for HBase's bulk load: the open files of all families.
+pub(super) struct Regions<'s> {
+    out: &'s Path,
+    splits: &'s [Vec<u8>],
+    options: WriterOptions,
+    families: BTreeMap<Vec<u8>, Family<'s>>,
+    cell_count: u64,
+    /// Where the input is, for error messages.
+    position: InputPosition,
+}
+
+/// The open file of a family.
+struct Family<'s> {
+    files: RegionFiles<'s>,
+    /// The last appended cell.
+    last: Option<Cell>,
+}
+
+impl<'s> Regions<'s> {
+    /// Creates an output without files.
+    ///
+    /// Files are created in `out/FAMILY` as cells are appended. A region begins at each row of
+    /// `splits`.
+    pub(super) const fn new(
+        out: &'s Path,
+        splits: &'s [Vec<u8>],
+        options: WriterOptions,
+        position: InputPosition,
+    ) -> Self {
+        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0, position }
+    }
+
+    /// Appends a cell, which must not sort before the last cell of its family.
+    pub(super) fn append(&mut self, cell: Cell) -> Result<()> {
+        if !self.families.contains_key(cell.family()) {
+            self.begin_family(cell.family())?;
+        }
+        let family = self.families.get_mut(cell.family()).expect("the family was begun");
+        match family.files.append(cell.as_ref()) {
+            Ok(()) => {}
+            Err(store::Error::StoreFile(error)) => {
+                return Err(self.position.describe(error, family.last.as_ref(), &cell));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.cell_count += 1;
+        family.last = Some(cell);
+        Ok(())
+    }
+
+    fn begin_family(&mut self, family: &[u8]) -> Result<()> {
+        if self.families.len() == FAMILIES_MAX {
+            return Err(Error::Refused(format!(
+                "more than {FAMILIES_MAX} families; check whether qualifiers are used as families"
+            )));
+        }
+        let files = RegionFiles::create(self.out, family, self.splits, self.options.clone())?;
+        self.families.insert(family.to_vec(), Family { files, last: None });
+        Ok(())
+    }
+
+    /// Completes the files.
+    pub(super) fn finish(self) -> Result<BulkLoadFiles> {
+        let mut files = Vec::new();
+        for family in self.families.into_values() {
+            files.extend(family.files.finish()?);
+        }
+        Ok(BulkLoadFiles { files, cells: self.cell_count })
+    }
+}

@@ -1,0 +1,105 @@
+//! Writes the cells of an input to one file, or to a directory for HBase's bulk load.
+
+use std::io::Write;
+use std::path::Path;
+
+use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions};
+
+use super::position::InputPosition;
+use super::regions::{BulkLoadFiles, Regions};
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::progress::Observer;
+use crate::sorted::{Sorted, Sorting};
+use crate::temporary::OutputDirectory;
+
+/// How the cells of an input become HFiles.
+pub struct Build<'b> {
+    /// The settings of the files.
+    pub options: WriterOptions,
+    /// The order of rows, which is that of the settings.
+    pub order: Comparator,
+    /// How cells are sorted; `None` if the input is sorted.
+    pub sorting: Option<&'b Sorting>,
+    /// Sees how far the work is.
+    pub observer: &'b dyn Observer,
+}
+
+impl Build<'_> {
+    /// Writes one file to `sink`, which errors call `name`. Returns the sink.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cell`] for cells out of order, of two families or with tags that the file does not
+    /// keep; and if the input or the sink fails.
+    pub fn write_file<W: Write>(
+        &self,
+        input: &mut Input,
+        sink: W,
+        name: FileName,
+    ) -> Result<(W, FileSummary)> {
+        let position = InputPosition::new(input, self.sorting.is_some());
+        let mut writer = Writer::new(sink, name, self.options.clone())?;
+        let Sorted { cells, reading, writing } = self.sorted(input)?;
+        let mut last: Option<Cell> = None;
+        for cell in cells {
+            let cell = cell?;
+            writer
+                .append(cell.as_ref())
+                .map_err(|error| position.describe(error, last.as_ref(), &cell))?;
+            if let Some(writing) = &writing {
+                writing.advance(1);
+            }
+            last = Some(cell);
+        }
+        let written = writer.finish()?;
+        drop((reading, writing));
+        Ok(written)
+    }
+
+    /// Writes a directory for HBase's bulk load, which appears when it is complete.
+    ///
+    /// It has a subdirectory for each family, with a file for each region that has cells of the
+    /// family. A region begins at each row of `splits`, which ascend.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_file`](Self::write_file); also if `out` is not new or empty, for more than 100
+    /// families, and in the order of `hbase:meta`.
+    pub fn write_bulk_load(
+        &self,
+        input: &mut Input,
+        out: &Path,
+        splits: &[Vec<u8>],
+    ) -> Result<BulkLoadFiles> {
+        if self.order != Comparator::Bytes {
+            return Err(Error::Options("hbase:meta does not support bulk loads".to_owned()));
+        }
+        let position = InputPosition::new(input, self.sorting.is_some());
+        let output = OutputDirectory::create(out)?;
+        let Sorted { cells, reading, writing } = self.sorted(input)?;
+        let mut regions = Regions::new(output.path(), splits, self.options.clone(), position);
+        for cell in cells {
+            regions.append(cell?)?;
+            if let Some(writing) = &writing {
+                writing.advance(1);
+            }
+        }
+        let mut written = regions.finish()?;
+        drop((reading, writing));
+        for file in &mut written.files {
+            *file = output.final_path(file);
+        }
+        output.finish()?;
+        Ok(written)
+    }
+
+    fn sorted<'c>(&self, input: &'c mut Input) -> Result<Sorted<'c>> {
+        let reading = input.show_progress("reading", self.observer);
+        let name = input.name().clone();
+        match self.sorting {
+            Some(sorting) => sorting.sort(input, self.order, &name, reading, self.observer),
+            None => Ok(Sorted { cells: Box::new(input), reading: Some(reading), writing: None }),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Converts CSV records to cells, one record at a time.
+
+use std::collections::VecDeque;
+use std::io::Read;
+
+use sstable::{Cell, Error, FileName, Result, Timestamp};
+
+use super::bad_lines::{BadLines, Problem};
+use super::cat_form::CatForm;
+use super::layout::Layout;
+use super::options::CsvOptions;
+use super::records::{Record, Records};
+use crate::error::Error as TransferError;
+
+/// The parameters of a CSV input besides its options.
+pub(crate) struct CsvContext<'a> {
+    /// The input's name for messages.
+    pub(crate) name: FileName,
+    /// The family of columns whose names include no family.
+    pub(crate) family: ColumnFamily<'a>,
+    /// The timestamp of cells for which the CSV has none.
+    pub(crate) now: Timestamp,
+    /// Whether this is a dry run, which writes no cells.
+    pub(crate) is_dry_run: bool,
+    /// Records that begin before this line are skipped, even if they are invalid.
+    pub(crate) from_line: u64,
+}
+
+/// The family of columns whose names include no family.
+#[derive(Clone, Copy, Debug)]
+pub enum ColumnFamily<'a> {
+    /// No family is given.
+    Unknown,
+    /// `--family` names it.
+    Option(&'a str),
+    /// All cells go into this family of a store.
+    Store(&'a str),
+}
+
+impl<'a> ColumnFamily<'a> {
+    const fn name(self) -> Option<&'a str> {
+        match self {
+            Self::Unknown => None,
+            Self::Option(name) | Self::Store(name) => Some(name),
+        }
+    }
+
+    /// Whether `--family` is given.
+    pub(crate) const fn is_option(self) -> bool {
+        matches!(self, Self::Option(_))
+    }
+}
+
+/// An iterator over the cells of a CSV input.
+pub(crate) struct CsvCells<R> {
+    records: Records<R>,
+    form: Form,
+    name: FileName,
+    bad_lines: BadLines,
+    /// The remaining cells of the current record.
+    cells: VecDeque<Cell>,
+    /// The line on which the current record begins.
+    line: u64,
+    from_line: u64,
+    record_count: u64,
+    has_failed: bool,
+    /// Whether no record after the header has been read.
+    is_at_first: bool,
+}
+
+/// How the columns of a record map to cells.
+enum Form {
+    /// The columns that `hfile cat` prints: one cell per record.
+    Cat(CatForm),
+    /// Columns that the options or the header name.
+    Layout(Layout),
+}
+
+impl<R: Read> CsvCells<R> {
+    /// Reads the header, if there is one, and maps the columns to cells.
+    pub(crate) fn new(
+        input: R,
+        options: &CsvOptions,
+        context: CsvContext<'_>,
+    ) -> crate::error::Result<Self> {
+        let CsvContext { name, family, now, is_dry_run, from_line } = context;
+        let usage = |what: String| TransferError::Options(format!("{name}: {what}"));
+        let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
+        let form = if options.columns.is_empty() {
+            let names = read_names(&mut records, &name, options.no_header)?;
+            match CatForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
+                Ok(Some(form)) if options.row.is_empty() => {
+                    let family = family.is_option().then_some("--family");
+                    if let Some(given) = options.first_layout_option().or(family) {
+                        return Err(usage(format!(
+                            "{given} cannot be combined with the columns row, family and ts, which hfile cat prints; \
+                             --row reads them as other CSV"
+                        )));
+                    }
+                    Form::Cat(form)
+                }
+                Err(error) if options.row.is_empty() => return Err(error.into()),
+                _ => Form::Layout(
+                    Layout::from_names(options, names, family.name(), now).map_err(usage)?,
+                ),
+            }
+        } else {
+            if family.is_option() {
+                return Err(usage(
+                    "--family cannot be combined with --columns, which names all families"
+                        .to_owned(),
+                ));
+            }
+            if options.header {
+                read_names(&mut records, &name, false)?;
+            }
+            Form::Layout(Layout::from_importtsv(options, now).map_err(usage)?)
+        };
+        let bad_lines = BadLines::new(options.bad_lines.as_ref(), is_dry_run)?;
+        Ok(Self {
+            records,
+            form,
+            name,
+            bad_lines,
+            cells: VecDeque::new(),
+            line: 0,
+            from_line,
+            record_count: 0,
+            has_failed: false,
+            is_at_first: true,
+        })
+    }
+}
+
+impl<R> CsvCells<R> {
+    /// Returns the line on which the last returned cell's record begins.
+    pub(crate) const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Whether the last returned cell was the last one of its record.
+    pub(crate) fn is_between_records(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Returns the families of all cells, if the columns determine them.
+    pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
+        match &self.form {
+            Form::Cat(_) => None,
+            Form::Layout(layout) => Some(layout.families()),
+        }
+    }
+
+    /// Returns the timestamp of all cells, if the columns and options determine it.
+    pub(crate) const fn fixed_timestamp(&self) -> Option<Timestamp> {
+        match &self.form {
+            Form::Cat(_) => None,
+            Form::Layout(layout) => layout.fixed_timestamp(),
+        }
+    }
+
+    /// Returns the number of records read, without bad lines.
+    pub(crate) const fn record_count(&self) -> u64 {
+        self.record_count
+    }
+
+    /// Keeps the file for bad lines, which is otherwise removed when this iterator is dropped.
+    pub(crate) fn keep_bad_lines(&mut self) {
+        self.bad_lines.keep();
+    }
+
+    /// Returns the number of bad lines.
+    pub(crate) const fn bad_line_count(&self) -> u64 {
+        self.bad_lines.count()
+    }
+
+    /// Returns the first bad lines.
+    pub(crate) fn first_bad_lines(&self) -> &[Problem] {
+        self.bad_lines.first()
+    }
+
+    /// Returns the name of the file for bad lines.
+    pub(crate) fn bad_lines_file(&self) -> Option<&FileName> {
+        self.bad_lines.file_name()
+    }
+}
+
+impl<R: Read> Iterator for CsvCells<R> {
+    type Item = Result<Cell>;
+
+    /// Returns the next cell. An error ends the iteration.
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.cells.is_empty() && !self.has_failed {
+            match self.read_record() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.has_failed = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.cells.pop_front().map(Ok)
+    }
+}
+
+impl<R: Read> CsvCells<R> {
+    /// Converts the next record to zero or more cells. Returns `false` at the end of the input.
+    fn read_record(&mut self) -> Result<bool> {
+        let Self { records, form, name, bad_lines, cells, is_at_first, from_line, .. } = self;
+        let read = records.read().map_err(|source| {
+            let action = format!("read CSV after line {}", self.line).into();
+            Error::Io { file: name.clone(), action, source }
+        })?;
+        let (line, problem, bytes) = match read {
+            None => return Ok(false),
+            Some(Err(bad)) if bad.line < *from_line => return Ok(true),
+            Some(Err(bad)) => (bad.line, Some(bad.what), bad.bytes),
+            Some(Ok(record)) => {
+                if *is_at_first && let Err(what) = check_line_ends(&record) {
+                    return Err(in_line(name, record.line, &what));
+                }
+                *is_at_first = false;
+                if record.line < *from_line {
+                    return Ok(true);
+                }
+                let made = form.cells(&record, cells);
+                let bytes = if made.is_err() { record.bytes.to_vec() } else { Vec::new() };
+                (record.line, made.err(), bytes)
+            }
+        };
+        self.line = line;
+        self.is_at_first = false;
+        match problem {
+            None => self.record_count += 1,
+            Some(what) => bad_lines.take(name, line, what, &bytes)?,
+        }
+        Ok(true)
+    }
+}
+
+impl Form {
+    fn cells(&mut self, record: &Record<'_>, cells: &mut VecDeque<Cell>) -> Result<(), String> {
+        match self {
+            Self::Cat(form) => form.cell(record).map(|cell| cells.push_back(cell)),
+            Self::Layout(layout) => layout.cells(record, cells),
+        }
+    }
+}
+
+/// Returns the column names: those of the header or, if there is none, the numbers from 1.
+///
+/// Consumes the header, but not a record.
+fn read_names<R: Read>(
+    records: &mut Records<R>,
+    name: &FileName,
+    has_no_header: bool,
+) -> Result<Vec<String>> {
+    let read = if has_no_header { records.peek() } else { records.read() };
+    let read = read.map_err(|source| {
+        let action = "read the CSV header".into();
+        Error::Io { file: name.clone(), action, source }
+    })?;
+    let record = match read {
+        Some(Ok(record)) => record,
+        Some(Err(bad)) => return Err(in_line(name, bad.line, &bad.what)),
+        None => return Err(in_line(name, 1, "no columns: the input is empty")),
+    };
+    check_line_ends(&record).map_err(|what| in_line(name, record.line, &what))?;
+    if has_no_header {
+        return Ok((1..=record.len()).map(|number| number.to_string()).collect());
+    }
+    let texts = record.fields().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
+    let texts = texts.map_err(|error| in_line(name, record.line, &format!("header: {error}")))?;
+    Ok(texts.into_iter().map(str::to_owned).collect())
+}
+
+/// Rejects lines that end in a lone carriage return: the whole file would be one record.
+fn check_line_ends(record: &Record<'_>) -> Result<(), String> {
+    if record.has_lone_return() {
+        let what = "a carriage return without a line feed outside quotes; lines must end with \\n or \\r\\n: \
+                    convert the file with tr '\\r' '\\n'";
+        return Err(what.to_owned());
+    }
+    Ok(())
+}
+
+fn in_line(name: &FileName, line: u64, what: &str) -> Error {
+    Error::Invalid { file: name.clone(), what: format!("line {line}: {what}") }
+}

@@ -1,0 +1,196 @@
+//! Parses timestamps: milliseconds since 1970, or ISO 8601.
+//!
+//! ```text
+//! 1700000000000
+//! 2023-11-14T22:13:20Z   2023-11-14 22:13:20.5+01:00   2023-11-14T22:13   2023-11-14
+//! ```
+//!
+//! The basic format of ISO 8601 (`20231114T221320Z`) is not supported. A number of four or eight
+//! digits is refused, because it could be a year or a date; with a leading zero it is milliseconds.
+//!
+//! A time without an offset is in UTC. Fractions of a millisecond are dropped.
+//!
+//! Not by `jiff`, which also takes the basic format, the second 60 and hours without minutes, and refuses more than
+//! nine digits of a fraction.
+
+use sstable::Timestamp;
+
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// Parses a timestamp. Returns an error for a time before 1970, which HBase does not accept.
+pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
+    let shown = || format!("{:?}", String::from_utf8_lossy(text));
+    let trimmed = text.trim_ascii();
+    let digits = trimmed.strip_prefix(b"-").unwrap_or(trimmed);
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    if is_number && !trimmed.starts_with(b"-") && matches!(trimmed.len(), 4 | 8) {
+        let number = String::from_utf8_lossy(trimmed);
+        return Err(format!(
+            "{} could be a date or milliseconds since 1970; write a date as 2023-11-14, or milliseconds as 0{number}",
+            shown()
+        ));
+    }
+    let millis = if is_number {
+        std::str::from_utf8(trimmed).ok().and_then(|number| number.parse().ok())
+    } else {
+        parse_iso(trimmed)
+    };
+    match millis {
+        Some(millis @ 0..) => Ok(Timestamp::new(millis)),
+        Some(_) => Err(format!("{} is a time before 1970, which HBase does not accept", shown())),
+        None => Err(format!("{} is neither milliseconds since 1970 nor an ISO 8601 time", shown())),
+    }
+}
+
+/// Returns the milliseconds since 1970 of an ISO 8601 time; `None` if the text is invalid.
+fn parse_iso(text: &[u8]) -> Option<i64> {
+    let mut rest = TimeParser(text);
+    let year = rest.number(4)?;
+    let month = rest.byte(b"-").and_then(|_| rest.number(2))?;
+    let day = rest.byte(b"-").and_then(|_| rest.number(2))?;
+    if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
+        return None;
+    }
+    let mut millis = days_since_1970(year, month, day) * DAY_MILLIS;
+    if rest.byte(b"Tt ").is_some() {
+        millis += rest.time()? - rest.offset()?;
+    }
+    rest.0.is_empty().then_some(millis)
+}
+
+/// A parser of times. It holds the text that is not yet parsed.
+struct TimeParser<'t>(&'t [u8]);
+
+impl TimeParser<'_> {
+    /// Takes the next byte if it is one of `allowed`.
+    fn byte(&mut self, allowed: &[u8]) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        allowed.contains(first).then(|| {
+            self.0 = rest;
+            *first
+        })
+    }
+
+    /// Takes a number of exactly `len` digits.
+    fn number(&mut self, len: usize) -> Option<i64> {
+        let (digits, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        digits.iter().try_fold(0, |number, digit| {
+            digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0'))
+        })
+    }
+
+    /// Takes a time of day, in milliseconds since midnight.
+    fn time(&mut self) -> Option<i64> {
+        let hour = self.number(2)?;
+        let minute = self.byte(b":").and_then(|_| self.number(2))?;
+        let mut millis = 0;
+        let mut second = 0;
+        if self.byte(b":").is_some() {
+            second = self.number(2)?;
+            if self.byte(b".,").is_some() {
+                let len = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let (digits, rest) = self.0.split_at(len);
+                self.0 = rest;
+                // Missing digits are zero; digits after the third are dropped.
+                let digit = |at: usize| digits.get(at).map_or(0, |byte| i64::from(byte - b'0'));
+                millis = (len > 0).then(|| digit(0) * 100 + digit(1) * 10 + digit(2))?;
+            }
+        }
+        let is_time = hour < 24 && minute < 60 && second < 60;
+        is_time.then_some(((hour * 60 + minute) * 60 + second) * 1000 + millis)
+    }
+
+    /// Takes an offset from UTC, in milliseconds, positive to the east. No offset means UTC.
+    fn offset(&mut self) -> Option<i64> {
+        if self.0.is_empty() || self.byte(b"Zz").is_some() {
+            return Some(0);
+        }
+        let sign = if self.byte(b"+-")? == b'-' { -1 } else { 1 };
+        let hour = self.number(2)?;
+        let minute = if self.0.is_empty() {
+            0
+        } else {
+            let _ = self.byte(b":");
+            self.number(2)?
+        };
+        (hour < 24 && minute < 60).then_some(sign * (hour * 60 + minute) * 60_000)
+    }
+}
+
+/// Returns the days since 1970-01-01 in the Gregorian calendar.
+///
+/// Computes with years that begin in March, so that the leap day is the last day of a year. An era
+/// is 400 years, or 146,097 days; 1970-01-01 is day 719,468 since 0000-03-01.
+const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+const fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The expected numbers are the output of `date -d TEXT +%s%3N`.
+    #[test]
+    fn times_are_milliseconds_or_iso_8601() {
+        for (text, millis) in [
+            ("0", 0),
+            (" 1700000000000 ", 1_700_000_000_000),
+            ("1970-01-01", 0),
+            ("2000-02-29", 951_782_400_000),
+            ("2023-11-14T22:13:20Z", 1_700_000_000_000),
+            ("2023-11-14 22:13:20.5", 1_700_000_000_500),
+            ("2023-11-14T23:13:20.123456+01:00", 1_700_000_000_123),
+            ("2023-11-14T16:43:20-0530", 1_700_000_000_000),
+            ("2023-11-15T00:13+02", 1_699_999_980_000),
+            ("2100-03-01", 4_107_542_400_000),
+        ] {
+            assert_eq!(parse(text.as_bytes()), Ok(Timestamp::new(millis)), "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_times_are_refused() {
+        for text in [
+            "",
+            "now",
+            "-",
+            "14.11.2023",
+            "2023-02-29",
+            "2023-13-01",
+            "2023-11-14T24:00",
+            "2023-11-14T22:13:60",
+            "2023-11-14T22:13:20.",
+            "2023-11-14T",
+            "2023-11-14T22:13:20 UTC",
+            "20231114T221320Z",
+            "99999999999999999999",
+            "2023-11-14T22:13:20+1",
+        ] {
+            let error = parse(text.as_bytes()).expect_err(text);
+            assert!(error.ends_with("nor an ISO 8601 time"), "{error}");
+        }
+        for text in ["2023", "20231114", " 1999 "] {
+            let error = parse(text.as_bytes()).expect_err(text);
+            assert!(error.contains("could be a date or milliseconds"), "{error}");
+        }
+        assert_eq!(parse(b"020231114"), Ok(Timestamp::new(20_231_114)));
+        for text in ["-5", "1969-12-31T23:59:59Z"] {
+            assert!(parse(text.as_bytes()).expect_err(text).contains("before 1970"));
+        }
+    }
+}

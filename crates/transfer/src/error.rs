@@ -1,0 +1,139 @@
+//! The errors of this crate.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use store::Store;
+
+/// The result type of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why cells cannot be read, sorted or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The output exists, and it was not asked to replace it.
+    #[error("{} already exists", .0.display())]
+    Exists(PathBuf),
+
+    /// The output cannot take the files: the message says why, and what to do.
+    #[error("{0}")]
+    Refused(String),
+
+    /// Options that do not fit the input, the output or each other.
+    ///
+    /// The message names options as the command line does, such as `--row-separator`.
+    #[error("{0}")]
+    Options(String),
+
+    /// A cell that the file cannot take.
+    #[error("{error}")]
+    Cell {
+        /// What the file says of the cell, and where in the input it is.
+        #[source]
+        error: sstable::Error,
+        /// What can be done about it.
+        problem: CellProblem,
+    },
+
+    /// An HFile, or an input of cells, cannot be read or written.
+    #[error("{0}")]
+    File(
+        #[source]
+        #[from]
+        sstable::Error,
+    ),
+
+    /// A store, or its HFiles, cannot be read or written.
+    #[error("{0}")]
+    Store(
+        #[source]
+        #[from]
+        store::Error,
+    ),
+
+    /// The cells of a table or a snapshot cannot be read.
+    #[error("{0}")]
+    Table(#[source] hbase_files::Error),
+
+    /// A store file of HBase cannot be read.
+    #[error("{0}")]
+    StoreFile(
+        #[source]
+        #[from]
+        hbase_files::Error,
+    ),
+
+    /// Record batches cannot be made or written.
+    #[cfg(feature = "arrow")]
+    #[error("{0}")]
+    Batches(
+        #[source]
+        #[from]
+        hfile_arrow::Error,
+    ),
+
+    /// The manifest of an export is none.
+    #[error("{}: not the manifest of an export; give another directory", file.display())]
+    Manifest {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+
+    /// The directory for the output cannot be created, because a file has its path or one above it.
+    #[error("{}: cannot create: it is not a directory, or not in one", .0.display())]
+    NotADirectory(PathBuf),
+
+    /// An I/O error; a retry may help.
+    #[error("{file}: cannot {action}")]
+    Io {
+        /// The file or directory, or `stdin`.
+        file: String,
+        /// The failed action, as in "create a directory in it".
+        action: &'static str,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Returns the error for a family that the store does not have; it lists the families there are.
+    pub fn unknown_family(store: &Store, wanted: &str) -> Self {
+        let known: Vec<String> = store.families().into_iter().map(|(family, _)| family).collect();
+        Self::Options(match &known[..] {
+            [] => format!("the store has no family {wanted}, and no other"),
+            [one] => format!("the store has no family {wanted}; its family is {one}"),
+            many => {
+                format!("the store has no family {wanted}; its families are {}", many.join(", "))
+            }
+        })
+    }
+}
+
+/// Why a file cannot take a cell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CellProblem {
+    /// It is of another family than the cell before: a directory for a bulk load has a file for each.
+    OtherFamily,
+    /// It sorts before the cell before: the input must be sorted, or is to be.
+    OutOfOrder,
+    /// It has tags, and the settings leave them out.
+    Tags,
+}
+
+/// Adds to an I/O error what failed.
+pub(crate) trait Doing<T> {
+    /// Names the path and the action, as in "create".
+    fn doing(self, action: &'static str, path: &Path) -> Result<T>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, action: &'static str, path: &Path) -> Result<T> {
+        let file = || path.display().to_string();
+        self.map_err(|source| Error::Io { file: file(), action, source })
+    }
+}

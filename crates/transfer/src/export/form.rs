@@ -1,0 +1,267 @@
+//! The form of an export: its format, and for Parquet and Arrow its columns.
+
+use hbase_files::TableScan;
+use serde_json::{Value, json};
+use sstable::ValueType;
+
+use crate::csv::TypedColumn;
+use crate::error::{Error, Result};
+
+/// The format of the files.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ExportFormat {
+    /// Parquet with SNAPPY; one row per cell, or with a pivot per row.
+    Parquet,
+    /// Arrow's file format (Feather); one row per cell, or with a pivot per row.
+    Arrow,
+    /// Comma-separated values, as `hfile cat` prints them; without tags.
+    Csv,
+    /// One JSON object per cell, byte strings in hex.
+    Cells,
+    /// HFiles for HBase's bulk load, in a directory per family.
+    Hfiles,
+}
+
+impl ExportFormat {
+    /// All formats.
+    const ALL: [Self; 5] = [Self::Parquet, Self::Arrow, Self::Csv, Self::Cells, Self::Hfiles];
+
+    /// Returns the name, which is also the extension of the files.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Csv => "csv",
+            Self::Cells => "cells",
+            Self::Hfiles => "hfiles",
+        }
+    }
+
+    /// Returns the format of a name.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns the extension of the files; HFiles have none.
+    pub(super) const fn extension(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Csv => "csv",
+            Self::Cells => "ndjson",
+            Self::Hfiles => "",
+        }
+    }
+
+    /// Whether the files have record batches.
+    pub(super) const fn has_batches(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
+    }
+}
+
+/// The options that choose the form of the files.
+#[derive(Clone, Debug)]
+pub struct FormOptions {
+    /// The format.
+    pub format: ExportFormat,
+    /// The size in bytes from which on a new file begins at the next row; `None` for no limit.
+    pub max_file_size: Option<u64>,
+    /// Whether a row of a file is a row of the source, with a column for each of the scan's columns
+    /// and of `types`. For Parquet and Arrow.
+    pub pivot: bool,
+    /// The columns of a pivot whose values are decoded; others are binary.
+    pub types: Vec<TypedColumn>,
+    /// The type of the row keys, for Parquet and Arrow.
+    pub row_type: ValueType,
+    /// Whether a pivot has a column with the timestamp of each value.
+    pub times: bool,
+}
+
+/// The form of the files.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The format.
+    pub format: ExportFormat,
+    /// The size in bytes from which on a new file begins at the next row.
+    pub max_file_size: Option<u64>,
+    /// The columns; `None` without a pivot.
+    pub(super) pivot: Option<Vec<TypedColumn>>,
+    pub(super) row_type: ValueType,
+    pub(super) times: bool,
+}
+
+impl FormOptions {
+    /// Returns the options of files of a format, with one row for each cell and without a limit.
+    pub const fn new(format: ExportFormat) -> Self {
+        Self {
+            format,
+            max_file_size: None,
+            pivot: false,
+            types: Vec::new(),
+            row_type: ValueType::BinaryHex,
+            times: false,
+        }
+    }
+
+    /// Returns the form, and limits the scan of a pivot to its columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] if the options contradict each other, the format or the scan.
+    pub fn form(&self, scan: &mut TableScan) -> Result<Form> {
+        let usage = |what: &str| Err(Error::Options(what.to_owned()));
+        let (format, is_typed) = (self.format, self.row_type != ValueType::BinaryHex);
+        if !format.has_batches() && (self.pivot || is_typed) {
+            return usage("--pivot and --row-type are for --to parquet and --to arrow");
+        }
+        if format == ExportFormat::Hfiles && scan.mob == hbase_files::MobValues::Reference {
+            return usage(
+                "--mob-references would load references to files that the other cluster does not have",
+            );
+        }
+        Ok(Form {
+            format,
+            max_file_size: self.max_file_size,
+            pivot: if self.pivot { Some(self.pivot_columns(scan)?) } else { None },
+            row_type: self.row_type,
+            times: self.times,
+        })
+    }
+
+    fn pivot_columns(&self, scan: &mut TableScan) -> Result<Vec<TypedColumn>> {
+        if scan.raw || (scan.versions != u32::MAX && scan.versions != 1) {
+            let what =
+                "--pivot shows the newest version of each column: without --raw and --versions";
+            return Err(Error::Options(what.to_owned()));
+        }
+        scan.versions = 1;
+        let mut columns = Vec::<TypedColumn>::new();
+        for family in &scan.families {
+            if family.qualifiers.is_empty() {
+                let name = sstable::escape(&family.family);
+                return Err(Error::Options(format!(
+                    "--pivot needs the columns of family {name}: name them with --columns"
+                )));
+            }
+            columns.extend(family.qualifiers.iter().map(|qualifier| TypedColumn {
+                family: family.family.clone(),
+                qualifier: qualifier.clone(),
+                value_type: ValueType::BinaryHex,
+            }));
+        }
+        for TypedColumn { family, qualifier, value_type } in &self.types {
+            let known = columns
+                .iter_mut()
+                .find(|column| column.family == *family && column.qualifier == *qualifier);
+            match known {
+                Some(column) => column.value_type = *value_type,
+                None => columns.push(TypedColumn {
+                    family: family.clone(),
+                    qualifier: qualifier.clone(),
+                    value_type: *value_type,
+                }),
+            }
+        }
+        if columns.is_empty() {
+            let what = "--pivot needs columns: name them with --columns or --type (hfile stats lists those of a file)";
+            return Err(Error::Options(what.to_owned()));
+        }
+        scan.families.clear();
+        for column in &columns {
+            *scan = scan.clone().column(&column.family, &column.qualifier);
+        }
+        Ok(columns)
+    }
+}
+
+/// The names of options in the manifest, and in messages.
+const OPTIONS: [(&str, &str); 15] = [
+    ("max_file_size", "--max-file-size"),
+    ("pivot", "--pivot and --type"),
+    ("row_type", "--row-type"),
+    ("times", "--times"),
+    ("start", "--start"),
+    ("stop", "--stop"),
+    ("prefix", "--prefix"),
+    ("columns", "--family and --columns"),
+    ("versions", "--versions"),
+    ("min_ts", "--min-ts"),
+    ("max_ts", "--max-ts"),
+    ("raw", "--raw"),
+    ("with_wal", "--with-wal"),
+    ("mob_references", "--mob-references"),
+    ("skip_damaged", "--skip-damaged"),
+];
+
+/// Returns the options that differ between two exports, as the first was given them: `--raw`, or
+/// `no --raw`.
+pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<String> {
+    let differing = OPTIONS.iter().filter(|(key, _)| known[key] != new[key]);
+    let shown = differing.map(|(key, option)| match &known[key] {
+        Value::Null | Value::Bool(false) => format!("no {option}"),
+        Value::Bool(true) => (*option).to_owned(),
+        Value::String(text) if text.is_empty() => format!("no {option}"),
+        Value::String(text) => format!("{option} {text}"),
+        Value::Array(texts) if texts.is_empty() => format!("no {option}"),
+        Value::Array(texts) => {
+            let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
+            format!("{option} {}", texts.join(","))
+        }
+        Value::Number(time) if time.as_i64() == Some(i64::MAX) => format!("no {option}"),
+        other => format!("{option} {other}"),
+    });
+    let mut shown: Vec<String> = shown.collect();
+    if shown.is_empty() && known != new {
+        shown.push("of another version of hfile".to_owned());
+    }
+    shown
+}
+
+impl Form {
+    /// Whether a row of a file is a row of the source, with a column for each of its columns.
+    pub const fn is_pivot(&self) -> bool {
+        self.pivot.is_some()
+    }
+
+    /// Returns the form and the scan as JSON: two exports with the same value have the same files.
+    ///
+    /// The time by which cells expire is left out, and how the files are read. [`OPTIONS`] has a
+    /// name for each key.
+    pub(super) fn options(&self, scan: &TableScan) -> Value {
+        let text = |bytes: &[u8]| sstable::escape(bytes).to_string();
+        let row = |row: &Option<Vec<u8>>| row.as_deref().map(text);
+        let columns = scan.families.iter().flat_map(|family| {
+            let name = text(&family.family);
+            let whole = family.qualifiers.is_empty().then(|| name.clone());
+            let columns = family
+                .qualifiers
+                .iter()
+                .map(move |qualifier| format!("{name}:{}", text(qualifier)));
+            whole.into_iter().chain(columns)
+        });
+        let types = self.pivot.as_ref().map(|columns| {
+            let shown = columns.iter().map(|column| {
+                let (family, qualifier) = (text(&column.family), text(&column.qualifier));
+                format!("{family}:{qualifier}={}", column.value_type.name())
+            });
+            shown.collect::<Vec<_>>()
+        });
+        json!({
+            "max_file_size": self.max_file_size,
+            "pivot": types,
+            "row_type": self.row_type.name(),
+            "times": self.times,
+            "start": row(&scan.start),
+            "stop": row(&scan.stop),
+            "prefix": text(&scan.prefix),
+            "columns": columns.collect::<Vec<_>>(),
+            "versions": (scan.versions != u32::MAX).then_some(scan.versions),
+            "min_ts": scan.min_ts.get(),
+            "max_ts": scan.max_ts.get(),
+            "raw": scan.raw,
+            "with_wal": scan.with_logs,
+            "mob_references": scan.mob == hbase_files::MobValues::Reference,
+            "skip_damaged": scan.skip_damaged,
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! An export: the parts of a source, on some threads, and the manifest after each.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use hbase_files::{MissingCells, OldLogCells, TableScan};
+use sstable::{ReadTrace, Timestamp};
+use store::Clock;
+
+use super::directory::{ExportDirectory, OpenExport};
+use super::form::Form;
+use super::manifest::{ExportedRegion, Manifest, Missing, Source};
+use super::names;
+use super::part::{ExportedPart, Job};
+use super::sink::Sink;
+use super::source::{ExportSource, Part};
+use crate::error::{Error, Result};
+use crate::progress::{Extent, Observer, Warning};
+
+/// An export to run.
+pub(super) struct Export<'e> {
+    pub(super) source: &'e dyn ExportSource,
+    /// Which cells, and how many threads read.
+    pub(super) scan: TableScan,
+    pub(super) form: Form,
+    pub(super) output: &'e Path,
+    pub(super) observer: &'e dyn Observer,
+}
+
+/// What an export did.
+#[derive(Debug)]
+pub struct Exported {
+    /// The path of the manifest.
+    pub manifest: PathBuf,
+    /// The name of the table, if the source is a table or a snapshot.
+    pub table: Option<String>,
+    /// What a part of the source is called: "region", "row range" or "HFile".
+    pub unit: &'static str,
+    /// The exported parts, those of earlier runs included.
+    pub parts: u64,
+    /// Parts that an earlier run had exported.
+    pub resumed: u64,
+    /// The files of all parts.
+    pub files: u64,
+    /// Their rows.
+    pub rows: u64,
+    /// Their cells.
+    pub cells: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What this run left out of parts because it is damaged or missing.
+    pub missing: Vec<MissingCells>,
+    /// What this run left out because it is in logs older than the files.
+    pub old_log_cells: Vec<OldLogCells>,
+    /// The counters of this run's reads.
+    pub trace: ReadTrace,
+    /// Whether no cells are missing, of earlier runs neither.
+    pub is_whole: bool,
+}
+
+impl Export<'_> {
+    /// Writes the files, or those that an earlier run did not write.
+    pub(super) fn run(self) -> Result<Exported> {
+        let Self { source, mut scan, form, output, observer } = self;
+        let threads = std::mem::replace(&mut scan.threads, 1);
+        // Before the directory is created: a wrong option leaves nothing behind.
+        let missing_of_all = source.check(&scan)?;
+        let new = new_manifest(source.describe(scan.with_logs), &form, &scan);
+        Sink::check(&form)?;
+        let OpenExport { directory, mut manifest } =
+            ExportDirectory::open(output, new, form.format)?;
+        check_now(scan.now, &manifest, output)?;
+        scan.now = Some(Timestamp::new(manifest.now));
+        manifest.missing = missing_of_all.iter().map(Into::into).collect();
+        let parts = source.parts();
+        let pending: Vec<usize> =
+            (0..parts.len()).filter(|part| !manifest.has(&parts[*part].name)).collect();
+        let resumed = parts.len() - pending.len();
+        let prefix = |part: &usize| names::prefix(form.format, *part, &parts[*part]);
+        manifest.unfinished = pending.iter().map(prefix).collect();
+        manifest.complete &= pending.is_empty();
+        directory.write(&manifest)?;
+        observer.warn(Warning::Missing(&missing_of_all));
+        warn_of_missing_before(&manifest, observer);
+        if pending.len() == 1 {
+            scan.threads = threads;
+        }
+        let bytes = |parts: &mut dyn Iterator<Item = &Part>| parts.map(|part| part.bytes).sum();
+        let progress = observer.begin("exporting", Extent::Bytes(bytes(&mut parts.iter())));
+        let left: u64 = bytes(&mut pending.iter().map(|part| &parts[*part]));
+        progress.skip(bytes(&mut parts.iter()) - left);
+        let is_stopped = AtomicBool::new(false);
+        let (out, missing) = (directory.path(), missing_of_all);
+        let job = Job { source, scan, form, out, missing, is_stopped, progress, observer };
+        let (mut missing, mut old_log_cells) = (Vec::new(), Vec::new());
+        let mut trace = ReadTrace::default();
+        export_all(&job, &pending, threads, |exported| {
+            missing.extend(exported.missing);
+            old_log_cells.extend(exported.old_log_cells);
+            trace.add(&exported.trace);
+            manifest.add(exported.part, &exported.prefix);
+            directory.write(&manifest)
+        })?;
+        drop(job);
+        let place = |name: &str| parts.iter().position(|part| part.name == name);
+        manifest.regions.sort_by_key(|part| place(&part.region));
+        manifest.complete = true;
+        directory.write(&manifest)?;
+        Ok(Exported {
+            manifest: output.join(Manifest::NAME),
+            table: manifest.source.table().map(str::to_owned),
+            unit: manifest.source.unit(),
+            parts: manifest.regions.len() as u64,
+            resumed: resumed as u64,
+            files: manifest.files().count() as u64,
+            rows: manifest.rows,
+            cells: manifest.cells,
+            bytes: manifest.bytes,
+            missing,
+            old_log_cells,
+            trace,
+            is_whole: manifest.is_whole(),
+        })
+    }
+}
+
+/// Warns of what earlier runs left out: the files of this export do not have it either.
+fn warn_of_missing_before(manifest: &Manifest, observer: &dyn Observer) {
+    for ExportedRegion { region, missing, .. } in &manifest.regions {
+        for Missing { file, what, rows } in missing {
+            let part = [manifest.source.unit(), region];
+            observer.warn(Warning::MissingBefore { part, file, what, rows });
+        }
+    }
+}
+
+/// Returns the manifest of an export that begins.
+fn new_manifest(source: Source, form: &Form, scan: &TableScan) -> Manifest {
+    Manifest {
+        schema: 1,
+        complete: false,
+        source,
+        format: form.format.name().to_owned(),
+        options: form.options(scan),
+        now: scan.now.unwrap_or_else(|| Clock::system().now()).get(),
+        rows: 0,
+        cells: 0,
+        bytes: 0,
+        regions: Vec::new(),
+        missing: Vec::new(),
+        unfinished: Vec::new(),
+    }
+}
+
+/// Checks that `now`, if it is given, is that of the export that goes on.
+fn check_now(now: Option<Timestamp>, manifest: &Manifest, output: &Path) -> Result<()> {
+    if now.is_none_or(|now| now.get() == manifest.now) {
+        return Ok(());
+    }
+    Err(Error::Options(format!(
+        "{} has an export with --now {}; give another directory",
+        output.display(),
+        manifest.now
+    )))
+}
+
+/// Exports parts on some threads, and calls `take` for each in the order of completion.
+///
+/// The first error ends the work.
+fn export_all(
+    job: &Job<'_>,
+    pending: &[usize],
+    threads: usize,
+    mut take: impl FnMut(ExportedPart) -> Result<()>,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        // The channel closes when the last worker drops its sender.
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..threads.clamp(1, pending.len().max(1)) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while !job.is_stopped.load(Ordering::Relaxed)
+                    && let Some(index) = pending.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    if sender.send(job.export(*index)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut first_error = None;
+        for exported in receiver {
+            if let Err(error) = exported.and_then(|exported| exported.map_or(Ok(()), &mut take)) {
+                job.is_stopped.store(true, Ordering::Relaxed);
+                first_error.get_or_insert(error);
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    })
+}

@@ -1,0 +1,236 @@
+//! A store as the source of an export: its families merged by row, in ranges of rows.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use hbase_files::{MissingCells, TableScan};
+use serde_json::json;
+use sstable::{Cell, CellRef, ReadTrace, WriterOptions};
+use store::{Cells, Clock, Scan, Snapshot, Store, StoreOptions};
+
+use super::form::Form;
+use super::manifest::Source;
+use super::run::{Export, Exported};
+use super::source::{ExportSource, Part, PartCells};
+use super::state::{SourceFile, SourceState};
+use crate::error::{Doing, Error, Result};
+use crate::progress::Observer;
+
+/// A store, in a part for each region of a table.
+pub struct StoreSource {
+    directory: PathBuf,
+    options: StoreOptions,
+    /// Ascending.
+    families: Vec<String>,
+    parts: Vec<Part>,
+    /// The newest sequence id, by which a write during the export is recognised.
+    sequence_id: u64,
+    state: SourceState,
+}
+
+impl StoreSource {
+    /// Opens the store; a part begins at each of `splits`.
+    ///
+    /// # Errors
+    ///
+    /// If the directory is not a store, or cannot be read.
+    pub fn open(path: &Path, options: StoreOptions, splits: Vec<Vec<u8>>) -> Result<Self> {
+        let mut files = Vec::new();
+        let listed = add_files(path, "", &mut files);
+        let store = Store::open_read_only(path, options.clone())?;
+        // Opening the store tells better what is wrong with the directory.
+        listed.doing("list", path)?;
+        files.sort_by(|one, other| one.file.cmp(&other.file));
+        let stats = store.stats();
+        let mut families: Vec<String> = store.families().into_iter().map(|it| it.0).collect();
+        families.sort_unstable();
+        let bytes: u64 = stats.families.iter().map(|family| family.file_bytes).sum();
+        let count = splits.len() as u64 + 1;
+        let rest = json!([stats.sequence_id, splits]);
+        let start_rows = [Vec::new()].into_iter().chain(splits.clone());
+        let end_rows = splits.into_iter().chain([Vec::new()]);
+        let parts = start_rows
+            .zip(end_rows)
+            .enumerate()
+            .map(|(number, (start_row, end_row))| {
+                let name = format!("store-{number}");
+                let bytes = bytes / count;
+                Part { file_stem: "store".to_owned(), name, start_row, end_row, bytes }
+            })
+            .collect();
+        Ok(Self {
+            directory: path.to_owned(),
+            options,
+            families,
+            parts,
+            sequence_id: stats.sequence_id,
+            state: SourceState::new(files, &rest),
+        })
+    }
+
+    /// Writes the cells that a scan selects to files in the directory `output`.
+    ///
+    /// If an earlier run with the same options was stopped, the export goes on after its last part.
+    ///
+    /// # Errors
+    ///
+    /// If the store was written to or cannot be read, or a cell cannot be written; [`Error::Options`]
+    /// if `output` is not the directory of this export.
+    pub fn export(
+        &self,
+        scan: TableScan,
+        form: Form,
+        output: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Exported> {
+        Export { source: self, scan, form, output, observer }.run()
+    }
+
+    /// Opens the store again, with the time of the export.
+    fn snapshot(&self, scan: &TableScan) -> Result<Snapshot> {
+        let options = match scan.now {
+            Some(now) => self.options.clone().clock(Clock::fixed(now)),
+            None => self.options.clone(),
+        };
+        let store = Store::open_read_only(&self.directory, options)?;
+        if let Some(wanted) = scan
+            .families
+            .iter()
+            .find(|wanted| !self.families.iter().any(|family| family.as_bytes() == wanted.family))
+        {
+            let wanted = String::from_utf8_lossy(&wanted.family);
+            return Err(Error::unknown_family(&store, &wanted));
+        }
+        if store.stats().sequence_id != self.sequence_id {
+            return Err(Error::Refused(format!(
+                "{}: the store was written to during the export; export a checkpoint of it",
+                self.directory.display()
+            )));
+        }
+        Ok(store.snapshot())
+    }
+}
+
+impl ExportSource for StoreSource {
+    fn describe(&self, _with_logs: bool) -> Source {
+        Source::Store {
+            store: self.directory.display().to_string(),
+            families: self.families.clone(),
+            state: self.state.clone(),
+        }
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn check(&self, scan: &TableScan) -> Result<Vec<MissingCells>> {
+        self.snapshot(scan).map(|_| Vec::new())
+    }
+
+    fn open(
+        &self,
+        part: usize,
+        scan: &TableScan,
+        _observer: &dyn Observer,
+    ) -> Result<Box<dyn PartCells + '_>> {
+        let (snapshot, part) = (self.snapshot(scan)?, &self.parts[part]);
+        let mut families = Vec::new();
+        for family in &self.families {
+            if let Some(scan) = request(family, part, scan) {
+                families.push(FamilyCells { cells: snapshot.scan(scan)?, next: None });
+            }
+        }
+        for family in &mut families {
+            family.advance()?;
+        }
+        Ok(Box::new(MergedFamilies { families, current: None }))
+    }
+
+    fn writer_options(&self, _part: usize, _family: &[u8]) -> WriterOptions {
+        WriterOptions::default()
+    }
+}
+
+/// Adds the files of a directory of the store and of its subdirectories.
+///
+/// The newest sequence id is not enough: a store that was created again can have the same, and so
+/// does one whose families were altered.
+fn add_files(directory: &Path, below: &str, files: &mut Vec<SourceFile>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{below}{name}");
+        if path.is_dir() {
+            add_files(&path, &format!("{name}/"), files)?;
+        } else if name != "LOCK" {
+            files.push(SourceFile::at(&path, name)?);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the scan of a family in a part; `None` if the family is not wanted.
+fn request(family: &str, part: &Part, scan: &TableScan) -> Option<Scan> {
+    let wanted = scan.families.iter().find(|wanted| wanted.family == family.as_bytes());
+    if wanted.is_none() && !scan.families.is_empty() {
+        return None;
+    }
+    let mut request = Scan::family(family)
+        .versions(scan.versions)
+        .time_range(scan.min_ts, scan.max_ts)
+        .raw(scan.raw);
+    let start = scan.start.as_deref().unwrap_or_default().max(&part.start_row);
+    if !start.is_empty() {
+        request = request.start(start);
+    }
+    let end = (!part.end_row.is_empty()).then_some(&part.end_row[..]);
+    if let Some(stop) = [scan.stop.as_deref(), end].into_iter().flatten().min() {
+        request = request.stop(stop);
+    }
+    if !scan.prefix.is_empty() {
+        request = request.prefix(&scan.prefix);
+    }
+    let qualifiers = wanted.map(|wanted| &wanted.qualifiers[..]).unwrap_or_default();
+    Some(qualifiers.iter().fold(request, Scan::column))
+}
+
+/// The cells of several families, in HBase's order: by row, then by family.
+struct MergedFamilies {
+    /// By ascending name.
+    families: Vec<FamilyCells>,
+    /// The family whose cell was returned last.
+    current: Option<usize>,
+}
+
+/// The cells of one family.
+struct FamilyCells {
+    cells: Cells,
+    /// The next cell, not returned yet or just now.
+    next: Option<Cell>,
+}
+
+impl FamilyCells {
+    fn advance(&mut self) -> store::Result<()> {
+        self.next = self.cells.next().transpose()?;
+        Ok(())
+    }
+}
+
+impl PartCells for MergedFamilies {
+    fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
+        if let Some(current) = self.current {
+            self.families[current].advance()?;
+        }
+        // Of equal rows the first family: those before the current one are past the row.
+        let rows = self.families.iter().enumerate();
+        let rows = rows.filter_map(|(family, cells)| Some((cells.next.as_ref()?.row(), family)));
+        self.current = rows.min().map(|(_, family)| family);
+        let current = self.current.and_then(|current| self.families[current].next.as_ref());
+        Ok(current.map(Cell::as_ref))
+    }
+
+    fn trace(&mut self) -> ReadTrace {
+        ReadTrace::default()
+    }
+}

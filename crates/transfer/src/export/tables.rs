@@ -1,0 +1,207 @@
+//! Tables and snapshots as the source of an export: each region is a part.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use hbase_files::{
+    ItemKind, MissingCells, OldLogCells, Region, RegionInfo, Table, TableCells, TableScan,
+    TableSchema, UnflushedCells,
+};
+use serde_json::{Value, json};
+use sstable::{CellRef, ReadTrace, SequenceId, WriterOptions};
+
+use super::form::Form;
+use super::manifest::Source;
+use super::run::{Export, Exported};
+use super::source::{ExportSource, Part, PartCells};
+use super::state::{SourceFile, SourceState};
+use crate::error::{Error, Result};
+use crate::progress::{Observer, Warning};
+
+/// A table or a snapshot to export; each region is a part.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use std::sync::Arc;
+///
+/// use hbase_files::{LocalTree, RootDirectory, TableScan};
+/// use transfer::{ExportFormat, FormOptions, TableSource};
+///
+/// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
+/// let snapshot = root.snapshot("users-monday")?;
+/// let mut scan = TableScan::default();
+/// let form = FormOptions::new(ExportFormat::Csv).form(&mut scan)?;
+/// let source = TableSource::new(&snapshot.table, Some("users-monday".to_owned()));
+/// let exported = source.export(scan, form, Path::new("out"), &())?;
+/// println!("{} cells in {} files", exported.cells, exported.files);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct TableSource<'t> {
+    table: &'t Table,
+    /// The name of the snapshot, if it is one.
+    snapshot: Option<String>,
+    /// The unflushed cells of all regions, once they are read.
+    logs: Mutex<Option<UnflushedCells>>,
+    parts: Vec<Part>,
+}
+
+impl<'t> TableSource<'t> {
+    /// Takes the regions of a table; `snapshot` is the name of the snapshot, if it is one.
+    pub fn new(table: &'t Table, snapshot: Option<String>) -> Self {
+        let part = |region: &Region| {
+            let name = region.name().to_string();
+            Part {
+                file_stem: name.clone(),
+                name,
+                start_row: region.info.start_key.clone(),
+                end_row: region.info.end_key.clone(),
+                bytes: region.files().filter_map(|file| file.hfile_len(&**table.tree())).sum(),
+            }
+        };
+        let parts = table.regions.iter().map(part).collect();
+        Self { table, snapshot, logs: Mutex::default(), parts }
+    }
+
+    /// Writes the cells that a scan selects to files in the directory `output`.
+    ///
+    /// If an earlier run with the same options was stopped, the export goes on after its last part.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read and damage is not to be skipped, or a cell cannot be written;
+    /// [`Error::Options`] if `output` is not the directory of this export.
+    pub fn export(
+        &self,
+        scan: TableScan,
+        form: Form,
+        output: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Exported> {
+        Export { source: self, scan, form, output, observer }.run()
+    }
+
+    /// Adds the unflushed cells of all regions to a scan, if it needs them. Reads them once.
+    fn with_logs(&self, scan: &TableScan, observer: &dyn Observer) -> Result<TableScan> {
+        if !scan.with_logs {
+            return Ok(scan.clone());
+        }
+        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        if logs.is_none() {
+            let cells = self.table.read_logs(scan).map_err(Error::Table)?;
+            observer.warn(Warning::TornLogs(cells.torn_logs()));
+            observer.warn(Warning::Logs(cells.warnings()));
+            *logs = Some(cells);
+        }
+        let cells = logs.clone().expect("read above");
+        Ok(scan.clone().unflushed(cells))
+    }
+}
+
+impl ExportSource for TableSource<'_> {
+    fn describe(&self, with_logs: bool) -> Source {
+        describe(self.table, self.snapshot.clone(), with_logs)
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn check(&self, scan: &TableScan) -> Result<Vec<MissingCells>> {
+        // Opens no file. The export reads the logs when it reads the first region.
+        let cells = self.table.scan(&scan.clone().with_logs(false));
+        Ok(cells.map_err(Error::Table)?.missing())
+    }
+
+    fn open(
+        &self,
+        part: usize,
+        scan: &TableScan,
+        observer: &dyn Observer,
+    ) -> Result<Box<dyn PartCells + '_>> {
+        let region = &self.table.regions[part];
+        let scan = self.with_logs(scan, observer)?;
+        let cells = self.table.scan_region(region, &scan).map_err(Error::Table)?;
+        Ok(Box::new(cells))
+    }
+
+    fn writer_options(&self, _part: usize, family: &[u8]) -> WriterOptions {
+        let schema = self.table.schema.family(family);
+        let options = schema.map(hbase_files::FamilySchema::options).unwrap_or_default();
+        WriterOptions::default()
+            .block_size(options.block_size)
+            .data_block_encoding(options.data_block_encoding)
+            .compression(options.compression)
+            .bloom_type(options.bloom_type)
+    }
+}
+
+/// Describes a table by its schema, its regions, and the lengths of all files that are read.
+fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source {
+    let (mut sources, mut regions) = (Vec::new(), Vec::new());
+    let log = |path: &Path| SourceFile {
+        file: path.strip_prefix(table.root()).unwrap_or(path).display().to_string(),
+        bytes: match table.tree().find(path) {
+            Ok(Some(ItemKind::File { len })) => Some(len),
+            _ => None,
+        },
+        modified: None,
+    };
+    for region in &table.regions {
+        let RegionInfo { encoded_name, start_key, end_key, .. } = &region.info;
+        let last_opened = region.last_opened.filter(|_| with_logs).map(SequenceId::get);
+        regions.push(json!([encoded_name.to_string(), start_key, end_key, last_opened]));
+        sources.extend(region.files().map(|file| SourceFile {
+            file: file.short_path(),
+            bytes: file.hfile_len(&**table.tree()),
+            modified: None,
+        }));
+        if with_logs {
+            sources.extend(region.recovered_edits.iter().map(|path| log(path)));
+            sources.extend(region.recovered_hfiles().map(|file| SourceFile {
+                file: file.short_path(),
+                bytes: file.hfile_len(&**table.tree()),
+                modified: None,
+            }));
+        }
+    }
+    if with_logs {
+        sources.extend(table.logs.iter().map(|path| log(path)));
+    }
+    Source::Table {
+        root: table.root().display().to_string(),
+        snapshot,
+        table: table.name.to_string(),
+        regions: table.regions.len() as u64,
+        state: SourceState::new(sources, &json!([schema(&table.schema), regions])),
+    }
+}
+
+/// Returns all settings of a table and its families.
+fn schema(schema: &TableSchema) -> Value {
+    let pairs = |attributes: &BTreeMap<Vec<u8>, Vec<u8>>| json!(Vec::from_iter(attributes));
+    let TableSchema { attributes, families, configuration, .. } = schema;
+    let families: Value = families
+        .iter()
+        .map(|family| json!([family.name, pairs(&family.attributes), family.configuration]))
+        .collect();
+    json!([pairs(attributes), configuration, families])
+}
+
+impl PartCells for TableCells {
+    fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
+        self.next_ref().map_err(Error::Table)
+    }
+
+    fn trace(&mut self) -> ReadTrace {
+        *Self::trace(self)
+    }
+
+    fn missing(&self) -> Vec<MissingCells> {
+        Self::missing(self)
+    }
+
+    fn old_log_cells(&self) -> Vec<OldLogCells> {
+        Self::old_log_cells(self).to_vec()
+    }
+}
