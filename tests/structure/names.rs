@@ -51,7 +51,7 @@ impl Names {
                 syn::Item::Mod(item) if !is_test_only(&item.attrs) => {
                     let name = item.ident.to_string();
                     if let Some((_, items)) = &item.content {
-                        self.add(&[module, &[name.clone()]].concat(), items);
+                        self.add(&[module, std::slice::from_ref(&name)].concat(), items);
                     }
                     names.modules.insert(name);
                 }
