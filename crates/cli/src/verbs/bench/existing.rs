@@ -25,6 +25,9 @@ use crate::inputs::{Input, Inputs};
 use crate::text::progress::Progress;
 use crate::text::stderr::print_message;
 
+/// Bytes of the key length and value length before each cell of a data block.
+pub(super) const CELL_LENGTHS_LEN: usize = 8;
+
 /// Measures the files together and one by one.
 pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
     let mut inputs = Inputs::expand(paths);
@@ -398,5 +401,5 @@ fn mean_cell_bytes(sampled: &[SampledFile<'_>]) -> f64 {
 
 /// Returns the size of a cell in a data block: its length fields, key and value.
 fn cell_len(cell: &CellRef<'_>) -> usize {
-    super::CELL_LENGTHS_LEN + cell.key().flat_len() + cell.value.len()
+    CELL_LENGTHS_LEN + cell.key().flat_len() + cell.value.len()
 }

@@ -22,9 +22,6 @@ use crate::text::size_text::SizeText;
 use loaded::{FilterChoice, Plan};
 use report::BenchReport;
 
-/// Bytes of the key length and value length before each cell of a data block.
-const CELL_LENGTHS_LEN: usize = 8;
-
 const ROWS: usize = 1_000_000;
 const GETS: usize = 200_000;
 /// Fewer gets with `--hfiles`: each get searches every given file, and there may be many.
@@ -130,7 +127,7 @@ impl Bench {
         // By mix first, so that the rows to compare are adjacent.
         results.sort_by_key(|row| Mix::ALL.iter().position(|mix| mix.name() == row.gets));
         let rows = keys.present.len();
-        let fixed = CELL_LENGTHS_LEN + sstable::KeyRef::FIXED_LEN + loaded::COLUMN_LEN;
+        let fixed = existing::CELL_LENGTHS_LEN + sstable::KeyRef::FIXED_LEN + loaded::COLUMN_LEN;
         let cell = fixed + plan.value_size;
         Ok(BenchReport {
             schema: 1,

@@ -16,7 +16,7 @@ use filter::{
 use serde::Serialize;
 use workload::harness::{KeyList, KeySet};
 
-use super::error_rate;
+use super::error_rate::error_rate;
 use super::interval::interval;
 use super::measure_file::measure_file;
 use crate::arguments::names::{LibraryKind, name_parser};

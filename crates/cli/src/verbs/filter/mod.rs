@@ -1,5 +1,6 @@
 //! `hfile filter`: size and error rate of filters, computed and measured; filters of existing files.
 
+mod error_rate;
 mod foreign;
 mod interval;
 mod measure;
@@ -8,10 +9,9 @@ mod rebuild;
 mod size;
 
 use clap::Subcommand;
-use filter::ErrorRate;
 
 use crate::arguments::reading_options::WithReadingOptions;
-use crate::failure::{Answer, UsageError};
+use crate::failure::Answer;
 
 /// Compute and measure the size and error rate of filters, and replace the filter of a file.
 #[derive(clap::Args)]
@@ -47,8 +47,4 @@ impl FilterVerbs {
             FilterVerb::Foreign(verb) => verb.run(),
         }
     }
-}
-
-fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
-    ErrorRate::new(rate).map_err(|error| UsageError(error.to_string()))
 }

@@ -9,12 +9,13 @@ use filter::ErrorRate;
 use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
 use foreign_filters::{GoCuckoo, GuavaBloom, GuavaStrategy, SimpleBloom};
 
+use super::files::{for_each_key, read};
 use super::formats::{Foreign, ForeignFormat};
-use super::{InfoReport, for_each_key, read};
+use super::info::InfoReport;
 use crate::failure::{Answer, UsageError};
 use crate::text::destination::Output;
 use crate::text::output::ReportFormat;
-use crate::verbs::filter::error_rate;
+use crate::verbs::filter::error_rate::error_rate;
 
 /// Make a filter of keys, or add keys to an existing filter.
 ///

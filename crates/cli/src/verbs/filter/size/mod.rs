@@ -9,7 +9,7 @@ use filter::{ErrorRate, FilterKind, Sizing, plan};
 use serde::Serialize;
 
 use self::widths::WidthSize;
-use super::error_rate;
+use super::error_rate::error_rate;
 use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::rounded::show_percent;
