@@ -8,18 +8,7 @@ use crate::modules::{Use, uses};
 use crate::workspace;
 
 /// Folders whose modules are in cycles today: the crate and the folder. None may be added.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    ("benches/compare", ""),
-    ("benches/compare", "report"),
-    ("cli", "bench"),
-    ("cli", "build"),
-    ("cli", "filter"),
-    ("cli", "filter::foreign"),
-    ("cli", "recompress"),
-    ("cli", "sorted"),
-    ("filter", "kernel"),
-    ("sstable", "file::filters"),
-];
+const EXCEPTIONS: &[(&str, &str)] = &[("sstable", "file::filters")];
 
 /// The programs of `benches`, each with a `main.rs`.
 const PROGRAMS: &[&str] = &["compare", "examples/experiments", "filter", "snapshot", "store"];
