@@ -7,9 +7,6 @@ use crate::cycles::{Cycle, cycles};
 use crate::modules::{Use, uses};
 use crate::workspace;
 
-/// Folders whose modules are in cycles today: the crate and the folder. None may be added.
-const EXCEPTIONS: &[(&str, &str)] = &[("sstable", "file::filters")];
-
 /// The programs of `benches`, each with a `main.rs`.
 const PROGRAMS: &[&str] = &["compare", "examples/experiments", "filter", "snapshot", "store"];
 
@@ -48,9 +45,7 @@ fn no_folder_has_a_cycle_between_its_modules() {
     for (name, root) in roots() {
         match uses(&root, &workspace()) {
             Ok(uses) => {
-                let is_excepted = |cycle: &Cycle<'_>| EXCEPTIONS.contains(&(&name, cycle.folder()));
-                let found = cycles(&uses).into_iter().filter(|cycle| !is_excepted(cycle));
-                wrong.extend(verdict(&name, &found.collect::<Vec<_>>()));
+                wrong.extend(verdict(&name, &cycles(&uses)));
             }
             Err(problems) => wrong.push(format!("{name}: not checked\n{}", problems.join("\n"))),
         }

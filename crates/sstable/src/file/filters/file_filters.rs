@@ -18,6 +18,7 @@ use filter::{Membership, Seed, StoredFilter};
 
 use super::chunked_bloom::ChunkedBloom;
 use super::row_filter::RowFilter;
+use crate::block::meta::FilterBlock;
 use crate::file::block_reader::BlockReader;
 use crate::file::options::FilterUse;
 use crate::{BlockKind, BlockSource, BloomType, ReadTrace, Result, RowProbe};
@@ -65,7 +66,12 @@ pub(crate) struct ResidentFilter<'a> {
     pub(crate) bytes: usize,
 }
 
-impl ResidentFilter<'_> {
+impl<'a> ResidentFilter<'a> {
+    #[inline]
+    fn of(block: &'a FilterBlock) -> Self {
+        Self { filter: block.filter(), bytes: block.bytes() }
+    }
+
     /// Prefetches the cache lines that [`ask`](Self::ask) reads.
     #[inline]
     pub(crate) fn prefetch(&self, probe: &RowProbe<'_>) {
@@ -146,12 +152,12 @@ impl Filters {
     /// Returns our filter, or its partition that covers the row, if it is resident.
     #[inline]
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
-        self.row_filter()?.resident(probe)
+        self.row_filter()?.resident(probe).map(ResidentFilter::of)
     }
 
     /// Returns our filter, if it is not partitioned and is resident.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
-        self.row_filter()?.resident_whole()
+        self.row_filter()?.resident_whole().map(ResidentFilter::of)
     }
 
     /// Queries our filter; HBase's if the file has none of ours, or an unreadable one.

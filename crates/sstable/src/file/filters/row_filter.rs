@@ -23,7 +23,6 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use filter::{FilterKind, Membership, StoredFilter};
 
-use super::file_filters::ResidentFilter;
 use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
@@ -213,7 +212,7 @@ impl RowFilter {
     }
 
     /// Returns the filter block that covers the row, if the block is resident.
-    pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
+    pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<&FilterBlock> {
         match &self.layout {
             Layout::Whole { filter_block, .. } => resident(filter_block),
             Layout::Partitioned(partitioned) => {
@@ -225,7 +224,7 @@ impl RowFilter {
     }
 
     /// Returns the filter, if it is not partitioned and its block is resident.
-    pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
+    pub(crate) fn resident_whole(&self) -> Option<&FilterBlock> {
         let Layout::Whole { filter_block, .. } = &self.layout else { return None };
         resident(filter_block)
     }
@@ -373,11 +372,10 @@ impl RowFilter {
     }
 }
 
-/// Returns the filter in a block, if the block is resident.
+/// Returns the block, if it is resident.
 #[inline]
-fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<ResidentFilter<'_>> {
-    let block = filter_block.resident()?.block();
-    Some(ResidentFilter { filter: block.filter(), bytes: block.bytes() })
+fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<&FilterBlock> {
+    Some(filter_block.resident()?.block())
 }
 
 /// The properties that a filter block must have to be the block that the file means.
