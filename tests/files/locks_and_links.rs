@@ -118,7 +118,7 @@ fn links_pipes_directories_sockets_and_devices_in_place_of_files_are_refused() {
                 Replacement::Device => {
                     let made = Command::new("mknod").arg(&path).args(["c", "1", "5"]).output();
                     if !made.is_ok_and(|made| made.status.success()) {
-                        say("intruders: SKIPPED: a device, which only root can create");
+                        say("locks_and_links: SKIPPED: a device, which only root can create");
                         continue;
                     }
                 }
@@ -145,7 +145,7 @@ fn links_pipes_directories_sockets_and_devices_in_place_of_files_are_refused() {
             count += 1;
         }
     }
-    say(&format!("intruders: {count} of {count} in place of a file are refused"));
+    say(&format!("locks_and_links: {count} of {count} in place of a file are refused"));
 }
 
 /// Creates something at a path.
@@ -199,7 +199,9 @@ fn a_sparse_file_of_1_tib_is_refused_by_name_without_delay() {
                 _ => last_file(&store.join(place)),
             };
             if !make_sparse(&path) {
-                return say("intruders: SKIPPED: this file system has no sparse files of 1 TiB");
+                return say(
+                    "locks_and_links: SKIPPED: this file system has no sparse files of 1 TiB",
+                );
             }
             if !keeps_manifest && place != "MANIFEST" {
                 fs::remove_file(store.join("MANIFEST")).unwrap();

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `header.rs` and `trailer.rs` have the two ends of a file, `entry.rs` has the key of an entry,
-//! `plain.rs` and `compressed.rs` have the two cell codecs, `decode.rs` reads an entry by either. The
+//! `plain.rs` and `compressed.rs` have the two cell codecs, `entry_decoder.rs` reads an entry by either. The
 //! compressed codec uses the dictionaries of `dictionary.rs`. `input.rs` reads the bytes, and `reader.rs`
 //! iterates over the entries.
 //!
@@ -41,9 +41,9 @@
 //! ```
 
 mod compressed;
-mod decode;
 mod dictionary;
 mod entry;
+mod entry_decoder;
 mod error;
 mod header;
 mod input;

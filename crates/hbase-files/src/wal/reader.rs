@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use sstable::{FileName, ReadAt};
 
-use super::decode::Codec;
 use super::entry::Entry;
+use super::entry_decoder::Codec;
 use super::error::{Error, Result, Stop};
 use super::header::{Header, MAGIC};
 use super::input::Input;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use sstable::ReadAt;
 
-use super::decode::Codec;
+use super::entry_decoder::Codec;
 use super::error::Stop;
 use super::input::Input;
 use crate::{RegionName, TableName};

@@ -6,7 +6,7 @@ use hbase_files::MissingCells;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::state::SourceState;
+use super::source_state::SourceState;
 
 /// The manifest of an export.
 #[derive(Clone, Debug, Deserialize, Serialize)]

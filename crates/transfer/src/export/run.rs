@@ -9,11 +9,11 @@ use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{ReadTrace, Timestamp};
 use store::Clock;
 
-use super::directory::{ExportDirectory, OpenExport};
 use super::form::Form;
 use super::manifest::{ExportedRegion, Manifest, Missing, Source};
 use super::names;
 use super::part::{ExportedPart, Job};
+use super::resumable_directory::{ExportDirectory, OpenExport};
 use super::sink::Sink;
 use super::source::{ExportSource, Part};
 use crate::error::{Error, Result};

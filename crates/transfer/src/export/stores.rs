@@ -12,7 +12,7 @@ use super::form::Form;
 use super::manifest::Source;
 use super::run::{Export, Exported};
 use super::source::{ExportSource, Part, PartCells};
-use super::state::{SourceFile, SourceState};
+use super::source_state::{SourceFile, SourceState};
 use crate::error::{Doing, Error, Result};
 use crate::progress::Observer;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sstable::RowsBetween;
 
 use super::damage::TableDamage;
-use super::file::FileCheck;
+use super::file_check::FileCheck;
 use super::file_use::FileUse;
 use super::missing::missing_files;
 use super::mob::MobCheck;
