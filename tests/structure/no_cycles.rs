@@ -33,7 +33,7 @@ fn roots() -> Vec<(String, PathBuf)> {
     roots
 }
 
-/// What is wrong with a crate of these cycles.
+/// Returns the report for a crate; `None` without cycles.
 fn verdict(name: &str, cycles: &[Cycle<'_>]) -> Option<String> {
     let reports: Vec<String> = cycles.iter().map(Cycle::report).collect();
     (!reports.is_empty()).then(|| format!("{name}: modules in cycles\n{}", reports.join("\n")))
@@ -53,7 +53,7 @@ fn no_folder_has_a_cycle_between_its_modules() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// A crate of these files; the first is its root.
+/// Returns the uses in a crate of these files; the first is its root.
 fn fixture(files: &[(&str, &str)]) -> Result<Vec<Use>, Vec<String>> {
     let directory = tempfile::tempdir().expect("there is a place for files");
     for (name, text) in files {

@@ -17,7 +17,7 @@ impl TestStore {
     ///
     /// # Panics
     ///
-    /// If the disk does not take it, or the options are refused.
+    /// If the store cannot be created, or the options are refused.
     pub fn new(options: StoreOptions) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let store = Store::open(directory.path(), options).expect("a new store");

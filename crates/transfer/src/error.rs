@@ -12,11 +12,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The output exists, and it was not asked to replace it.
+    /// The output exists, and replacing it was not requested.
     #[error("{} already exists", .0.display())]
     Exists(PathBuf),
 
-    /// The output cannot take the files: the message says why, and what to do.
+    /// The operation was refused; the message says why.
     #[error("{0}")]
     Refused(String),
 
@@ -29,10 +29,10 @@ pub enum Error {
     /// A cell that the file cannot take.
     #[error("{error}")]
     Cell {
-        /// What the file says of the cell, and where in the input it is.
+        /// The error of the writer, with the position in the input.
         #[source]
         error: sstable::Error,
-        /// What can be done about it.
+        /// The cause.
         problem: CellProblem,
     },
 
@@ -53,6 +53,8 @@ pub enum Error {
     ),
 
     /// The cells of a table or a snapshot cannot be read.
+    ///
+    /// Not [`StoreFile`](Self::StoreFile): what helps against damage differs.
     #[error("{0}")]
     Table(#[source] hbase_files::Error),
 
@@ -73,7 +75,7 @@ pub enum Error {
         hfile_arrow::Error,
     ),
 
-    /// The manifest of an export is none.
+    /// `manifest.json` in the output is not the manifest of an export.
     #[error("{}: not the manifest of an export; give another directory", file.display())]
     Manifest {
         /// The file.
@@ -83,7 +85,7 @@ pub enum Error {
         source: serde_json::Error,
     },
 
-    /// The directory for the output cannot be created, because a file has its path or one above it.
+    /// The directory for the output cannot be created: its path or a parent is a file.
     #[error("{}: cannot create: it is not a directory, or not in one", .0.display())]
     NotADirectory(PathBuf),
 
@@ -117,9 +119,9 @@ impl Error {
 /// Why a file cannot take a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CellProblem {
-    /// It is of another family than the cell before: a directory for a bulk load has a file for each.
+    /// Its family differs from the previous cell's: a file has one family.
     OtherFamily,
-    /// It sorts before the cell before: the input must be sorted, or is to be.
+    /// It sorts before the previous cell.
     OutOfOrder,
     /// It has tags, and the settings leave them out.
     Tags,

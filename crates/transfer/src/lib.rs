@@ -1,9 +1,10 @@
-//! Cells into and out of HFiles and stores.
+//! Reads cells and CSV, writes HFiles, and exports HFiles, stores and tables.
 //!
 //! | to do                                           | use                                              |
 //! |-------------------------------------------------|--------------------------------------------------|
 //! | read cells or CSV                               | [`InputOptions::open`]                           |
-//! | write an HFile, or a directory for a bulk load  | [`Build`], [`Sorting`]; of a store [`write_store`] |
+//! | write an HFile, or a directory for a bulk load  | [`Build`], [`Sorting`]                           |
+//! | write the cells of a store for a bulk load      | [`write_store`]                                  |
 //! | export a table, a snapshot, a store or HFiles   | [`TableSource`], [`StoreSource`], [`FilesSource`] |
 //! | print cells as text, CSV or JSON                | [`CellsOutput`]                                  |
 //! | write a file that appears when it is complete   | [`OutputFile`]                                   |

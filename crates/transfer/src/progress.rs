@@ -1,19 +1,19 @@
-//! What a program is told during a long operation.
+//! The progress of a long operation, and its warnings.
 
 use hbase_files::{MissingCells, TornLog};
 
-/// Receives what a long operation does.
+/// Receives progress and warnings of a long operation.
 ///
 /// `()` is an observer that ignores everything.
 pub trait Observer: Sync {
     /// A phase such as "reading" begins; it ends when the returned value is dropped.
     fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase>;
 
-    /// The operation goes on, but not all cells will be there.
+    /// Warns of cells that are left out or in doubt. The operation goes on.
     fn warn(&self, _warning: Warning<'_>) {}
 }
 
-/// What an operation leaves out, or cannot vouch for.
+/// Cells that an operation leaves out, or that are in doubt.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Warning<'w> {
@@ -32,7 +32,7 @@ pub enum Warning<'w> {
     },
     /// Logs end within an entry, which is not read.
     TornLogs(&'w [TornLog]),
-    /// What the logs leave in doubt.
+    /// Cells that are in doubt because of the logs.
     Logs(&'w [hbase_files::Warning]),
 }
 

@@ -9,7 +9,7 @@
 //! | the cells of a store file                                 | `store_file_reader.rs`                 |
 //! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
 //! | whether an HFile belongs in its place                     | `fit.rs`                               |
-//! | what a problem concerns                                   | `problem_place.rs`                     |
+//! | the files, regions and rows that a problem affects                                   | `problem_place.rs`                     |
 
 pub(crate) mod entry;
 mod file_sequence;

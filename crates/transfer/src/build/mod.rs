@@ -1,5 +1,4 @@
-//! Cells of an input, sorted or not, as one HFile, or as the HFiles of a table for HBase's bulk load; and
-//! those of a store.
+//! Writes the cells of an input or of a store to one HFile, or to the HFiles of a table for a bulk load.
 
 mod position;
 mod regions;

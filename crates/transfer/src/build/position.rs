@@ -22,7 +22,7 @@ impl InputPosition {
 
     /// Adds the name of the input, the line and the problem to an error about `cell`.
     ///
-    /// `last` is the cell before `cell`. Only common mistakes have a problem.
+    /// `last` is the cell before `cell`. Other errors are returned as [`Error::File`].
     pub(super) fn describe(
         &self,
         error: sstable::Error,
@@ -35,10 +35,10 @@ impl InputPosition {
             None => what,
         };
         let error = sstable::Error::Invalid { file: self.name.clone(), what };
-        let is_of_family = last.is_none_or(|last| last.family() == cell.family());
+        let is_same_family = last.is_none_or(|last| last.family() == cell.family());
         let is_out_of_order =
             last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
-        let problem = if !is_of_family {
+        let problem = if !is_same_family {
             CellProblem::OtherFamily
         } else if is_out_of_order {
             CellProblem::OutOfOrder

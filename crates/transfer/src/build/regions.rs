@@ -18,9 +18,9 @@ const FAMILIES_MAX: usize = 100;
 /// The files of a table for HBase's bulk load.
 #[derive(Clone, Debug)]
 pub struct BulkLoadFiles {
-    /// Their paths, by family and row.
+    /// The paths of the files, by family and row.
     pub files: Vec<PathBuf>,
-    /// The number of their cells.
+    /// The number of cells in all files.
     pub cells: u64,
 }
 

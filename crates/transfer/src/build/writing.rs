@@ -17,16 +17,16 @@ use crate::temporary::OutputDirectory;
 pub struct Build<'b> {
     /// The settings of the files.
     pub options: WriterOptions,
-    /// The order of rows, which is that of the settings.
+    /// The order of rows; must be that of `options`.
     pub order: Comparator,
     /// How cells are sorted; `None` if the input is sorted.
     pub sorting: Option<&'b Sorting>,
-    /// Sees how far the work is.
+    /// Receives progress and warnings.
     pub observer: &'b dyn Observer,
 }
 
 impl Build<'_> {
-    /// Writes one file to `sink`, which errors call `name`. Returns the sink.
+    /// Writes one file to `sink`, and returns the sink. Errors name the file `name`.
     ///
     /// # Errors
     ///
@@ -64,8 +64,9 @@ impl Build<'_> {
     ///
     /// # Errors
     ///
-    /// As [`write_file`](Self::write_file); also if `out` is not new or empty, for more than 100
-    /// families, and in the order of `hbase:meta`.
+    /// [`Error::Cell`] for cells out of order within their family, or with tags that the files do not
+    /// keep; if `out` is not new or empty; for more than 100 families; if `order` is that of
+    /// `hbase:meta`; and if the input or a file fails.
     pub fn write_bulk_load(
         &self,
         input: &mut Input,

@@ -26,7 +26,7 @@ impl ExportFormat {
     /// All formats.
     const ALL: [Self; 5] = [Self::Parquet, Self::Arrow, Self::Csv, Self::Cells, Self::Hfiles];
 
-    /// Returns the name, which is also the extension of the files.
+    /// Returns the name on the command line and in the manifest.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
@@ -103,7 +103,7 @@ impl FormOptions {
         }
     }
 
-    /// Returns the form, and limits the scan of a pivot to its columns.
+    /// Returns the form, and limits the scan of a pivot to its columns and to one version.
     ///
     /// # Errors
     ///

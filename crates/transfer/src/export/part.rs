@@ -17,10 +17,10 @@ use crate::cells_output::OutputFormat;
 use crate::error::{Doing, Error, Result};
 use crate::progress::{Observer, Phase};
 
-/// Cells between two looks at whether the export was stopped.
+/// Cells between two checks of `is_stopped`.
 const CELLS_PER_CHECK: u32 = 4096;
 
-/// The maximum number of files of a part, save HFiles: their numbers have six digits.
+/// The maximum number of files of a part, but for HFiles: names have numbers of six digits.
 const FILES_MAX: u32 = 1_000_000;
 
 /// What all parts of an export have in common.
@@ -29,7 +29,7 @@ pub(super) struct Job<'e> {
     pub(super) scan: TableScan,
     pub(super) form: Form,
     pub(super) out: &'e Path,
-    /// What is missing of the source as a whole, and is not repeated for each part.
+    /// Missing from the source as a whole; not repeated for each part.
     pub(super) missing: Vec<MissingCells>,
     /// Set when the export fails elsewhere.
     pub(super) is_stopped: AtomicBool,
@@ -54,16 +54,16 @@ impl Job<'_> {
         let part = &self.source.parts()[index];
         let mut cells = self.source.open(index, &self.scan, self.observer)?;
         let mut files = PartFiles::new(self, index, part);
-        let (mut until_check, mut shown) = (0_u32, 0);
+        let (mut since_check, mut shown) = (0_u32, 0);
         while let Some(cell) = cells.next_cell()? {
             files.append(&cell)?;
-            until_check += 1;
-            if until_check == CELLS_PER_CHECK {
-                until_check = 0;
+            since_check += 1;
+            if since_check == CELLS_PER_CHECK {
+                since_check = 0;
                 if self.is_stopped.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
-                // Blocks that two scans of the part read count twice.
+                // Capped, because blocks that two scans of the part read count twice.
                 let read = cells.trace().bytes(BlockKind::Data, BlockSource::File).min(part.bytes);
                 self.progress.advance(read.saturating_sub(shown));
                 shown = shown.max(read);
@@ -90,7 +90,7 @@ struct PartFiles<'j> {
     prefix: String,
     /// The current files: for HFiles by family, otherwise one under an empty name.
     open: BTreeMap<Vec<u8>, OpenFile>,
-    /// The number of files that were begun, by the same names.
+    /// The number of files that were begun, by the keys of `open`.
     begun: BTreeMap<Vec<u8>, u32>,
     complete: Vec<ExportedFile>,
     rows: u64,

@@ -28,8 +28,8 @@
 //! it. Four invariants make the answer of every version correct, even that of an old snapshot after
 //! further inserts:
 //!
-//! 1. No entry of a map is moved, changed or removed. Only its block number can change, and only
-//!    while no file has the slot.
+//! 1. An entry of a map is never moved or removed, and its slot and fingerprint never change. Its block
+//!    number can change while no file has the slot.
 //! 2. A map gives out each slot number only once.
 //! 3. A file gets its slots in a new version, after all its rows were inserted. The version is
 //!    published under a lock, so a reader of the version sees the entries.
@@ -41,7 +41,7 @@
         clippy::indexing_slicing,
         clippy::as_conversions,
         clippy::arithmetic_side_effects,
-        reason = "slot numbers are below 64, indexes of lines below their number; the rest counts"
+        reason = "slot numbers are below 64, indexes of lines below their number; the rest are counters"
     )
 )]
 

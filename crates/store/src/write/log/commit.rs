@@ -178,7 +178,7 @@ impl Log {
     /// Commits the requests of a group, except those for families that have been dropped, and those
     /// for which there is no space.
     ///
-    /// Returns the errors of these, by ticket.
+    /// Returns the errors of refused requests, by ticket.
     fn commit_group(
         &self,
         catalog: &Catalog,
@@ -202,7 +202,7 @@ impl Log {
             let logged = match self.log_part(catalog, &version, writer, left) {
                 Ok(logged) => logged,
                 Err(error) if error.is_shortage() => {
-                    // None of the part is in the log, so that none is in the memstores either.
+                    // Nothing of the part was logged, so nothing of it is applied.
                     writer.return_to(mark);
                     let tickets = left.iter().map(|request| request.ticket);
                     refused.extend(tickets.map(|ticket| (ticket, error.copy_of_shortage())));
@@ -225,7 +225,7 @@ impl Log {
         Ok(refused)
     }
 
-    /// Writes the first of `requests` to the log; returns how many.
+    /// Logs a prefix of `requests`, and returns its length.
     ///
     /// They are in one segment, so that a lack of space leaves all or none of them in the log.
     fn log_part(
@@ -270,6 +270,7 @@ struct GroupLeader<'a> {
 
 impl Drop for GroupLeader<'_> {
     fn drop(&mut self) {
+        // Before the waiting threads wake: after a panic of the leader, the store takes no writes.
         drop(self.log.health.poison_on_panic());
         let mut queue = lock(&self.log.queue);
         queue.has_leader = false;

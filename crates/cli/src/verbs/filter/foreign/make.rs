@@ -20,8 +20,8 @@ use crate::verbs::filter::error_rate::error_rate;
 /// Make a filter of keys, or add keys to an existing filter.
 ///
 /// The filter is sized as its library sizes it for --expected keys and --error-rate; the Hadoop formats
-/// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has --expected
-/// slots, rounded up to a power of two; inserts begin to fail at a load of about 95 %.
+/// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has a power of
+/// two of slots, at least 1.04 for each expected key; inserts begin to fail once about 95 % are taken.
 #[derive(clap::Args)]
 #[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Make {
@@ -55,7 +55,7 @@ pub(super) struct Make {
     /// Set Hadoop's hash type [default: murmur]
     #[arg(long, value_enum, ignore_case = true)]
     hash: Option<HashName>,
-    /// Set the keys that each Bloom filter of a dynamic filter takes (Hadoop's nr) [default: --expected]
+    /// Set the keys that each Bloom filter of a dynamic filter takes (Hadoop's nr) [default: as --expected]
     #[arg(long, value_name = "KEYS")]
     row_keys: Option<NonZeroU32>,
     /// Replace the output if it exists
