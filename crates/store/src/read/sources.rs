@@ -83,8 +83,7 @@ pub(crate) enum CellSource {
 impl CellCursor for CellSource {
     type Error = Error;
 
-    #[expect(clippy::inline_always, reason = "a call for each cell of a scan is 3 % of the scan")]
-    #[inline(always)]
+    #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
             Self::Memory(cursor) => cursor.cell(),
