@@ -165,7 +165,7 @@ mod every_order {
     fn a_group_commit_is_acknowledged_when_it_is_durable_and_visible() {
         use Durability::{FsyncWal, SyncWal};
         // All of them are two million, which take ten minutes.
-        let preemptions = if env::var_os("EVERY_ORDER").is_some() { None } else { Some(4) };
+        let preemptions = if env::var_os("EVERY_ORDER").is_some() { None } else { Some(8) };
         in_every_order("group commit of two", preemptions, || {
             write_together(&[("row1", FsyncWal), ("row2", FsyncWal)]);
         });
