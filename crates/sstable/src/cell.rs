@@ -110,25 +110,23 @@ impl fmt::Debug for CellRef<'_> {
 pub struct Cell {
     /// Row, family, qualifier, value and tags, concatenated.
     bytes: Box<[u8]>,
-    row_len: u32,
+    row_end: u32,
+    family_end: u32,
     qualifier_end: u32,
     value_end: u32,
-    /// Two bytes, because a memstore holds many cells; a file has one byte for the length.
-    family_len: u16,
-    cell_type: CellType,
     timestamp: Timestamp,
     sequence_id: SequenceId,
+    cell_type: CellType,
 }
 
 impl Cell {
     /// Returns the cell in borrowed form.
     pub fn as_ref(&self) -> CellRef<'_> {
         let at = |start: u32, end: u32| &self.bytes[start as usize..end as usize];
-        let family_end = self.row_len + u32::from(self.family_len);
         CellRef {
-            row: at(0, self.row_len),
-            family: at(self.row_len, family_end),
-            qualifier: at(family_end, self.qualifier_end),
+            row: at(0, self.row_end),
+            family: at(self.row_end, self.family_end),
+            qualifier: at(self.family_end, self.qualifier_end),
             timestamp: self.timestamp,
             cell_type: self.cell_type,
             value: at(self.qualifier_end, self.value_end),
@@ -196,8 +194,7 @@ impl From<CellRef<'_>> for Cell {
     ///
     /// # Panics
     ///
-    /// If the fields together are 4 GiB or longer, which no block can hold, or if the family is
-    /// longer than 65,535 bytes, where a file allows 255.
+    /// If the fields together are 4 GiB or longer, which no block can hold.
     fn from(cell: CellRef<'_>) -> Self {
         let CellRef { row, family, qualifier, value, tags, .. } = cell;
         let len = row.len() + family.len() + qualifier.len() + value.len() + tags.len();
@@ -207,16 +204,19 @@ impl From<CellRef<'_>> for Cell {
             bytes.extend_from_slice(part);
         }
         let bytes = bytes.into_boxed_slice();
-        let qualifier_end = row.len() + family.len() + qualifier.len();
+        let row_end = cell.row.len() as u32;
+        let family_end = row_end + cell.family.len() as u32;
+        let qualifier_end = family_end + cell.qualifier.len() as u32;
+        let value_end = qualifier_end + cell.value.len() as u32;
         Self {
             bytes,
-            row_len: row.len() as u32,
-            qualifier_end: qualifier_end as u32,
-            value_end: (qualifier_end + value.len()) as u32,
-            family_len: u16::try_from(family.len()).expect("a family of at most 65,535 bytes"),
-            cell_type: cell.cell_type,
+            row_end,
+            family_end,
+            qualifier_end,
+            value_end,
             timestamp: cell.timestamp,
             sequence_id: cell.sequence_id,
+            cell_type: cell.cell_type,
         }
     }
 }
@@ -246,5 +246,17 @@ mod tests {
         let owned = borrowed.to_cell();
         assert_eq!(owned.as_ref(), borrowed);
         assert_eq!(borrowed.tags().collect::<Vec<_>>(), [(0x40, &b"tg"[..]), (0x41, &b""[..])]);
+    }
+
+    /// What checks a cell names the fault, so that it must be possible to make the cell.
+    #[test]
+    fn a_cell_owns_fields_that_no_file_can_have() {
+        let long = vec![b'f'; 70_000];
+        for cell in [
+            CellRef::put(&long, b"f", b"q", Timestamp::new(7), b"v"),
+            CellRef::put(b"r", &long, b"q", Timestamp::new(7), b"v"),
+        ] {
+            assert_eq!(cell.to_cell().as_ref(), cell);
+        }
     }
 }
