@@ -25,7 +25,7 @@ pub(crate) fn run_fills(rows: u64) {
          |---|--:|--:|--:|--:|--:|--:|--:|--:|"
     );
     for _ in 0..ROUNDS {
-        for map in [MapMode::Off, MapMode::Files, MapMode::Blocks, MapMode::Auto] {
+        for map in [MapMode::Off, MapMode::Files, MapMode::Wide, MapMode::Auto] {
             let directory = tempfile::tempdir().expect("there is a place for files");
             fill(directory.path(), rows, map);
         }
@@ -101,7 +101,7 @@ fn build(directory: &Path, rows: u64) {
     write_all(&store, rows);
     store.flush().expect("the disk has room");
     let files = store.stats().families[0].files;
-    for form in [MapMode::Files, MapMode::Blocks].repeat(ROUNDS) {
+    for form in [MapMode::Files, MapMode::Wide].repeat(ROUNDS) {
         let reading = read_all(&directory.join(FAMILY));
         store.alter_family(FAMILY, without.clone()).expect("the disk has room");
         while covered(&store).0 > 0 {

@@ -74,7 +74,7 @@ fn a_family_map_skips_files_without_a_filter() {
     assert!(number(absent, "filter_checks_per_get") < 1e-9, "{absent}");
     assert!((16.0..120.0).contains(&number(absent, "bits_per_key")), "{absent}");
     assert!((0.0001..0.003).contains(&number(absent, "error_rate_measured")), "{absent}");
-    assert!(["FILES", "BLOCKS"].contains(&absent["map"].as_str().expect("a mode")), "{absent}");
+    assert!(["FILES", "WIDE"].contains(&absent["map"].as_str().expect("a mode")), "{absent}");
     assert!(row(&report, "none", "absent")["map"].is_null(), "filters are measured without a map");
     let present = row(&report, "family-map", "present");
     assert_eq!(present["found"], 20_000);
@@ -85,37 +85,32 @@ fn a_family_map_skips_files_without_a_filter() {
 #[test]
 fn bench_shows_the_lookups_and_the_memory_of_both_forms_of_the_map() {
     let bench = ["bench", "--rows", "8000", "--gets", "4000", "--files", "8"];
-    let bench = [&bench[..], &["--filters", "none,family-map,family-map-blocks"]].concat();
+    let bench = [&bench[..], &["--filters", "none,family-map,family-map-wide"]].concat();
     let report = json(&[&bench[..], &["--json"]].concat());
     let loads = report["loads"].as_array().expect("loads");
     assert!(loads.iter().all(|load| number(load, "ns_median_get_with") > 0.0), "{report}");
     assert!(loads[0]["map_bytes"].is_null() && loads[0]["map_by_default"].is_null(), "{report}");
-    for (load, blocks) in loads[1..].iter().zip([0.0, 1.0]) {
+    for load in &loads[1..] {
         assert_eq!(load["map_covered_files"], 8, "{load}");
-        assert!((number(load, "map_files_with_blocks") - 8.0 * blocks).abs() < 1e-9, "{load}");
         let bits = number(load, "map_bytes") / 1000.0;
         assert!((number(load, "map_bits_per_row") - bits).abs() < 1e-6, "{load}");
         assert!(number(load, "map_build_seconds") >= 0.0 && load["map_failures"] == 0, "{load}");
-        assert_eq!(load["map_by_default"], "BLOCKS", "8 files: {load}");
+        assert_eq!(load["map_by_default"], "WIDE", "8 files: {load}");
         let filter = load["filter"].as_str().expect("a name");
         let (absent, present) = (row(&report, filter, "absent"), row(&report, filter, "present"));
         assert!(number(absent, "map_candidates_per_get") < 0.1, "{absent}");
-        for (name, wanted) in [
-            ("map_lookups_per_get", 1.0),
-            ("map_candidates_per_get", 1.0),
-            ("map_blocks_per_get", blocks),
-        ] {
+        for (name, wanted) in [("map_lookups_per_get", 1.0), ("map_candidates_per_get", 1.0)] {
             assert!((number(present, name) - wanted).abs() < 0.1, "{name} in {present}");
         }
     }
     let output = command(&bench).output().expect("the binary runs");
     let screen = text(&output.stdout);
     for wanted in [
-        "family-map-blocks: 8 files covered, 8 with blocks; ",
+        "family-map-wide: 8 files covered; ",
         " bits a row; ",
         "  each present get: 1.00 lookups, ",
         "get / get_with: none ",
-        "such a store has a map of blocks, as in the row family-map-blocks.",
+        "such a store has a wide map, as in the row family-map-wide.",
     ] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
     }
@@ -128,7 +123,7 @@ fn bench_says_which_map_a_store_has_by_default() {
     for (files, cache, map) in [
         ("1", "64MiB", "no map, and gets query the filters of the files."),
         ("16", "2MiB", "a map of files, as in the row family-map."),
-        ("16", "64MiB", "a map of blocks, as in the row family-map-blocks."),
+        ("16", "64MiB", "a wide map, as in the row family-map-wide."),
     ] {
         let more = ["--files", files, "--cache-size", cache, "--value-size", "1"];
         let screen = stdout(&[&bench[..], &more].concat());

@@ -97,12 +97,12 @@ fn explain_shows_which_files_were_skipped() {
     assert!(present.contains("outcome"), "{present}");
 }
 
-/// Two files, whose family has a map of blocks. A command that reads builds it only on request.
+/// Two files, whose family has a wide map. A command that reads builds it only on request.
 #[test]
 fn stats_and_explain_show_the_family_map() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
-    stdout(&["store", "alter", &store, "f", "--family-map", "BLOCKS"]);
+    stdout(&["store", "alter", &store, "f", "--family-map", "WIDE"]);
     stdout(&["store", "flush", &store]);
     stdout(&["store", "put", &store, "row007", "f:q=new"]);
     stdout(&["store", "put", &store, "row199", "f:q=new"]);
@@ -110,37 +110,32 @@ fn stats_and_explain_show_the_family_map() {
     let stats = |more: &[&str]| json(&[&["store", "stats", &store, "--json"], more].concat());
     let without = stats(&[]);
     let family = &without["families"][0];
-    assert_eq!((&family["map_mode"], &family["map"]), (&"BLOCKS".into(), &Value::Null));
+    assert_eq!((&family["map_mode"], &family["map"]), (&"WIDE".into(), &Value::Null));
     assert_eq!((&without["map_builds"], &without["map_failures"]), (&0.into(), &0.into()));
 
     let with = stats(&["--with-map"]);
     let map = &with["families"][0]["map"];
     assert_eq!(with["map_builds"], 1);
     assert!(with["map_build_seconds"].as_f64().expect("seconds") > 0.0, "{with}");
-    for (field, wanted) in [("covered_files", 2), ("files_with_blocks", 2), ("entries", 202)] {
+    for (field, wanted) in [("covered_files", 2), ("entries", 202)] {
         assert_eq!(map[field], wanted, "{field}: {with}");
     }
     let bits = map["bytes"].as_f64().expect("bytes") * 8.0 / 202.0;
     assert!((map["bits_per_entry"].as_f64().expect("bits") - bits).abs() < 1e-6, "{with}");
     let screen = stdout(&["store", "stats", &store, "--with-map"]);
-    assert!(screen.contains("BLOCKS      BLOCKS  2 of 2"), "{screen}");
+    assert!(screen.contains("WIDE        WIDE  2 of 2"), "{screen}");
     assert!(screen.contains("family maps: 1 build, 0 of another one, "), "{screen}");
 
     let explain = ["store", "explain", &store, "row050", "--with-map"];
     let way = json(&[&explain[..], &["--json"]].concat());
-    assert_eq!((&way["map_lookups"], &way["map_blocks"]), (&1.into(), &1.into()), "{way}");
-    assert_eq!(way["filter_checks"], 0, "{way}");
+    assert_eq!((&way["map_lookups"], &way["filter_checks"]), (&1.into(), &0.into()), "{way}");
     let files = way["families"][0]["files"].as_array().expect("files");
     assert_eq!(files.len(), 2);
     for (file, fate) in files.iter().zip(["skipped: map says no", "read"]) {
         assert_eq!((&file["fate"], &file["covered_by_map"]), (&fate.into(), &true.into()), "{way}");
     }
-    assert_eq!(
-        (&files[0]["block_named_by_map"], &files[1]["block_named_by_map"]),
-        (&Value::Null, &0.into())
-    );
     let screen = stdout(&explain);
-    for wanted in ["family maps asked 1; 1 file named", "denies", "names block 0"] {
+    for wanted in ["family maps asked 1; 1 file named", "denies", "names the file"] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
     }
     assert!(!stdout(&["store", "explain", &store, "row050"]).contains("family map"), "no map");

@@ -138,16 +138,16 @@ fn alter_changes_what_is_given_and_keeps_the_rest() {
 fn the_family_map_is_set_by_create_and_alter() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
-    store(directory, &["create", "s", "f", "--family-map", "blocks"]);
+    store(directory, &["create", "s", "f", "--family-map", "wide"]);
     store(directory, &["create", "s", "g"]);
     let mode = |family| {
         let described = json(directory, &["describe", "s", family]);
         described["families"][0]["settings"]["FAMILY_MAP"].clone()
     };
     // Each command opens the store again.
-    assert_eq!((mode("f"), mode("g")), ("BLOCKS".into(), "AUTO".into()));
+    assert_eq!((mode("f"), mode("g")), ("WIDE".into(), "AUTO".into()));
     let text = store(directory, &["alter", "s", "f", "--family-map", "AUTO"]);
-    assert_eq!(text, "f: FAMILY_MAP BLOCKS → AUTO\n");
+    assert_eq!(text, "f: FAMILY_MAP WIDE → AUTO\n");
     let text = store(directory, &["alter", "s", "g", "--family-map", "OFF"]);
     assert_eq!(text, "g: FAMILY_MAP AUTO → OFF\n");
     store(directory, &["alter", "s", "g", "--versions", "2"]);
@@ -155,7 +155,7 @@ fn the_family_map_is_set_by_create_and_alter() {
     for verb in ["create", "alter"] {
         let (status, said) = failure(directory, &[verb, "s", "f", "--family-map", "ON"]);
         assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains("possible values: OFF, FILES, BLOCKS, AUTO"), "{said}");
+        assert!(said.contains("possible values: OFF, FILES, WIDE, AUTO"), "{said}");
     }
 }
 

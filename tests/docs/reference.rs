@@ -95,7 +95,7 @@ const SHOWN: [Shown; 20] = [
     of_command_line(
         "store stats and explain",
         &[
-            "hfile store create s f --family-map BLOCKS >&2",
+            "hfile store create s f --family-map WIDE >&2",
             "hfile store import s f part-0.hfile >&2",
             "hfile store stats --json --with-map s",
         ],

@@ -37,7 +37,7 @@ const DEAD: u64 = u64::MAX - WINDOW;
 /// The number of kills after which a new store is started.
 const KILLS_PER_STORE: u64 = 30;
 /// The family maps that the stores have in turn.
-const MAPS: [MapMode; 3] = [MapMode::Files, MapMode::Blocks, MapMode::Off];
+const MAPS: [MapMode; 3] = [MapMode::Files, MapMode::Wide, MapMode::Off];
 /// The environment variable with the store's path, for the process of [`writers_of_chains`].
 const STORE_VARIABLE: &str = "STORE_OF_CHAINS";
 

@@ -289,7 +289,7 @@ fn the_last_of_four_steps_decides_in_every_order() {
         Step::Compact,
     ];
     for order in 0..steps.len().pow(4) {
-        let map = [MapMode::Off, MapMode::Files, MapMode::Blocks][order % 5 % 3];
+        let map = [MapMode::Off, MapMode::Files, MapMode::Wide][order % 5 % 3];
         let family = Family { versions: 1, min_versions: 0, ttl: None, keeps_deleted: false, map };
         let mut pair = Pair::new(family);
         for place in 0..4 {

@@ -119,7 +119,7 @@ fn check_set(set: &str) {
             .auto_compaction(false)
             .background(false);
         let store = Store::open(place.path(), options).unwrap();
-        let map = [MapMode::Files, MapMode::Blocks, MapMode::Off][query.name.len() % 3];
+        let map = [MapMode::Files, MapMode::Wide, MapMode::Off][query.name.len() % 3];
         store.create_family("f", query.family_options().family_map(map)).unwrap();
         if query.has("--bulk") {
             store.bulk_load("f", &files).unwrap();

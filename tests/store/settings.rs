@@ -186,7 +186,7 @@ fn every_extreme_value_of_a_family_is_refused_or_written() {
     for encoding in DataBlockEncoding::ALL {
         check(encoding.name(), &plain().data_block_encoding(encoding).block_size(1), Some(false));
     }
-    for mode in [MapMode::Auto, MapMode::Off, MapMode::Files, MapMode::Blocks] {
+    for mode in [MapMode::Auto, MapMode::Off, MapMode::Files, MapMode::Wide] {
         check(mode.name(), &plain().family_map(mode), Some(false));
     }
 }

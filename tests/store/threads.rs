@@ -212,18 +212,18 @@ fn reads_are_right_while_the_family_map_follows_the_files() {
 
 #[test]
 fn reads_are_right_while_the_family_map_is_dropped_and_built() {
-    run(Duration::from_secs(3), &[MapMode::Files, MapMode::Off, MapMode::Blocks, MapMode::Files]);
+    run(Duration::from_secs(3), &[MapMode::Files, MapMode::Off, MapMode::Wide, MapMode::Files]);
 }
 
 #[test]
 fn reads_are_right_while_the_blocks_of_the_family_map_change() {
-    run(Duration::from_secs(3), &[MapMode::Blocks]);
+    run(Duration::from_secs(3), &[MapMode::Wide]);
 }
 
 #[test]
 #[ignore = "takes five minutes; run with --release --ignored"]
 fn reads_are_right_under_writes_flushes_and_compactions_for_five_minutes() {
-    run(Duration::from_secs(300), &[MapMode::Files, MapMode::Blocks, MapMode::Off]);
+    run(Duration::from_secs(300), &[MapMode::Files, MapMode::Wide, MapMode::Off]);
 }
 
 #[test]

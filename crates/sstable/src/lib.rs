@@ -203,8 +203,8 @@ pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
-    BATCH_MAX, FileFate, LookupFile, LookupFiles, LookupObserver, MapAnswer, MapBlocks, RowInFile,
-    RowLookup, begin_together,
+    BATCH_MAX, FileFate, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
+    begin_together,
 };
 pub use order::Comparator;
 pub use probe::RowProbe;

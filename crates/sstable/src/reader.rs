@@ -13,11 +13,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::buffers::Buffers;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
-use crate::file::read_context::ReadContext;
 use crate::lookup::LookupFile;
 use crate::{
     Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
@@ -201,37 +199,6 @@ impl Reader {
     /// filter until they are dropped.
     pub fn unload_filters(&self) {
         self.file().unload_filters();
-    }
-
-    /// Keeps the index entries of all data blocks in memory, and returns the number of blocks.
-    ///
-    /// The entries of an index of one level always are in memory. Those of a larger index are read,
-    /// and reserve their bytes in the budget of the block cache. A lookup then finds a block that
-    /// [`MapBlocks`](crate::MapBlocks) names, or searches all entries, without index blocks.
-    ///
-    /// Returns `None` if the file has more than 65,535 blocks, if the cache has no room, or if the
-    /// file has no cells.
-    ///
-    /// # Errors
-    ///
-    /// If an index block cannot be read.
-    pub fn keep_index_in_memory(&self) -> Result<Option<u16>> {
-        let Some(index) = &self.file().index else { return Ok(None) };
-        let context = &mut ReadContext {
-            caching: Caching::Bypass,
-            buffers: &mut Buffers::default(),
-            trace: &mut ReadTrace::default(),
-        };
-        let count = index.load_entries(&self.file().blocks, u16::MAX.into(), context)?;
-        Ok(count.and_then(|count| u16::try_from(count).ok()))
-    }
-
-    /// Returns whether a row can begin in the data block with this number, by the index.
-    ///
-    /// `None` if the file has no such block, or if the index entries are not in memory: see
-    /// [`keep_index_in_memory`](Self::keep_index_in_memory).
-    pub fn row_can_begin_in(&self, row: &[u8], block: u16) -> Option<bool> {
-        self.file().index.as_ref()?.row_can_begin_in(block.into(), row)
     }
 
     /// Returns a scanner without a position. Call a seek method first.

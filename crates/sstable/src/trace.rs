@@ -93,8 +93,6 @@ pub struct ReadTrace {
     pub files_skipped_by_map: u64,
     /// Files that a family map named, that were searched, and that do not hold the row.
     pub map_false_files: u64,
-    /// Files whose data block a family map named, so that the index was not searched.
-    pub map_blocks: u64,
     blocks: [[u64; 2]; 4],
     bytes: [[u64; 2]; 4],
 }
@@ -143,7 +141,6 @@ impl ReadTrace {
         self.map_candidates += other.map_candidates;
         self.files_skipped_by_map += other.files_skipped_by_map;
         self.map_false_files += other.map_false_files;
-        self.map_blocks += other.map_blocks;
         // Counts stay far below 2^64. Overflow checks would prevent vectorization.
         let blocks = self.blocks.as_flattened_mut().iter_mut().zip(other.blocks.as_flattened());
         blocks.for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
@@ -160,8 +157,8 @@ impl ReadTrace {
     fn numbers(&self) -> Numbers {
         let mut numbers = [0; Numbers::COUNT];
         numbers[..Numbers::NAMED].copy_from_slice(&self.named());
-        numbers[12..20].copy_from_slice(self.blocks.as_flattened());
-        numbers[20..].copy_from_slice(self.bytes.as_flattened());
+        numbers[11..19].copy_from_slice(self.blocks.as_flattened());
+        numbers[19..].copy_from_slice(self.bytes.as_flattened());
         Numbers(numbers)
     }
 
@@ -180,7 +177,6 @@ impl ReadTrace {
             self.map_candidates,
             self.files_skipped_by_map,
             self.map_false_files,
-            self.map_blocks,
         ]
     }
 
@@ -197,11 +193,10 @@ impl ReadTrace {
             map_candidates: numbers[8],
             files_skipped_by_map: numbers[9],
             map_false_files: numbers[10],
-            map_blocks: numbers[11],
             ..Self::default()
         };
-        trace.blocks.as_flattened_mut().copy_from_slice(&numbers[12..20]);
-        trace.bytes.as_flattened_mut().copy_from_slice(&numbers[20..]);
+        trace.blocks.as_flattened_mut().copy_from_slice(&numbers[11..19]);
+        trace.bytes.as_flattened_mut().copy_from_slice(&numbers[19..]);
         trace
     }
 }
@@ -210,9 +205,9 @@ impl ReadTrace {
 struct Numbers([u64; Numbers::COUNT]);
 
 impl Numbers {
-    const COUNT: usize = 28;
+    const COUNT: usize = 27;
     /// The number of named fields.
-    const NAMED: usize = 12;
+    const NAMED: usize = 11;
 
     fn zip_with(&self, other: &Self, combine: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|at| combine(self.0[at], other.0[at])))
@@ -280,7 +275,6 @@ mod tests {
             map_candidates: 6,
             files_skipped_by_map: 7,
             map_false_files: 8,
-            map_blocks: 9,
             ..Default::default()
         };
         for kind in BlockKind::ALL {

@@ -170,7 +170,7 @@ mod tests {
             .compression(Compression::Lz4)
             .bloom_type(BloomType::RowPrefixFixedLength(4))
             .filter(Some((FilterKind::ALL[0], Sizing::Bytes(4096))))
-            .family_map(MapMode::Blocks);
+            .family_map(MapMode::Wide);
         let text = options.to_string();
         let prefix = "RowPrefixBloomFilter.prefix_length => '4'";
         for wanted in [
@@ -179,7 +179,7 @@ mod tests {
             "'LZ4'",
             prefix,
             "4096 bytes",
-            "FAMILY_MAP => 'BLOCKS'",
+            "FAMILY_MAP => 'WIDE'",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }

@@ -14,28 +14,29 @@ pub enum MapMode {
     Off,
     /// A map from rows to files, of 18 to 27 bits for each row of each file.
     Files,
-    /// A map from rows to files and to the data block in each, of 36 to 54 bits.
+    /// A map from rows to files with wider entries, of 36 to 54 bits.
     ///
-    /// A get then finds the block without a search of the index.
-    Blocks,
+    /// A get of an absent row then hardly ever searches a file in vain: about once in a million gets,
+    /// with [`Files`](Self::Files) once in fifty.
+    Wide,
     /// The store chooses by the number of files and the budget of the block cache.
     ///
-    /// A family with two files or more gets a map of blocks if it fits into a fourth of the budget,
-    /// else a map of files if that fits, else none.
+    /// A family with two files or more gets a wide map if it fits into a fourth of the budget, else
+    /// a map of files if that fits, else none.
     #[default]
     Auto,
 }
 
 impl MapMode {
     /// Every mode.
-    pub const ALL: [Self; 4] = [Self::Off, Self::Files, Self::Blocks, Self::Auto];
+    pub const ALL: [Self; 4] = [Self::Off, Self::Files, Self::Wide, Self::Auto];
 
-    /// Returns the name in settings: `OFF`, `FILES`, `BLOCKS` or `AUTO`.
+    /// Returns the name in settings: `OFF`, `FILES`, `WIDE` or `AUTO`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Off => "OFF",
             Self::Files => "FILES",
-            Self::Blocks => "BLOCKS",
+            Self::Wide => "WIDE",
             Self::Auto => "AUTO",
         }
     }

@@ -43,9 +43,8 @@ pub struct Stats {
     /// Attempts to build a family map, or to read a file into one, that failed since the store was
     /// opened, for lack of memory or because of damage.
     ///
-    /// Gets then query the filters of the files, or search the index of a file whose block numbers
-    /// could not be read. The store tries again to cover a file, unless it is damaged:
-    /// [`MapStats::covered_files`] counts what is covered now.
+    /// Gets then query the filters of the files. The store tries again to cover a file, unless it is
+    /// damaged: [`MapStats::covered_files`] counts what is covered now.
     pub map_failures: u64,
     /// Unusable filters of the current store files, as found when files were opened and read.
     ///
@@ -143,12 +142,10 @@ pub struct FamilyStats {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct MapStats {
-    /// What the map names for a row: [`MapMode::Files`] or [`MapMode::Blocks`].
+    /// How wide its entries are: [`MapMode::Files`] or [`MapMode::Wide`].
     pub mode: MapMode,
     /// Number of store files that the map covers. The filters of the others are asked.
     pub covered_files: u64,
-    /// Number of covered files for which the map also names data blocks.
-    pub files_with_blocks: u64,
     /// Memory of the map, which counts against the budget of the block cache.
     pub bytes: u64,
     /// Entries in the map: one for each row of each file, and of replaced files until a copy.

@@ -128,7 +128,7 @@ impl Runner {
                 let options = self.store().family("f").unwrap();
                 let versions = options.versions % 3 + 1;
                 // The family map is dropped, or built again in another form.
-                let map = [MapMode::Off, MapMode::Files, MapMode::Blocks][number / 2 % 3];
+                let map = [MapMode::Off, MapMode::Files, MapMode::Wide][number / 2 % 3];
                 let options = options.versions(versions).family_map(map);
                 return self.store().alter_family("f", options);
             }
@@ -187,7 +187,7 @@ pub(crate) fn options(disk: &Disk) -> StoreOptions {
 }
 
 fn family() -> FamilyOptions {
-    FamilyOptions::default().family_map(MapMode::Blocks)
+    FamilyOptions::default().family_map(MapMode::Wide)
 }
 
 pub(crate) fn open(disk: &Disk) -> store::Result<Store> {

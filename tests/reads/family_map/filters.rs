@@ -87,8 +87,7 @@ fn filters_of_covered_files_leave_memory_and_come_back() {
 #[test]
 fn a_flush_and_a_compaction_into_a_map_leave_no_filter_in_memory() {
     for family in filters() {
-        for (pins, map) in
-            [(false, MapMode::Files), (true, MapMode::Files), (true, MapMode::Blocks)]
+        for (pins, map) in [(false, MapMode::Files), (true, MapMode::Files), (true, MapMode::Wide)]
         {
             let directory = tempfile::tempdir().unwrap();
             let options = options().pin_filters(pins);

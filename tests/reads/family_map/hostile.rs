@@ -8,7 +8,7 @@ const ROWS: u64 = 40;
 /// Each row is in each of 70 files; six files are not covered.
 #[test]
 fn every_version_of_a_row_in_70_files_is_found_newest_first() {
-    for map in [MapMode::Files, MapMode::Blocks] {
+    for map in [MapMode::Files, MapMode::Wide] {
         let store = TestStore::new(options());
         let family = family().versions(1_000).family_map(map);
         store.create_family("f", family.clone()).unwrap();
@@ -32,7 +32,7 @@ fn every_version_of_a_row_in_70_files_is_found_newest_first() {
             assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         };
         // The snapshots keep their maps while the family gets others.
-        for mode in [map, MapMode::Off, MapMode::Blocks, MapMode::Files, MapMode::Auto] {
+        for mode in [map, MapMode::Off, MapMode::Wide, MapMode::Files, MapMode::Auto] {
             store.alter_family("f", family.clone().family_map(mode)).unwrap();
             for row in 0..ROWS {
                 let get = Get::row(key(row)).versions(1_000);

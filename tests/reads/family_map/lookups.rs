@@ -215,7 +215,7 @@ impl Changes {
                 2 => {
                     const MODES: [MapMode; 5] = [
                         MapMode::Files,
-                        MapMode::Blocks,
+                        MapMode::Wide,
                         MapMode::Files,
                         MapMode::Auto,
                         MapMode::Off,

@@ -120,7 +120,7 @@ fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
 /// The budget has room for the present rows, and not for a fifth more.
 #[test]
 fn a_map_without_room_for_growth_is_made_where_a_larger_one_does_not_fit() {
-    for (mode, cache_bytes) in [(MapMode::Files, 125_000), (MapMode::Blocks, 240_000)] {
+    for (mode, cache_bytes) in [(MapMode::Files, 125_000), (MapMode::Wide, 240_000)] {
         let store = TestStore::new(options().cache_bytes(cache_bytes));
         let family = FamilyOptions::default().family_map(mode);
         store.create_family("f", family.bloom_type(BloomType::None)).unwrap();
@@ -232,7 +232,7 @@ fn a_file_with_more_rows_than_its_filter_counts_is_covered() {
     let block = block.expect("a file with a Bloom filter");
     let claim = 10_u64.to_be_bytes();
     let mutant = Mutant::overwritten(&sound, block, KEY_COUNT_AT, &claim).expect("in the block");
-    for family in [family(), of_blocks()] {
+    for family in [family(), wide()] {
         let disk = Disk::default();
         let store = Store::open("/store", options().vfs(Arc::new(disk.clone()))).unwrap();
         store.create_family("f", family).unwrap();

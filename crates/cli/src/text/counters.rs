@@ -21,7 +21,6 @@ pub(crate) struct Counters {
     pub(crate) map_candidates: u64,
     pub(crate) files_skipped_by_map: u64,
     pub(crate) map_false_files: u64,
-    pub(crate) map_blocks: u64,
     pub(crate) data_blocks: u64,
     pub(crate) index_blocks: u64,
     pub(crate) bloom_blocks: u64,
@@ -48,7 +47,6 @@ impl From<&ReadTrace> for Counters {
             map_candidates: trace.map_candidates,
             files_skipped_by_map: trace.files_skipped_by_map,
             map_false_files: trace.map_false_files,
-            map_blocks: trace.map_blocks,
             data_blocks: blocks(BlockKind::Data),
             index_blocks: blocks(BlockKind::Index),
             bloom_blocks: blocks(BlockKind::Bloom),
@@ -89,11 +87,10 @@ impl Counters {
             line(
                 "family maps asked",
                 format!(
-                    "{}; {} named, {} of them false, {} with the block; {} skipped",
+                    "{}; {} named, {} of them false; {} skipped",
                     count(self.map_lookups),
                     show_number(self.map_candidates, "file"),
                     count(self.map_false_files),
-                    count(self.map_blocks),
                     count(self.files_skipped_by_map)
                 ),
             )?;

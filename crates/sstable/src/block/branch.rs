@@ -73,23 +73,6 @@ impl IndexBlock {
         start.max(1) - 1
     }
 
-    /// Returns whether a row can begin in the block of an entry, by the keys of the entry and of
-    /// the next one.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such entry.
-    pub(crate) fn row_can_begin_in(&self, index: usize, row: &[u8]) -> bool {
-        let before_row = KeyRef::before_row(row);
-        let is_at_most = |key: &KeyRef<'_>| self.order.compare(key, &before_row).is_le();
-        let key = key_of(&self.branch, index);
-        // The row can begin with the block's first cell, whose key may be the key of the entry.
-        let is_too_late = index > 0 && key.row != row && !is_at_most(&key);
-        let next = index + 1;
-        let is_too_early = next < self.branch.len() && is_at_most(&key_of(&self.branch, next));
-        !is_too_late && !is_too_early
-    }
-
     /// Returns whether the entry before `index` is at most `key`, and that at `index` is greater.
     fn is_insertion_point(&self, index: usize, key: &KeyRef<'_>) -> bool {
         let is_le = |index| self.order.compare(&key_of(&self.branch, index), key).is_le();

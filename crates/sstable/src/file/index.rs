@@ -12,7 +12,7 @@
     reason = "an index below the number of entries, and levels up to a bound"
 )]
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -20,9 +20,8 @@ use super::block_reader::BlockReader;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::block::slot::BlockSlot;
-use crate::cache::Reservation;
 use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
 
@@ -31,16 +30,6 @@ use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
 pub(crate) struct DataIndex {
     pub(crate) root: IndexBlock,
     pub(crate) levels: u32,
-    /// The entries of all data blocks of an index with several levels, once they were loaded.
-    flat: OnceLock<FlatIndex>,
-}
-
-/// The entries of all leaves of an index with several levels, in memory.
-#[derive(Debug)]
-struct FlatIndex {
-    entries: IndexBlock,
-    /// The share of the block cache's budget that pays for the memory; `None` without a cache.
-    _reservation: Option<Reservation>,
 }
 
 /// An index entry of a data block: the block's location, key range and predecessor.
@@ -80,16 +69,13 @@ impl Predecessor {
 
 impl DataIndex {
     pub(crate) const fn new(root: IndexBlock, levels: u32) -> Self {
-        Self { root, levels, flat: OnceLock::new() }
+        Self { root, levels }
     }
 
-    /// Returns the entries of all data blocks, if they are in memory: the root, or loaded leaves.
+    /// Returns the entries of all data blocks, if the root has them.
     #[inline]
     fn entries_in_memory(&self) -> Option<&IndexBlock> {
-        if self.levels <= 1 {
-            return Some(&self.root);
-        }
-        self.flat.get().map(|flat| &flat.entries)
+        (self.levels <= 1).then_some(&self.root)
     }
 
     /// Returns the index of the entry whose data block can hold a key.
@@ -98,20 +84,6 @@ impl DataIndex {
     #[inline]
     pub(crate) fn find_in_memory(&self, key: &KeyRef<'_>) -> Option<usize> {
         self.entries_in_memory().map(|entries| entries.find(key))
-    }
-
-    /// Returns whether the entry of the data block with this number is in memory.
-    #[inline]
-    pub(crate) fn has_entry_in_memory(&self, number: usize) -> bool {
-        self.entries_in_memory().is_some_and(|entries| number < entries.len())
-    }
-
-    /// Returns whether a row can begin in the data block with this number.
-    ///
-    /// `None` if the entry is not in memory.
-    pub(crate) fn row_can_begin_in(&self, number: usize, row: &[u8]) -> Option<bool> {
-        let entries = self.entries_in_memory().filter(|entries| number < entries.len())?;
-        Some(entries.row_can_begin_in(number, row))
     }
 
     /// Returns the slot of the data block with this number.
@@ -144,45 +116,6 @@ impl DataIndex {
     #[inline]
     fn expect_entries(&self) -> &IndexBlock {
         self.entries_in_memory().expect("entries that were in memory stay there")
-    }
-
-    /// Loads the entries of all data blocks into memory, and returns their number.
-    ///
-    /// Returns `None` if there are more than `count_max`, or if the cache has no room for them.
-    pub(crate) fn load_entries(
-        &self,
-        blocks: &BlockReader,
-        count_max: usize,
-        context: &mut ReadContext<'_>,
-    ) -> Result<Option<usize>> {
-        if let Some(entries) = self.entries_in_memory() {
-            return Ok(Some(entries.len()).filter(|count| *count <= count_max));
-        }
-        let mut leaves = LeafEntries { entries: Vec::new(), count_max };
-        let top = LeafPosition { level: 1, next_key: None, is_leftmost: true };
-        if !leaves.collect(self, blocks, &self.root, &top, context)? {
-            return Ok(None);
-        }
-        let mut body = Vec::new();
-        let entries = leaves.entries.iter();
-        let entries = entries.map(|(block, key)| IndexEntry { block: *block, key });
-        write_index_entries(&mut body, entries);
-        let root = self.root.entry(0).expect("an index has an entry").block;
-        let damaged = |what| blocks.damaged(root, BlockType::LeafIndex, what);
-        let entries = IndexEntries::new(body.into()).map_err(damaged)?;
-        let entries = IndexBlock::new(entries, blocks.layout.order).map_err(damaged)?;
-        let count = entries.len();
-        let reservation = match &blocks.cache {
-            None => None,
-            Some(cache) => {
-                let bytes = u64::try_from(entries.bytes()).unwrap_or(u64::MAX);
-                let Some(reserved) = cache.reserve(bytes) else { return Ok(None) };
-                Some(reserved)
-            }
-        };
-        // Fails if another thread has loaded the same entries meanwhile.
-        let _ = self.flat.set(FlatIndex { entries, _reservation: reservation });
-        Ok(Some(count))
     }
 
     /// Descends from the root to the entry of a data block, and calls `visit` with the entry.
@@ -244,57 +177,6 @@ impl DataIndex {
             }
             check_node_keys(found, node.entry.key, node.next_key, blocks.layout.order)
         })
-    }
-}
-
-/// The entries of the leaves of an index, collected from left to right.
-struct LeafEntries {
-    entries: Vec<(BlockHandle, Bytes)>,
-    count_max: usize,
-}
-
-/// The position of an index block in its index.
-struct LeafPosition {
-    /// 1 for the root.
-    level: u32,
-    /// The key of the next entry of the level above; `None` for the last block of the level.
-    next_key: Option<Bytes>,
-    is_leftmost: bool,
-}
-
-impl LeafEntries {
-    /// Adds the entries of all leaves below `node`. Returns `false` if there are too many.
-    fn collect(
-        &mut self,
-        index: &DataIndex,
-        blocks: &BlockReader,
-        node: &IndexBlock,
-        at: &LeafPosition,
-        context: &mut ReadContext<'_>,
-    ) -> Result<bool> {
-        for number in 0..node.len() {
-            let entry = node.entry(number).expect("the number is below the number of entries");
-            if at.level >= index.levels {
-                if self.entries.len() >= self.count_max {
-                    return Ok(false);
-                }
-                self.entries.push((entry.block, node.owned_key(entry.key)));
-                continue;
-            }
-            let next = node.entry(number + 1).map(|next| node.owned_key(next.key));
-            let below = LeafPosition {
-                level: at.level + 1,
-                next_key: next.or_else(|| at.next_key.clone()),
-                is_leftmost: at.is_leftmost && number == 0,
-            };
-            let predecessor = Predecessor::of_entry(node, number, at.is_leftmost);
-            let wanted = NodeEntry { entry, next_key: below.next_key.as_deref(), predecessor };
-            let child = index.load_below(blocks, wanted, below.level, context)?;
-            if !self.collect(index, blocks, &child, &below, context)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 

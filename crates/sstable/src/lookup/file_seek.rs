@@ -24,8 +24,7 @@ pub(super) struct FileSeek(SeekState);
 /// The state of the search. Large variants are boxed, because the state is moved.
 #[derive(Debug)]
 enum SeekState {
-    /// The index was searched, or the family map named the block. Next: load the block in which the
-    /// row would begin.
+    /// The index was searched. Next: load the block in which the row would begin.
     Block(IndexHit),
     /// The block is in memory, decoded. Next: search it.
     Cell(BlockSearch),
@@ -40,8 +39,6 @@ enum SeekState {
 struct IndexHit {
     /// The entry of the block, if the entries of data blocks are in memory.
     entry: Option<usize>,
-    /// Whether a family map named the block. If the file has the row, it begins in this block.
-    is_named: bool,
     hash: KeyHash,
 }
 
@@ -63,27 +60,17 @@ enum NextBlock {
 }
 
 impl FileSeek {
-    /// Searches the index, unless a family map has named the block.
+    /// Searches the index.
     ///
-    /// Ignores `named` if the index entries in memory have no such number. Prefetches the block if
-    /// its block slot refers to a decoded block.
+    /// Prefetches the block if its block slot refers to a decoded block.
     #[inline]
-    pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>, named: Option<u16>) -> Self {
+    pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
-        let index = file.data_index();
-        let named = named.map(usize::from).filter(|entry| index.has_entry_in_memory(*entry));
-        let find = || index.find_in_memory(&KeyRef::before_row(probe.row()));
-        let (entry, is_named) = (named.or_else(find), named.is_some());
+        let entry = file.data_index().find_in_memory(&KeyRef::before_row(probe.row()));
         if let Some(slot) = entry.and_then(|entry| slot(file, entry)) {
             slot.prefetch(hash);
         }
-        Self(SeekState::Block(IndexHit { entry, is_named, hash }))
-    }
-
-    /// Returns whether the block was named by a family map, and not loaded yet.
-    #[inline]
-    pub(super) const fn is_of_named_block(&self) -> bool {
-        matches!(self.0, SeekState::Block(IndexHit { is_named: true, .. }))
+        Self(SeekState::Block(IndexHit { entry, hash }))
     }
 
     /// Loads the block from memory, the cache or the file.
@@ -95,13 +82,12 @@ impl FileSeek {
         trace: &mut ReadTrace,
     ) {
         let SeekState::Block(hit) = self.0 else { return };
-        let IndexHit { entry, is_named, hash } = hit;
+        let IndexHit { entry, hash } = hit;
         if let Some(entry) = entry
             && let Some((block, bytes)) = slot(file, entry).and_then(BlockSlot::block)
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
-            let next_block =
-                if is_named { NextBlock::MayBegin(false) } else { NextBlock::AfterEntry(entry) };
+            let next_block = NextBlock::AfterEntry(entry);
             self.0 = SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block });
             return;
         }
@@ -197,12 +183,12 @@ fn load_through_index(
     row: &[u8],
     trace: &mut ReadTrace,
 ) -> Result<SeekState> {
-    let IndexHit { entry, is_named, hash } = hit;
+    let IndexHit { entry, hash } = hit;
     let key = KeyRef::before_row(row);
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
     let load = |entry: DataEntry<'_>, context: &mut ReadContext<'_>| {
-        let begins_next = !is_named && row_may_start_at(entry.next_key, row);
+        let begins_next = row_may_start_at(entry.next_key, row);
         let block = if begins_next {
             DataBlock::Decoded(file.load_decoded(entry, context)?)
         } else {
@@ -224,10 +210,6 @@ fn load_through_index(
     };
     let index = file.data_index();
     match entry {
-        // The map's entry is that of another row, so no block need be read.
-        Some(entry) if is_named && index.row_can_begin_in(entry, row) == Some(false) => {
-            Ok(SeekState::Done(None))
-        }
         Some(entry) => load(index.entry_in_memory(entry), context),
         None => index.find(&file.blocks, |node: &IndexBlock| node.find(&key), context, load),
     }

@@ -98,13 +98,13 @@ impl LookupFile {
         // block is then prefetched before the filter is asked, so that the cache misses of both
         // overlap.
         let last_passed = self.file.last_row_passed_filter.load(Relaxed);
-        let early_seek = last_passed.then(|| FileSeek::begin(&self.file, probe, None));
+        let early_seek = last_passed.then(|| FileSeek::begin(&self.file, probe));
         let answer = self.ask(self.filter_state(probe), probe, trace);
         if answer.is_ok() != last_passed {
             self.file.last_row_passed_filter.store(answer.is_ok(), Relaxed);
         }
         let Ok(answer) = answer else { return Ok(None) };
-        let seek = early_seek.unwrap_or_else(|| FileSeek::begin(&self.file, probe, None));
+        let seek = early_seek.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
         match seek.finish(&self.file, answer, probe, trace) {
             // Constructed in place: a scanner is large, and a move would copy it.
             Ok(Some(position)) => Ok(Some(Scanner::at(Arc::clone(&self.file), position))),

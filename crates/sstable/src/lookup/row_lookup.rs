@@ -157,8 +157,8 @@ impl<'a> RowLookup<'a> {
     /// Advances to the next candidate file, unless the lookup already has one.
     ///
     /// A candidate is a file that may have the row by the family map, its time range, its row range
-    /// and its filter. Searches the index root of the candidate, unless the map named the block, and
-    /// prefetches the block if its address is known.
+    /// and its filter. Searches the index root of the candidate, and prefetches the block if its
+    /// address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
             return;
@@ -192,9 +192,7 @@ impl<'a> RowLookup<'a> {
             };
             match answer {
                 Ok(answer) => {
-                    let block = if is_named { self.map.blocks.of(index) } else { None };
-                    let seek = FileSeek::begin(&candidate.file, self.probe, block);
-                    self.trace.map_blocks += u64::from(seek.is_of_named_block());
+                    let seek = FileSeek::begin(&candidate.file, self.probe);
                     self.seek = Some((index, answer, seek));
                     return;
                 }

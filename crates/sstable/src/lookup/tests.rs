@@ -8,8 +8,8 @@ use crate::cache::BlockKey;
 use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
 use crate::scan::scanner::ScanPosition;
 use crate::{
-    BlockCache, BlockKind, BlockSource, BlockType, BloomType, Caching, CellRef, DataBlockEncoding,
-    FileName, FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, Timestamp, Writer,
+    BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding, FileName,
+    FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, Timestamp, Writer,
     WriterOptions,
 };
 
@@ -267,7 +267,7 @@ fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
         for (row, is_present) in [(&present, true), (&absent, false)] {
             let probe = RowProbe::new(row, SEED);
             let mut lookup = RowLookup::new(&list, &probe);
-            lookup.answered_by_map(MapAnswer { covered: 0b011, named, ..MapAnswer::default() });
+            lookup.answered_by_map(MapAnswer { covered: 0b011, named });
             begin_together([&mut lookup]);
             let (mut found, mut fates) = (Vec::new(), Fates::default());
             while let Some(file) = lookup.next_file(&mut fates).unwrap().map(|found| found.file()) {
@@ -288,60 +288,6 @@ fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
     }
 }
 
-/// The entry of a map may be that of another row, in a block that cannot have the wanted row.
-#[test]
-fn a_named_block_that_cannot_have_the_row_is_not_read() {
-    let bytes = write(with_filter());
-    let blocks = open(&bytes, cached()).keep_index_in_memory().unwrap().unwrap();
-    assert!(blocks > 2, "the file has {blocks} blocks");
-    let row = row(2);
-    let probe = RowProbe::new(&row, SEED);
-    let mut found_in = Vec::new();
-    for block in 0..blocks {
-        let reader = open(&bytes, cached());
-        let list = LookupFiles::new(vec![reader.lookup_file()]);
-        let mut lookup = RowLookup::new(&list, &probe);
-        let mut answer = MapAnswer { covered: 1, named: 1, ..MapAnswer::default() };
-        answer.blocks.add(0, block);
-        lookup.answered_by_map(answer);
-        let is_found = lookup.next_file(&mut ()).unwrap().is_some();
-        let trace = lookup.trace();
-        assert_eq!(trace.data_blocks(), u64::from(is_found), "block {block}");
-        assert_eq!((trace.map_blocks, trace.map_false_files), (1, u64::from(!is_found)));
-        assert_eq!(reader.row_can_begin_in(&row, block), Some(is_found));
-        found_in.extend(is_found.then_some(block));
-    }
-    assert_eq!(found_in.len(), 1, "{found_in:?}");
-}
-
-#[test]
-fn a_row_can_begin_in_its_block_and_in_no_distant_one() {
-    for index_block_size in [1 << 20, 600] {
-        let options = with_filter().block_size(300).index_block_size(index_block_size);
-        let reader = open(&write(options.index_min_entries(4)), cached());
-        let blocks = reader.keep_index_in_memory().unwrap().unwrap();
-        let mut cells = reader.scanner(Caching::Bypass);
-        cells.seek_to_first().unwrap();
-        let (mut block, mut block_at, mut last_row) = (0, cells.block_offset(), Vec::new());
-        while let Some(cell) = cells.cell() {
-            let at = cells.block_offset();
-            block += u16::from(block_at != at);
-            block_at = at;
-            if cell.row != last_row {
-                last_row = cell.row.to_vec();
-                for other in 0..blocks {
-                    let can = reader.row_can_begin_in(&last_row, other).unwrap();
-                    assert!(can || other != block, "{last_row:?} begins in block {block}");
-                    // A neighbour also can, if the key of an entry is a key of the row.
-                    assert!(!can || block.abs_diff(other) <= 1, "{last_row:?} {other}");
-                }
-            }
-            cells.advance().unwrap();
-        }
-        assert_eq!(reader.row_can_begin_in(b"row", blocks), None);
-    }
-}
-
 /// A list of more files than an answer has bits.
 #[test]
 fn files_after_the_64th_are_asked_whatever_the_map_says() {
@@ -351,13 +297,13 @@ fn files_after_the_64th_are_asked_whatever_the_map_says() {
     let row = row(2);
     let probe = RowProbe::new(&row, SEED);
     let mut lookup = RowLookup::new(&list, &probe);
-    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40, ..MapAnswer::default() });
+    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
     let found = std::iter::from_fn(|| lookup.next_file(&mut ()).unwrap().map(|found| found.file()));
     assert_eq!(found.collect::<Vec<_>>(), [40, 64, 65, 66, 67, 68, 69]);
     let trace = lookup.trace();
     assert_eq!((trace.files_skipped_by_map, trace.filter_checks), (63, 6));
     let mut lookup = RowLookup::new(&list[..3], &probe);
-    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40, ..MapAnswer::default() });
+    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
     assert!(lookup.next_file(&mut ()).unwrap().is_none());
     assert_eq!((lookup.trace().files_skipped_by_map, lookup.trace().map_candidates), (3, 0));
 }

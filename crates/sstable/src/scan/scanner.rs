@@ -147,14 +147,6 @@ impl Scanner {
         Self::with_position(file, Caching::Use, Some(position))
     }
 
-    /// Returns the offset in the file of the data block that holds the current cell.
-    ///
-    /// `None` without a current cell.
-    #[inline]
-    pub fn block_offset(&self) -> Option<u64> {
-        self.position.as_ref().map(|position| position.block().origin().handle.offset.get())
-    }
-
     /// Moves to the first cell of the file.
     ///
     /// # Errors

@@ -208,11 +208,6 @@ impl<W: Write> Writer<W> {
         self.blocks.offset().get()
     }
 
-    /// Returns the number of the data block of the last appended cell; the first block is 0.
-    pub const fn data_block_number(&self) -> u64 {
-        self.data_block_count
-    }
-
     /// Completes the file, flushes the sink, and returns it with a summary.
     ///
     /// # Errors

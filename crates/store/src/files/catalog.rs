@@ -14,7 +14,6 @@ use std::sync::Arc;
 use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
 
-use super::family_map::map::Inserted;
 use super::manifest::{FileEntry, Manifest};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -196,14 +195,12 @@ impl Catalog {
 
     /// Replaces files of a family by one new file, or by none.
     ///
-    /// An old file is unlinked when its last reader drops it. `inserted` has the rows of the new
-    /// file, if they were inserted into a family map.
+    /// An old file is unlinked when its last reader drops it.
     pub(crate) fn replace_files(
         &self,
         family: &Family,
         old: &[Arc<StoreFile>],
         new: Option<&Arc<StoreFile>>,
-        inserted: Option<&Inserted>,
     ) -> Result<()> {
         let update_manifest = |manifest: &mut Manifest| {
             let files = &mut manifest.family_mut(family.id).files;
@@ -217,12 +214,7 @@ impl Catalog {
             manifest.flushed = manifest.flushed.max(newest.unwrap_or_default());
         };
         let installed = self.install(update_manifest, |version| {
-            version.with(family, |changed| {
-                changed.files = changed.files.replace(old, new);
-                if let Some((file, inserted)) = new.zip(inserted) {
-                    changed.files = changed.files.cover(file, inserted);
-                }
-            })
+            version.with(family, |changed| changed.files = changed.files.replace(old, new))
         });
         discard_unless_listed(&installed, new);
         installed?;
@@ -350,7 +342,7 @@ mod tests {
         let family = &version.families[0];
         let file = &family.files.by_time()[0].file;
         let twice = [Arc::clone(file), Arc::clone(file)];
-        assert!(panics(|| drop(inner.catalog.replace_files(&family.family, &twice, None, None))));
+        assert!(panics(|| drop(inner.catalog.replace_files(&family.family, &twice, None))));
         assert_eq!(inner.catalog.version().families[0].files.by_time().len(), 1);
     }
 }

@@ -340,7 +340,7 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
                 ..entry
             };
             let opened = catalog.opener.open_file(&family, &entry)?;
-            catalog.replace_files(&family, &[], Some(&opened), None)?;
+            catalog.replace_files(&family, &[], Some(&opened))?;
             format!("{kept} of its {cells} cells are in {name}")
         }
     };

@@ -29,7 +29,7 @@ impl Maintenance {
         if expired.is_empty() {
             return Ok(());
         }
-        catalog.replace_files(&version.family, &expired, None, None)?;
+        catalog.replace_files(&version.family, &expired, None)?;
         self.count(|counts| counts.files_expired += expired.len() as u64);
         Ok(())
     }

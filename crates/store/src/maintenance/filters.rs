@@ -109,7 +109,7 @@ impl Maintenance {
             turn.check_not_cancelled()?;
             let entry = copy_with_filter(catalog, family, file, filter)?;
             let copy = catalog.open_new(family, &entry)?;
-            catalog.replace_files(family, std::slice::from_ref(file), Some(&copy), None)?;
+            catalog.replace_files(family, std::slice::from_ref(file), Some(&copy))?;
         }
         Ok(())
     }

@@ -210,7 +210,7 @@ fn write_memstores(
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
             file.append(&cell)?;
-            rows.add(cell.row, file.data_block_number());
+            rows.add(cell.row);
         }
         cells.advance()?;
     }
@@ -223,7 +223,7 @@ fn write_memstores(
             cells.advance()?;
         }
     }
-    let inserted = file.as_ref().and_then(|file| rows.finish(file));
+    let inserted = rows.finish().filter(|_| file.is_some());
     Ok(Flushed { family: Arc::clone(family), memstores, file, inserted })
 }
 

@@ -4,7 +4,7 @@
 //! whose empty methods the compiler removes, [`Traced`] sums up the counters of the families, and
 //! [`Recorder`] keeps everything.
 
-use sstable::{Cell, LookupObserver, MapAnswer, ReadTrace, RowLookup, Timestamp};
+use sstable::{Cell, LookupObserver, ReadTrace, RowLookup, Timestamp};
 
 use crate::files::version::file_list::Files;
 use crate::files::version::store_version::FamilyVersion;
@@ -49,13 +49,6 @@ pub struct FileExplanation {
     pub fate: FileFate,
     /// Whether the family map covers the file, so that the map was asked in place of its filter.
     pub covered_by_map: bool,
-    /// The number of the data block that the family map named, and that the get used.
-    ///
-    /// The get does not read the block if its index entry shows that the row cannot begin in it.
-    ///
-    /// Data blocks of a file are numbered from 0. `None` if the map named no block, or if the get used
-    /// the index of the file instead, for example because entries of the map disagreed.
-    pub block_named_by_map: Option<u16>,
     /// The counters of this file.
     pub trace: ReadTrace,
 }
@@ -115,8 +108,6 @@ pub(crate) struct Recorder {
     pub(crate) trace: Traced,
     /// The files of the last family.
     files: Files,
-    /// What the map of the last family said about the row.
-    map: MapAnswer,
     /// The trace at the last file.
     before: ReadTrace,
 }
@@ -126,7 +117,6 @@ impl GetObserver for Recorder {
         let name = family.family.name.clone();
         self.families.push(FamilyExplanation { name, memstore_cells: 0, files: Vec::new() });
         self.files = family.files.clone();
-        self.map = *lookup.map_answer();
         self.before = *lookup.trace();
     }
 
@@ -150,14 +140,12 @@ impl LookupObserver for Recorder {
         let family = self.families.last_mut().expect(HAS_BEGUN);
         let entry = &self.files.by_time()[index].file.entry;
         let trace_of_file = trace.since(&self.before);
-        let searched_block = trace_of_file.map_blocks > 0;
         family.files.push(FileExplanation {
             name: entry.name.clone(),
             bytes: entry.length,
             times: entry.times,
             fate,
             covered_by_map: self.files.coverage().is_some_and(|coverage| coverage.covers(index)),
-            block_named_by_map: self.map.blocks.of(index).filter(|_| searched_block),
             trace: trace_of_file,
         });
         self.before = *trace;

@@ -44,8 +44,8 @@ pub(super) enum FilterChoice {
     Ours(FilterKind),
     /// A map of the rows of all files in memory; the files have no filter.
     FamilyMap,
-    /// The same map, which also names the data block of each row.
-    FamilyMapBlocks,
+    /// The same map with wider entries.
+    FamilyMapWide,
 }
 
 impl Named for FilterChoice {
@@ -63,7 +63,7 @@ impl FilterChoice {
         [Self::None, Self::HBaseBloom]
             .into_iter()
             .chain(ours)
-            .chain([Self::FamilyMap, Self::FamilyMapBlocks])
+            .chain([Self::FamilyMap, Self::FamilyMapWide])
     }
 
     /// Returns the name in reports and on the command line.
@@ -73,7 +73,7 @@ impl FilterChoice {
             Self::HBaseBloom => "hbase-bloom",
             Self::Ours(kind) => kind.name(),
             Self::FamilyMap => "family-map",
-            Self::FamilyMapBlocks => "family-map-blocks",
+            Self::FamilyMapWide => "family-map-wide",
         }
     }
 
@@ -83,7 +83,7 @@ impl FilterChoice {
     /// the rate `found`, which follows from the sizes of the written filters.
     fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
         match (self, plan.bits_per_key) {
-            (Self::None | Self::FamilyMap | Self::FamilyMapBlocks, _) => None,
+            (Self::None | Self::FamilyMap | Self::FamilyMapWide, _) => None,
             (_, None) => Some(ErrorRate::HBASE.get()),
             (_, Some(_)) => found,
         }
@@ -92,7 +92,7 @@ impl FilterChoice {
     const fn family_map(self) -> MapMode {
         match self {
             Self::FamilyMap => MapMode::Files,
-            Self::FamilyMapBlocks => MapMode::Blocks,
+            Self::FamilyMapWide => MapMode::Wide,
             _ => MapMode::Off,
         }
     }
@@ -100,7 +100,7 @@ impl FilterChoice {
     fn family_options(self, plan: Plan, rows: usize) -> FamilyOptions {
         let options = FamilyOptions::default().family_map(self.family_map());
         match self {
-            Self::None | Self::FamilyMap | Self::FamilyMapBlocks => {
+            Self::None | Self::FamilyMap | Self::FamilyMapWide => {
                 options.bloom_type(BloomType::None)
             }
             Self::HBaseBloom => options.bloom_type(BloomType::Row),
@@ -296,7 +296,6 @@ fn loaded_map(stats: &Stats, rows: usize) -> Option<LoadedMap> {
     let map = stats.family(FAMILY)?.map?;
     Some(LoadedMap {
         map_covered_files: map.covered_files,
-        map_files_with_blocks: map.files_with_blocks,
         map_bytes: map.bytes,
         map_bits_per_row: map.bytes as f64 * 8.0 / rows as f64,
         map_builds: stats.map_builds,

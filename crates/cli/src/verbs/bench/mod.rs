@@ -72,7 +72,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
-    /// Compare these filters; family-map and family-map-blocks measure a family map over files
+    /// Compare these filters; family-map and family-map-wide measure a family map over files
     /// without filters [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "hfiles")]
     #[arg(value_parser = name_parser::<FilterChoice>())]

@@ -54,8 +54,8 @@ pub(super) struct Load {
     /// The family map; `None` without one.
     #[serde(flatten)]
     pub(super) map: Option<LoadedMap>,
-    /// What the map would name if the store chose, as it does by default: `FILES`, `BLOCKS`, or
-    /// `OFF` for no map. Only for a store that was loaded with a map.
+    /// The form of the map if the store chose, as it does by default: `FILES`, `WIDE`, or `OFF` for
+    /// no map. Only for a store that was loaded with a map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) map_by_default: Option<&'static str>,
     /// The median time of a get of a present row that copies its cells, without counters.
@@ -68,7 +68,6 @@ pub(super) struct Load {
 #[derive(Debug, Serialize)]
 pub(super) struct LoadedMap {
     pub(super) map_covered_files: u64,
-    pub(super) map_files_with_blocks: u64,
     pub(super) map_bytes: u64,
     pub(super) map_bits_per_row: f64,
     /// Maps that were built from the rows of files; the rows of flushes are inserted instead.
@@ -86,10 +85,9 @@ impl Load {
         let Some(map) = &self.map else { return Ok(()) };
         writeln!(
             out,
-            "{}: {} files covered, {} with blocks; {}, {:.1} bits a row; {} builds, {} rebuilds, {:.3} s",
+            "{}: {} files covered; {}, {:.1} bits a row; {} builds, {} rebuilds, {:.3} s",
             self.filter,
             show_count(map.map_covered_files),
-            show_count(map.map_files_with_blocks),
             show_size(map.map_bytes),
             map.map_bits_per_row,
             show_count(map.map_builds),
@@ -99,12 +97,11 @@ impl Load {
         for row in results.iter().filter(|row| row.filter == self.filter) {
             writeln!(
                 out,
-                "  each {} get: {:.2} lookups, {:.4} files named, {:.4} false, {:.4} blocks named",
+                "  each {} get: {:.2} lookups, {:.4} files named, {:.4} false",
                 row.gets,
                 row.map_lookups_per_get,
                 row.map_candidates_per_get,
                 row.map_false_files_per_get,
-                row.map_blocks_per_get,
             )?;
         }
         Ok(())
@@ -119,7 +116,7 @@ pub(super) struct Row {
     pub(super) filter: &'static str,
     /// The name of the mix: gets of absent keys, of present keys, or of both.
     pub(super) gets: &'static str,
-    /// What the family map names for a row, `FILES` or `BLOCKS`; `None` without a map.
+    /// The form of the family map, `FILES` or `WIDE`; `None` without a map.
     pub(super) map: Option<&'static str>,
     /// Bits per key of the filters of all files, or of the family map.
     pub(super) bits_per_key: Option<f64>,
@@ -136,7 +133,6 @@ pub(super) struct Row {
     pub(super) map_lookups_per_get: f64,
     pub(super) map_candidates_per_get: f64,
     pub(super) map_false_files_per_get: f64,
-    pub(super) map_blocks_per_get: f64,
     pub(super) data_blocks_per_get: f64,
     pub(super) blocks_from_file_per_get: f64,
     pub(super) blocks_from_cache_per_get: f64,
@@ -172,7 +168,6 @@ impl Row {
             filter_false_positives_per_get: measured.per_get(trace.filter_false_positives),
             map_lookups_per_get: measured.per_get(trace.map_lookups),
             map_candidates_per_get: measured.per_get(trace.map_candidates),
-            map_blocks_per_get: measured.per_get(trace.map_blocks),
             map_false_files_per_get: measured.per_get(trace.map_false_files),
             data_blocks_per_get: measured.per_get(trace.data_blocks()),
             blocks_from_file_per_get: measured.per_get(trace.blocks_from(BlockSource::File)),
@@ -333,7 +328,7 @@ impl Report for BenchReport {
         if let Some(mode) = by_default {
             let made = match mode {
                 "FILES" => "a map of files, as in the row family-map",
-                "BLOCKS" => "a map of blocks, as in the row family-map-blocks",
+                "WIDE" => "a wide map, as in the row family-map-wide",
                 _ => "no map, and gets query the filters of the files",
             };
             writeln!(out, "By default (FAMILY_MAP AUTO), such a store has {made}.")?;

@@ -96,8 +96,6 @@ struct FileReport {
     newest: Option<i64>,
     /// Whether the family map was asked in place of the filter.
     covered_by_map: bool,
-    /// The number of the data block that the family map named, from 0, if the get used it.
-    block_named_by_map: Option<u16>,
     #[serde(flatten)]
     counters: Counters,
 }
@@ -112,7 +110,6 @@ impl From<&FamilyExplanation> for FamilyReport {
             oldest: file.times.map(|(oldest, _)| oldest.get()),
             newest: file.times.map(|(_, newest)| newest.get()),
             covered_by_map: file.covered_by_map,
-            block_named_by_map: file.block_named_by_map,
             counters: Counters::from(&file.trace),
         });
         Self {
@@ -143,13 +140,11 @@ impl FamilyReport {
 
 impl FileReport {
     /// Returns what the family map said about the file; `None` if it decided nothing.
-    fn by_map(&self) -> Option<String> {
+    fn by_map(&self) -> Option<&'static str> {
         let is_searched = matches!(self.file_fate, FileFate::Absent | FileFate::Read);
-        match (self.block_named_by_map, self.counters) {
-            (_, Counters { files_skipped_by_map: 1.., .. }) => Some("denies".to_owned()),
-            (Some(number), _) => Some(format!("names block {number}")),
-            _ if self.covered_by_map && is_searched => Some("names the file".to_owned()),
-            _ => None,
+        match self.counters.files_skipped_by_map {
+            1.. => Some("denies"),
+            0 => (self.covered_by_map && is_searched).then_some("names the file"),
         }
     }
 
@@ -163,7 +158,7 @@ impl FileReport {
         let newest = self.newest.map_or_else(|| "-".to_owned(), |millis| millis.to_string());
         let mut row = vec![self.file.clone(), self.fate.to_owned()];
         if by_map {
-            row.push(self.by_map().unwrap_or_else(|| "-".to_owned()));
+            row.push(self.by_map().unwrap_or("-").to_owned());
         }
         row.push(newest);
         row.extend([data_blocks, index_blocks, bloom_blocks, meta_blocks].map(show_count));

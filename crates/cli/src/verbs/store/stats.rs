@@ -120,10 +120,9 @@ struct FamilyReport {
 /// The sizes of a family map.
 #[derive(Serialize)]
 struct MapReport {
-    /// What the map names for a row: `FILES` or `BLOCKS`.
+    /// How wide its entries are: `FILES` or `WIDE`.
     form: &'static str,
     covered_files: u64,
-    files_with_blocks: u64,
     bytes: u64,
     entries: u64,
     free_entries: u64,
@@ -137,7 +136,6 @@ impl From<MapStats> for MapReport {
         Self {
             form: map.mode.name(),
             covered_files: map.covered_files,
-            files_with_blocks: map.files_with_blocks,
             bytes: map.bytes,
             entries: map.entries,
             free_entries: map.free_entries,
@@ -149,16 +147,8 @@ impl From<MapStats> for MapReport {
 impl StatsReport {
     /// Writes the family maps, and what building them took.
     fn write_maps(&self, out: &mut dyn Write) -> io::Result<()> {
-        let heading = [
-            "family",
-            "family map",
-            "names",
-            "files covered",
-            "with blocks",
-            "memory",
-            "entries",
-            "bits/entry",
-        ];
+        let heading =
+            ["family", "family map", "form", "files covered", "memory", "entries", "bits/entry"];
         let rows: Vec<Vec<String>> = self.families.iter().map(FamilyReport::map_row).collect();
         writeln!(out)?;
         write_table(out, &heading, &rows)?;
@@ -181,11 +171,10 @@ impl FamilyReport {
     fn map_row(&self) -> Vec<String> {
         let mut row = vec![self.family.clone(), self.map_mode.unwrap_or("-").to_owned()];
         match &self.map {
-            None => row.extend(["-"; 6].map(str::to_owned)),
+            None => row.extend(["-"; 5].map(str::to_owned)),
             Some(map) => row.extend([
                 map.form.to_owned(),
                 format!("{} of {}", show_count(map.covered_files), show_count(self.files)),
-                show_count(map.files_with_blocks),
                 show_size(map.bytes),
                 show_count(map.entries),
                 map.bits_per_entry.map_or_else(|| "-".to_owned(), |bits| format!("{bits:.1}")),

@@ -45,7 +45,7 @@ impl MapForm {
             _ if !Self::may_be_chosen(mode, needs.files) => None,
             MapMode::Off => None,
             MapMode::Files => Some(Self::Files),
-            MapMode::Blocks => Some(Self::Blocks),
+            MapMode::Wide => Some(Self::Wide),
             MapMode::Auto => Self::choose_by_size(needs),
         }
     }
@@ -54,7 +54,7 @@ impl MapForm {
     pub(crate) const fn may_be_chosen(mode: MapMode, files: usize) -> bool {
         match mode {
             MapMode::Off => false,
-            MapMode::Files | MapMode::Blocks => true,
+            MapMode::Files | MapMode::Wide => true,
             MapMode::Auto => files >= FILES_MIN,
         }
     }
@@ -66,12 +66,12 @@ impl MapForm {
         // The present form is kept while a map for just these rows fits. A new form must fit with
         // its room for growth, so that a family near the limit does not change form at each flush.
         let kept = needs.present.filter(|form| fits(needs.rows, *form));
-        let forms = [Self::Blocks, Self::Files];
+        let forms = [Self::Wide, Self::Files];
         kept.or_else(|| forms.into_iter().find(|form| fits(rows_of_new_map(needs.rows), *form)))
     }
 }
 
-/// The number of rows for which the smallest map is made: 11.4 KiB, or 21.8 KiB with blocks.
+/// The number of rows for which the smallest map is made: 11.4 KiB, or 21.8 KiB if it is wide.
 ///
 /// In a model of threads it is one line: a model takes long to create each atomic word.
 const ROWS_MIN: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 4096 };
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_single_file_gets_no_map_and_loses_its_map() {
         let large = 1 << 30;
-        for present in [None, Some(MapForm::Files), Some(MapForm::Blocks)] {
+        for present in [None, Some(MapForm::Files), Some(MapForm::Wide)] {
             assert_eq!(auto(0, 1000, large, present), None);
             assert_eq!(auto(1, 1000, large, present), None);
             for files in [2, 100] {
@@ -110,9 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_decides_what_the_entries_say() {
+    fn the_budget_decides_how_wide_the_entries_are() {
         const ROWS: u64 = 2_000_000;
-        assert_eq!(auto(16, ROWS, ROWS * 40, None), Some(MapForm::Blocks));
+        assert_eq!(auto(16, ROWS, ROWS * 40, None), Some(MapForm::Wide));
         assert_eq!(auto(16, ROWS, ROWS * 16, None), Some(MapForm::Files));
         assert_eq!(
             auto(16, ROWS, ROWS * 10, None),
@@ -130,13 +130,13 @@ mod tests {
                 .map(|step| step << 16)
                 .find(|bytes| auto(16, 1_000_000, *bytes, None) == Some(made))
         };
-        for form in [MapForm::Files, MapForm::Blocks] {
+        for form in [MapForm::Files, MapForm::Wide] {
             let budget = budget(form).unwrap();
             assert_eq!(auto(16, 1_150_000, budget, Some(form)), Some(form));
             assert_ne!(auto(16, 1_150_000, budget, None), Some(form));
             assert_ne!(auto(16, 2_000_000, budget, Some(form)), Some(form));
         }
-        let files = budget(MapForm::Blocks).unwrap();
+        let files = budget(MapForm::Wide).unwrap();
         assert_eq!(auto(16, 1_000_000, files, Some(MapForm::Files)), Some(MapForm::Files));
     }
 
@@ -145,6 +145,6 @@ mod tests {
         let needs = MapNeeds { files: 1, rows: 1 << 40, cache_bytes: 0, present: None };
         assert_eq!(MapForm::choose(MapMode::Off, &needs), None);
         assert_eq!(MapForm::choose(MapMode::Files, &needs), Some(MapForm::Files));
-        assert_eq!(MapForm::choose(MapMode::Blocks, &needs), Some(MapForm::Blocks));
+        assert_eq!(MapForm::choose(MapMode::Wide, &needs), Some(MapForm::Wide));
     }
 }

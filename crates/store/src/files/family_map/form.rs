@@ -2,13 +2,13 @@
 
 use crate::map_mode::MapMode;
 
-/// What the entries of a map say about a row.
+/// How many bits of a row's hash the entries of a map have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum MapForm {
-    /// The file.
+    /// 10 bits.
     Files,
-    /// The file and the data block in it.
-    Blocks,
+    /// 26 bits, in twice the memory.
+    Wide,
 }
 
 impl MapForm {
@@ -16,7 +16,7 @@ impl MapForm {
     pub(crate) const fn mode(self) -> MapMode {
         match self {
             Self::Files => MapMode::Files,
-            Self::Blocks => MapMode::Blocks,
+            Self::Wide => MapMode::Wide,
         }
     }
 }

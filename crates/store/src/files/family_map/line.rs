@@ -86,12 +86,18 @@ impl Line {
 
     /// Inserts an entry, unless the line has an equal one, and returns its place.
     ///
-    /// Returns `None`, and sets the row's overflow bit, if the line is full. Only the writer of the
-    /// map may call this.
-    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> Option<Place> {
+    /// `is_equal` says whether the entry at an index, which has the same fingerprint and slot, has the
+    /// same extension too. Returns `None`, and sets the row's overflow bit, if the line is full. Only
+    /// the writer of the map may call this.
+    pub(super) fn insert(
+        &self,
+        fingerprint: Fingerprint,
+        slot: u32,
+        is_equal: impl Fn(u32) -> bool,
+    ) -> Option<Place> {
         let mut known = None;
         self.entries(fingerprint, |index, of| {
-            if of == slot {
+            if of == slot && is_equal(index) {
                 known = Some(Place { index, is_new: false });
             }
         });
@@ -114,17 +120,19 @@ impl Line {
         None
     }
 
-    /// Returns a copy with other slot numbers, and its number of entries.
+    /// Copies the entries and overflow bits into `copy`, an empty line, and returns the number of
+    /// entries of the copy.
     ///
-    /// Leaves out the entries whose slot has no new number. Keeps all overflow bits: a row may be in
-    /// a further line. Calls `copied` with the place of each entry in the copy, and with its index in
-    /// this line. Only the writer of the map may call this.
-    pub(super) fn renumbered(
+    /// Calls `insert` with the index in this line, the fingerprint and the new slot number of each
+    /// entry, unless its slot has no new number; `insert` inserts the entry into `copy`. Keeps all
+    /// overflow bits: a row may be in a further line. Only the writer of the map may call this.
+    pub(super) fn renumber_into(
         &self,
+        copy: &Self,
         renumber: &[Option<u32>; 64],
-        mut copied: impl FnMut(Place, u32),
-    ) -> (Self, u64) {
-        let (copy, mut count) = (Self::new(), 0);
+        insert: impl Fn(u32, Fingerprint, u32) -> Option<Place>,
+    ) -> u64 {
+        let mut count = 0;
         for (index, word) in self.0.iter().enumerate() {
             let word = word.load(Ordering::Relaxed);
             for shift in
@@ -134,20 +142,19 @@ impl Line {
                 let value = (entry >> SLOT_BITS) as u16;
                 let slot = renumber[(entry & SLOT_MASK) as usize];
                 let Some(slot) = slot.filter(|_| value != 0) else { continue };
-                let fingerprint = Fingerprint { value, overflow: 0 };
-                let place = copy.insert(fingerprint, slot);
+                let fingerprint = Fingerprint { value, overflow: 0, extension: 0 };
+                let place = insert(index as u32 * 4 + shift / 16, fingerprint, slot);
                 let place = place.expect("a copy has no more entries than the line");
                 // Several slots of one file become one slot, so entries can become equal: these are
                 // counted once.
                 count += u64::from(place.is_new);
-                copied(place, index as u32 * 4 + shift / 16);
             }
         }
         let overflow = self.0[WORDS - 1].load(Ordering::Relaxed) >> OVERFLOW_SHIFT;
         let last = &copy.0[WORDS - 1];
         let with_overflow = last.load(Ordering::Relaxed) | overflow << OVERFLOW_SHIFT;
         last.store(with_overflow, Ordering::Relaxed);
-        (copy, count)
+        count
     }
 }
 

@@ -2,29 +2,51 @@
 
 use filter::prefetch_line;
 
+use super::extensions::Extensions;
 use super::form::MapForm;
-use super::line::Line;
-use super::numbers::Numbers;
+use super::line::{Line, Place};
+use super::places::Fingerprint;
+use super::slots::Slots;
 
-/// The lines of a map, with the block numbers of their entries in a map of blocks.
+/// The lines of a map, in a wide map with the extensions of their fingerprints.
 pub(super) enum Lines {
     Files(Box<[Line]>),
-    Blocks(Box<[NumberedLine]>),
+    Wide(Box<[WideLine]>),
 }
 
-/// A line and the block numbers of its entries.
+/// A line and the extensions of its fingerprints.
 ///
 /// They are adjacent and aligned, so that both are in one page and a lookup needs one TLB entry.
 #[derive(Debug)]
 #[cfg_attr(not(any(loom, shuttle)), repr(align(128)))]
-pub(super) struct NumberedLine {
+pub(super) struct WideLine {
     pub(super) line: Line,
-    pub(super) numbers: Numbers,
+    pub(super) extensions: Extensions,
 }
 
-impl NumberedLine {
+impl WideLine {
     pub(super) fn new() -> Self {
-        Self { line: Line::new(), numbers: Numbers::new() }
+        Self { line: Line::new(), extensions: Extensions::new() }
+    }
+
+    #[inline]
+    fn slots(&self, fingerprint: Fingerprint) -> Slots {
+        let mut slots = Slots::NONE;
+        self.line.entries(fingerprint, |index, slot| {
+            if self.extensions.get(index) == fingerprint.extension {
+                slots = slots.with(Slots::of(slot));
+            }
+        });
+        slots
+    }
+
+    /// Inserts an entry as [`Line::insert`] does.
+    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> Option<Place> {
+        let Fingerprint { extension, .. } = fingerprint;
+        let is_equal = |index| self.extensions.get(index) == extension;
+        let place = self.line.insert(fingerprint, slot, is_equal)?;
+        self.extensions.set(place.index, extension);
+        Some(place)
     }
 }
 
@@ -33,9 +55,7 @@ impl Lines {
     pub(super) fn new(count: u64, form: MapForm) -> Option<Self> {
         Some(match form {
             MapForm::Files => Self::Files(collected(count, (0..count).map(|_| Line::new()))?),
-            MapForm::Blocks => {
-                Self::Blocks(collected(count, (0..count).map(|_| NumberedLine::new()))?)
-            }
+            MapForm::Wide => Self::Wide(collected(count, (0..count).map(|_| WideLine::new()))?),
         })
     }
 
@@ -43,24 +63,35 @@ impl Lines {
     pub(super) const fn len(&self) -> usize {
         match self {
             Self::Files(lines) => lines.len(),
-            Self::Blocks(lines) => lines.len(),
+            Self::Wide(lines) => lines.len(),
         }
     }
 
+    /// Returns the slots of the entries of a line that may be those of a row.
     #[inline]
-    pub(super) fn line(&self, at: usize) -> &Line {
+    pub(super) fn slots(&self, at: usize, fingerprint: Fingerprint) -> Slots {
         match self {
-            Self::Files(lines) => &lines[at],
-            Self::Blocks(lines) => &lines[at].line,
+            Self::Files(lines) => lines[at].slots(fingerprint),
+            Self::Wide(lines) => lines[at].slots(fingerprint),
         }
     }
 
-    /// Returns the block numbers of a line; `None` in a map of files.
+    /// Returns whether a row with this overflow bit may be in a further line than this one.
     #[inline]
-    pub(super) fn numbers(&self, at: usize) -> Option<&Numbers> {
+    pub(super) fn overflows(&self, at: usize, fingerprint: Fingerprint) -> bool {
         match self {
-            Self::Files(_) => None,
-            Self::Blocks(lines) => Some(&lines[at].numbers),
+            Self::Files(lines) => lines[at].overflows(fingerprint),
+            Self::Wide(lines) => lines[at].line.overflows(fingerprint),
+        }
+    }
+
+    /// Inserts an entry into a line, unless it has an equal one. Returns `false` if the line is full.
+    ///
+    /// Only the writer of the map may call this.
+    pub(super) fn insert(&self, at: usize, fingerprint: Fingerprint, slot: u32) -> bool {
+        match self {
+            Self::Files(lines) => lines[at].insert(fingerprint, slot, |_| true).is_some(),
+            Self::Wide(lines) => lines[at].insert(fingerprint, slot).is_some(),
         }
     }
 
@@ -68,9 +99,9 @@ impl Lines {
     pub(super) fn prefetch(&self, at: usize) {
         match self {
             Self::Files(lines) => prefetch_line(&lines[at]),
-            Self::Blocks(lines) => {
+            Self::Wide(lines) => {
                 prefetch_line(&lines[at].line);
-                prefetch_line(&lines[at].numbers);
+                prefetch_line(&lines[at].extensions);
             }
         }
     }

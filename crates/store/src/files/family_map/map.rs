@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use filter::KeyHash;
-use sstable::{BlockCache, MapBlocks, Reservation};
+use sstable::{BlockCache, Reservation};
 
 use super::form::MapForm;
 use super::line::ENTRIES;
-use super::lines::{Lines, NumberedLine};
+use super::lines::Lines;
 use super::places::{Fingerprint, LINES_MAX, line_index};
-use super::slots::{FileSlots, SLOT_COUNT, Slots};
+use super::slots::{SLOT_COUNT, Slots};
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
 
@@ -68,7 +68,7 @@ pub(crate) struct Room {
 pub(crate) enum NotTaken {
     /// The map has no free slot or entry, or the stash is full.
     Full,
-    /// The entries are wrong: a row was lost, or a block number contradicts the file's index.
+    /// The entries are wrong: a row was lost.
     Unsound,
 }
 
@@ -87,7 +87,7 @@ impl MapSize {
     pub(super) const fn bytes(self) -> u64 {
         let line_len = match self.form {
             MapForm::Files => LINE_LEN,
-            MapForm::Blocks => 2 * LINE_LEN,
+            MapForm::Wide => 2 * LINE_LEN,
         };
         self.lines.saturating_mul(line_len).saturating_add(Stash::bytes(self.stashed))
     }
@@ -137,9 +137,9 @@ impl FamilyMap {
     #[inline]
     pub(super) fn slots(&self, hash: KeyHash) -> Slots {
         let fingerprint = Fingerprint::of(hash);
-        let first = self.lines.line(line_index(hash, 0, self.lines.len()));
-        let slots = first.slots(fingerprint);
-        if !first.overflows(fingerprint) {
+        let first = line_index(hash, 0, self.lines.len());
+        let slots = self.lines.slots(first, fingerprint);
+        if !self.lines.overflows(first, fingerprint) {
             return slots;
         }
         slots.with(self.slots_beyond_first_line(hash, fingerprint))
@@ -149,41 +149,17 @@ impl FamilyMap {
     fn slots_beyond_first_line(&self, hash: KeyHash, fingerprint: Fingerprint) -> Slots {
         let mut slots = Slots::NONE;
         for step in 1..LINES_MAX {
-            let line = self.lines.line(line_index(hash, step, self.lines.len()));
-            slots = slots.with(line.slots(fingerprint));
-            if !line.overflows(fingerprint) {
+            let at = line_index(hash, step, self.lines.len());
+            slots = slots.with(self.lines.slots(at, fingerprint));
+            if !self.lines.overflows(at, fingerprint) {
                 return slots;
             }
         }
         slots.with(self.stash.slots(hash))
     }
 
-    /// Returns whether the entries name files or blocks.
     pub(crate) const fn form(&self) -> MapForm {
         self.size.form
-    }
-
-    /// Calls `found` with the slot of each entry for a hash, and with the number of the block in
-    /// which the row begins.
-    ///
-    /// `lines` are those of this map, which has block numbers. As with [`slots`](Self::slots), no
-    /// entry of the row is missing, and entries of other rows are possible.
-    #[inline]
-    pub(super) fn places(
-        &self,
-        lines: &[NumberedLine],
-        hash: KeyHash,
-        mut found: impl FnMut(u32, u16),
-    ) {
-        let fingerprint = Fingerprint::of(hash);
-        for step in 0..LINES_MAX {
-            let NumberedLine { line, numbers } = &lines[line_index(hash, step, lines.len())];
-            line.entries(fingerprint, |index, slot| found(slot, numbers.number(index)));
-            if !line.overflows(fingerprint) {
-                return;
-            }
-        }
-        self.stash.slots(hash).iter().for_each(|slot| found(slot, MapBlocks::UNKNOWN));
     }
 
     /// Returns the free slots and entries.
@@ -249,22 +225,14 @@ pub(crate) struct SlotWriter {
 #[derive(Clone, Debug)]
 pub(crate) struct Inserted {
     pub(crate) map: Arc<FamilyMap>,
-    pub(crate) slots: FileSlots,
+    pub(crate) slots: Slots,
 }
 
 impl Inserted {
     /// Returns whether no other file was inserted into the map before: it was made for this file.
     pub(crate) const fn is_first_of_map(&self) -> bool {
-        self.slots.slots.contains(0)
+        self.slots.contains(0)
     }
-}
-
-/// A row of a file to insert.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MapRow {
-    pub(crate) hash: KeyHash,
-    /// The number of the data block in which the row begins, or [`MapBlocks::UNKNOWN`].
-    pub(crate) block: u16,
 }
 
 impl SlotWriter {
@@ -273,13 +241,13 @@ impl SlotWriter {
     /// The line of a row is prefetched this many rows before the row is inserted.
     const PREFETCH: usize = 12;
 
-    /// Inserts rows. After an error, the writer must be dropped: some rows are missing.
-    pub(crate) fn insert(&mut self, rows: &[MapRow]) -> Result<(), NotTaken> {
+    /// Inserts rows, by their hashes. After an error, the writer must be dropped: some rows are missing.
+    pub(crate) fn insert(&mut self, rows: &[KeyHash]) -> Result<(), NotTaken> {
         let map = &*self.map;
         let mut writer = lock(&map.writer);
-        for (index, &MapRow { hash, block }) in rows.iter().enumerate() {
+        for (index, &hash) in rows.iter().enumerate() {
             if let Some(ahead) = rows.get(index + Self::PREFETCH) {
-                map.prefetch(ahead.hash);
+                map.prefetch(*ahead);
             }
             if writer.entries >= map.size.entries_max() || writer.is_stash_full {
                 return Err(NotTaken::Full);
@@ -288,11 +256,7 @@ impl SlotWriter {
             let fingerprint = Fingerprint::of(hash);
             let insert_into = |step| {
                 let at = line_index(hash, step, map.lines.len());
-                let place = map.lines.line(at).insert(fingerprint, self.slot);
-                if let Some((place, numbers)) = place.zip(map.lines.numbers(at)) {
-                    numbers.note(place, block);
-                }
-                place.is_some()
+                map.lines.insert(at, fingerprint, self.slot)
             };
             if !(0..LINES_MAX).any(insert_into)
                 && !map.stash.insert(hash, Slots::of(self.slot), &mut writer.stashed)
@@ -312,15 +276,11 @@ impl SlotWriter {
     ///
     /// `rows` is the number of rows that the caller read. Checks this number, and looks up a sample
     /// of the rows: no get would find a row that a bug of the map had lost.
-    ///
-    /// `has_blocks` says whether the rows were inserted with the numbers of their blocks.
-    pub(crate) fn finish(self, rows: u64, has_blocks: bool) -> Result<Inserted, NotTaken> {
+    pub(crate) fn finish(self, rows: u64) -> Result<Inserted, NotTaken> {
         let is_found = |hash: &KeyHash| self.map.slots(*hash).contains(self.slot);
         if self.rows != rows || !self.sample.iter().all(is_found) {
             return Err(NotTaken::Unsound);
         }
-        let has_blocks = has_blocks && self.map.form() == MapForm::Blocks;
-        let slots = FileSlots { slots: Slots::of(self.slot), has_blocks };
-        Ok(Inserted { slots, map: self.map })
+        Ok(Inserted { slots: Slots::of(self.slot), map: self.map })
     }
 }

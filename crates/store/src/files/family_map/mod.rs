@@ -10,11 +10,11 @@
 //! |--------------|--------------------------------------------------------------------------|
 //! | `places`     | computes the lines and the fingerprint of a hash                         |
 //! | `line`       | one cache line of entries                                                |
-//! | `numbers`    | the block numbers of the entries of a line                               |
-//! | `lines`      | all lines of a map, with or without numbers                              |
+//! | `extensions` | the further bits of the fingerprints of a line in a wide map             |
+//! | `lines`      | all lines of a map, with or without extensions                           |
 //! | `stash`      | the hashes whose lines were all full                                     |
 //! | `map`        | lines and stash together: inserts and lookups                            |
-//! | `form`       | whether the entries name blocks                                          |
+//! | `form`       | the two forms of a map: fingerprints of 10 or of 26 bits                 |
 //! | `choice`     | which families get a map, and of which form                              |
 //! | `sweep`      | copies a map without the entries of dead slots                           |
 //! | `slots`      | a set of slot numbers, and the slots of a file                           |
@@ -28,8 +28,7 @@
 //! it. Four invariants make the answer of every version correct, even that of an old snapshot after
 //! further inserts:
 //!
-//! 1. An entry of a map is never moved or removed, and its slot and fingerprint never change. Its block
-//!    number can change while no file has the slot.
+//! 1. An entry of a map is never moved or removed, and its slot and fingerprint never change.
 //! 2. A map gives out each slot number only once.
 //! 3. A file gets its slots in a new version, after all its rows were inserted. The version is
 //!    published under a lock, so a reader of the version sees the entries.
@@ -48,11 +47,11 @@
 pub(crate) mod backoff;
 pub(crate) mod choice;
 pub(crate) mod coverage;
+mod extensions;
 pub(crate) mod form;
 mod line;
 mod lines;
 pub(crate) mod map;
-mod numbers;
 mod places;
 pub(crate) mod row_hashes;
 pub(crate) mod slots;

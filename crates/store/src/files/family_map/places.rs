@@ -3,11 +3,13 @@
 //! | bits of the hash | use                                                       |
 //! |------------------|-----------------------------------------------------------|
 //! | 63 … 20          | the first line: hash × number of lines / 2^64             |
+//! | 35 … 20          | the extension of the fingerprint in a wide map            |
 //! | 19 … 16          | the overflow bit                                          |
 //! | 15 … 6           | the fingerprint; 0 is taken as 1                          |
 //!
 //! The five further lines are computed from the rotated hash times an odd constant, so that rows
-//! that share their first line are spread over all other lines.
+//! that share their first line are spread over all other lines. The bits of the extension decide the
+//! first line only in maps of more than 2^28 lines.
 
 use filter::KeyHash;
 
@@ -17,13 +19,15 @@ pub(super) const LINES_MAX: u32 = 6;
 /// The number of bits of an entry that hold the slot number.
 pub(super) const SLOT_BITS: u32 = 6;
 
-/// The fingerprint and the overflow bit of a row.
+/// The fingerprint of a row with its extension, and the overflow bit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Fingerprint {
     /// 1 to 1023.
     pub(super) value: u16,
     /// One of the 16 overflow bits, 0 to 15.
     pub(super) overflow: u32,
+    /// In a wide map, 16 more bits of the fingerprint.
+    pub(super) extension: u16,
 }
 
 impl Fingerprint {
@@ -31,7 +35,8 @@ impl Fingerprint {
     pub(super) const fn of(hash: KeyHash) -> Self {
         let low = hash.get() as u16 >> SLOT_BITS;
         let value = if low == 0 { 1 } else { low };
-        Self { value, overflow: (hash.get() >> 16) as u32 & 15 }
+        let overflow = (hash.get() >> 16) as u32 & 15;
+        Self { value, overflow, extension: (hash.get() >> 20) as u16 }
     }
 }
 

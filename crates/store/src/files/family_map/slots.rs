@@ -45,22 +45,3 @@ impl Slots {
         })
     }
 }
-
-/// The slots of one file.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct FileSlots {
-    pub(crate) slots: Slots,
-    /// Whether the block numbers of the entries are those of blocks of this file.
-    ///
-    /// They are not if the slots were given out for the rows of other files, which the file has
-    /// replaced.
-    pub(crate) has_blocks: bool,
-}
-
-impl FileSlots {
-    pub(crate) const NONE: Self = Self { slots: Slots::NONE, has_blocks: false };
-
-    pub(crate) const fn is_empty(self) -> bool {
-        self.slots.is_empty()
-    }
-}

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use sstable::BlockCache;
 
-use super::lines::{Lines, NumberedLine, collected};
+use super::line::Line;
+use super::lines::{Lines, WideLine, collected};
 use super::map::{FamilyMap, MapWriter};
-use super::numbers::Numbers;
+use super::places::Fingerprint;
 use super::slots::Slots;
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
@@ -79,34 +80,52 @@ impl Lines {
     fn renumbered(&self, renumber: &[Option<u32>; 64], entries: &mut u64) -> Option<Self> {
         Some(match self {
             Self::Files(lines) => {
-                Self::Files(copies(lines, entries, |line| line.renumbered(renumber, |_, _| {}))?)
+                Self::Files(copies(lines, entries, |line| line.renumbered(renumber))?)
             }
-            Self::Blocks(lines) => {
-                Self::Blocks(copies(lines, entries, |line| line.renumbered(renumber))?)
+            Self::Wide(lines) => {
+                Self::Wide(copies(lines, entries, |line| line.renumbered(renumber))?)
             }
         })
     }
 }
 
-impl NumberedLine {
-    /// Copies a line as [`Line::renumbered`](super::line::Line::renumbered), with block numbers.
-    fn renumbered(&self, renumber: &[Option<u32>; 64]) -> (Self, u64) {
-        let numbers = Numbers::new();
-        let (line, entries) = self.line.renumbered(renumber, |place, index| {
-            numbers.note(place, self.numbers.number(index));
-        });
-        (Self { line, numbers }, entries)
+impl Line {
+    /// Returns a copy with other slot numbers, and its number of entries.
+    fn renumbered(&self, renumber: &[Option<u32>; 64]) -> Copied<Self> {
+        let copy = Self::new();
+        let insert = |_, fingerprint, slot| copy.insert(fingerprint, slot, |_| true);
+        let entries = self.renumber_into(&copy, renumber, insert);
+        Copied { line: copy, entries }
     }
 }
 
-/// Copies elements, and adds the number of entries of the copies to `entries`.
-fn copies<T>(lines: &[T], entries: &mut u64, copy: impl Fn(&T) -> (T, u64)) -> Option<Box<[T]>> {
+impl WideLine {
+    /// Returns a copy with other slot numbers, and its number of entries.
+    fn renumbered(&self, renumber: &[Option<u32>; 64]) -> Copied<Self> {
+        let copy = Self::new();
+        let entries = self.line.renumber_into(&copy.line, renumber, |index, fingerprint, slot| {
+            let extension = self.extensions.get(index);
+            copy.insert(Fingerprint { extension, ..fingerprint }, slot)
+        });
+        Copied { line: copy, entries }
+    }
+}
+
+/// A copy of a line.
+struct Copied<T> {
+    line: T,
+    /// The number of its entries.
+    entries: u64,
+}
+
+/// Copies lines, and adds the number of entries of the copies to `entries`.
+fn copies<T>(lines: &[T], entries: &mut u64, copy: impl Fn(&T) -> Copied<T>) -> Option<Box<[T]>> {
     collected(
         lines.len() as u64,
         lines.iter().map(|line| {
-            let (line, copied) = copy(line);
-            *entries += copied;
-            line
+            let copied = copy(line);
+            *entries += copied.entries;
+            copied.line
         }),
     )
 }

@@ -4,53 +4,42 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use filter::{KeyHash, Seed};
 use proptest::prelude::*;
-use sstable::{BlockCache, MapBlocks};
+use sstable::BlockCache;
 
 use super::coverage::Coverage;
 use super::form::MapForm;
 use super::line::ENTRIES;
-use super::map::{FamilyMap, MapRow, MapSize, NotTaken};
+use super::map::{FamilyMap, MapSize, NotTaken};
 use super::places::line_index;
-use super::slots::{FileSlots, Slots};
+use super::slots::Slots;
 
 fn cache() -> Arc<BlockCache> {
     Arc::new(BlockCache::new(64 << 20))
 }
 
+const FORMS: [MapForm; 2] = [MapForm::Files, MapForm::Wide];
+
+fn map_of(form: MapForm, rows: u64) -> Arc<FamilyMap> {
+    FamilyMap::new(rows, form, &cache()).unwrap()
+}
+
 fn map(rows: u64) -> Arc<FamilyMap> {
-    FamilyMap::new(rows, MapForm::Files, &cache()).unwrap()
+    map_of(MapForm::Files, rows)
 }
 
 fn hash(row: u64) -> KeyHash {
     KeyHash::new(Seed::new(7), &row.to_le_bytes())
 }
 
-/// Returns rows whose blocks are unknown.
-fn rows(hashes: &[KeyHash]) -> Vec<MapRow> {
-    hashes.iter().map(|hash| MapRow { hash: *hash, block: MapBlocks::UNKNOWN }).collect()
-}
-
-/// The slots of inserted rows.
-#[derive(Debug)]
-struct Taken {
-    slots: Slots,
-}
-
+/// Inserts rows under the next slot, and returns the slot.
 fn insert(
     map: &Arc<FamilyMap>,
     hashes: impl IntoIterator<Item = KeyHash>,
-) -> Result<Taken, NotTaken> {
+) -> Result<Slots, NotTaken> {
     let mut slot = map.begin_slot()?;
     let hashes: Vec<_> = hashes.into_iter().collect();
-    slot.insert(&rows(&hashes))?;
-    let inserted = slot.finish(hashes.len() as u64, false)?;
-    Ok(Taken { slots: inserted.slots.slots })
-}
-
-/// Returns the coverage of files without block numbers.
-fn coverage_of(map: Arc<FamilyMap>, slots: Vec<Slots>) -> Coverage {
-    let of_file = |slots| FileSlots { slots, has_blocks: false };
-    Coverage::new(map, slots.into_iter().map(of_file).collect())
+    slot.insert(&hashes)?;
+    Ok(slot.finish(hashes.len() as u64)?.slots)
 }
 
 fn has_all(map: &FamilyMap, rows: impl IntoIterator<Item = KeyHash>, slots: Slots) -> bool {
@@ -61,30 +50,66 @@ fn has_all(map: &FamilyMap, rows: impl IntoIterator<Item = KeyHash>, slots: Slot
 fn rows_are_found_with_all_their_slots_and_few_others() {
     const ROWS: u64 = 100_000;
     const FILES: u64 = 16;
-    let map = map(ROWS);
-    for file in 0..FILES {
-        let inserted = insert(&map, (file..ROWS).step_by(16).map(hash)).unwrap();
-        assert!(has_all(&map, (file..ROWS).step_by(16).map(hash), inserted.slots));
+    for form in FORMS {
+        let map = map_of(form, ROWS);
+        for file in 0..FILES {
+            let inserted = insert(&map, (file..ROWS).step_by(16).map(hash)).unwrap();
+            assert!(has_all(&map, (file..ROWS).step_by(16).map(hash), inserted), "{form:?}");
+        }
+        let found = |row| map.slots(hash(row)).bits().count_ones();
+        let absent: u32 = (ROWS..2 * ROWS).map(found).sum();
+        if form == MapForm::Wide {
+            // One in 2^16 of those that a map of files has.
+            assert!(absent < 3, "{absent}");
+            continue;
+        }
+        let measured = f64::from(absent) / ROWS as f64;
+        // Each entry of the line has the fingerprint with a chance of 1 in 1,023, and its row is in
+        // the same line. At a load of .8, 1.8 % of the lookups read further lines.
+        let theory = 0.8 * ENTRIES as f64 / 1023.0 * 1.02;
+        assert!((0.8..1.1).contains(&(measured / theory)), "{measured} against {theory}");
     }
-    let absent: u32 = (ROWS..2 * ROWS).map(|row| map.slots(hash(row)).bits().count_ones()).sum();
-    let measured = f64::from(absent) / ROWS as f64;
-    // Each entry of the line has the fingerprint with a chance of 1 in 1,023, and its row is in
-    // the same line. At a load of .8, 1.8 % of the lookups read further lines.
-    let theory = 0.8 * ENTRIES as f64 / 1023.0 * 1.02;
-    assert!((0.8..1.1).contains(&(measured / theory)), "{measured} against {theory}");
+}
+
+/// Two rows of one file whose hashes differ in the extension only.
+#[test]
+fn a_wide_map_tells_rows_apart_by_their_extensions() {
+    for form in FORMS {
+        let map = map_of(form, 10_000);
+        let rows = (0..1_000).map(hash);
+        let with_bit = |row: KeyHash, bit| KeyHash::from_u64(row.get() ^ 1_u64 << (20 + bit));
+        let first = insert(&map, rows.clone()).unwrap();
+        for bit in 0..16 {
+            let others = rows.clone().map(|row| with_bit(row, bit));
+            let found = others.filter(|row| map.slots(*row).bits() != 0).count();
+            let expected = if form == MapForm::Files { 990..=1_000 } else { 0..=0 };
+            assert!(expected.contains(&found), "{form:?}, bit {bit}: {found}");
+        }
+        let others = rows.clone().map(|row| with_bit(row, 3));
+        let both = insert(&map, rows.clone().chain(others.clone())).unwrap();
+        assert!(has_all(&map, rows.clone(), first.with(both)), "{form:?}");
+        assert!(has_all(&map, others.clone(), both), "{form:?}");
+        // As one file, the rows of both slots share their entries, or not, by their extensions.
+        let swept = map.swept(&[first.with(both)], &cache()).unwrap();
+        let slot = swept.first_slots().next().unwrap();
+        assert!(has_all(&swept, rows.chain(others), slot), "{form:?}");
+        let per_row = if form == MapForm::Files { 1_000 } else { 2_000 };
+        assert!((per_row * 98 / 100..=per_row).contains(&swept.entries()), "{}", swept.entries());
+    }
 }
 
 #[test]
 fn the_highest_load_needs_little_of_the_stash() {
-    let map = map(100_000);
-    let rows = map.size.entries_max();
-    let inserted = insert(&map, (0..rows).map(hash)).unwrap();
-    assert!(has_all(&map, (0..rows).map(hash), inserted.slots));
-    let (used, places) = (map.stash.iter().count() as u64, map.size.stashed);
-    assert!(used > 0 && used * 2 < places, "{used} of {places}");
-    assert_eq!(map.room().entries, 0);
-    assert_eq!(insert(&map, [hash(rows)]).unwrap_err(), NotTaken::Full);
-    assert!(has_all(&map, (0..rows).map(hash), inserted.slots));
+    for map in FORMS.map(|form| map_of(form, 100_000)) {
+        let rows = map.size.entries_max();
+        let inserted = insert(&map, (0..rows).map(hash)).unwrap();
+        assert!(has_all(&map, (0..rows).map(hash), inserted));
+        let (used, places) = (map.stash.iter().count() as u64, map.size.stashed);
+        assert!(used > 0 && used * 2 < places, "{used} of {places}");
+        assert_eq!(map.room().entries, 0);
+        assert_eq!(insert(&map, [hash(rows)]).unwrap_err(), NotTaken::Full);
+        assert!(has_all(&map, (0..rows).map(hash), inserted));
+    }
 }
 
 #[test]
@@ -105,12 +130,12 @@ fn rows_of_one_line_are_spread_over_others() {
     let hostile =
         || (0..4_000_u64).map(|row| KeyHash::from_u64(5 << 50 | row << 20 | (row % 1024)));
     let inserted = insert(&map, hostile()).unwrap();
-    assert!(has_all(&map, hostile(), inserted.slots));
-    assert!(has_all(&map, (0..4_000).map(hash), before.slots));
+    assert!(has_all(&map, hostile(), inserted));
+    assert!(has_all(&map, (0..4_000).map(hash), before));
     // Equal hashes are one entry, also the one that stands for a free place in the stash.
     let same = KeyHash::from_u64(0);
     let inserted = insert(&map, [same; 64]).unwrap();
-    assert!(has_all(&map, [same], inserted.slots));
+    assert!(has_all(&map, [same], inserted));
 }
 
 /// Rows whose six lines are one line fill this line and then the stash: their file is refused.
@@ -125,11 +150,11 @@ fn a_full_stash_refuses_a_file_and_hides_no_row() {
     // Equal fingerprints are one entry of the line.
     assert!((25..=60 - 31).contains(&map.stash.iter().count()));
     assert_eq!(insert(&map, hostile.take(20)).unwrap_err(), NotTaken::Full);
-    assert!(has_all(&map, stashed.iter().copied(), before.slots));
+    assert!(has_all(&map, stashed.iter().copied(), before));
     // Otherwise the same file would be read into the map again and again.
     assert_eq!(map.room().entries, 0, "a map with a full stash takes no other file");
     assert_eq!(insert(&map, [hash(1)]).unwrap_err(), NotTaken::Full);
-    let swept = map.swept(&[before.slots], &cache()).unwrap();
+    let swept = map.swept(&[before], &cache()).unwrap();
     assert_eq!(swept.room().entries, 0);
     assert!(has_all(&swept, stashed, swept.first_slots().next().unwrap()));
 }
@@ -152,15 +177,15 @@ fn a_map_takes_memory_from_the_budget_of_the_cache_or_is_not_made() {
 fn a_row_that_was_lost_ends_the_insertion() {
     let map = map(100);
     let mut slot = map.begin_slot().unwrap();
-    slot.insert(&rows(&[hash(1), hash(2)])).unwrap();
-    assert_eq!(slot.finish(3, false).unwrap_err(), NotTaken::Unsound);
+    slot.insert(&[hash(1), hash(2)]).unwrap();
+    assert_eq!(slot.finish(3).unwrap_err(), NotTaken::Unsound);
 }
 
 #[test]
 fn a_sweep_frees_slots_and_keeps_the_rows_of_live_ones() {
     let map = map(26_000);
     let slots: Vec<_> = (0..8_u64)
-        .map(|file| insert(&map, (file * 1_000..file * 1_000 + 3_000).map(hash)).unwrap().slots)
+        .map(|file| insert(&map, (file * 1_000..file * 1_000 + 3_000).map(hash)).unwrap())
         .collect();
     // Files 1 and 3 were merged, 0 and 5 are gone.
     let live = [slots[1].with(slots[3]), slots[2], slots[4], slots[6], slots[7]];
@@ -176,7 +201,7 @@ fn a_sweep_frees_slots_and_keeps_the_rows_of_live_ones() {
     assert!(swept.room().entries > map.room().entries + 5_000, "dead and equal entries are gone");
     // Rows whose first line was full are found, also after other entries left that line.
     let more = insert(&swept, (50_000..55_000).map(hash)).unwrap();
-    assert!(has_all(&swept, (50_000..55_000).map(hash), more.slots));
+    assert!(has_all(&swept, (50_000..55_000).map(hash), more));
     assert!(has_all(&swept, (6_000..9_000).map(hash), new[3]));
 }
 
@@ -184,19 +209,19 @@ fn a_sweep_frees_slots_and_keeps_the_rows_of_live_ones() {
 #[should_panic(expected = "a slot belongs to one file")]
 fn a_slot_of_two_files_is_a_broken_invariant() {
     let map = map(100);
-    let slots = insert(&map, [hash(1)]).unwrap().slots;
+    let slots = insert(&map, [hash(1)]).unwrap();
     let _ = map.swept(&[slots, slots], &cache());
 }
 
 #[test]
 fn a_coverage_answers_for_its_own_slots_only() {
     let map = map(1_000);
-    let first = insert(&map, (0..100).map(hash)).unwrap().slots;
-    let second = insert(&map, (50..150).map(hash)).unwrap().slots;
+    let first = insert(&map, (0..100).map(hash)).unwrap();
+    let second = insert(&map, (50..150).map(hash)).unwrap();
     // The list: the file of the second slot, a file that is not covered, the file of the first.
-    let old = coverage_of(Arc::clone(&map), vec![second, Slots::NONE, first]);
-    let unpublished = insert(&map, (0..200).map(hash)).unwrap().slots;
-    let new = coverage_of(map, vec![unpublished, first.with(second)]);
+    let old = Coverage::new(Arc::clone(&map), vec![second, Slots::NONE, first]);
+    let unpublished = insert(&map, (0..200).map(hash)).unwrap();
+    let new = Coverage::new(map, vec![unpublished, first.with(second)]);
     for row in 0..200 {
         let answer = old.answer(hash(row));
         assert_eq!(answer.covered, 0b101);
@@ -208,67 +233,17 @@ fn a_coverage_answers_for_its_own_slots_only() {
     }
     let covers: Vec<_> = (0..100).map(|index| old.covers(index)).collect();
     assert_eq!(covers.iter().filter(|covers| **covers).count(), 2);
-    assert_eq!(
-        (old.slots(0).slots, old.slots(1).slots, old.covered_files()),
-        (second, Slots::NONE, 2)
-    );
-}
-
-/// Returns the slots of rows that were inserted with these block numbers.
-fn insert_blocks(
-    map: &Arc<FamilyMap>,
-    rows: std::ops::Range<u64>,
-    block: impl Fn(u64) -> u16,
-) -> FileSlots {
-    let mut slot = map.begin_slot().unwrap();
-    let count = rows.end - rows.start;
-    let rows: Vec<_> = rows.map(|row| MapRow { hash: hash(row), block: block(row) }).collect();
-    slot.insert(&rows).unwrap();
-    slot.finish(count, true).unwrap().slots
-}
-
-/// Rows that share an entry, and files that were replaced, have no block.
-#[test]
-fn a_block_is_named_only_if_it_is_right() {
-    const ROWS: u64 = 60_000;
-    let map = FamilyMap::new(ROWS * 2, MapForm::Blocks, &cache()).unwrap();
-    assert!(map.bytes() > 2 * map.lines.len() as u64 * 64);
-    let first = insert_blocks(&map, 0..ROWS, |row| (row / 10) as u16);
-    let second = insert_blocks(&map, ROWS..2 * ROWS, |row| (row % 1000) as u16);
-    let check = |map: &Arc<FamilyMap>, first: FileSlots, second: FileSlots| {
-        let coverage = Coverage::new(Arc::clone(map), vec![FileSlots::NONE, second, first]);
-        let replaced = FileSlots { slots: first.slots.with(second.slots), has_blocks: false };
-        let replaced = Coverage::new(Arc::clone(map), vec![replaced]);
-        let mut unknown = 0;
-        for row in 0..2 * ROWS {
-            let (file, block) = if row < ROWS { (2, row / 10) } else { (1, row % 1000) };
-            let answer = coverage.answer(hash(row));
-            assert_eq!(answer.named >> file & 1, 1, "{row}");
-            match answer.blocks.of(file) {
-                Some(number) => assert_eq!(u64::from(number), block, "{row}"),
-                None => unknown += 1,
-            }
-            let answer = replaced.answer(hash(row));
-            assert_eq!((answer.named, answer.blocks.of(0)), (1, None), "{row}");
-        }
-        // A line has about 12 entries of each file, and a fingerprint has 10 bits.
-        assert!(unknown < ROWS * 2 * 3 / 100, "{unknown}");
-    };
-    check(&map, first, second);
-    let swept = map.swept(&[second.slots, first.slots], &cache()).unwrap();
-    let mut slots = swept.first_slots().map(|slots| FileSlots { slots, has_blocks: true });
-    let (second, first) = (slots.next().unwrap(), slots.next().unwrap());
-    check(&swept, first, second);
+    assert_eq!((old.slots(0), old.slots(1), old.covered_files()), (second, Slots::NONE, 2));
 }
 
 #[test]
 fn files_after_the_64th_are_not_covered() {
     let map = map(1_000);
-    let slots = insert(&map, [hash(1)]).unwrap().slots;
+    let slots = insert(&map, [hash(1)]).unwrap();
     let mut list = vec![Slots::NONE; 70];
     list[66] = slots;
-    let coverage = coverage_of(map, list);
-    assert!(!coverage.covers(66) && coverage.slots(66).slots == slots);
+    let coverage = Coverage::new(map, list);
+    assert!(!coverage.covers(66) && coverage.slots(66) == slots);
     assert_eq!((coverage.covered_files(), coverage.answer(hash(1)).named), (0, 0));
 }
 
@@ -278,30 +253,36 @@ fn readers_beside_the_writer_miss_no_published_row() {
     const FILES: u64 = 40;
     const ROWS_EACH: u64 = 4_000;
     // Nearly full at the end: many rows are beyond their first line.
-    let map = map(FILES * ROWS_EACH * 88 / 100);
+    let maps = FORMS.map(|form| map_of(form, FILES * ROWS_EACH * 88 / 100));
+    for map in &maps {
+        readers_beside_the_writer(map, FILES, ROWS_EACH);
+    }
+}
+
+fn readers_beside_the_writer(map: &Arc<FamilyMap>, files: u64, rows_each: u64) {
     let (published, mut refused) = (AtomicU64::new(0), 0);
     std::thread::scope(|scope| {
         for reader in 0..3 {
-            let (map, published) = (&map, &published);
+            let published = &published;
             scope.spawn(move || {
                 let mut lookups = 0_u64;
                 loop {
-                    let files = published.load(Ordering::Acquire);
-                    for file in (reader..files).step_by(3) {
-                        for row in (lookups % 7..ROWS_EACH).step_by(7) {
+                    let done = published.load(Ordering::Acquire);
+                    for file in (reader..done).step_by(3) {
+                        for row in (lookups % 7..rows_each).step_by(7) {
                             let slots = map.slots(hash(file << 32 | row));
                             assert!(slots.contains(u32::try_from(file).unwrap()), "{file} {row}");
                             lookups += 1;
                         }
                     }
-                    if files == FILES {
+                    if done == files {
                         break;
                     }
                 }
             });
         }
-        for file in 0..FILES {
-            let inserted = insert(&map, (0..ROWS_EACH).map(|row| hash(file << 32 | row)));
+        for file in 0..files {
+            let inserted = insert(map, (0..rows_each).map(|row| hash(file << 32 | row)));
             // Also after an error: the readers wait for the last file.
             published.store(file + 1, Ordering::Release);
             refused += u64::from(inserted.is_err());
@@ -335,11 +316,12 @@ proptest! {
     /// The model has the rows of each file. Small maps: lines overflow, and the stash fills up.
     #[test]
     fn no_history_loses_a_row(
+        form in prop::sample::select(FORMS.to_vec()),
         rows in 20..4_000_u64,
         changes in prop::collection::vec(change(), 1..40),
     ) {
         let cache = cache();
-        let mut map = FamilyMap::new(rows, MapForm::Files, &cache).unwrap();
+        let mut map = FamilyMap::new(rows, form, &cache).unwrap();
         let mut files: BTreeMap<usize, (Slots, Vec<u64>)> = BTreeMap::new();
         for (number, change) in changes.into_iter().enumerate() {
             let any_file = |files: &BTreeMap<usize, _>, at: usize| {
@@ -349,7 +331,7 @@ proptest! {
                 Change::Insert(at, len, by) => {
                     let rows: Vec<_> = (at..at + len * by).step_by(by as usize).collect();
                     if let Ok(inserted) = insert(&map, rows.iter().copied().map(hash)) {
-                        files.insert(number, (inserted.slots, rows));
+                        files.insert(number, (inserted, rows));
                     }
                 }
                 Change::Merge(one, other) => {
@@ -375,7 +357,7 @@ proptest! {
                 }
             }
             let list: Vec<_> = files.values().map(|(slots, _)| *slots).collect();
-            let coverage = coverage_of(Arc::clone(&map), list);
+            let coverage = Coverage::new(Arc::clone(&map), list);
             for (index, (slots, rows)) in files.values().enumerate() {
                 prop_assert!(has_all(&map, rows.iter().copied().map(hash), Slots::NONE));
                 for row in rows {

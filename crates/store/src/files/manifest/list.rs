@@ -379,7 +379,7 @@ mod tests {
             plain.clone().data_block_encoding(DataBlockEncoding::FastDiff),
             plain.clone().family_map(MapMode::Off),
             plain.clone().family_map(MapMode::Files).in_memory(true),
-            plain.clone().family_map(MapMode::Blocks),
+            plain.clone().family_map(MapMode::Wide),
         ];
         let options = options.into_iter().chain(filters.map(|filter| plain.clone().filter(filter)));
         let mut manifest = Manifest::new().unwrap();

@@ -9,7 +9,7 @@
 //! |     4 | `block size`    | u32 BE                                                          |
 //! |     2 | `encoding`      | u16 BE; the id in encoded blocks                                |
 //! |     4 | `compression`   | u32 BE; the code in a file's trailer                            |
-//! |     1 | `flags`         | u8: 1 in memory; 2, 4, 6 family map off, of files, of blocks;   |
+//! |     1 | `flags`         | u8: 1 in memory; 2, 4, 6 family map off, of files, wide;        |
 //! |       |                 | 8 key-value family; 16 `flushed` is present                     |
 //! |   1+n | `filter`        | u8 length and name of the filter kind; empty for none           |
 //! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
@@ -68,7 +68,7 @@ pub(super) fn write(
         MapMode::Auto => 0,
         MapMode::Off => 2,
         MapMode::Files => 4,
-        MapMode::Blocks => 6,
+        MapMode::Wide => 6,
     };
     let key_value = if options.key_value { KEY_VALUE } else { 0 };
     let has_flushed = if flushed.is_some() { HAS_FLUSHED } else { 0 };
@@ -120,7 +120,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         0 => MapMode::Auto,
         2 => MapMode::Off,
         4 => MapMode::Files,
-        6 => MapMode::Blocks,
+        6 => MapMode::Wide,
         _ => return Err(Invalid("unknown flags of a family")),
     };
     let name = read_short(bytes)?;

@@ -139,11 +139,6 @@ impl NewFile {
         Ok(())
     }
 
-    /// Returns the number of the data block of the last appended cell.
-    pub(crate) const fn data_block_number(&self) -> u64 {
-        self.writer.data_block_number()
-    }
-
     /// Returns the number of bytes written so far.
     pub(crate) fn written_len(&self) -> u64 {
         self.writer.written_len()

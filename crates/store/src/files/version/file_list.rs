@@ -12,7 +12,7 @@ use sstable::LookupFiles;
 
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::map::{FamilyMap, Inserted};
-use crate::files::family_map::slots::{FileSlots, Slots};
+use crate::files::family_map::slots::Slots;
 use crate::files::version::store_file::StoreFile;
 
 /// The store files of a family. A clone is cheap: it shares the list.
@@ -105,18 +105,18 @@ impl Files {
     pub(crate) fn with_map(
         &self,
         map: &Arc<FamilyMap>,
-        covered: &[(Arc<StoreFile>, FileSlots)],
+        covered: &[(Arc<StoreFile>, Slots)],
     ) -> Self {
         let slots = |file: &Arc<StoreFile>| {
             let found = covered.iter().find(|(covered, _)| Arc::ptr_eq(covered, file));
-            found.map_or(FileSlots::NONE, |(_, slots)| *slots)
+            found.map_or(Slots::NONE, |(_, slots)| *slots)
         };
         self.covered_by(self, Some(map), slots)
     }
 
     /// Returns this list without a family map.
     pub(crate) fn without_map(&self) -> Self {
-        self.covered_by(self, None, |_| FileSlots::NONE)
+        self.covered_by(self, None, |_| Slots::NONE)
     }
 
     /// Returns this list with a file covered, whose rows were inserted into a map.
@@ -154,23 +154,21 @@ impl Files {
     }
 
     /// Returns the slots of a file of this list; none for any other file.
-    fn slots(&self, file: &Arc<StoreFile>) -> FileSlots {
+    fn slots(&self, file: &Arc<StoreFile>) -> Slots {
         let index = self.files.iter().position(|known| Arc::ptr_eq(&known.file, file));
         let coverage = self.coverage().zip(index);
-        coverage.map_or(FileSlots::NONE, |(coverage, index)| coverage.slots(index))
+        coverage.map_or(Slots::NONE, |(coverage, index)| coverage.slots(index))
     }
 
     /// Returns the slots of a file whose rows are rows of the files `old` of this list.
     ///
-    /// None if one of them is not covered. The block numbers of the entries are those of the old
-    /// files.
-    fn slots_of_successor(&self, old: &[Arc<StoreFile>]) -> FileSlots {
+    /// None if one of them is not covered.
+    fn slots_of_successor(&self, old: &[Arc<StoreFile>]) -> Slots {
         let slots: Vec<_> = old.iter().map(|old| self.slots(old)).collect();
         if slots.iter().any(|slots| slots.is_empty()) {
-            return FileSlots::NONE;
+            return Slots::NONE;
         }
-        let slots = slots.into_iter().fold(Slots::NONE, |sum, file| sum.with(file.slots));
-        FileSlots { slots, has_blocks: false }
+        slots.into_iter().fold(Slots::NONE, Slots::with)
     }
 
     /// Returns this list with the slots of each file.
@@ -181,7 +179,7 @@ impl Files {
         &self,
         before: &Self,
         map: Option<&Arc<FamilyMap>>,
-        slots: impl Fn(&Arc<StoreFile>) -> FileSlots,
+        slots: impl Fn(&Arc<StoreFile>) -> Slots,
     ) -> Self {
         let coverage = map.map(|map| {
             let slots = self.files.iter().map(|ranked| slots(&ranked.file)).collect();
@@ -288,7 +286,7 @@ mod tests {
         let cache = Arc::new(sstable::BlockCache::new(1 << 20));
         let [map, other] = [(); 2].map(|()| FamilyMap::new(10, MapForm::Files, &cache).unwrap());
         let [newest, middle, oldest] = [0, 1, 2].map(|index| &files.by_time()[index].file);
-        let inserted = |map: &Arc<FamilyMap>| map.begin_slot().unwrap().finish(0, false).unwrap();
+        let inserted = |map: &Arc<FamilyMap>| map.begin_slot().unwrap().finish(0).unwrap();
         let in_map = inserted(&map);
         let covers = |files: &Files| {
             [0, 1, 2].map(|index| files.coverage().is_some_and(|known| known.covers(index)))

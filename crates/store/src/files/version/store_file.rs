@@ -39,8 +39,6 @@ pub(crate) struct StoreFile {
     map_retry: Mutex<Option<Backoff>>,
     /// Whether the file was there when the store was opened.
     is_from_before: AtomicBool,
-    /// Whether a map was asked for the blocks of the file's rows, and has not got them.
-    has_no_block_numbers: AtomicBool,
     /// Whether the file has more rows than its filter counts.
     is_miscounted: AtomicBool,
 }
@@ -73,7 +71,6 @@ impl StoreFile {
             is_filter_logged: AtomicBool::new(false),
             map_retry: Mutex::new(None),
             is_from_before: AtomicBool::new(false),
-            has_no_block_numbers: AtomicBool::new(false),
             is_miscounted: AtomicBool::new(false),
         };
         file.log_filter_problem(family);
@@ -106,15 +103,6 @@ impl StoreFile {
     /// Notes that the family map could not read the rows of the file: its own filter is asked.
     pub(crate) fn set_map_retry(&self, retry: Option<Backoff>) {
         *lock(&self.map_retry) = retry;
-    }
-
-    /// Notes that a map cannot name the file's blocks: there are too many, or no memory for the index.
-    pub(crate) fn note_without_block_numbers(&self) {
-        self.has_no_block_numbers.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn has_no_block_numbers(&self) -> bool {
-        self.has_no_block_numbers.load(Ordering::Relaxed)
     }
 
     /// Notes that the file has more rows than its filter counts. The count is not used again.

@@ -18,7 +18,6 @@ use crate::files::version::store_file::{FileCursor, StoreFile};
 use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::background::Maintenance;
 use crate::maintenance::expired::expired_files;
-use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::{filter_of_new, row_count};
 use crate::maintenance::turns::FamilyTurn;
 use crate::options::CompactionOptions;
@@ -199,7 +198,6 @@ impl Maintenance {
             Rules::for_rewrite(&family.options, now)
         };
         let mut merged = NewFile::create(catalog, family, purpose)?;
-        let mut rows = NewRows::of_compaction(catalog, version, rows_at_most);
         let mut passed = 0_u64;
         while let Some(cell) = cells.cell() {
             if passed.is_multiple_of(CELLS_PER_STEP) && !pace.goes_on(merged.written_len()) {
@@ -211,13 +209,11 @@ impl Maintenance {
             passed += 1;
             if rules.judge(&cell) == Verdict::Include {
                 merged.append(&cell)?;
-                rows.add(cell.row, merged.data_block_number());
             }
             cells.advance()?;
         }
         let merged = merged.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
-        let inserted = merged.as_ref().and_then(|merged| rows.finish(merged));
-        catalog.replace_files(family, files, merged.as_ref(), inserted.as_ref())?;
+        catalog.replace_files(family, files, merged.as_ref())?;
         self.count(|counts| counts.compactions += 1);
         Ok(())
     }

@@ -13,7 +13,6 @@ use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::MapForm;
 use crate::files::family_map::map::{FamilyMap, Inserted, NotTaken};
 use crate::files::family_map::row_hashes::RowHashes;
-use crate::files::family_map::slots::FileSlots;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::Family;
@@ -71,11 +70,6 @@ impl Maintenance {
             // A flush has taken the room meanwhile, the stash is full, or the file has more rows than
             // its filter counts. `next_step` now sees that the map has too little room for the file.
             Err(NotRead::Full | NotRead::Stopped) => {}
-            // Only the block numbers of a covered file were wanted. It stays covered without them.
-            Err(_) if !uncovered(files, Instant::now()).any(|other| Arc::ptr_eq(other, file)) => {
-                file.note_without_block_numbers();
-                self.count(|counts| counts.map_failures += 1);
-            }
             Err(NotRead::Failed) => self.retry_later(file),
             Err(NotRead::Unsound) => self.leave_out(file),
         }
@@ -85,8 +79,7 @@ impl Maintenance {
     pub(super) fn sweep(&self, catalog: &Catalog, family: &Family, files: &Files) {
         let coverage = files.coverage().expect("the step was chosen for a list with a map");
         let slots: Vec<_> = covered(files, coverage).map(|index| coverage.slots(index)).collect();
-        let of_files: Vec<_> = slots.iter().map(|file| file.slots).collect();
-        let Some(swept) = coverage.map().swept(&of_files, catalog.opener.cache()) else {
+        let Some(swept) = coverage.map().swept(&slots, catalog.opener.cache()) else {
             let now = Instant::now();
             // All files are covered: keep this map, rather than drop it to make room for a copy
             // that would only have more free slots.
@@ -98,9 +91,7 @@ impl Maintenance {
             return self.make_way(catalog, family, files, form, rows);
         };
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
-        let moved = swept.first_slots().zip(slots);
-        let moved = moved.map(|(slots, before)| FileSlots { slots, ..before });
-        let covered: Vec<_> = covered.cloned().zip(moved).collect();
+        let covered: Vec<_> = covered.cloned().zip(swept.first_slots()).collect();
         publish(catalog, family, |files| files.with_map(&swept, &covered));
         lock(&self.maps_given_up).remove(&family.id);
         self.count(|counts| counts.map_rebuilds += 1);
@@ -151,18 +142,14 @@ impl Maintenance {
         file: &StoreFile,
     ) -> Result<Inserted, NotRead> {
         let counted = rows_at_most(file);
-        let mut rows = RowHashes::new(catalog.seed, map.form(), map.begin_slot()?);
+        let mut rows = RowHashes::new(catalog.seed, map.begin_slot()?);
         let read = self.read_rows(&mut rows, family, file);
         // Otherwise the next step would again expect that the map has room for the file.
         if rows.rows() > counted {
             file.note_miscounted();
         }
         read?;
-        let inserted = rows.finish(&file.reader)?;
-        if !inserted.slots.has_blocks {
-            file.note_without_block_numbers();
-        }
-        Ok(inserted)
+        Ok(rows.finish()?)
     }
 
     /// Adds the rows of a file.
@@ -173,18 +160,14 @@ impl Maintenance {
         file: &StoreFile,
     ) -> Result<(), NotRead> {
         let mut cells = file.reader.scanner(Caching::Bypass);
-        let (mut count, mut block) = (0_u64, 0_u64);
-        let mut block_at = None;
+        let mut count = 0_u64;
         cells.seek_to_first()?;
         while let Some(cell) = cells.cell() {
             if count.is_multiple_of(CELLS_PER_STEP) && self.must_end(family) {
                 return Err(NotRead::Stopped);
             }
             count += 1;
-            let at = cells.block_offset();
-            block += u64::from(block_at.is_some() && block_at != at);
-            block_at = at;
-            rows.add(cell.row, block)?;
+            rows.add(cell.row)?;
             cells.advance()?;
         }
         if count == file.entry.cells { Ok(()) } else { Err(NotRead::Unsound) }

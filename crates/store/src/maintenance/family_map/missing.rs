@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::files::family_map::coverage::Coverage;
-use crate::files::family_map::form::MapForm;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::maintenance::filters::row_count;
@@ -33,25 +32,6 @@ pub(super) fn uncovered(files: &Files, now: Instant) -> impl Iterator<Item = &Ar
     let is_covered =
         |index| files.coverage().is_some_and(|coverage: &Coverage| coverage.covers(index));
     mappable(files, now).filter(move |(index, _)| !is_covered(*index)).map(|(_, file)| file)
-}
-
-/// Returns the covered files whose block numbers a map of blocks lacks but can get, newest first.
-///
-/// They have the slots of other files: outputs of compactions those of their inputs, and files with
-/// new filters those of the files that they replaced.
-pub(super) fn without_blocks<'f>(
-    files: &'f Files,
-    coverage: &'f Coverage,
-    now: Instant,
-) -> impl Iterator<Item = &'f Arc<StoreFile>> {
-    let of_blocks = coverage.map().form() == MapForm::Blocks;
-    let lacks = move |(index, file): &(usize, &Arc<StoreFile>)| {
-        of_blocks
-            && coverage.covers(*index)
-            && !coverage.slots(*index).has_blocks
-            && !file.has_no_block_numbers()
-    };
-    mappable(files, now).filter(lacks).map(|(_, file)| file)
 }
 
 /// Returns the indexes of the covered files.

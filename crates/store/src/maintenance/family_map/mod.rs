@@ -3,8 +3,7 @@
 //! ```text
 //! flush            inserts the rows while it writes the file; the version that lists the file
 //!                  covers it at once
-//! compaction       does not change a map of files: the new file gets the slots of its inputs;
-//!                  inserts its rows into a map of blocks, if there is room
+//! compaction       does not change the map: the new file gets the slots of its inputs
 //! bulk load,       the file is not covered: reads query its filter until the compaction thread has
 //! import, open     inserted its rows. With `MapMode::Auto`, files that were there at the open wait
 //!                  until the reads justify it
@@ -13,7 +12,7 @@
 //!
 //! | file          | content                                                               |
 //! |---------------|-----------------------------------------------------------------------|
-//! | `new_rows`    | inserts the rows of a flush or compaction while it writes its file    |
+//! | `new_rows`    | inserts the rows of a flush while it writes its file                  |
 //! | `cover`       | takes steps until all files of all families are covered               |
 //! | `next_step`   | chooses the next step: cover a file, sweep, build or drop the map     |
 //! | `build`       | takes a step, and publishes the new version                           |
@@ -30,11 +29,6 @@
 //! covered. Builds, sweeps and reads of files that fail are counted in `Stats::map_failures`, and
 //! repeated after delays that double up to ten minutes, because memory can become free and a failed
 //! read can succeed. A damaged file is not read again.
-//!
-//! A covered file can lack block numbers; reads then search its index. A file that has too many
-//! blocks, or whose index does not fit into the budget or cannot be read, is not counted as a failure.
-//! A file whose cells could not be read for the numbers is. Its numbers are read again only when a
-//! map is built, or after the next open.
 
 mod build;
 mod cover;

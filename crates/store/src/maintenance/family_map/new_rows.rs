@@ -1,20 +1,17 @@
-//! Inserts the rows of a flush or of a compaction into the family map while the file is written.
+//! Inserts the rows of a flush into the family map while the file is written.
 
 use std::sync::Arc;
 
-use super::next_step::SLOTS_FREE_MIN;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::family_map::choice::rows_of_new_map;
-use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::form::MapForm;
 use crate::files::family_map::map::{FamilyMap, Inserted};
 use crate::files::family_map::row_hashes::RowHashes;
-use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::FamilyVersion;
 use crate::map_mode::MapMode;
 
-/// Inserts the rows of a new file into the family map while the file is written.
+/// Inserts the rows of a flushed file into the family map while the file is written.
 ///
 /// `None` if there is no map, or if it has no room for the rows.
 pub(crate) struct NewRows(Option<RowHashes>);
@@ -22,7 +19,7 @@ pub(crate) struct NewRows(Option<RowHashes>);
 impl NewRows {
     /// Begins the insertion of the rows of a flush.
     ///
-    /// With [`MapMode::Files`] and [`MapMode::Blocks`], a flush into a family without files creates
+    /// With [`MapMode::Files`] and [`MapMode::Wide`], a flush into a family without files creates
     /// the map. If the map has no room, the compaction thread covers the file later.
     pub(crate) fn of_flush(
         catalog: &Catalog,
@@ -34,7 +31,7 @@ impl NewRows {
             // `Maintenance::next_step` decides whether there is a map.
             MapMode::Auto => None,
             MapMode::Files => Some(MapForm::Files),
-            MapMode::Blocks => Some(MapForm::Blocks),
+            MapMode::Wide => Some(MapForm::Wide),
         };
         let map = match version.files.coverage() {
             Some(coverage) => {
@@ -53,40 +50,13 @@ impl NewRows {
                 None => None,
             },
         };
-        Ok(Self::into_map(catalog, map.as_ref(), 0, 1))
+        let slot = map.and_then(|map| map.begin_slot().ok());
+        Ok(Self(slot.map(|slot| RowHashes::new(catalog.seed, slot))))
     }
 
-    /// Begins the insertion of the rows of a compaction, of which there are at most `rows`.
-    ///
-    /// Does nothing for a map of files: the new file gets the slots of the files that it replaces.
-    /// With those slots alone, a map of blocks could not name the blocks of the new file. Leaves
-    /// some slots to flushes, whose files would otherwise not be covered.
-    pub(crate) fn of_compaction(catalog: &Catalog, version: &FamilyVersion, rows: u64) -> Self {
-        let map = version.files.coverage().map(Coverage::map);
-        let map = map.filter(|map| map.form() == MapForm::Blocks);
-        Self::into_map(catalog, map, rows, SLOTS_FREE_MIN)
-    }
-
-    /// Begins the insertion, if the map has room for the rows and `slots_min` free slots.
-    fn into_map(
-        catalog: &Catalog,
-        map: Option<&Arc<FamilyMap>>,
-        rows: u64,
-        slots_min: u32,
-    ) -> Self {
-        let has_room = |map: &&Arc<FamilyMap>| {
-            let room = map.room();
-            room.entries >= rows && room.slots >= slots_min
-        };
-        Self(map.filter(has_room).and_then(|map| {
-            let slot = map.begin_slot().ok()?;
-            Some(RowHashes::new(catalog.seed, map.form(), slot))
-        }))
-    }
-
-    /// Adds the row of the next cell of the file, in the data block with this number.
-    pub(crate) fn add(&mut self, row: &[u8], block: u64) {
-        if self.0.as_mut().is_some_and(|rows| rows.add(row, block).is_err()) {
+    /// Adds the row of the next cell of the file.
+    pub(crate) fn add(&mut self, row: &[u8]) {
+        if self.0.as_mut().is_some_and(|rows| rows.add(row).is_err()) {
             self.0 = None;
         }
     }
@@ -95,11 +65,7 @@ impl NewRows {
     ///
     /// A row that the map has lost is not counted as a failure here: the file is not covered, so the
     /// compaction thread reads it, and counts what then fails.
-    pub(crate) fn finish(self, file: &StoreFile) -> Option<Inserted> {
-        let inserted = self.0.and_then(|rows| rows.finish(&file.reader).ok())?;
-        if !inserted.slots.has_blocks {
-            file.note_without_block_numbers();
-        }
-        Some(inserted)
+    pub(crate) fn finish(self) -> Option<Inserted> {
+        self.0.and_then(|rows| rows.finish().ok())
     }
 }

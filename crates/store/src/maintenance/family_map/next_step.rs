@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use sstable::BlockCache;
 
-use super::missing::{mappable, rows_at_most, rows_of, uncovered, without_blocks};
+use super::missing::{mappable, rows_at_most, rows_of, uncovered};
 use crate::files::catalog::Catalog;
 use crate::files::family_map::choice::{MapNeeds, rows_of_new_map};
 use crate::files::family_map::coverage::Coverage;
@@ -19,7 +19,7 @@ use crate::map_mode::MapMode;
 use crate::sync::lock;
 
 /// A map with fewer free slots is swept, so that the next flushes find a slot.
-pub(super) const SLOTS_FREE_MIN: u32 = 4;
+const SLOTS_FREE_MIN: u32 = 4;
 
 /// The next step to cover all files of a family.
 pub(super) enum Step {
@@ -54,7 +54,6 @@ struct Situation<'f> {
     uncovered: Vec<&'f Arc<StoreFile>>,
     /// Whether a map may be built or copied now; `false` for a while after that has failed.
     may_build: bool,
-    now: Instant,
 }
 
 impl Maintenance {
@@ -87,7 +86,7 @@ impl Maintenance {
         let given_up = lock(&self.maps_given_up).get(&family.id).copied();
         let may_build = given_up.is_none_or(|given_up| given_up.may_try(needs.rows, now));
         let uncovered = uncovered(files, now).collect();
-        let situation = Situation { files, cache, mode, needs, form, uncovered, may_build, now };
+        let situation = Situation { files, cache, mode, needs, form, uncovered, may_build };
         match files.coverage() {
             Some(coverage) => situation.step_with_map(coverage),
             None => situation.build_for_uncovered(),
@@ -102,34 +101,22 @@ impl Situation<'_> {
             return Some(self.build(self.form));
         }
         let room = coverage.map().room();
-        let has_room = |file: &StoreFile, slots_min| {
-            room.slots >= slots_min && room.entries >= rows_at_most(file)
-        };
-        if let Some(file) = self.uncovered.first().filter(|file| has_room(file, 1)) {
-            return Some(Step::Cover(Arc::clone(file)));
-        }
-        let without_blocks: Vec<_> = without_blocks(self.files, coverage, self.now).collect();
-        let first_without_blocks = without_blocks.first();
-        // Leaves the last free slots to flushes: without block numbers, the file is covered anyway.
-        if let Some(file) = first_without_blocks.filter(|file| has_room(file, SLOTS_FREE_MIN + 1)) {
+        let has_room =
+            |file: &&&Arc<StoreFile>| room.slots > 0 && room.entries >= rows_at_most(file);
+        if let Some(file) = self.uncovered.first().filter(has_room) {
             return Some(Step::Cover(Arc::clone(file)));
         }
         // A sweep also frees all slots but one of a file that has several.
         let has_dead_slots = coverage.map().used_slots() > coverage.covered_files();
         // While all files are covered, do not drop the map to make room for another one.
-        let may_copy = || coverage.map().fits_again(self.cache);
         let needs_slots = !self.uncovered.is_empty()
-            || (!without_blocks.is_empty() || room.slots < SLOTS_FREE_MIN) && may_copy();
+            || room.slots < SLOTS_FREE_MIN && coverage.map().fits_again(self.cache);
         if has_dead_slots && needs_slots && self.may_build {
             return Some(Step::Sweep);
         }
         // No sweep can free a slot now, and a new map would have no more of them.
         if room.slots == 0 {
             return None;
-        }
-        let rows_without_blocks: u64 = without_blocks.iter().map(|file| rows_at_most(file)).sum();
-        if rows_without_blocks > self.needs.rows / 2 && self.may_build && may_copy() {
-            return Some(self.build(self.form));
         }
         self.build_for_uncovered()
     }
@@ -146,11 +133,11 @@ impl Situation<'_> {
         let (rows, with_room) = (self.needs.rows, rows_of_new_map(self.needs.rows));
         let fits_with_room = match (self.mode, self.needs.form_of_first_map(self.mode)) {
             // These modes make a map of any size for which the budget has room.
-            (MapMode::Files | MapMode::Blocks, _) => {
+            (MapMode::Files | MapMode::Wide, _) => {
                 let present = self.files.coverage().map(Coverage::map);
                 FamilyMap::would_fit(with_room, form, present, self.cache)
             }
-            (_, Some(MapForm::Blocks)) => true,
+            (_, Some(MapForm::Wide)) => true,
             (_, Some(MapForm::Files)) => form == MapForm::Files,
             (_, None) => false,
         };
