@@ -194,7 +194,7 @@ pub use family_name::{InvalidFamilyName, check_family_name};
 pub use file::contents::{BlockContents, BlockKey};
 pub use file::file_info::{FileInfo, FileInfoValue, TimeRange};
 pub use file::filters::chunked_bloom::BloomSummary;
-pub use file::filters::file_filters::FilterAnswer;
+pub use file::filters::filter_answer::FilterAnswer;
 pub use file::filters::row_filter::FilterSummary;
 pub use file::options::{Caching, FilterUse, ReaderOptions};
 pub use file::parts::{FileBlocks, FileFilters, FileIndex};

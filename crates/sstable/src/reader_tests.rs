@@ -227,7 +227,7 @@ fn rows_out_of_range_or_past_the_last_key_of_the_filter_touch_no_block() {
                 let filters = reader.file().filters();
                 let bloom = filters.bloom.as_ref().unwrap();
                 let answer = bloom.ask_exact_key(&reader.file().blocks, &probe, &mut trace);
-                assert_eq!(answer.unwrap(), Some(false));
+                assert_eq!(answer, FilterAnswer::No);
             }
             assert_eq!(trace.blocks_from(BlockSource::File), 0, "{bloom_type:?} {row:?}");
         }
@@ -448,7 +448,7 @@ fn a_block_of_another_type_in_the_file_is_damage_whatever_the_cache_holds() {
     let place = BlockHandle { offset: at, len: header.len() as u32 };
     let (caching, buffers) = (Caching::Use, &mut Buffers::default());
     let context = &mut ReadContext { caching, buffers, trace };
-    blocks.load_decoded(place, context, |_| Ok(())).expect("a data block");
+    reader.file().first_data_block(context).expect("a data block");
     let wanted = place.of_type(BlockType::Meta);
     let wrong = blocks.load::<MetaBlock>(wanted, caching, context.trace, |_, _| Ok(()));
     let error = wrong.expect_err("no META block");

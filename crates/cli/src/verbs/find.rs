@@ -141,8 +141,8 @@ impl FileReport {
             match reader.ask_filter(probe, &mut trace) {
                 FilterAnswer::No => Reason::DeniedByFilter,
                 FilterAnswer::Maybe => Reason::PassedByFilter,
-                FilterAnswer::NotAsked if trace.filters_unreadable > 0 => Reason::FilterUnreadable,
-                FilterAnswer::NotAsked => Reason::NoFilter,
+                FilterAnswer::Unreadable => Reason::FilterUnreadable,
+                FilterAnswer::NotCovered => Reason::NoFilter,
             }
         };
         let candidate =

@@ -184,7 +184,7 @@ impl OpenFile {
             };
             file.ask_filter(&probe, trace)
         } else if plan.scan.prefix.is_empty() {
-            FilterAnswer::NotAsked
+            FilterAnswer::NotCovered
         } else {
             // Counts the file as considered, which has been done here.
             let mut asked = ReadTrace::default();

@@ -77,6 +77,14 @@ impl<'a> DataRef<'a> {
         }
     }
 
+    /// Returns the size in memory, in bytes.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Encoded(block) => block.bytes(),
+            Self::Decoded(block) => block.bytes(),
+        }
+    }
+
     /// Calls `visit` with the key of the first cell, which is checked first in an encoded block.
     pub(crate) fn with_first_key<R>(
         self,

@@ -5,16 +5,8 @@
 //!   └ miss → file → verify, decompress → parse → check against the index → cache, caller
 //! ```
 //!
-//! The state of a returned data block:
-//!
-//! | loaded for | with a cache      | without a cache          |
-//! |------------|-------------------|--------------------------|
-//! | a search   | decoded           | decoded                  |
-//! | a get      | decoded           | encoded                  |
-//! | a scan     | decoded           | encoded                  |
-//!
-//! A get that reads a block while the cache is full keeps the block encoded.
-//! An encoded block in the cache is replaced by its decoded form when it is next used.
+//! Data blocks are loaded by [`OpenFile::load`](super::open_file::OpenFile::load), which calls the
+//! parts of this path.
 
 use std::sync::Arc;
 
@@ -22,14 +14,12 @@ use super::options::Caching;
 use super::raw_block::RawDataBlock;
 use super::read_context::ReadContext;
 use crate::block::cached::{CacheLookup, CachedBlock, TypedBlock};
-use crate::block::data::{DataBlock, DataRef};
-use crate::block::decoded::DecodedBlock;
+use crate::block::data::DataBlock;
 use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockHandle, TypedHandle};
 use crate::block::origin::BlockOrigin;
-use crate::block::row_index::RowIndexKind;
-use crate::buffers::{Body, Buffers};
+use crate::buffers::Body;
 use crate::cache::{BlockCache, BlockKey};
 use crate::encoding::{CellLayout, Cells, DamageReason};
 use crate::{
@@ -97,154 +87,26 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// Returns the data block at `handle`, decoded.
+    /// Converts a cached block to a data block, and counts it.
     ///
-    /// `check` compares a block just decoded with its index entry.
-    pub(crate) fn load_decoded(
+    /// If the cache has a block of another type, reads the block: in a damaged file, two index entries
+    /// can point to one block.
+    pub(crate) fn cached_data_block(
         &self,
+        found: CachedBlock,
         handle: BlockHandle,
         context: &mut ReadContext<'_>,
-        mut check: impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
-    ) -> Result<Arc<DecodedBlock>> {
-        let cache = self.cache_for(context.caching);
-        if let Some(cache) = cache
-            && let Some(block) = self.cached_decoded(cache, handle, context, &mut check)?
-        {
-            return Ok(block);
-        }
-        let block = self.read_encoded(handle, context)?;
-        let block = self.decode(block, context.buffers)?;
-        check(&block).map_err(|what| self.damaged_at(block.origin(), what))?;
-        let block = Arc::new(block);
-        if let Some(cache) = cache {
-            cache.insert(self.cache_key(handle), CachedBlock::Decoded(Arc::clone(&block)));
-        }
-        Ok(block)
-    }
-
-    /// Returns the data block at `handle` for a get, in the state that the module's table shows.
-    ///
-    /// `check` compares a block just read or decoded with its index entry. No cell of an encoded
-    /// block is checked yet.
-    ///
-    /// A get reads one row, which does not pay for checking and indexing all cells of a block that a full cache
-    /// may evict before its next use.
-    pub(crate) fn load_for_row(
-        &self,
-        handle: BlockHandle,
-        context: &mut ReadContext<'_>,
-        mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
-        let cache = self.cache_for(context.caching);
-        let mut check_decoded = |block: &_| check(DataRef::Decoded(block));
-        if let Some(cache) = cache
-            && let Some(block) = self.cached_decoded(cache, handle, context, &mut check_decoded)?
-        {
-            return Ok(DataBlock::Decoded(block));
-        }
-        let block = self.read_encoded(handle, context)?;
-        let stays_encoded = cache.is_none_or(|cache| cache.is_full(self.cache_key(handle)));
-        let block = if stays_encoded {
-            DataBlock::Encoded(Arc::new(block))
-        } else {
-            DataBlock::Decoded(Arc::new(self.decode(block, context.buffers)?))
-        };
-        let found = block.as_ref();
-        check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
-        if let Some(cache) = cache {
-            cache.insert(self.cache_key(handle), block.clone().into());
-        }
-        Ok(block)
-    }
-
-    /// Returns the data block at `handle` for a scan, in the state that the module's table shows.
-    ///
-    /// `check` is that of [`load_for_row`](Self::load_for_row).
-    pub(crate) fn load_for_scan(
-        &self,
-        handle: BlockHandle,
-        context: &mut ReadContext<'_>,
-        mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
-    ) -> Result<DataBlock> {
-        if self.cache_for(context.caching).is_some() {
-            let check = |block: &_| check(DataRef::Decoded(block));
-            return self.load_decoded(handle, context, check).map(DataBlock::Decoded);
-        }
-        let block = self.read_encoded(handle, context)?;
-        let found = DataRef::Encoded(&block);
-        check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
-        Ok(DataBlock::Encoded(Arc::new(block)))
-    }
-
-    /// Returns a data block of the cache, decoded.
-    ///
-    /// An encoded block is decoded, checked, and replaced in the cache.
-    fn cached_decoded(
-        &self,
-        cache: &BlockCache,
-        handle: BlockHandle,
-        context: &mut ReadContext<'_>,
-        check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
-    ) -> Result<Option<Arc<DecodedBlock>>> {
-        let Some(found) = cache.block(self.cache_key(handle)) else { return Ok(None) };
-        match found {
-            CachedBlock::Decoded(block) => {
-                context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
-                Ok(Some(block))
-            }
-            CachedBlock::Encoded(block) => {
-                context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
-                self.replace_by_decoded(cache, &block, context.buffers, check).map(Some)
-            }
+        let block = match found {
+            CachedBlock::Decoded(block) => DataBlock::Decoded(block),
+            CachedBlock::Encoded(block) => DataBlock::Encoded(block),
             other => {
-                let raw = self.read_data_block(handle, context.buffers)?;
-                context.trace.touch(BlockKind::Data, BlockSource::File, handle.byte_len());
-                self.check_type(handle, &raw.header, self.data_block_type())?;
-                Err(self.type_conflict(handle, self.data_block_type(), &other))
+                self.read_encoded(handle, context)?;
+                return Err(self.type_conflict(handle, self.data_block_type(), &other));
             }
-        }
-    }
-
-    /// Decodes and checks an encoded block of the cache, and replaces it there.
-    fn replace_by_decoded(
-        &self,
-        cache: &BlockCache,
-        block: &EncodedBlock,
-        buffers: &mut Buffers,
-        check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
-    ) -> Result<Arc<DecodedBlock>> {
-        let damaged = |what| self.damaged_at(block.origin(), what);
-        let decoded = block.decode_copy(RowIndexKind::ByHash, buffers).map_err(damaged)?;
-        check(&decoded).map_err(damaged)?;
-        let decoded = Arc::new(decoded);
-        let key = self.cache_key(block.origin().handle);
-        cache.replace(key, CachedBlock::Decoded(Arc::clone(&decoded)));
-        Ok(decoded)
-    }
-
-    /// Returns the block that a scanner holds, decoded and checked.
-    ///
-    /// A block outside the cache is checked completely, because the scan has compared only its
-    /// first key with the index. An encoded block of the cache is replaced there.
-    pub(crate) fn check_and_decode_held(
-        &self,
-        held: DataBlock,
-        context: &mut ReadContext<'_>,
-        mut check: impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
-    ) -> Result<Arc<DecodedBlock>> {
-        match (self.cache_for(context.caching), held) {
-            (Some(_), DataBlock::Decoded(block)) => Ok(block),
-            (Some(cache), DataBlock::Encoded(block)) => {
-                self.replace_by_decoded(cache, &block, context.buffers, &mut check)
-            }
-            (None, held) => {
-                let origin = *held.as_ref().origin();
-                let damaged = |what| self.damaged_at(&origin, what);
-                let block = held.into_decoded(context.buffers).map_err(damaged)?;
-                check(&block).map_err(damaged)?;
-                Ok(block)
-            }
-        }
+        };
+        context.trace.touch(BlockKind::Data, BlockSource::Cache, block.as_ref().bytes());
+        Ok(block)
     }
 
     /// Returns whether there is a cache and it has room.
@@ -254,12 +116,12 @@ impl BlockReader {
     }
 
     /// Returns the cache, unless there is none or `caching` bypasses it.
-    fn cache_for(&self, caching: Caching) -> Option<&BlockCache> {
+    pub(super) fn cache_for(&self, caching: Caching) -> Option<&BlockCache> {
         self.cache.as_deref().filter(|_| caching == Caching::Use)
     }
 
     /// Reads the data block at `handle` without checking its cells.
-    fn read_encoded(
+    pub(crate) fn read_encoded(
         &self,
         handle: BlockHandle,
         context: &mut ReadContext<'_>,
@@ -267,12 +129,6 @@ impl BlockReader {
         let raw = self.read_data_block(handle, context.buffers)?;
         context.trace.touch(BlockKind::Data, BlockSource::File, handle.byte_len());
         self.open_encoded(raw)
-    }
-
-    fn decode(&self, block: EncodedBlock, buffers: &mut Buffers) -> Result<DecodedBlock> {
-        let origin = *block.origin();
-        let decoded = block.decode(RowIndexKind::ByHash, buffers);
-        decoded.map_err(|what| self.damaged_at(&origin, what))
     }
 
     /// Makes an encoded block of a data block that was read. Its cells are not checked yet.

@@ -16,7 +16,6 @@ use super::index::{
 };
 use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
-use super::options::Caching;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
@@ -28,9 +27,30 @@ use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
 use crate::{
-    BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace,
-    Result,
+    BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, Result,
 };
+
+/// What a data block is loaded for. It decides the form of the block, unless the block is decoded in
+/// the cache already:
+///
+/// | purpose | read with a cache | read without a cache |
+/// |---------|-------------------|----------------------|
+/// | search  | decoded           | decoded              |
+/// | row     | decoded           | encoded              |
+/// | scan    | decoded           | encoded              |
+///
+/// A get that reads a block while the cache is full keeps the block encoded: one row does not pay for
+/// checking and indexing all cells of a block that may be evicted before its next use. An encoded block
+/// in the cache is replaced by its decoded form when it is next used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Purpose {
+    /// A search for keys in the block.
+    Search,
+    /// A get of one row.
+    Row,
+    /// A scan of its cells.
+    Scan,
+}
 
 impl OpenFile {
     /// Returns the first data block.
@@ -56,8 +76,10 @@ impl OpenFile {
         let choose = |node: &IndexBlock| node.find(key);
         let block = index.find(&self.blocks, choose, context, |entry, context| match held {
             Some(held) if held.as_ref().origin().handle.offset == entry.block.offset => {
-                let check = |block: &_| self.check_decoded(block, entry);
-                self.blocks.check_and_decode_held(held, context, check)
+                let block = self.decode_held(held, context.buffers)?;
+                let checked = self.check_decoded(&block, entry);
+                checked.map_err(|what| self.damage_in(block.origin(), what))?;
+                Ok(block)
             }
             _ => self.load_decoded(entry, context),
         })?;
@@ -65,23 +87,12 @@ impl OpenFile {
     }
 
     /// Returns the data block at a cursor, for a scan.
-    ///
-    /// Checks the `previous` offset, and the key range of a decoded block. The last key of an
-    /// encoded block is not known yet, so usually only its first key is checked.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
-        let entry = cursor.entry(self.data_index());
-        let check = |block: DataRef<'_>| match block {
-            DataRef::Decoded(decoded) => {
-                check_predecessor(decoded.origin().previous, entry.predecessor)?;
-                self.check_decoded(decoded, entry)
-            }
-            DataRef::Encoded(_) => self.check_by_first_key(block, entry),
-        };
-        self.blocks.load_for_scan(entry.block, context, check)
+        self.load(cursor.entry(self.data_index()), Purpose::Scan, context)
     }
 
     /// Returns the data block at a cursor, with all its cells checked.
@@ -90,8 +101,7 @@ impl OpenFile {
         cursor: &IndexCursor,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
-        let entry = cursor.entry(self.data_index());
-        self.load_decoded(entry, context)
+        self.load_decoded(cursor.entry(self.data_index()), context)
     }
 
     /// Checks a block that the scan has prefetched against the index entry at a cursor.
@@ -182,60 +192,108 @@ impl OpenFile {
         entry: DataEntry<'_>,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
-        let slot = self.slot_of(entry, context.caching);
-        if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
-            context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
-            return Ok(block);
+        match self.load(entry, Purpose::Search, context)? {
+            DataBlock::Decoded(block) => Ok(block),
+            DataBlock::Encoded(_) => unreachable!("a block is decoded for a search"),
         }
-        let (mut predecessor, caching) = (PredecessorCheck::default(), context.caching);
-        let check = |block: &DecodedBlock| {
-            predecessor.check(self, DataRef::Decoded(block), entry, caching)?;
-            self.check_decoded(block, entry)
-        };
-        let block = self.blocks.load_decoded(entry.block, context, check);
-        let block = predecessor.counted(block, context.trace)?;
-        if let Some(slot) = slot {
-            slot.remember(&block);
-        }
-        Ok(block)
     }
 
-    /// Returns the data block of an index entry, for a get of one row.
+    /// Returns the data block of an index entry: from its slot, the cache or the file.
     ///
-    /// All cells of a decoded block are checked. No cell of a block that is still delta-encoded is.
-    pub(crate) fn load_for_row(
+    /// The only function that loads data blocks. It checks a block that was read or decoded against
+    /// the entry, and then keeps the block in the cache and in the slot.
+    pub(crate) fn load(
         &self,
         entry: DataEntry<'_>,
+        purpose: Purpose,
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
-        let slot = self.slot_of(entry, context.caching);
+        let cache = self.blocks.cache_for(context.caching);
+        let slot = cache.filter(|cache| cache.has_room()).map(|_| entry.slot);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(DataBlock::Decoded(block));
         }
-        let (mut predecessor, caching) = (PredecessorCheck::default(), context.caching);
-        let check = |block: DataRef<'_>| {
-            predecessor.check(self, block, entry, caching)?;
-            match block {
-                DataRef::Decoded(block) => self.check_decoded(block, entry),
-                DataRef::Encoded(_) => Ok(()),
-            }
+        let key = self.blocks.cache_key(entry.block);
+        let cached = match cache.and_then(|cache| cache.block(key)) {
+            Some(found) => Some(self.blocks.cached_data_block(found, entry.block, context)?),
+            None => None,
         };
-        let block = self.blocks.load_for_row(entry.block, context, check);
-        let block = predecessor.counted(block, context.trace)?;
+        let source = if cached.is_some() { BlockSource::Cache } else { BlockSource::File };
+        let block = match cached {
+            Some(block) => block,
+            None => DataBlock::Encoded(Arc::new(self.blocks.read_encoded(entry.block, context)?)),
+        };
+        let is_decoded = match purpose {
+            Purpose::Search => true,
+            Purpose::Row if source == BlockSource::Cache => true,
+            Purpose::Row => cache.is_some_and(|cache| !cache.is_full(key)),
+            Purpose::Scan => cache.is_some(),
+        };
+        let is_new = matches!(block, DataBlock::Encoded(_));
+        let block = if is_decoded {
+            DataBlock::Decoded(self.decode_held(block, context.buffers)?)
+        } else {
+            block
+        };
+        if is_new {
+            self.check_loaded(block.as_ref(), entry, purpose, context)?;
+            match (cache, source) {
+                (Some(cache), BlockSource::File) => cache.insert(key, block.clone().into()),
+                (Some(cache), BlockSource::Cache) => cache.replace(key, block.clone().into()),
+                (None, _) => {}
+            }
+        }
         if let (Some(slot), DataBlock::Decoded(block)) = (slot, &block) {
             slot.remember(block);
         }
         Ok(block)
     }
 
-    /// Returns the slot of an entry while the cache has room.
+    /// Checks a block that was just read or decoded against its index entry.
     ///
-    /// A slot has a weak pointer to the decoded block, which saves the cache lookup. A full cache
-    /// must see every access, because the accesses decide which block it evicts.
-    fn slot_of<'a>(&self, entry: DataEntry<'a>, caching: Caching) -> Option<&'a BlockSlot> {
-        let has_room = caching == Caching::Use && self.blocks.cache_has_room();
-        has_room.then_some(entry.slot)
+    /// All cells of a decoded block are checked. Of a block that is still delta-encoded, a scan checks
+    /// the first key, and a get checks the cells up to its row.
+    fn check_loaded(
+        &self,
+        block: DataRef<'_>,
+        entry: DataEntry<'_>,
+        purpose: Purpose,
+        context: &mut ReadContext<'_>,
+    ) -> Result<()> {
+        let entry = match purpose {
+            Purpose::Search | Purpose::Row => self.with_predecessor(block, entry, context)?,
+            // A scan has come from the block before this one, and checked its keys.
+            Purpose::Scan => entry,
+        };
+        let check = || {
+            check_predecessor(block.origin().previous, entry.predecessor)?;
+            match (block, purpose) {
+                (DataRef::Decoded(decoded), _) => self.check_decoded(decoded, entry),
+                (DataRef::Encoded(_), Purpose::Scan) => self.check_by_first_key(block, entry),
+                (DataRef::Encoded(_), Purpose::Search | Purpose::Row) => Ok(()),
+            }
+        };
+        check().map_err(|what| self.damage_in(block.origin(), what))
+    }
+
+    /// Returns the entry of a block with its predecessor, reading the previous leaf of the index if
+    /// the predecessor's entry is there.
+    fn with_predecessor<'e>(
+        &self,
+        block: DataRef<'_>,
+        entry: DataEntry<'e>,
+        context: &mut ReadContext<'_>,
+    ) -> Result<DataEntry<'e>> {
+        if entry.predecessor != Predecessor::InOtherLeaf {
+            return Ok(entry);
+        }
+        match self.find_predecessor(block, context) {
+            // The check of the keys still identifies the block. Damage in the previous leaf therefore
+            // does not make the first block of this leaf unreadable.
+            Err(Error::Corrupt { .. }) => Ok(entry),
+            found => Ok(DataEntry { predecessor: found?, ..entry }),
+        }
     }
 
     /// Checks the key range of a decoded block against its index entry.
@@ -373,52 +431,5 @@ impl OpenFile {
     fn stated_last_key(&self) -> &[u8] {
         let last_key = self.file_info.value(FileInfo::LAST_KEY);
         last_key.expect("a file with cells is opened only if it states its last key")
-    }
-}
-
-/// The check of a block's `previous` offset, and the outcome of the reads that it needed.
-#[derive(Default)]
-struct PredecessorCheck {
-    trace: ReadTrace,
-    failure: Option<Error>,
-}
-
-impl PredecessorCheck {
-    /// Checks the `previous` offset of the block of an index entry.
-    ///
-    /// If the entry of the preceding block is in the previous leaf of the index, reads that leaf.
-    fn check(
-        &mut self,
-        file: &OpenFile,
-        block: DataRef<'_>,
-        entry: DataEntry<'_>,
-        caching: Caching,
-    ) -> Result<(), DamageReason> {
-        let mut predecessor = entry.predecessor;
-        if predecessor == Predecessor::InOtherLeaf {
-            let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
-            match file.find_predecessor(block, &mut ReadContext { caching, buffers, trace }) {
-                Ok(found) => predecessor = found,
-                // The check of the keys still identifies the block. Damage in the previous leaf
-                // therefore does not make the first block of this leaf unreadable.
-                Err(Error::Corrupt { .. }) => {}
-                Err(error) => {
-                    self.failure = Some(error);
-                    return Err("the index block before its own cannot be read".into());
-                }
-            }
-        }
-        Ok(check_predecessor(block.origin().previous, predecessor)?)
-    }
-
-    /// Adds the reads of the check to `trace`, and returns `loaded`.
-    ///
-    /// If the previous leaf could not be read, returns the error of that read instead.
-    fn counted<T>(self, loaded: Result<T>, trace: &mut ReadTrace) -> Result<T> {
-        trace.add(&self.trace);
-        match self.failure {
-            Some(failure) => Err(failure),
-            None => loaded,
-        }
     }
 }

@@ -24,8 +24,8 @@ use crate::block::index::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::{
-    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, FileInfo, KeyRef,
-    ReadTrace, Result,
+    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error, FileInfo,
+    KeyRef, ReadTrace, Result,
 };
 
 /// The blocks of a file. Returned by [`Reader::blocks`](crate::Reader::blocks).
@@ -266,12 +266,9 @@ impl FileFilters<'_> {
     /// If the block cannot be read, or is not a filter or its index.
     pub fn row_filter(&self) -> Result<Option<FilterSummary>> {
         let Some(filter) = &self.filters.row_filter else { return Ok(None) };
-        let summary = filter.summary(&self.file.blocks)?;
-        match filter.problem().filter(|_| summary.is_none()) {
-            Some(problem) if filter.unused(&self.file.blocks)?.is_none() => {
-                Err(problem.clone().in_file(&self.file.blocks.name))
-            }
-            _ => Ok(summary),
+        match filter.summary(&self.file.blocks) {
+            Err(Error::Corrupt { .. }) if filter.unused(&self.file.blocks)?.is_some() => Ok(None),
+            summary => summary.map(Some),
         }
     }
 

@@ -10,7 +10,8 @@ use crate::block::decoded::DecodedBlock;
 use crate::block::row_table::{ROW_HASH_SEED, row_hash};
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
-use crate::file::filters::file_filters::FilterAnswer;
+use crate::file::data_blocks::Purpose;
+use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::index::DataEntry;
 use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
@@ -189,12 +190,8 @@ fn load_through_index(
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
     let load = |entry: DataEntry<'_>, context: &mut ReadContext<'_>| {
         let begins_next = row_may_start_at(entry.next_key, row);
-        let block = if begins_next {
-            DataBlock::Decoded(file.load_decoded(entry, context)?)
-        } else {
-            file.load_for_row(entry, context)?
-        };
-        match block {
+        let purpose = if begins_next { Purpose::Search } else { Purpose::Row };
+        match file.load(entry, purpose, context)? {
             DataBlock::Decoded(block) => {
                 block.prefetch_row_start(hash);
                 let next_block = NextBlock::MayBegin(begins_next);

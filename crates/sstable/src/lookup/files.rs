@@ -9,7 +9,8 @@ use bytes::Bytes;
 use filter::StoredFilter;
 
 use super::file_seek::FileSeek;
-use crate::file::filters::file_filters::{FilterAnswer, Filters, ResidentFilter};
+use crate::file::filters::file_filters::{Filters, ResidentFilter};
+use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::row_head::{RowHead, row_head};
 use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
@@ -129,6 +130,20 @@ impl LookupFile {
         FilterState::Resident(filter)
     }
 
+    /// Returns the state of a file that the family map named.
+    ///
+    /// The map has rows, so only a filter over columns says more, about a get of one column.
+    #[inline]
+    pub(super) fn state_if_named(&self, probe: &RowProbe<'_>) -> FilterState<'_> {
+        if !self.spans(probe) {
+            FilterState::OutOfRange
+        } else if probe.qualifier().is_some() && self.file.is_filter_over_columns {
+            FilterState::NotResident
+        } else {
+            FilterState::Replaced
+        }
+    }
+
     /// Asks the filter whether the file may have the row, and updates the counters of `trace`.
     ///
     /// The error is the reason why the file is skipped.
@@ -144,28 +159,11 @@ impl LookupFile {
                 trace.files_skipped_by_range += 1;
                 return Err(FileFate::OutOfRange);
             }
+            FilterState::Replaced => FilterAnswer::NotCovered,
             FilterState::Resident(filter) => filter.ask(probe, trace),
             FilterState::NotResident => self.filters.ask(&self.file.blocks, probe, trace),
         };
         if answer == FilterAnswer::No { Err(FileFate::Denied) } else { Ok(answer) }
-    }
-
-    /// Decides whether a file that the family map named is searched, and updates the counters.
-    ///
-    /// The map holds rows, so a filter over columns still says more about a get of one column.
-    #[inline]
-    pub(super) fn ask_named(
-        &self,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<FilterAnswer, FileFate> {
-        if !self.spans(probe) {
-            return self.ask(FilterState::OutOfRange, probe, trace);
-        }
-        if probe.qualifier().is_some() && self.file.is_filter_over_columns {
-            return self.ask(FilterState::NotResident, probe, trace);
-        }
-        Ok(FilterAnswer::NotAsked)
     }
 
     /// Returns whether the row is between the file's first and last row.
@@ -240,6 +238,8 @@ pub(super) enum FilterState<'a> {
     Resident(ResidentFilter<'a>),
     /// The file has no filter in memory. Asking may read its block.
     NotResident,
+    /// The family map has answered in place of the filter.
+    Replaced,
 }
 
 /// Files ordered by their newest cell, newest first. Clones are cheap.

@@ -19,13 +19,6 @@ impl MapAnswer {
         index < 64 && self.covered >> index & 1 == 1
     }
 
-    /// Returns whether none of the first `count` files has the row: the map covers them all and names
-    /// none of them.
-    #[inline]
-    pub const fn denies_all(&self, count: usize) -> bool {
-        count <= 64 && (self.covered & !self.named).trailing_ones() as usize >= count
-    }
-
     /// Returns how many successive files, from `index` on, the map denies.
     #[inline]
     pub(super) fn denied_run(&self, index: usize) -> usize {

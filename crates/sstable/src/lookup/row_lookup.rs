@@ -4,7 +4,7 @@ use super::file_seek::FileSeek;
 use super::files::{FileFate, FilterState, LookupFile};
 use super::map_answer::MapAnswer;
 use super::row_in_file::RowInFile;
-use crate::file::filters::file_filters::FilterAnswer;
+use crate::file::filters::filter_answer::FilterAnswer;
 use crate::{ReadTrace, Result, RowProbe, Timestamp};
 
 /// Receives what a lookup did with each file, in the order of the list.
@@ -48,9 +48,17 @@ pub struct RowLookup<'a> {
     window: [FilterState<'a>; WINDOW],
     window_start: usize,
     window_end: usize,
-    /// The candidate file: its index, its filter's answer and the state of its search.
-    seek: Option<(usize, FilterAnswer, FileSeek)>,
+    /// The file that is searched next.
+    candidate: Option<Candidate>,
     trace: ReadTrace,
+}
+
+/// A file that may have the row: its index, its filter's answer and the state of its search.
+#[derive(Debug)]
+struct Candidate {
+    index: usize,
+    answer: FilterAnswer,
+    seek: FileSeek,
 }
 
 impl<'a> RowLookup<'a> {
@@ -73,9 +81,25 @@ impl<'a> RowLookup<'a> {
             window: [FilterState::NotResident; WINDOW],
             window_start: 0,
             window_end: 0,
-            seek: None,
+            candidate: None,
             trace,
         }
+    }
+
+    /// Returns the counters of the lookup of a row that a family map denies in all files.
+    ///
+    /// The fast path of an absent row: [`next_file`](Self::next_file) would find nothing, and count
+    /// the same. Returns `None` if the map names a file, or does not cover one.
+    #[inline]
+    pub fn denied_by_map(files: &[LookupFile], map: &MapAnswer) -> Option<ReadTrace> {
+        let denied = map.denied_run(0);
+        (denied >= files.len()).then(|| {
+            let mut trace = ReadTrace::default();
+            trace.files_considered = files.len() as u64;
+            trace.map_lookups = 1;
+            trace.files_skipped_by_map = files.len() as u64;
+            trace
+        })
     }
 
     /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
@@ -108,12 +132,6 @@ impl<'a> RowLookup<'a> {
         self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
     }
 
-    /// Returns the answer of the family map; no file is covered if there was no answer.
-    #[inline]
-    pub const fn map_answer(&self) -> &MapAnswer {
-        &self.map
-    }
-
     /// Returns the counters of the lookup so far.
     #[inline]
     pub const fn trace(&self) -> &ReadTrace {
@@ -141,7 +159,9 @@ impl<'a> RowLookup<'a> {
     ) -> Result<Option<RowInFile<'a>>> {
         loop {
             self.advance_to_candidate(observer);
-            let Some((index, answer, seek)) = self.seek.take() else { return Ok(None) };
+            let Some(Candidate { index, answer, seek }) = self.candidate.take() else {
+                return Ok(None);
+            };
             let file = &self.files[index].file;
             match seek.finish(file, answer, self.probe, &mut self.trace) {
                 Ok(Some(position)) => return Ok(Some(RowInFile::new(index, file, position))),
@@ -154,61 +174,60 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Advances to the next candidate file, unless the lookup already has one.
+    /// Advances to the next file that is searched, unless the lookup already has one.
     ///
-    /// A candidate is a file that may have the row by the family map, its time range, its row range
-    /// and its filter. Searches the index root of the candidate, and prefetches the block if its
-    /// address is known.
+    /// Searches the index root of the file, and prefetches the block if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
-        if self.seek.is_some() {
-            return;
-        }
-        while let Some(candidate) = self.files.get(self.next) {
+        while self.candidate.is_none() {
+            self.skip_denied_by_map(observer);
             let index = self.next;
-            let denied = self.map.denied_run(index);
-            if denied > 0 {
-                self.skip_denied(denied, observer);
-                continue;
-            }
-            if candidate.newest() < self.stop_below.max(self.from) {
-                return;
-            }
-            // The map does not deny the file (see above), so it names a file that it covers.
-            let is_named = self.map.covers(index);
-            if !is_named && index >= self.window_end {
-                self.prefetch_filters();
+            match self.fate(index) {
+                None | Some(Err(FileFate::TooOld)) => return,
+                Some(Err(fate)) => observer.file(index, fate, &self.trace),
+                Some(Ok(answer)) => {
+                    let seek = FileSeek::begin(&self.files[index].file, self.probe);
+                    self.candidate = Some(Candidate { index, answer, seek });
+                }
             }
             self.next += 1;
-            if candidate.oldest() >= self.until && self.until != Timestamp::LATEST {
-                self.trace.files_skipped_by_time += 1;
-                observer.file(index, FileFate::TooNew, &self.trace);
-                continue;
-            }
-            let answer = if is_named {
-                candidate.ask_named(self.probe, &mut self.trace)
-            } else {
-                let state = self.window[index - self.window_start];
-                candidate.ask(state, self.probe, &mut self.trace)
-            };
-            match answer {
-                Ok(answer) => {
-                    let seek = FileSeek::begin(&candidate.file, self.probe);
-                    self.seek = Some((index, answer, seek));
-                    return;
-                }
-                Err(fate) => observer.file(index, fate, &self.trace),
-            }
         }
     }
 
-    /// Skips the next `count` files, which the family map covers and did not name.
+    /// Skips the next files, as long as the family map covers them and does not name them.
     #[inline]
-    fn skip_denied(&mut self, count: usize, observer: &mut impl LookupObserver) {
-        for index in self.next..self.next + count {
+    fn skip_denied_by_map(&mut self, observer: &mut impl LookupObserver) {
+        for index in self.next..self.next + self.map.denied_run(self.next) {
             self.trace.files_skipped_by_map += 1;
             observer.file(index, FileFate::DeniedByMap, &self.trace);
+            self.next += 1;
         }
-        self.next += count;
+    }
+
+    /// Decides whether the file at `index` is searched: the error says why it is skipped.
+    ///
+    /// Besides the family map, which skips files before, only this function skips a file. It counts
+    /// its decision. `None` if there is no such file.
+    #[inline]
+    fn fate(&mut self, index: usize) -> Option<Result<FilterAnswer, FileFate>> {
+        let file = self.files.get(index)?;
+        if file.newest() < self.stop_below.max(self.from) {
+            // Counted by `end`: the lookup may continue with an earlier time.
+            return Some(Err(FileFate::TooOld));
+        }
+        if file.oldest() >= self.until && self.until != Timestamp::LATEST {
+            self.trace.files_skipped_by_time += 1;
+            return Some(Err(FileFate::TooNew));
+        }
+        // The map does not deny the file, so it names a file that it covers.
+        let state = if self.map.covers(index) {
+            file.state_if_named(self.probe)
+        } else {
+            if index >= self.window_end {
+                self.prefetch_filters();
+            }
+            self.window[index - self.window_start]
+        };
+        Some(file.ask(state, self.probe, &mut self.trace))
     }
 
     /// Ends the lookup: the remaining files are too old to matter, and are counted as skipped.
@@ -247,15 +266,15 @@ impl<'a> RowLookup<'a> {
     ///
     /// Keeps an error for the next call of [`next_file`](Self::next_file), which returns it.
     pub(super) fn load_block(&mut self) {
-        if let Some((index, _, seek)) = &mut self.seek {
+        if let Some(Candidate { index, seek, .. }) = &mut self.candidate {
             seek.load_block(&self.files[*index].file, self.probe, &mut self.trace);
         }
     }
 
     /// Prefetches the row's cell in the loaded block.
     pub(super) fn prefetch_cell(&mut self) {
-        if let Some((_, _, seek)) = &mut self.seek {
-            seek.prefetch_cell();
+        if let Some(candidate) = &mut self.candidate {
+            candidate.seek.prefetch_cell();
         }
     }
 }

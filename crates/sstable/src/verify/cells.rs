@@ -5,8 +5,8 @@ use filter::Seed;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{
-    BlockType, BloomType, CellRef, CellType, FileInfo, KeyRef, ReadTrace, RowProbe, SequenceId,
-    TimeRange, Timestamp,
+    BlockType, BloomType, CellRef, CellType, FileInfo, FilterAnswer, KeyRef, ReadTrace, RowProbe,
+    SequenceId, TimeRange, Timestamp,
 };
 
 /// The counters and extremes of the cells checked so far.
@@ -120,14 +120,13 @@ impl CellChecks {
                 }
             };
             self.bloom_key_count += u64::from(is_new);
-            if is_new && matches!(bloom.ask_exact_key(&file.blocks, &probe, trace), Ok(Some(false)))
-            {
+            if is_new && bloom.ask_exact_key(&file.blocks, &probe, trace) == FilterAnswer::No {
                 problems.push("is denied by the Bloom filter".to_owned());
             }
         }
         if starts_row
             && let Some(filter) = &filters.row_filter
-            && matches!(filter.may_contain(&file.blocks, &probe, trace), Ok(Some(false)))
+            && filter.ask(&file.blocks, &probe, trace) == FilterAnswer::No
         {
             problems.push("is denied by the filter in the META blocks filter.row".to_owned());
         }
@@ -137,7 +136,7 @@ impl CellChecks {
             self.delete_family_rows += 1;
             self.last_delete_family_row = Some(cell.row.to_vec());
             if let Some(bloom) = &filters.delete_family_bloom
-                && matches!(bloom.ask(&file.blocks, &probe, trace), Ok(Some(false)))
+                && bloom.ask(&file.blocks, &probe, trace) == FilterAnswer::No
             {
                 problems.push("is denied by the Bloom filter over family deletes".to_owned());
             }

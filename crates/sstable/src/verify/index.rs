@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::cells::display_key;
 use super::checked_block::{Keys, ReadableBlock, keys};
 use super::verification::Verifier;
 use crate::Caching;
 use crate::block::branch::IndexBlock;
+use crate::block::data::DataBlock;
 use crate::block::index::BlockHandle;
 use crate::buffers::Buffers;
 use crate::file::read_context::ReadContext;
@@ -186,7 +188,9 @@ impl Verifier<'_> {
         }
         let (buffers, trace) = (&mut Buffers::default(), &mut ReadTrace::default());
         let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
-        let block = self.file.blocks.load_decoded(readable.place, context, |_| Ok(()))?;
+        let block = self.file.blocks.read_encoded(readable.place, context)?;
+        let block = DataBlock::Encoded(Arc::new(block));
+        let block = self.file.decode_held(block, context.buffers)?;
         Ok(Cow::Owned(keys(&block)))
     }
 }

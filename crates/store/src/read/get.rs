@@ -199,22 +199,12 @@ impl<'a> FamilyGet<'a> {
     }
 
     /// Returns the counters of the whole read, if the family map says that no file has the row and
-    /// if the memstores are empty.
-    ///
-    /// The fast path of an absent row. The counters are those that the lookup in the files would
-    /// have.
+    /// if the memstores are empty: the fast path of an absent row.
     #[inline]
     fn trace_if_denied(&self, map: &MapAnswer) -> Option<ReadTrace> {
-        let files = self.family.files.by_time().len();
-        let has_cells = |memstore: &Arc<Memstore>| !memstore.is_empty();
-        if !map.denies_all(files) || self.family.memstores().any(has_cells) {
-            return None;
-        }
-        let mut trace = ReadTrace::default();
-        trace.files_considered = files as u64;
-        trace.map_lookups = 1;
-        trace.files_skipped_by_map = files as u64;
-        Some(trace)
+        let trace = RowLookup::denied_by_map(self.family.files.lookup(), map)?;
+        let is_in_files_only = self.family.memstores().all(|memstore| memstore.is_empty());
+        is_in_files_only.then_some(trace)
     }
 
     /// Returns the lookup of the row in the files.

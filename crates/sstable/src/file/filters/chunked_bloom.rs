@@ -13,6 +13,7 @@
 use bytes::Bytes;
 use filter::bloom::hbase::{self, HashPair, HashType};
 
+use super::filter_answer::FilterAnswer;
 use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index::BlockHandle;
@@ -21,7 +22,7 @@ use crate::order::Comparator;
 use crate::row_heads::RowHeads;
 use crate::{
     BlockKind, BlockOffset, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace,
-    Result, RowProbe,
+    RowProbe,
 };
 
 /// A Bloom filter in chunks, which are loaded at their first use.
@@ -206,19 +207,23 @@ impl ChunkedBloom {
     /// `None` if the filter is not a Bloom filter over rows, or the chunk is not resident. This is
     /// the fast path of [`ask`](Self::ask): it cannot fail and is inlined completely.
     #[inline]
-    pub(crate) fn ask_resident(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Option<bool> {
+    pub(crate) fn ask_resident(
+        &self,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Option<FilterAnswer> {
         if self.bloom_type != BloomType::Row || !self.meta.ribbon.is_empty() {
             return None;
         }
         let row = probe.row();
         if self.is_past_last_key(row) {
-            return Some(false);
+            return Some(FilterAnswer::No);
         }
-        let Some(index) = self.find(row) else { return Some(false) };
+        let Some(index) = self.find(row) else { return Some(FilterAnswer::No) };
         let chunk = self.chunk_blocks[index].resident()?.block();
-        let bits = chunk.bits();
+        let (bits, pair) = (chunk.bits(), probe.hash_pair(self.hash_type));
         trace.touch(BlockKind::Bloom, BlockSource::Cache, chunk.bytes());
-        Some(hbase::may_contain(bits, self.meta.hash_count, probe.hash_pair(self.hash_type)))
+        Some(FilterAnswer::of(hbase::may_contain(bits, self.meta.hash_count, pair)))
     }
 
     /// Returns whether a row is greater than the last key of the filter.
@@ -230,44 +235,47 @@ impl ChunkedBloom {
     /// Returns whether the file may hold the row, or the column if the filter is over columns.
     ///
     /// In a filter over columns, a family delete of the row also counts, because a get must see the
-    /// delete. `None` if the filter has no type, or is over columns and the probe has no column.
+    /// delete. Such a filter does not cover a probe without a column.
     pub(crate) fn ask(
         &self,
         blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
-    ) -> Result<Option<bool>> {
+    ) -> FilterAnswer {
         let last_key = self.last_key.as_deref();
         match self.bloom_type {
-            BloomType::None => Ok(None),
+            BloomType::None => FilterAnswer::NotCovered,
             BloomType::Row => {
                 let row = probe.row();
                 if self.is_past_last_key(row) {
-                    return Ok(Some(false));
+                    return FilterAnswer::No;
                 }
                 let pair = probe.hash_pair(self.hash_type);
-                self.chunk_contains(blocks, self.find(row), pair, trace).map(Some)
+                self.ask_chunk(blocks, self.find(row), pair, trace)
             }
             BloomType::RowPrefixFixedLength(len) => {
                 let prefix = probe.row().get(..len.into()).unwrap_or(probe.row());
                 if last_key.is_some_and(|last| prefix > last) {
-                    return Ok(Some(false));
+                    return FilterAnswer::No;
                 }
                 let pair = HashPair::new(self.hash_type, prefix);
-                self.chunk_contains(blocks, self.find(prefix), pair, trace).map(Some)
+                self.ask_chunk(blocks, self.find(prefix), pair, trace)
             }
             BloomType::RowCol => {
-                let Some(keys) = probe.column_keys(self.hash_type) else { return Ok(None) };
+                let Some(keys) = probe.column_keys(self.hash_type) else {
+                    return FilterAnswer::NotCovered;
+                };
                 let last = last_key.and_then(KeyRef::parse);
                 if keys.iter().all(|(key, _)| KeyRef::parse(key) > last) {
-                    return Ok(Some(false));
+                    return FilterAnswer::No;
                 }
                 for (key, pair) in keys {
-                    if self.chunk_contains(blocks, self.find_column(key), pair, trace)? {
-                        return Ok(Some(true));
+                    let answer = self.ask_chunk(blocks, self.find_column(key), pair, trace);
+                    if answer != FilterAnswer::No {
+                        return answer;
                     }
                 }
-                Ok(Some(false))
+                FilterAnswer::No
             }
         }
     }
@@ -280,15 +288,17 @@ impl ChunkedBloom {
         blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
-    ) -> Result<Option<bool>> {
+    ) -> FilterAnswer {
         if self.bloom_type != BloomType::RowCol {
             return self.ask(blocks, probe, trace);
         }
-        let Some([(key, pair), _]) = probe.column_keys(self.hash_type) else { return Ok(None) };
+        let Some([(key, pair), _]) = probe.column_keys(self.hash_type) else {
+            return FilterAnswer::NotCovered;
+        };
         if KeyRef::parse(key) > self.last_key.as_deref().and_then(KeyRef::parse) {
-            return Ok(Some(false));
+            return FilterAnswer::No;
         }
-        self.chunk_contains(blocks, self.find_column(key), pair, trace).map(Some)
+        self.ask_chunk(blocks, self.find_column(key), pair, trace)
     }
 
     /// Loads all chunks. Ignores errors: a lookup that needs an unreadable chunk returns them.
@@ -321,14 +331,14 @@ impl ChunkedBloom {
     ///
     /// `chunk` is `None` for a key before the first chunk, which the filter does not contain.
     #[inline]
-    fn chunk_contains(
+    fn ask_chunk(
         &self,
         blocks: &BlockReader,
         chunk: Option<usize>,
         pair: HashPair,
         trace: &mut ReadTrace,
-    ) -> Result<bool> {
-        let Some(index) = chunk else { return Ok(false) };
+    ) -> FilterAnswer {
+        let Some(index) = chunk else { return FilterAnswer::No };
         let ribbon = self.meta.ribbon.get(index);
         let check = |block: &BloomBits| {
             let is_whole =
@@ -339,9 +349,10 @@ impl ChunkedBloom {
                 Err("its size is not that of the ribbon in the Bloom meta block")
             }
         };
-        let block = self.chunk_blocks[index].load(blocks, BlockType::BloomChunk, trace, check)?;
+        let block = self.chunk_blocks[index].load(blocks, BlockType::BloomChunk, trace, check);
+        let Ok(block) = block else { return FilterAnswer::Unreadable };
         let bits = block.bits();
-        Ok(match ribbon {
+        FilterAnswer::of(match ribbon {
             Some(ribbon) => ribbon.may_contain(bits, pair),
             None => hbase::may_contain(bits, self.meta.hash_count, pair),
         })

@@ -17,46 +17,12 @@ use bytes::Bytes;
 use filter::{Membership, Seed, StoredFilter};
 
 use super::chunked_bloom::ChunkedBloom;
+use super::filter_answer::FilterAnswer;
 use super::row_filter::RowFilter;
 use crate::block::meta::FilterBlock;
 use crate::file::block_reader::BlockReader;
 use crate::file::options::FilterUse;
-use crate::{BlockKind, BlockSource, BloomType, ReadTrace, Result, RowProbe};
-
-/// The answer of a file's filter about a row.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum FilterAnswer {
-    /// The file does not hold the row.
-    No,
-    /// The file may hold the row.
-    Maybe,
-    /// No filter answered: the file has none that covers such rows, or the filter is unreadable.
-    NotAsked,
-}
-
-impl FilterAnswer {
-    /// Converts a filter's answer, and counts the check or the unreadable filter.
-    ///
-    /// `None` means that no filter covers the row.
-    fn of(answer: &Result<Option<bool>>, trace: &mut ReadTrace) -> Self {
-        match answer {
-            Ok(None) => Self::NotAsked,
-            Ok(Some(may_contain)) => Self::counted(*may_contain, trace),
-            Err(_) => {
-                trace.filters_unreadable += 1;
-                Self::NotAsked
-            }
-        }
-    }
-
-    /// Converts a filter's answer, and counts the check and, if the answer is no, the skipped file.
-    #[inline]
-    fn counted(may_contain: bool, trace: &mut ReadTrace) -> Self {
-        trace.filter_checks += 1;
-        trace.files_skipped_by_filter += u64::from(!may_contain);
-        if may_contain { Self::Maybe } else { Self::No }
-    }
-}
+use crate::{BlockKind, BlockSource, BloomType, ReadTrace, RowProbe};
 
 /// Our row filter, or one of its partitions, that stays in memory while its file is open.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +49,7 @@ impl<'a> ResidentFilter<'a> {
     pub(crate) fn ask(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
         trace.touch(BlockKind::Meta, BlockSource::Cache, self.bytes);
         let hash = probe.key_hash(self.filter.seed());
-        FilterAnswer::counted(self.filter.may_contain(hash), trace)
+        FilterAnswer::of(self.filter.may_contain(hash)).counted(trace)
     }
 }
 
@@ -170,9 +136,9 @@ impl Filters {
     ) -> FilterAnswer {
         if self.row_filter().is_none()
             && let Some(bloom) = self.bloom()
-            && let Some(may_contain) = bloom.ask_resident(probe, trace)
+            && let Some(answer) = bloom.ask_resident(probe, trace)
         {
-            return FilterAnswer::counted(may_contain, trace);
+            return answer.counted(trace);
         }
         self.ask_and_load(blocks, probe, trace)
     }
@@ -185,17 +151,19 @@ impl Filters {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        let ours = self.row_filter().map(|filter| filter.may_contain(blocks, probe, trace));
-        trace.filters_unreadable += u64::from(matches!(ours, Some(Ok(None) | Err(_))));
-        let answer = if let Some(Ok(Some(answer))) = ours {
-            Ok(Some(answer))
-        } else if let Some(bloom) = self.bloom() {
-            bloom.ask(blocks, probe, trace)
-        } else {
-            trace.filters_unreadable += u64::from(self.are_used() && self.problem.is_some());
-            Ok(None)
+        let ours = self.row_filter().map(|filter| filter.ask(blocks, probe, trace).counted(trace));
+        if let Some(answer @ (FilterAnswer::No | FilterAnswer::Maybe)) = ours {
+            return answer;
+        }
+        let hbases = match self.bloom() {
+            Some(bloom) => bloom.ask(blocks, probe, trace),
+            None if self.are_used() && self.problem.is_some() => FilterAnswer::Unreadable,
+            None => FilterAnswer::NotCovered,
         };
-        FilterAnswer::of(&answer, trace)
+        match (hbases.counted(trace), ours) {
+            (FilterAnswer::NotCovered, Some(unreadable)) => unreadable,
+            (answer, _) => answer,
+        }
     }
 
     /// Returns whether the filter that lookups query holds columns, not rows.
@@ -219,7 +187,7 @@ impl Filters {
         };
         let bloom = self.bloom().filter(knows);
         let probe = RowProbe::new(prefix, Seed::default());
-        let answer = bloom.map_or(Ok(None), |bloom| bloom.ask(blocks, &probe, trace));
-        FilterAnswer::of(&answer, trace)
+        let answer = bloom.map(|bloom| bloom.ask(blocks, &probe, trace).counted(trace));
+        answer.unwrap_or(FilterAnswer::NotCovered)
     }
 }

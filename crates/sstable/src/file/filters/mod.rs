@@ -2,5 +2,6 @@
 
 pub(crate) mod chunked_bloom;
 pub(crate) mod file_filters;
+pub(crate) mod filter_answer;
 pub(crate) mod lazy_block;
 pub(crate) mod row_filter;

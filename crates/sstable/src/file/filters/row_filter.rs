@@ -10,7 +10,7 @@
 //! filter ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)), and the [`FilterIndex`]
 //! that of the partitions. Older files do not state all properties; the others are not checked.
 //!
-//! A damaged block is read once. From then on, the answer for its rows is "maybe".
+//! A damaged block is read once. From then on, the filter is unreadable for its rows.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -23,6 +23,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use filter::{FilterKind, Membership, StoredFilter};
 
+use super::filter_answer::FilterAnswer;
 use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
@@ -185,30 +186,31 @@ impl RowFilter {
         }
     }
 
-    /// Returns whether the file may hold the row; `None` if the filter is damaged.
-    pub(crate) fn may_contain(
+    /// Returns whether the file may hold the row.
+    pub(crate) fn ask(
         &self,
         blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
-    ) -> Result<Option<bool>> {
-        let answer =
-            |filter: &StoredFilter<Bytes>| filter.may_contain(probe.key_hash(filter.seed()));
-        match &self.layout {
+    ) -> FilterAnswer {
+        let question = |filter: &StoredFilter<Bytes>| {
+            FilterAnswer::of(filter.may_contain(probe.key_hash(filter.seed())))
+        };
+        let answer = match &self.layout {
             Layout::Whole { filter_block, id } => {
-                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, answer)
+                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, question)
             }
             Layout::Partitioned(partitioned) => {
-                let Some(partitions) = self.partitions(partitioned, blocks, trace)? else {
-                    return Ok(None);
-                };
-                match partitions.index.find(probe.row()) {
-                    // The row is less than all rows of the file.
-                    None => Ok(Some(false)),
-                    Some(number) => partitions.ask(number, blocks, trace, answer),
-                }
+                self.partitions(partitioned, blocks, trace).and_then(|partitions| {
+                    match partitions.index.find(probe.row()) {
+                        // The row is less than all rows of the file.
+                        None => Ok(FilterAnswer::No),
+                        Some(number) => partitions.ask(number, blocks, trace, question),
+                    }
+                })
             }
-        }
+        };
+        answer.unwrap_or(FilterAnswer::Unreadable)
     }
 
     /// Returns the filter block that covers the row, if the block is resident.
@@ -229,8 +231,8 @@ impl RowFilter {
         resident(filter_block)
     }
 
-    /// Returns a summary of the filter; `None` if the filter is damaged.
-    pub(crate) fn summary(&self, blocks: &BlockReader) -> Result<Option<FilterSummary>> {
+    /// Returns a summary of the filter.
+    pub(crate) fn summary(&self, blocks: &BlockReader) -> Result<FilterSummary> {
         let trace = &mut ReadTrace::default();
         match &self.layout {
             Layout::Whole { filter_block, id } => {
@@ -246,21 +248,17 @@ impl RowFilter {
                 })
             }
             Layout::Partitioned(partitioned) => {
-                let Some(LoadedPartitions { index, .. }) =
-                    self.partitions(partitioned, blocks, trace)?
-                else {
-                    return Ok(None);
-                };
+                let LoadedPartitions { index, .. } = self.partitions(partitioned, blocks, trace)?;
                 let headers = (index.partitions.len() * filter::HEADER_LEN) as u64;
                 let bits = index.byte_size().saturating_sub(headers) as f64 * 8.0;
-                Ok(Some(FilterSummary {
+                Ok(FilterSummary {
                     kind: index.kind,
                     block_count: index.partitions.len(),
                     key_count: index.key_count(),
                     bits_per_key: bits / index.key_count() as f64,
                     error_rate: index.error_rate,
                     byte_size: index.byte_size(),
-                }))
+                })
             }
         }
     }
@@ -275,7 +273,7 @@ impl RowFilter {
                 let _ = ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, |_| ());
             }
             Layout::Partitioned(partitioned) => {
-                if let Ok(Some(partitions)) = self.partitions(partitioned, blocks, trace) {
+                if let Ok(partitions) = self.partitions(partitioned, blocks, trace) {
                     for number in 0..partitions.filter_blocks.len() {
                         let _ = partitions.ask(number, blocks, trace, |_| ());
                     }
@@ -294,10 +292,7 @@ impl RowFilter {
         };
         let (handle, trace) = (handle.of_type(BlockType::Meta), &mut ReadTrace::default());
         let block = blocks.load(handle, Caching::Bypass, trace, |_: &MetaBlock, _| Ok(()));
-        let block = match block {
-            Err(Error::Corrupt { .. }) => return Ok(None),
-            block => block?,
-        };
+        let Some(block) = unless_damaged(block)? else { return Ok(None) };
         Ok(match &self.layout {
             Layout::Whole { .. } => FilterBlock::unused(block.body()),
             Layout::Partitioned(partitioned) => {
@@ -319,21 +314,18 @@ impl RowFilter {
         let trace = &mut ReadTrace::default();
         let (at, keys, damaged) = match &self.layout {
             Layout::Whole { filter_block, id } => {
-                let keys = ask(
-                    filter_block,
-                    ExpectedFilter::by_id(*id),
-                    blocks,
-                    trace,
-                    StoredFilter::len,
-                )?;
-                (filter_block.handle(), keys, filter_block.damage().into_iter().cloned().collect())
+                let expected = ExpectedFilter::by_id(*id);
+                let keys = ask(filter_block, expected, blocks, trace, StoredFilter::len);
+                let damaged = filter_block.damage().into_iter().cloned().collect();
+                (filter_block.handle(), unless_damaged(keys)?, damaged)
             }
             Layout::Partitioned(partitioned) => {
-                let Some(partitions) = self.partitions(partitioned, blocks, trace)? else {
+                let partitions = self.partitions(partitioned, blocks, trace);
+                let Some(partitions) = unless_damaged(partitions)? else {
                     return Ok(partitioned.damage.get().into_iter().cloned().collect());
                 };
                 for number in 0..partitions.filter_blocks.len() {
-                    partitions.ask(number, blocks, trace, |_| ())?;
+                    unless_damaged(partitions.ask(number, blocks, trace, |_| ()))?;
                 }
                 let damaged = partitions.filter_blocks.iter().filter_map(LazyFilterBlock::damage);
                 (partitioned.index, Some(partitions.index.key_count()), damaged.cloned().collect())
@@ -347,28 +339,34 @@ impl RowFilter {
         Ok(problems)
     }
 
-    /// Returns the partitions; `None` if the index is damaged. The first call reads the index.
+    /// Returns the partitions. The first call reads the index; damage to it is found only once.
     fn partitions<'a>(
         &self,
         partitioned: &'a Partitioned,
         blocks: &BlockReader,
         trace: &mut ReadTrace,
-    ) -> Result<Option<&'a LoadedPartitions>> {
+    ) -> Result<&'a LoadedPartitions> {
         if let Some(partitions) = partitioned.loaded.get() {
-            return Ok(Some(partitions));
+            return Ok(partitions);
         }
-        if partitioned.damage.get().is_some() {
-            return Ok(None);
+        if let Some(damage) = partitioned.damage.get() {
+            return Err(damage.clone().in_file(&blocks.name));
         }
-        match LoadedPartitions::load(partitioned, &self.first_row, blocks, trace) {
-            Ok(partitions) => Ok(Some(partitioned.loaded.get_or_init(|| partitions))),
-            Err(Error::Corrupt { damage, .. }) => {
-                // `set` fails only if another thread has already set the same damage.
-                let _ = partitioned.damage.set(damage);
-                Ok(None)
-            }
-            Err(error) => Err(error),
+        let loaded = LoadedPartitions::load(partitioned, &self.first_row, blocks, trace);
+        if let Err(Error::Corrupt { damage, .. }) = &loaded {
+            // Fails only if another thread has already set the same damage.
+            let _ = partitioned.damage.set(damage.clone());
         }
+        let loaded = loaded?;
+        Ok(partitioned.loaded.get_or_init(|| loaded))
+    }
+}
+
+/// Returns `None` in place of an error that says that a block is damaged.
+fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(Error::Corrupt { .. }) => Ok(None),
+        result => result.map(Some),
     }
 }
 
@@ -407,24 +405,16 @@ impl ExpectedFilter {
 }
 
 /// Loads a filter block, and returns the result of `question` for its filter.
-///
-/// `None` if the block is damaged.
 fn ask<R>(
     filter_block: &LazyFilterBlock<FilterBlock>,
     expected: ExpectedFilter,
     blocks: &BlockReader,
     trace: &mut ReadTrace,
     question: impl FnOnce(&StoredFilter<Bytes>) -> R,
-) -> Result<Option<R>> {
-    if filter_block.damage().is_some() {
-        return Ok(None);
-    }
+) -> Result<R> {
     let check = |block: &FilterBlock| expected.check(block.filter());
-    match filter_block.load(blocks, BlockType::Meta, trace, check) {
-        Ok(held) => Ok(Some(question(held.filter()))),
-        Err(Error::Corrupt { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let block = filter_block.load(blocks, BlockType::Meta, trace, check)?;
+    Ok(question(block.filter()))
 }
 
 impl LoadedPartitions {
@@ -472,14 +462,14 @@ impl LoadedPartitions {
         Ok(Self { index, filter_blocks, _room: room })
     }
 
-    /// Returns the result of `question` for the filter of a partition; `None` if it is damaged.
+    /// Returns the result of `question` for the filter of a partition.
     fn ask<R>(
         &self,
         number: usize,
         blocks: &BlockReader,
         trace: &mut ReadTrace,
         question: impl FnOnce(&StoredFilter<Bytes>) -> R,
-    ) -> Result<Option<R>> {
+    ) -> Result<R> {
         let Partition { keys, len, checksum, .. } = self.index.partitions[number];
         let kind = Some(self.index.kind);
         let expected = ExpectedFilter { keys: Some(keys), len: Some(len), kind, checksum };
