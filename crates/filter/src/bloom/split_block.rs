@@ -22,10 +22,10 @@ use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::{HEADER_LEN, Header};
 use crate::kernel::{self, Block, InstructionSet};
-use crate::membership::{FilterStats, Insert, Membership, insert_all};
+use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::stored_view::StoredView;
+use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
 
 /// Bytes of a block.
@@ -52,7 +52,7 @@ const BLOCKS_MAX: u64 = 1 << 31;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SplitBlock {
-    blocks: AlignedBytes,
+    body: AlignedBytes,
     view: SplitBlockView,
     keys: u64,
 }
@@ -67,8 +67,8 @@ impl SplitBlock {
     ///
     /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let blocks = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
-        Ok(Self { blocks, view: SplitBlockView::new(), keys: 0 })
+        let body = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
+        Ok(Self { body, view: SplitBlockView::new(), keys: 0 })
     }
 
     /// Builds a filter from its keys, sized for their number.
@@ -94,21 +94,21 @@ impl SplitBlock {
     /// [`FormatError`] if the bits are not a whole number of blocks, or do not fit into memory.
     pub fn from_bitset(bitset: &[u8], keys: u64) -> Result<Self, FormatError> {
         check_len(bitset)?;
-        let blocks = AlignedBytes::copy_of(bitset)
+        let body = AlignedBytes::copy_of(bitset)
             .map_err(|_| FormatError::Parameters("the filter does not fit into memory"))?;
-        Ok(Self { blocks, view: SplitBlockView::new(), keys })
+        Ok(Self { body, view: SplitBlockView::new(), keys })
     }
 
     /// Returns the bits as in a Parquet file.
     pub fn to_bitset(&self) -> Vec<u8> {
-        self.blocks.to_vec()
+        self.body.to_vec()
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header =
             Header { kind: SplitBlockView::CODE, seed, keys: self.keys, parameters: [0; 3] };
-        header.write(&[&self.blocks])
+        header.write(&[&self.body])
     }
 }
 
@@ -154,26 +154,7 @@ fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
     Err(FormatError::Parameters("the body is not a whole number of blocks, at most 2^31"))
 }
 
-impl Membership for SplitBlock {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
-    fn may_contain(&self, hash: KeyHash) -> bool {
-        self.view.may_contain(&self.blocks, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: KeyHash) {
-        self.view.prefetch(&self.blocks, hash);
-    }
-
-    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        self.view.may_contain_batch(&self.blocks, hashes, answers);
-    }
-
-    fn stats(&self) -> FilterStats {
-        self.view.stats(&self.blocks, self.keys)
-    }
-}
+membership_of_view!(SplitBlock);
 
 impl Insert for SplitBlock {
     /// Inserts a key. The filter is full only if it has no blocks, or counts 2^64 − 1 keys.
@@ -181,7 +162,7 @@ impl Insert for SplitBlock {
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
         // A count that was passed in with a bitset can be any number.
         let keys = self.keys.checked_add(1).ok_or(Full)?;
-        let (blocks, _) = self.blocks.as_chunks_mut();
+        let (blocks, _) = self.body.as_chunks_mut();
         let index = kernel::block_index(hash, blocks.len());
         kernel::block_insert(blocks.get_mut(index).ok_or(Full)?, hash.get());
         self.keys = keys;
@@ -253,7 +234,7 @@ mod tests {
     use alloc::format;
 
     use super::*;
-    use crate::StoredFilter;
+    use crate::{Membership, StoredFilter};
 
     /// The filter of a column with the strings `a0` to `a9`, written by Spark's Parquet library.
     ///

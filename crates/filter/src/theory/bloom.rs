@@ -120,11 +120,7 @@ pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
 
 /// Returns the mean of `error_rate(keys in a bin)` when `keys` keys are distributed over bins at random,
 /// plus n·2^−64 for collisions of 64-bit hashes.
-pub(super) fn mean_over_bins(
-    keys: u64,
-    bins: u64,
-    mut error_rate: impl FnMut(f64) -> f64,
-) -> f64 {
+pub(super) fn mean_over_bins(keys: u64, bins: u64, mut error_rate: impl FnMut(f64) -> f64) -> f64 {
     let (n, odds) = (keys as f64, 1.0 / (bins as f64 - 1.0));
     let mode = libm::floor((n + 1.0) / bins as f64).min(n);
 
