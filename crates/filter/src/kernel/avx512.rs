@@ -59,7 +59,7 @@ impl Avx512 {
     /// Returns the proof if the processor has all features that the operations use.
     pub(super) fn detect() -> Option<Self> {
         have_all!(
-            "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2"
+            "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi2"
             "avx512vpopcntdq" "bmi2"
         )
         .then_some(Self(()))
@@ -71,7 +71,7 @@ impl Operations for Avx512 {
     fn call<A, B, C, R>(self, a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
         #[inline(never)]
         #[target_feature(
-            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq,bmi2"
         )]
         fn call<A, B, C, R>(a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
             function(a, b, c)
