@@ -141,6 +141,7 @@
 extern crate alloc;
 
 mod allocation;
+mod bisect;
 pub mod bloom;
 mod counting;
 mod cuckoo;

@@ -44,8 +44,8 @@ pub(crate) trait StoredView: Copy + Debug {
 macro_rules! membership_of_view {
     ($filter:ty) => {
         impl $crate::membership::Membership for $filter {
+            // A call costs a quarter of a cached lookup.
             #[inline(always)]
-            #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
             fn may_contain(&self, hash: $crate::hash::KeyHash) -> bool {
                 self.view.may_contain(&self.body, hash)
             }

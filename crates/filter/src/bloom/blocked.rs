@@ -20,6 +20,7 @@
 use alloc::vec::Vec;
 
 use super::lines::{LineFilter, LineView, Shape};
+use crate::bisect::least;
 use crate::error::{BuildError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
@@ -39,12 +40,8 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
         if best(keys).1 > rate {
             return None;
         }
-        let (mut too_few, mut enough) = (0, keys); // The rate falls with every line.
-        while enough - too_few > 1 {
-            let middle = too_few.midpoint(enough);
-            if best(middle).1 <= rate { enough = middle } else { too_few = middle }
-        }
-        Some(Shape { lines: enough, probes: best(enough).0 })
+        let lines = least(0, keys, |lines| best(lines).1 <= rate); // The rate falls with every line.
+        Some(Shape { lines, probes: best(lines).0 })
     };
     Shape::new(sizing, keys, smallest, |lines| best(lines).0)
 }

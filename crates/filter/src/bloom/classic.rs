@@ -22,12 +22,13 @@
 
 use alloc::vec::Vec;
 
+use crate::bisect::least;
 use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
-use crate::header::{HEADER_LEN, Header};
+use crate::header::Header;
 use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::allocate;
-use crate::sizing::Sizing;
+use crate::sizing::{Demand, Sizing};
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::{kernel, theory};
 
@@ -57,20 +58,12 @@ struct Shape {
 impl Shape {
     /// Returns the shape with the lowest error rate; zero bytes if there are no keys.
     fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let bytes = match sizing {
-            _ if keys == 0 => return Ok(Self { bytes: 0, probes: 1 }),
-            Sizing::ErrorRate(rate) => Self::bytes_for(rate.get(), keys)?,
-            Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                (bits * keys as f64 / 8.0).max(1.0) as u64
-            }
-            Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
-            Sizing::Bytes(budget) => {
-                let needed = HEADER_LEN as u64 + 1;
-                if budget < needed {
-                    return Err(BuildError::Budget { needed, budget });
-                }
-                budget - HEADER_LEN as u64
-            }
+        if keys == 0 {
+            return Ok(Self { bytes: 0, probes: 1 });
+        }
+        let bytes = match sizing.demand(keys, 1)? {
+            Demand::ErrorRate(rate) => Self::bytes_for(rate, keys)?,
+            Demand::Bytes(bytes) => bytes.max(1),
         };
         Ok(Self { bytes, probes: Self::best_probe_count(keys, bytes).0 })
     }
@@ -81,15 +74,11 @@ impl Shape {
         // At 128 bits per key nearly all errors are collisions of the 64-bit hashes. More bits do
         // not prevent them.
         let enough = keys.checked_mul(16).ok_or(BuildError::Memory)?;
-        let (mut too_few, mut enough) = (0, enough.max(FEW_KEYS_BYTES_MAX));
+        let enough = enough.max(FEW_KEYS_BYTES_MAX);
         if exceeds_rate(enough) {
             return Err(BuildError::ErrorRate(rate));
         }
-        while enough - too_few > 1 {
-            let middle = too_few.midpoint(enough);
-            if exceeds_rate(middle) { too_few = middle } else { enough = middle }
-        }
-        Ok(enough)
+        Ok(least(0, enough, |bytes| !exceeds_rate(bytes)))
     }
 
     /// Returns the number of probes with the lowest error rate, and that rate.

@@ -18,13 +18,14 @@
 
 use alloc::vec::Vec;
 
+use crate::bisect::least;
 use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
-use crate::header::{HEADER_LEN, Header};
+use crate::header::Header;
 use crate::kernel::{self, Block, InstructionSet};
 use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::AlignedBytes;
-use crate::sizing::Sizing;
+use crate::sizing::{Demand, Sizing};
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
 
@@ -114,33 +115,20 @@ impl SplitBlock {
 
 /// Returns the number of blocks for a sizing; no blocks for no keys.
 fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
-    let blocks = match sizing {
-        _ if keys == 0 => 0,
-        Sizing::ErrorRate(rate) => {
+    if keys == 0 {
+        return Ok(0);
+    }
+    let blocks = match sizing.demand(keys, BLOCK_LEN)? {
+        Demand::ErrorRate(rate) => {
             // With one block per key the length of the hash limits the error rate: the lower half
             // of an absent key's hash may equal that of a member.
-            let exceeds_rate = |blocks| theory::split_block_error_rate(keys, blocks) > rate.get();
+            let exceeds_rate = |blocks| theory::split_block_error_rate(keys, blocks) > rate;
             if exceeds_rate(keys) {
-                return Err(BuildError::ErrorRate(rate.get()));
+                return Err(BuildError::ErrorRate(rate));
             }
-            let (mut too_few, mut enough) = (0, keys);
-            while enough - too_few > 1 {
-                let middle = too_few.midpoint(enough);
-                if exceeds_rate(middle) { too_few = middle } else { enough = middle }
-            }
-            enough
+            least(0, keys, |blocks| !exceeds_rate(blocks))
         }
-        Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-            (bits * keys as f64 / 256.0).max(1.0) as u64
-        }
-        Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
-        Sizing::Bytes(budget) => {
-            let needed = HEADER_LEN as u64 + BLOCK_LEN;
-            if budget < needed {
-                return Err(BuildError::Budget { needed, budget });
-            }
-            (budget - HEADER_LEN as u64) / BLOCK_LEN
-        }
+        Demand::Bytes(bytes) => (bytes / BLOCK_LEN).max(1),
     };
     if blocks > BLOCKS_MAX { Err(BuildError::Memory) } else { Ok(blocks) }
 }

@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::bloom::{best_probe_count, mean_over_bins};
+use crate::bisect::least;
 
 /// Counters per line of [`CountingBloom`](crate::CountingBloom): 4 bits each, 64 bytes in total.
 const LINE_COUNTERS: usize = 128;
@@ -55,22 +56,15 @@ pub(crate) fn counting_bloom_fewest_lines(
     // the first number of probes that does not reach the rate with the best number of lines so far.
     for probes in 1..=probes_max {
         let mut line = LineRates::new(probes);
-        let (mut too_few, mut enough) = (0, best.map_or(lines_max, |(lines, _)| lines));
+        let enough = best.map_or(lines_max, |(lines, _)| lines);
         if line.error_rate(keys, enough) > error_rate {
             if best.is_some() {
                 break;
             }
             continue;
         }
-        while enough - too_few > 1 {
-            let middle = too_few.midpoint(enough);
-            if line.error_rate(keys, middle) <= error_rate {
-                enough = middle;
-            } else {
-                too_few = middle;
-            }
-        }
-        best = Some((enough, probes));
+        let lines = least(0, enough, |lines| line.error_rate(keys, lines) <= error_rate);
+        best = Some((lines, probes));
     }
     best
 }
