@@ -135,12 +135,13 @@
 //!
 //! Without the feature `std` the crate needs only `alloc`. It then lacks [`Seed::random`], HBase's
 //! optional Murmur3 hash, huge pages, and the detection of AVX2 and AVX-512 at run
-//! time: a lookup in a filter whose keys use one cache line takes five to thirteen times as long,
+//! time: a lookup in a filter whose keys use one cache line takes three to five times as long,
 //! unless the build has these instructions (`RUSTFLAGS="-C target-cpu=native"`).
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 
 mod allocation;
+mod bisect;
 pub mod bloom;
 mod counting;
 mod cuckoo;

@@ -1,5 +1,7 @@
 //! The size of a filter: by error rate, by bits per key, or by a budget of bytes.
 
+use crate::error::BuildError;
+use crate::header::HEADER_LEN;
 use crate::theory;
 
 /// The share of absent keys for which a filter may say "maybe": greater than 0 and less than 1.
@@ -57,6 +59,35 @@ pub enum Sizing {
     BitsPerKey(f64),
     /// At most the given number of bytes for the whole stored filter, header included.
     Bytes(u64),
+}
+
+/// What a sizing demands of a filter for a known number of keys.
+pub(crate) enum Demand {
+    /// At most this error rate.
+    ErrorRate(f64),
+    /// At most this number of bytes, without the header of the stored form.
+    Bytes(u64),
+}
+
+impl Sizing {
+    /// Returns the demand for a filter of `keys` keys, which takes at least `smallest` bytes.
+    ///
+    /// Bits per key may demand less than `smallest`, because they are no budget.
+    pub(crate) fn demand(self, keys: u64, smallest: u64) -> Result<Demand, BuildError> {
+        match self {
+            Self::ErrorRate(rate) => Ok(Demand::ErrorRate(rate.get())),
+            Self::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
+                Ok(Demand::Bytes((bits * keys as f64 / 8.0) as u64))
+            }
+            Self::BitsPerKey(bits) => Err(BuildError::BitsPerKey(bits)),
+            Self::Bytes(budget) => {
+                let needed = smallest.saturating_add(HEADER_LEN as u64);
+                let room =
+                    budget.checked_sub(needed).ok_or(BuildError::Budget { needed, budget })?;
+                Ok(Demand::Bytes(smallest + room))
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -67,7 +67,6 @@ fn an_error_rate_of_theory_is_a_probability_for_every_count() {
                     theory::blocked_bloom_error_rate(keys, units, number),
                     theory::split_block_error_rate(keys, units),
                     theory::counting_bloom_error_rate(keys, units, number),
-                    theory::counting_bloom_overflow_odds(keys, units, number, 16),
                     theory::cuckoo_error_rate(keys, units, number),
                     theory::d_left_error_rate(keys, units, number),
                     theory::fingerprint_error_rate(keys, number),

@@ -20,14 +20,15 @@
 use alloc::vec::Vec;
 
 use super::lines::{LineFilter, LineView, Shape};
+use crate::bisect::least;
 use crate::error::{BuildError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
 use crate::kernel::{self, LINE_PROBES_MAX};
-use crate::membership::{FilterStats, Insert, Membership, insert_all};
+use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::stored_view::StoredView;
+use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
 
 /// Returns the best shape for a number of keys.
@@ -39,12 +40,8 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
         if best(keys).1 > rate {
             return None;
         }
-        let (mut too_few, mut enough) = (0, keys); // The rate falls with every line.
-        while enough - too_few > 1 {
-            let middle = too_few.midpoint(enough);
-            if best(middle).1 <= rate { enough = middle } else { too_few = middle }
-        }
-        Some(Shape { lines: enough, probes: best(enough).0 })
+        let lines = least(0, keys, |lines| best(lines).1 <= rate); // The rate falls with every line.
+        Some(Shape { lines, probes: best(lines).0 })
     };
     Shape::new(sizing, keys, smallest, |lines| best(lines).0)
 }
@@ -69,7 +66,7 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Blocked {
-    lines: AlignedBytes,
+    body: AlignedBytes,
     view: BlockedView,
     keys: u64,
 }
@@ -88,8 +85,8 @@ impl Blocked {
     /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
-        let lines = AlignedBytes::zeroed(shape.len()?)?;
-        Ok(Self { lines, view: LineView::new(shape.probes), keys: 0 })
+        let body = AlignedBytes::zeroed(shape.len()?)?;
+        Ok(Self { body, view: LineView::new(shape.probes), keys: 0 })
     }
 
     /// Builds a filter from its keys, sized for their number.
@@ -122,36 +119,17 @@ impl Blocked {
             keys: self.keys,
             parameters: [self.view.probe_count().into(), 0, 0],
         };
-        header.write(&[&self.lines])
+        header.write(&[&self.body])
     }
 }
 
-impl Membership for Blocked {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
-    fn may_contain(&self, hash: KeyHash) -> bool {
-        self.view.may_contain(&self.lines, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: KeyHash) {
-        self.view.prefetch(&self.lines, hash);
-    }
-
-    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        self.view.may_contain_batch(&self.lines, hashes, answers);
-    }
-
-    fn stats(&self) -> FilterStats {
-        self.view.stats(&self.lines, self.keys)
-    }
-}
+membership_of_view!(Blocked);
 
 impl Insert for Blocked {
     /// Inserts a key. The filter is full only if it was sized for no keys.
     #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        let line = BlockedView::line_mut(&mut self.lines, hash).ok_or(Full)?;
+        let line = BlockedView::line_mut(&mut self.body, hash).ok_or(Full)?;
         kernel::line_insert(line, hash.get(), self.view.probes());
         self.keys += 1;
         Ok(())
@@ -169,7 +147,7 @@ impl LineFilter for BlockedView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorRate, HEADER_LEN, StoredFilter};
+    use crate::{ErrorRate, HEADER_LEN, Membership, StoredFilter};
 
     /// Returns hashes of the numbers from zero on. Streams with different numbers have no hash in
     /// common.

@@ -22,13 +22,14 @@
 
 use alloc::vec::Vec;
 
+use crate::bisect::least;
 use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
-use crate::header::{HEADER_LEN, Header};
-use crate::membership::{FilterStats, Insert, Membership, insert_all};
+use crate::header::Header;
+use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::allocate;
-use crate::sizing::Sizing;
-use crate::stored_view::StoredView;
+use crate::sizing::{Demand, Sizing};
+use crate::stored_view::{StoredView, membership_of_view};
 use crate::{kernel, theory};
 
 /// The most bits that a key can set: enough for an error rate of 2^−64, the limit of a 64-bit hash.
@@ -57,20 +58,12 @@ struct Shape {
 impl Shape {
     /// Returns the shape with the lowest error rate; zero bytes if there are no keys.
     fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let bytes = match sizing {
-            _ if keys == 0 => return Ok(Self { bytes: 0, probes: 1 }),
-            Sizing::ErrorRate(rate) => Self::bytes_for(rate.get(), keys)?,
-            Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                (bits * keys as f64 / 8.0).max(1.0) as u64
-            }
-            Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
-            Sizing::Bytes(budget) => {
-                let needed = HEADER_LEN as u64 + 1;
-                if budget < needed {
-                    return Err(BuildError::Budget { needed, budget });
-                }
-                budget - HEADER_LEN as u64
-            }
+        if keys == 0 {
+            return Ok(Self { bytes: 0, probes: 1 });
+        }
+        let bytes = match sizing.demand(keys, 1)? {
+            Demand::ErrorRate(rate) => Self::bytes_for(rate, keys)?,
+            Demand::Bytes(bytes) => bytes.max(1),
         };
         Ok(Self { bytes, probes: Self::best_probe_count(keys, bytes).0 })
     }
@@ -81,15 +74,11 @@ impl Shape {
         // At 128 bits per key nearly all errors are collisions of the 64-bit hashes. More bits do
         // not prevent them.
         let enough = keys.checked_mul(16).ok_or(BuildError::Memory)?;
-        let (mut too_few, mut enough) = (0, enough.max(FEW_KEYS_BYTES_MAX));
+        let enough = enough.max(FEW_KEYS_BYTES_MAX);
         if exceeds_rate(enough) {
             return Err(BuildError::ErrorRate(rate));
         }
-        while enough - too_few > 1 {
-            let middle = too_few.midpoint(enough);
-            if exceeds_rate(middle) { too_few = middle } else { enough = middle }
-        }
-        Ok(enough)
+        Ok(least(0, enough, |bytes| !exceeds_rate(bytes)))
     }
 
     /// Returns the number of probes with the lowest error rate, and that rate.
@@ -113,24 +102,8 @@ fn stats(keys: u64, bytes: u64, probes: u32) -> FilterStats {
     FilterStats { keys, bytes, error_rate: rate(keys, bytes, probes) }
 }
 
-#[inline]
-fn contains(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
-    // The cast is exact: a position is below the number of bits in memory.
-    !bits.is_empty()
-        && positions(hash, probes, bits.len() as u64 * 8).all(|bit| {
-            bits.get((bit >> 3) as usize).is_some_and(|byte| byte & (1 << (bit & 7)) != 0)
-        })
-}
-
 /// The number of a key's bits that `prefetch` loads. They deny three of four absent keys.
 const PROBES_FIRST: u32 = 2;
-
-/// Prefetches the first bits of a key.
-fn prefetch(bits: &[u8], hash: KeyHash) {
-    for bit in positions(hash, PROBES_FIRST, bits.len() as u64 * 8) {
-        kernel::prefetch_at(bits, (bit >> 3) as usize);
-    }
-}
 
 /// A classic Bloom filter in memory, to which keys can be added.
 ///
@@ -149,8 +122,9 @@ fn prefetch(bits: &[u8], hash: KeyHash) {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Classic {
-    bits: Vec<u8>,
-    probes: u32,
+    /// The bits.
+    body: Vec<u8>,
+    view: ClassicView,
     keys: u64,
 }
 
@@ -165,8 +139,8 @@ impl Classic {
     /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = Shape::new(sizing, keys)?;
-        let bits = allocate(shape.bytes, 0)?;
-        Ok(Self { bits, probes: shape.probes, keys: 0 })
+        let body = allocate(shape.bytes, 0)?;
+        Ok(Self { body, view: ClassicView { probes: shape.probes }, keys: 0 })
     }
 
     /// Creates an empty filter of `bytes` bytes in which a key sets `probes` bits, 1 to 64.
@@ -190,7 +164,7 @@ impl Classic {
         if !(1..=PROBES_MAX).contains(&probes) {
             return Err(BuildError::ProbeCount(probes));
         }
-        Ok(Self { bits: allocate(bytes, 0)?, probes, keys: 0 })
+        Ok(Self { body: allocate(bytes, 0)?, view: ClassicView { probes }, keys: 0 })
     }
 
     /// Builds a filter from its keys, sized for their number.
@@ -212,7 +186,7 @@ impl Classic {
 
     /// Returns the number of bits that a key sets.
     pub const fn probe_count(&self) -> u32 {
-        self.probes
+        self.view.probes
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
@@ -221,34 +195,22 @@ impl Classic {
             kind: ClassicView::CODE,
             seed,
             keys: self.keys,
-            parameters: [self.probes.into(), 0, 0],
+            parameters: [self.probe_count().into(), 0, 0],
         };
-        header.write(&[&self.bits])
+        header.write(&[&self.body])
     }
 }
 
-impl Membership for Classic {
-    fn may_contain(&self, hash: KeyHash) -> bool {
-        contains(&self.bits, hash, self.probes)
-    }
-
-    fn prefetch(&self, hash: KeyHash) {
-        prefetch(&self.bits, hash);
-    }
-
-    fn stats(&self) -> FilterStats {
-        stats(self.keys, self.bits.len() as u64, self.probes)
-    }
-}
+membership_of_view!(Classic);
 
 impl Insert for Classic {
     /// Inserts a key. The filter is full only if it has no bits.
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        if self.bits.is_empty() {
+        if self.body.is_empty() {
             return Err(Full);
         }
-        for bit in positions(hash, self.probes, self.bits.len() as u64 * 8) {
-            self.bits[(bit >> 3) as usize] |= 1 << (bit & 7);
+        for bit in positions(hash, self.probe_count(), self.body.len() as u64 * 8) {
+            self.body[(bit >> 3) as usize] |= 1 << (bit & 7);
         }
         self.keys += 1;
         Ok(())
@@ -279,11 +241,18 @@ impl StoredView for ClassicView {
 
     #[inline]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        contains(body, hash, self.probes)
+        // The cast is exact: a position is below the number of bits in memory.
+        !body.is_empty()
+            && positions(hash, self.probes, body.len() as u64 * 8).all(|bit| {
+                body.get((bit >> 3) as usize).is_some_and(|byte| byte & (1 << (bit & 7)) != 0)
+            })
     }
 
+    /// Prefetches the first bits of a key.
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        prefetch(body, hash);
+        for bit in positions(hash, PROBES_FIRST, body.len() as u64 * 8) {
+            kernel::prefetch_at(body, (bit >> 3) as usize);
+        }
     }
 
     fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
@@ -294,11 +263,12 @@ impl StoredView for ClassicView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Membership;
 
     /// Returns the expected and the measured error rate of a filter, each per million.
     fn measure(keys: u64, bits_per_key: u64, probes: u32, absent_count: u64) -> (f64, f64) {
         let len = (keys * bits_per_key / 8) as usize;
-        let mut filter = Classic { bits: alloc::vec![0; len], probes, keys: 0 };
+        let mut filter = Classic::with_probe_count(probes, len as u64).expect("possible");
         let hash = |stream, key: u64| KeyHash::new(Seed::new(stream), &key.to_le_bytes());
         for key in 0..keys {
             filter.insert(hash(1, key)).expect("never full");

@@ -17,10 +17,10 @@ use core::fmt::Debug;
 
 use crate::error::{BuildError, FormatError};
 use crate::hash::KeyHash;
-use crate::header::{HEADER_LEN, Header};
+use crate::header::Header;
 use crate::kernel::{self, InstructionSet, LINE_PROBES_MAX, Line, Probes};
 use crate::membership::FilterStats;
-use crate::sizing::Sizing;
+use crate::sizing::{Demand, Sizing};
 use crate::stored_view::StoredView;
 
 /// Bytes of a line.
@@ -45,24 +45,16 @@ impl Shape {
         smallest: impl FnOnce(f64) -> Option<Self>,
         best_probes: impl FnOnce(u64) -> u32,
     ) -> Result<Self, BuildError> {
-        let lines = match sizing {
-            _ if keys == 0 => return Ok(Self { lines: 0, probes: 1 }),
-            Sizing::ErrorRate(rate) => {
-                return smallest(rate.get()).ok_or(BuildError::ErrorRate(rate.get()));
+        if keys == 0 {
+            return Ok(Self { lines: 0, probes: 1 });
+        }
+        match sizing.demand(keys, LINE_LEN)? {
+            Demand::ErrorRate(rate) => smallest(rate).ok_or(BuildError::ErrorRate(rate)),
+            Demand::Bytes(bytes) => {
+                let lines = (bytes / LINE_LEN).max(1);
+                Ok(Self { lines, probes: best_probes(lines) })
             }
-            Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                (bits * keys as f64 / (LINE_LEN * 8) as f64).max(1.0) as u64
-            }
-            Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
-            Sizing::Bytes(budget) => {
-                let needed = HEADER_LEN as u64 + LINE_LEN;
-                if budget < needed {
-                    return Err(BuildError::Budget { needed, budget });
-                }
-                (budget - HEADER_LEN as u64) / LINE_LEN
-            }
-        };
-        Ok(Self { lines, probes: best_probes(lines) })
+        }
     }
 
     /// Returns the bytes of all lines.

@@ -18,14 +18,15 @@
 
 use alloc::vec::Vec;
 
+use crate::bisect::least;
 use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
-use crate::header::{HEADER_LEN, Header};
+use crate::header::Header;
 use crate::kernel::{self, Block, InstructionSet};
-use crate::membership::{FilterStats, Insert, Membership, insert_all};
+use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::AlignedBytes;
-use crate::sizing::Sizing;
-use crate::stored_view::StoredView;
+use crate::sizing::{Demand, Sizing};
+use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
 
 /// Bytes of a block.
@@ -52,7 +53,7 @@ const BLOCKS_MAX: u64 = 1 << 31;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SplitBlock {
-    blocks: AlignedBytes,
+    body: AlignedBytes,
     view: SplitBlockView,
     keys: u64,
 }
@@ -67,8 +68,8 @@ impl SplitBlock {
     ///
     /// [`BuildError`] if there is no filter of that sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let blocks = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
-        Ok(Self { blocks, view: SplitBlockView::new(), keys: 0 })
+        let body = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
+        Ok(Self { body, view: SplitBlockView::new(), keys: 0 })
     }
 
     /// Builds a filter from its keys, sized for their number.
@@ -94,53 +95,40 @@ impl SplitBlock {
     /// [`FormatError`] if the bits are not a whole number of blocks, or do not fit into memory.
     pub fn from_bitset(bitset: &[u8], keys: u64) -> Result<Self, FormatError> {
         check_len(bitset)?;
-        let blocks = AlignedBytes::copy_of(bitset)
+        let body = AlignedBytes::copy_of(bitset)
             .map_err(|_| FormatError::Parameters("the filter does not fit into memory"))?;
-        Ok(Self { blocks, view: SplitBlockView::new(), keys })
+        Ok(Self { body, view: SplitBlockView::new(), keys })
     }
 
     /// Returns the bits as in a Parquet file.
     pub fn to_bitset(&self) -> Vec<u8> {
-        self.blocks.to_vec()
+        self.body.to_vec()
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header =
             Header { kind: SplitBlockView::CODE, seed, keys: self.keys, parameters: [0; 3] };
-        header.write(&[&self.blocks])
+        header.write(&[&self.body])
     }
 }
 
 /// Returns the number of blocks for a sizing; no blocks for no keys.
 fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
-    let blocks = match sizing {
-        _ if keys == 0 => 0,
-        Sizing::ErrorRate(rate) => {
+    if keys == 0 {
+        return Ok(0);
+    }
+    let blocks = match sizing.demand(keys, BLOCK_LEN)? {
+        Demand::ErrorRate(rate) => {
             // With one block per key the length of the hash limits the error rate: the lower half
             // of an absent key's hash may equal that of a member.
-            let exceeds_rate = |blocks| theory::split_block_error_rate(keys, blocks) > rate.get();
+            let exceeds_rate = |blocks| theory::split_block_error_rate(keys, blocks) > rate;
             if exceeds_rate(keys) {
-                return Err(BuildError::ErrorRate(rate.get()));
+                return Err(BuildError::ErrorRate(rate));
             }
-            let (mut too_few, mut enough) = (0, keys);
-            while enough - too_few > 1 {
-                let middle = too_few.midpoint(enough);
-                if exceeds_rate(middle) { too_few = middle } else { enough = middle }
-            }
-            enough
+            least(0, keys, |blocks| !exceeds_rate(blocks))
         }
-        Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-            (bits * keys as f64 / 256.0).max(1.0) as u64
-        }
-        Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
-        Sizing::Bytes(budget) => {
-            let needed = HEADER_LEN as u64 + BLOCK_LEN;
-            if budget < needed {
-                return Err(BuildError::Budget { needed, budget });
-            }
-            (budget - HEADER_LEN as u64) / BLOCK_LEN
-        }
+        Demand::Bytes(bytes) => (bytes / BLOCK_LEN).max(1),
     };
     if blocks > BLOCKS_MAX { Err(BuildError::Memory) } else { Ok(blocks) }
 }
@@ -154,26 +142,7 @@ fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
     Err(FormatError::Parameters("the body is not a whole number of blocks, at most 2^31"))
 }
 
-impl Membership for SplitBlock {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
-    fn may_contain(&self, hash: KeyHash) -> bool {
-        self.view.may_contain(&self.blocks, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: KeyHash) {
-        self.view.prefetch(&self.blocks, hash);
-    }
-
-    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        self.view.may_contain_batch(&self.blocks, hashes, answers);
-    }
-
-    fn stats(&self) -> FilterStats {
-        self.view.stats(&self.blocks, self.keys)
-    }
-}
+membership_of_view!(SplitBlock);
 
 impl Insert for SplitBlock {
     /// Inserts a key. The filter is full only if it has no blocks, or counts 2^64 − 1 keys.
@@ -181,7 +150,7 @@ impl Insert for SplitBlock {
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
         // A count that was passed in with a bitset can be any number.
         let keys = self.keys.checked_add(1).ok_or(Full)?;
-        let (blocks, _) = self.blocks.as_chunks_mut();
+        let (blocks, _) = self.body.as_chunks_mut();
         let index = kernel::block_index(hash, blocks.len());
         kernel::block_insert(blocks.get_mut(index).ok_or(Full)?, hash.get());
         self.keys = keys;
@@ -253,7 +222,7 @@ mod tests {
     use alloc::format;
 
     use super::*;
-    use crate::StoredFilter;
+    use crate::{Membership, StoredFilter};
 
     /// The filter of a column with the strings `a0` to `a9`, written by Spark's Parquet library.
     ///

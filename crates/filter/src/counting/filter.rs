@@ -13,7 +13,7 @@ use crate::kernel::{self, LINE_PROBES_MAX};
 use crate::membership::{FilterStats, Insert, Membership, Remove, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::stored_view::StoredView;
+use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
 
 /// The value at which a counter saturates: the greatest value of 4 bits.
@@ -53,7 +53,7 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct CountingBloom {
-    pub(super) lines: AlignedBytes,
+    pub(super) body: AlignedBytes,
     view: CountingView,
     keys: u64,
     /// The seed of the keys' hashes, if the filter was stored.
@@ -86,8 +86,8 @@ impl CountingBloom {
     /// [`BuildError`] if no filter fits the sizing.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
-        let lines = AlignedBytes::zeroed(shape.len()?)?;
-        Ok(Self { lines, view: LineView::new(shape.probes), keys: 0, seed: None })
+        let body = AlignedBytes::zeroed(shape.len()?)?;
+        Ok(Self { body, view: LineView::new(shape.probes), keys: 0, seed: None })
     }
 
     /// Copies the body of a stored filter into memory.
@@ -96,9 +96,9 @@ impl CountingBloom {
             return Err(FormatError::OtherKind("counting Bloom"));
         }
         let view = CountingView::parse(header, body)?;
-        let lines = AlignedBytes::copy_of(body)
+        let body = AlignedBytes::copy_of(body)
             .map_err(|_| FormatError::Parameters("the filter does not fit into memory"))?;
-        Ok(Self { lines, view, keys: header.keys, seed: Some(header.seed) })
+        Ok(Self { body, view, keys: header.keys, seed: Some(header.seed) })
     }
 
     /// Builds a filter from its keys, sized for their number.
@@ -130,7 +130,7 @@ impl CountingBloom {
     /// The estimate is never too low; 15 means 15 or more. The probability that it is too high is
     /// bounded by the error rate.
     pub fn copies(&self, hash: KeyHash) -> u64 {
-        self.view.field_values(&self.lines, hash).min().unwrap_or(0).into()
+        self.view.field_values(&self.body, hash).min().unwrap_or(0).into()
     }
 
     /// Returns how many counters have saturated at 15.
@@ -139,7 +139,7 @@ impl CountingBloom {
     /// does not lower a saturated counter. Only building a new filter resets these counters.
     pub fn saturated_count(&self) -> u64 {
         let saturated = |byte: &u8| u64::from(byte & 15 == 15) + u64::from(byte >> 4 == 15);
-        self.lines.iter().map(saturated).sum()
+        self.body.iter().map(saturated).sum()
     }
 
     /// Adds all keys of another filter, as if they had been inserted into this one.
@@ -153,7 +153,7 @@ impl CountingBloom {
     /// [`UnionError`] if the filters differ in size or in probes per key, or were stored with
     /// different seeds. This filter is then unchanged.
     pub fn union(&mut self, other: &Self) -> Result<(), UnionError> {
-        if (self.lines.len(), self.probe_count()) != (other.lines.len(), other.probe_count()) {
+        if (self.body.len(), self.probe_count()) != (other.body.len(), other.probe_count()) {
             return Err(UnionError::Shapes);
         }
         if let (Some(seed), Some(other)) = (self.seed, other.seed)
@@ -164,7 +164,7 @@ impl CountingBloom {
         self.seed = self.seed.or(other.seed);
         // A key count read from a file is not checked, so the sum may overflow.
         self.keys = self.keys.saturating_add(other.keys);
-        for (byte, other) in self.lines.iter_mut().zip(other.lines.iter()) {
+        for (byte, other) in self.body.iter_mut().zip(other.body.iter()) {
             let low = ((*byte & 15) + (other & 15)).min(SATURATED);
             let high = ((*byte >> 4) + (other >> 4)).min(SATURATED);
             *byte = low | high << 4;
@@ -184,30 +184,11 @@ impl CountingBloom {
             keys: self.keys,
             parameters: [self.probe_count().into(), 0, 0],
         };
-        header.write(&[&self.lines])
+        header.write(&[&self.body])
     }
 }
 
-impl Membership for CountingBloom {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
-    fn may_contain(&self, hash: KeyHash) -> bool {
-        self.view.may_contain(&self.lines, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: KeyHash) {
-        self.view.prefetch(&self.lines, hash);
-    }
-
-    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        self.view.may_contain_batch(&self.lines, hashes, answers);
-    }
-
-    fn stats(&self) -> FilterStats {
-        self.view.stats(&self.lines, self.keys)
-    }
-}
+membership_of_view!(CountingBloom);
 
 impl Insert for CountingBloom {
     /// Inserts a key.
@@ -217,7 +198,7 @@ impl Insert for CountingBloom {
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
         // A key count read from a file is not checked, so the sum may overflow.
         let keys = self.keys.checked_add(1).ok_or(Full)?;
-        let line = CountingView::line_mut(&mut self.lines, hash).ok_or(Full)?;
+        let line = CountingView::line_mut(&mut self.body, hash).ok_or(Full)?;
         kernel::counters_raise(line, hash.get(), self.view.probes());
         self.keys = keys;
         Ok(())
@@ -231,7 +212,7 @@ impl Remove for CountingBloom {
         if !self.may_contain(hash) {
             return Err(Absent);
         }
-        let line = CountingView::line_mut(&mut self.lines, hash).ok_or(Absent)?;
+        let line = CountingView::line_mut(&mut self.body, hash).ok_or(Absent)?;
         kernel::counters_lower(line, hash.get(), self.view.probes());
         self.keys = keys;
         Ok(())

@@ -5,9 +5,8 @@
 
 use super::bucket::Buckets;
 use crate::error::BuildError;
-use crate::header::HEADER_LEN;
 use crate::membership::FilterStats;
-use crate::sizing::Sizing;
+use crate::sizing::{Demand, Sizing};
 use crate::theory;
 
 /// Slots of a bucket, one per fingerprint.
@@ -48,35 +47,28 @@ impl Shape {
     /// For an error rate, this is the smallest shape; for a size, the one with the lowest error
     /// rate.
     pub(super) fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        match sizing {
-            _ if keys == 0 => Ok(Self { buckets: SHORTEST, count: 0 }),
-            Sizing::ErrorRate(rate) => {
-                Self::for_error_rate(rate.get(), keys).ok_or(BuildError::ErrorRate(rate.get()))
-            }
-            Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                // The maximum load is lower for few keys, so the smallest shape may exceed `bits`
-                // per key. It is used nevertheless if `bits` would suffice for many keys.
-                let smallest = (bits
-                    >= f64::from(SHORTEST.fingerprint_bits()) / theory::cuckoo_load_max(u64::MAX))
-                .then(|| Self::smallest(keys));
-                let len = (bits * keys as f64 / 8.0) as u64;
-                Self::longest(len, keys).or(smallest).ok_or(BuildError::Full)
-            }
-            Sizing::BitsPerKey(bits) => Err(BuildError::BitsPerKey(bits)),
-            Sizing::Bytes(budget) => {
-                let needed = HEADER_LEN as u64 + SHORTEST.table_len(1);
-                if budget < needed {
-                    return Err(BuildError::Budget { needed, budget });
-                }
-                let len = budget - HEADER_LEN as u64;
-                // If the keys fit reliably into no shape, the load may be as high as for many keys.
-                // Building can then fail.
-                let tight = Self::in_bytes(SHORTEST, len);
-                let load = keys as f64 / (tight.count as f64 * f64::from(SLOTS));
-                let tight = (load <= load_max(SHORTEST, u64::MAX)).then_some(tight);
-                Self::longest(len, keys).or(tight).ok_or(BuildError::Full)
-            }
+        if keys == 0 {
+            return Ok(Self { buckets: SHORTEST, count: 0 });
         }
+        let len = match sizing.demand(keys, SHORTEST.table_len(1))? {
+            Demand::ErrorRate(rate) => {
+                return Self::for_error_rate(rate, keys).ok_or(BuildError::ErrorRate(rate));
+            }
+            Demand::Bytes(len) => len,
+        };
+        let fallback = if let Sizing::BitsPerKey(bits) = sizing {
+            // The maximum load is lower for few keys, so the smallest shape may exceed `bits`
+            // per key. It is used nevertheless if `bits` would suffice for many keys.
+            let many = f64::from(SHORTEST.fingerprint_bits()) / theory::cuckoo_load_max(u64::MAX);
+            (bits >= many).then(|| Self::smallest(keys))
+        } else {
+            // If the keys fit reliably into no shape, the load may be as high as for many keys.
+            // Building can then fail.
+            let tight = Self::in_bytes(SHORTEST, len);
+            let load = keys as f64 / (tight.count as f64 * f64::from(SLOTS));
+            (load <= load_max(SHORTEST, u64::MAX)).then_some(tight)
+        };
+        Self::longest(len, keys).or(fallback).ok_or(BuildError::Full)
     }
 
     /// Returns the smallest shape for `keys` keys with fingerprints of `bits` bits.

@@ -22,7 +22,6 @@
 
 use super::permutations::Position;
 use super::shape::Shape;
-use crate::kernel::{CellLanes, CellTarget, InstructionSet};
 
 /// Maximum number of words of a bucket.
 const WORDS_MAX: usize = 4;
@@ -39,6 +38,13 @@ pub(super) struct Bucket {
 pub(super) struct Cell {
     word: usize,
     bit: u32,
+}
+
+/// A bucket to search: its first byte in the table, and the remainder to find.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct CellTarget {
+    pub(super) at: usize,
+    pub(super) remainder: u32,
 }
 
 /// The layout of the cells in a bucket.
@@ -59,9 +65,6 @@ pub(super) struct CellLayout {
     remainder_mask: u64,
     /// A word with the counter bits of each cell set, shifted right by `remainder_bits`.
     counter_mask: u64,
-    /// The sizes in bits, as the vector code takes them.
-    lanes: CellLanes,
-    instructions: InstructionSet,
 }
 
 impl CellLayout {
@@ -88,8 +91,6 @@ impl CellLayout {
             mask,
             remainder_mask: ones * ((1 << remainder_bits) - 1),
             counter_mask: ones * ((1 << counter_bits) - 1),
-            lanes: CellLanes::new(remainder_bits, counter_bits),
-            instructions: InstructionSet::detect(),
         }
     }
 
@@ -168,18 +169,14 @@ impl CellLayout {
     /// is mispredicted.
     #[inline]
     pub(super) fn contains(&self, table: &[u8], targets: &[CellTarget]) -> bool {
-        self.instructions.cells_contain(table, targets, &self.lanes, || {
-            if self.word_count == 2 {
-                self.contains_in::<2>(table, targets)
-            } else {
-                self.contains_in::<4>(table, targets)
-            }
-        })
+        if self.word_count == 2 {
+            self.contains_in::<2>(table, targets)
+        } else {
+            self.contains_in::<4>(table, targets)
+        }
     }
 
-    /// Returns the same as [`contains`](Self::contains), without vector instructions.
-    ///
-    /// `WORDS` is the number of words of a bucket.
+    /// Returns the same as [`contains`](Self::contains) for buckets of `WORDS` words.
     fn contains_in<const WORDS: usize>(&self, table: &[u8], targets: &[CellTarget]) -> bool {
         let marks = targets.iter().map(|target| {
             let repeated = self.ones * u64::from(target.remainder);
@@ -297,14 +294,11 @@ mod tests {
                         let held: Vec<u32> = held.map(|(_, counter)| *counter).collect();
                         assert_eq!(found.collect::<Vec<_>>(), held);
                         let target = CellTarget { at, remainder: position.remainder };
-                        for instructions in InstructionSet::available() {
-                            let cells = CellLayout { instructions, ..cells };
-                            let is_held = cells.contains(&table, &[target]);
-                            assert_eq!(is_held, !held.is_empty(), "{instructions:?}");
-                            let outside = CellTarget { at: usize::MAX - at, ..target };
-                            assert!(!cells.contains(&table, &[outside]));
-                            assert_eq!(cells.contains(&table, &[outside, target]), is_held);
-                        }
+                        let is_held = cells.contains(&table, &[target]);
+                        assert_eq!(is_held, !held.is_empty());
+                        let outside = CellTarget { at: usize::MAX - at, ..target };
+                        assert!(!cells.contains(&table, &[outside]));
+                        assert_eq!(cells.contains(&table, &[outside, target]), is_held);
                     }
                     // A freed cell is zero in all bits: once all are freed, the bucket is empty.
                     let before = table.clone();

@@ -2,12 +2,12 @@
 //!
 //! Filters in memory and stored filters share this code.
 
-use super::cells::{Bucket, Cell, CellLayout};
+use super::cells::{Bucket, Cell, CellLayout, CellTarget};
 use super::options::SUBTABLES;
 use super::permutations::{Permutations, Position};
 use super::shape::Shape;
 use crate::hash::KeyHash;
-use crate::kernel::{self, CACHED_LEN, CellTarget};
+use crate::kernel::{self, CACHED_LEN};
 
 /// Number of keys whose buckets a batch lookup prefetches together.
 ///

@@ -13,9 +13,9 @@
 //!
 //! A lookup searches the d buckets of a key. An insert does so first, too: only an absent key gets
 //! a new cell. Choosing the least loaded of d buckets fills them so evenly that seven of eight
-//! cells can be in use, and about one bucket in 10^10 overflows
-//! ([`theory::d_left_overflow_share`](crate::theory::d_left_overflow_share)). A key that finds no
-//! free cell goes to a small stash.
+//! cells can be in use, and about one bucket in 10^10 overflows (Mitzenmacher, Vöcking: "The
+//! Asymptotics of Selecting the Shortest of Two, Improved", 1999). A key that finds no free cell
+//! goes to a small stash.
 //!
 //! # Why copies of a key share one cell
 //!

@@ -8,10 +8,10 @@ use super::stored::FuseView;
 use crate::error::BuildError;
 use crate::hash::{KeyHash, Seed};
 use crate::header::{HEADER_LEN, Header};
-use crate::membership::{FilterStats, Membership};
+use crate::membership::FilterStats;
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::stored_view::StoredView;
+use crate::stored_view::{StoredView, membership_of_view};
 
 /// A binary fuse filter in memory.
 ///
@@ -32,7 +32,7 @@ use crate::stored_view::StoredView;
 pub struct BinaryFuse {
     keys: u64,
     shape: Shape,
-    bytes: AlignedBytes,
+    body: AlignedBytes,
     view: FuseView,
 }
 
@@ -77,13 +77,13 @@ impl BinaryFuse {
     }
 
     fn with_shape(shape: Shape, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        let (shape, seed, bytes) = match shape.arity {
+        let (shape, seed, body) = match shape.arity {
             _ if keys.is_empty() => (shape, 0, AlignedBytes::zeroed(0)?),
             FuseArity::Three => peel::build::<3>(shape, keys)?,
             FuseArity::Four => peel::build::<4>(shape, keys)?,
         };
         let view = FuseView::new(shape, seed);
-        Ok(Self { keys: keys.len() as u64, shape, bytes, view })
+        Ok(Self { keys: keys.len() as u64, shape, body, view })
     }
 
     /// Returns the bytes of the stored form, including the header.
@@ -117,27 +117,8 @@ impl BinaryFuse {
             keys: self.keys,
             parameters: self.view.to_header(),
         };
-        header.write(&[&self.bytes])
+        header.write(&[&self.body])
     }
 }
 
-impl Membership for BinaryFuse {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as reading a slot")]
-    fn may_contain(&self, hash: KeyHash) -> bool {
-        self.view.may_contain(&self.bytes, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: KeyHash) {
-        self.view.prefetch(&self.bytes, hash);
-    }
-
-    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        self.view.may_contain_batch(&self.bytes, hashes, answers);
-    }
-
-    fn stats(&self) -> FilterStats {
-        self.view.stats(&self.bytes, self.keys)
-    }
-}
+membership_of_view!(BinaryFuse);

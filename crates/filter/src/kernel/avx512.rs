@@ -20,18 +20,15 @@
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_loadu_si128, _mm_set_epi64x, _mm256_loadu_si256, _mm256_mullo_epi32,
-    _mm256_rolv_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_srli_epi32, _mm256_testc_si256,
-    _mm512_and_si512, _mm512_castsi128_si512, _mm512_castsi256_si512, _mm512_loadu_si512,
-    _mm512_mask_test_epi64_mask, _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32,
-    _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_popcnt_epi64, _mm512_rolv_epi32,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_shrdv_epi64, _mm512_slli_epi64,
-    _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
-    _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_xor_si512,
+    __m256i, __m512i, _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_rolv_epi32, _mm256_set1_epi32,
+    _mm256_srli_epi32, _mm256_testc_si256, _mm512_and_si512, _mm512_loadu_si512,
+    _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32, _mm512_permutexvar_epi32,
+    _mm512_popcnt_epi64, _mm512_rolv_epi32, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_setr_epi64, _mm512_shrdv_epi64, _mm512_slli_epi64, _mm512_srli_epi32, _mm512_srlv_epi64,
+    _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_test_epi64_mask,
 };
 
 use super::block::{BLOCK_SALTS, Block};
-use super::cells::{CELL_BITS_MAX, CellLanes, CellTarget};
 use super::column_vectors::{BlockEquation, ColumnMask, ColumnVectors};
 use super::line::{LINE_MULTIPLIERS, Line, Probes, line_seeds};
 use super::operations::Operations;
@@ -62,7 +59,7 @@ impl Avx512 {
     /// Returns the proof if the processor has all features that the operations use.
     pub(super) fn detect() -> Option<Self> {
         have_all!(
-            "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2"
+            "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi2"
             "avx512vpopcntdq" "bmi2"
         )
         .then_some(Self(()))
@@ -74,7 +71,7 @@ impl Operations for Avx512 {
     fn call<A, B, C, R>(self, a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
         #[inline(never)]
         #[target_feature(
-            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq,bmi2"
         )]
         fn call<A, B, C, R>(a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
             function(a, b, c)
@@ -93,18 +90,6 @@ impl Operations for Avx512 {
     fn block_contains(self, block: &Block, hash: u64) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { block_contains(block, hash) }
-    }
-
-    #[inline]
-    fn cells_contain(
-        self,
-        table: &[u8],
-        targets: &[CellTarget],
-        lanes: &CellLanes,
-        _portable: impl FnOnce() -> bool,
-    ) -> bool {
-        // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { cells_contain(table, targets, lanes) }
     }
 
     #[inline]
@@ -180,106 +165,6 @@ fn columns_match(columns: ColumnVectors<'_>, mask: &ColumnMask, equation: BlockE
     let counts = _mm512_popcnt_epi64(_mm512_and_si512(slots, coefficients));
     let odd = _mm512_test_epi64_mask(counts, _mm512_set1_epi64(1));
     (odd ^ equation.fingerprint as u8) & mask.bits == 0
-}
-
-/// Moves each of a bucket's eight cells to a lane with a byte permutation and a shift.
-///
-/// A bucket is loaded in two parts, its first and its last bytes, which may overlap. A single
-/// masked load can extend into the next cache line although the bucket does not. It would then wait
-/// for that line too.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl,avx512vbmi")]
-fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
-    let bucket_len = lanes.cell_bits as usize;
-    let LanePlaces { bytes, shifts } = &LANE_PLACES[bucket_len];
-    let (bytes, shifts) = (load_lanes(bytes), load_lanes(shifts));
-    let remainders = _mm512_set1_epi64((1 << lanes.remainder_bits) - 1);
-    let counters = _mm512_set1_epi64(((1 << lanes.counter_bits) - 1) << lanes.remainder_bits);
-    let mut found = 0;
-    for target in targets {
-        let Some((_, rest)) = table.split_at_checked(target.at) else { continue };
-        let Some((bucket, _)) = rest.split_at_checked(bucket_len) else { continue };
-        let Some(bucket) = load_bucket(bucket) else { continue };
-        let cells = _mm512_permutexvar_epi8(bytes, bucket);
-        let cells = _mm512_srlv_epi64(cells, shifts);
-        let difference = _mm512_xor_si512(cells, _mm512_set1_epi64(target.remainder.into()));
-        let equal = _mm512_testn_epi64_mask(difference, remainders);
-        found |= _mm512_mask_test_epi64_mask(equal, cells, counters);
-    }
-    found != 0
-}
-
-/// Where the cells of a bucket are in a register that [`load_bucket`] filled.
-struct LanePlaces {
-    /// For each lane, the indices in the register of eight bytes, from the cell's first byte on.
-    bytes: [u64; 8],
-    /// For each lane, the bit of the cell's first byte at which the cell begins.
-    shifts: [u64; 8],
-}
-
-/// The places of the cells, indexed by the size of a cell: 0 to [`CELL_BITS_MAX`] bits.
-///
-/// Cell i of c bits begins at bit c·i of its bucket. Its lane of 64 bits starts with the cell's
-/// first byte, so that at most 7 bits of other cells and at most 30 bits of the cell must fit.
-static LANE_PLACES: [LanePlaces; CELL_BITS_MAX + 1] = {
-    let mut table = [const { LanePlaces { bytes: [0; 8], shifts: [0; 8] } }; CELL_BITS_MAX + 1];
-    let mut cell_bits = 0;
-    while cell_bits <= CELL_BITS_MAX {
-        let mut lane = 0;
-        while lane < 8 {
-            // A bucket has eight cells, so its length in bytes equals the number of bits of a cell.
-            let (half, bit) = (half_len(cell_bits), cell_bits * lane);
-            let (mut places, mut byte) = ([0; 8], 0);
-            while byte < 8 {
-                let at = bit / 8 + byte;
-                let is_first = at < half || cell_bits < half;
-                places[byte] = if is_first { at } else { at + 2 * half - cell_bits } as u8;
-                byte += 1;
-            }
-            table[cell_bits].bytes[lane] = u64::from_le_bytes(places);
-            table[cell_bits].shifts[lane] = (bit % 8) as u64;
-            lane += 1;
-        }
-        cell_bits += 1;
-    }
-    table
-};
-
-/// Returns the length of each of the two parts in which a bucket is loaded.
-#[inline]
-const fn half_len(bucket_len: usize) -> usize {
-    if bucket_len <= 16 { 8 } else { 16 }
-}
-
-/// Loads a bucket's first bytes, and after them its last bytes, into the low end of a register.
-///
-/// Both parts of a bucket of fewer than eight bytes are the whole bucket, padded with zeros. The
-/// other bytes of the register are undefined.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
-    if half_len(bucket.len()) == 8 {
-        let word = |bytes: Option<&[u8; 8]>| {
-            bytes.map_or_else(|| short_word(bucket), |bytes| i64::from_le_bytes(*bytes))
-        };
-        let (first, last) = (word(bucket.first_chunk()), word(bucket.last_chunk()));
-        return Some(_mm512_castsi128_si512(_mm_set_epi64x(last, first)));
-    }
-    let (first, last) = (bucket.first_chunk::<16>()?, bucket.last_chunk::<16>()?);
-    // SAFETY: the references are to 16 readable bytes, and the loads take any alignment.
-    let (first, last) =
-        unsafe { (_mm_loadu_si128(first.as_ptr().cast()), _mm_loadu_si128(last.as_ptr().cast())) };
-    Some(_mm512_castsi256_si512(_mm256_set_m128i(last, first)))
-}
-
-/// Returns a bucket of fewer than eight bytes, padded with zeros; its cells have 6 or 7 bits.
-#[cold]
-fn short_word(bucket: &[u8]) -> i64 {
-    let mut bytes = [0; 8];
-    for (place, byte) in bytes.iter_mut().zip(bucket) {
-        *place = *byte;
-    }
-    i64::from_le_bytes(bytes)
 }
 
 /// Computes the slots one after another, with a latency of six cycles each.

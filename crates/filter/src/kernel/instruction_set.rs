@@ -4,7 +4,6 @@
 //! A lookup branches on the stored set. The set does not change, so the branch is predictable.
 
 use super::block::Block;
-use super::cells::{CellLanes, CellTarget};
 use super::column_vectors::LANES;
 use super::columns::{ColumnLookup, look_up, look_up_all};
 use super::line::{Line, Probes};
@@ -143,29 +142,6 @@ impl InstructionSet {
     /// [`block_contains`](Self::block_contains) describes the lookup of a key.
     pub(crate) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
         dispatch!(self, operations => operations.blocks_contain(blocks, hashes, answers));
-    }
-
-    /// Returns whether the bucket of any target has a used cell with the remainder of that target.
-    ///
-    /// Only AVX-512 has faster code than the caller's `portable`; all other sets call `portable`.
-    #[inline]
-    pub(crate) fn cells_contain(
-        self,
-        table: &[u8],
-        targets: &[CellTarget],
-        lanes: &CellLanes,
-        portable: impl FnOnce() -> bool,
-    ) -> bool {
-        match self {
-            Self::Avx512(avx512) => avx512.call(
-                table,
-                targets,
-                lanes,
-                #[inline(always)]
-                move |table, targets, lanes| avx512.cells_contain(table, targets, lanes, portable),
-            ),
-            Self::Portable(_) | Self::Sse2(_) | Self::Avx2(_) => portable(),
-        }
     }
 
     /// Looks up a key in a filter that compares columns.

@@ -10,7 +10,6 @@
 //! | `sse2`, `avx2`, `avx512` | the operations in vectors of 128, 256 and 512 bits                |
 //! | `absent`                 | these sets on a target without them                               |
 //! | `line`, `block`          | blocked Bloom, counting, split-block: where the bits of a key are |
-//! | `cells`                  | d-left: buckets of remainders                                     |
 //! | `column_vectors`         | ribbon: a vector of columns, and the equation of a key            |
 //! | `columns`                | ribbon: whether the columns of a key give its fingerprint         |
 //! | `substitution`           | ribbon: back substitution, the inner loop of building             |
@@ -42,7 +41,6 @@ use absent as sse2;
 
 mod batch;
 mod block;
-mod cells;
 mod column_vectors;
 mod columns;
 mod instruction_set;
@@ -56,7 +54,6 @@ mod tests;
 
 pub(crate) use batch::{CACHED_LEN, PREFETCH_DISTANCE};
 pub(crate) use block::{Block, block_index, block_insert};
-pub(crate) use cells::{CellLanes, CellTarget};
 pub(crate) use column_vectors::{BlockEquation, ColumnMask, LANES};
 pub(crate) use columns::{ColumnLookup, ColumnWindow, Columns, FastPath, prefetch_columns, window};
 pub(crate) use instruction_set::InstructionSet;

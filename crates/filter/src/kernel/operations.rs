@@ -2,7 +2,6 @@
 
 use super::batch::contains_batch;
 use super::block::{Block, block_index};
-use super::cells::{CellLanes, CellTarget};
 use super::column_vectors::{BlockEquation, ColumnMask, ColumnVectors};
 use super::line::{Line, Probes, line_index};
 use super::portable;
@@ -37,21 +36,6 @@ pub(super) trait Operations: Copy {
     #[inline]
     fn block_contains(self, block: &Block, hash: u64) -> bool {
         portable::block_contains(block, hash)
-    }
-
-    /// Returns whether the bucket of any target has a used cell with the remainder of that target.
-    ///
-    /// The caller passes the portable code as `portable`, because only the caller knows how cells
-    /// are stored.
-    #[inline]
-    fn cells_contain(
-        self,
-        _table: &[u8],
-        _targets: &[CellTarget],
-        _lanes: &CellLanes,
-        portable: impl FnOnce() -> bool,
-    ) -> bool {
-        portable()
     }
 
     /// Returns whether the parity of each column in `mask` equals its bit of the fingerprint.

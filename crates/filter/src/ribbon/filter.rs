@@ -14,10 +14,10 @@ use crate::error::BuildError;
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
 use crate::kernel::InstructionSet;
-use crate::membership::{FilterStats, Membership};
+use crate::membership::FilterStats;
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
-use crate::stored_view::StoredView;
+use crate::stored_view::{StoredView, membership_of_view};
 
 /// A bumped ribbon filter: an immutable filter that is built from all keys in one step.
 ///
@@ -153,23 +153,4 @@ fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
     Ok((layers, base))
 }
 
-impl Membership for Ribbon {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
-    fn may_contain(&self, hash: KeyHash) -> bool {
-        self.view.may_contain(&self.body, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: KeyHash) {
-        self.view.prefetch(&self.body, hash);
-    }
-
-    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        self.view.may_contain_batch(&self.body, hashes, answers);
-    }
-
-    fn stats(&self) -> FilterStats {
-        self.view.stats(&self.body, self.keys)
-    }
-}
+membership_of_view!(Ribbon);

@@ -11,10 +11,10 @@ use super::equation::LAYERS;
 use super::layer;
 use super::layout::{COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::thresholds::{self, BUCKET_STARTS};
+use crate::bisect::least;
 use crate::error::BuildError;
-use crate::header::HEADER_LEN;
 use crate::membership::FilterStats;
-use crate::sizing::Sizing;
+use crate::sizing::{Demand, Sizing};
 
 /// Maximum number of keys that go directly into the base; more keys get a layer.
 const BASE_KEYS: u64 = 768;
@@ -110,26 +110,16 @@ impl FilterPlan {
 
     /// Chooses the columns.
     pub(super) fn layout(&self, sizing: Sizing, keys: u64) -> Result<Layout, BuildError> {
-        match sizing {
-            Sizing::ErrorRate(rate) => {
-                self.for_error_rate(rate.get(), keys).ok_or(BuildError::ErrorRate(rate.get()))
+        let len = match sizing.demand(keys, 1)? {
+            Demand::ErrorRate(rate) => {
+                return self.for_error_rate(rate, keys).ok_or(BuildError::ErrorRate(rate));
             }
-            Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                let len = (bits * keys as f64 / 8.0) as u64;
-                // A handful of keys may exceed `bits`: at least one bit a key, in whole bytes.
-                let smallest = Layout { columns: 1, narrow: 0, blocks: 0 };
-                let smallest = self.runs.is_empty().then_some(smallest);
-                self.in_bytes(len).or(smallest).ok_or(BuildError::Full)
-            }
-            Sizing::BitsPerKey(bits) => Err(BuildError::BitsPerKey(bits)),
-            Sizing::Bytes(budget) => {
-                let needed = HEADER_LEN as u64 + 1;
-                if budget < needed {
-                    return Err(BuildError::Budget { needed, budget });
-                }
-                self.in_bytes(budget - HEADER_LEN as u64).ok_or(BuildError::Full)
-            }
-        }
+            Demand::Bytes(len) => len,
+        };
+        // A handful of keys may exceed bits per key: at least one bit a key, in whole bytes.
+        let may_exceed = matches!(sizing, Sizing::BitsPerKey(_)) && self.runs.is_empty();
+        let smallest = may_exceed.then_some(Layout { columns: 1, narrow: 0, blocks: 0 });
+        self.in_bytes(len).or(smallest).ok_or(BuildError::Full)
     }
 
     /// Finds the fewest columns with an error rate of at most `rate`.
@@ -145,15 +135,8 @@ impl FilterPlan {
             return Some(narrow(columns.max(1), blocks));
         }
         // `columns - 1` in all blocks errs too often: find how many blocks may be that narrow.
-        let (mut enough, mut too_many) = (0, blocks);
-        while too_many - enough > 1 {
-            let middle = enough + (too_many - enough) / 2;
-            if self.error_rate(narrow(columns - 1, middle)) <= allowed {
-                enough = middle;
-            } else {
-                too_many = middle;
-            }
-        }
+        let errs_too_often = |blocks| self.error_rate(narrow(columns - 1, blocks)) > allowed;
+        let enough = least(0, blocks, errs_too_often) - 1;
         Some(if enough == 0 { narrow(columns, blocks) } else { narrow(columns - 1, enough) })
     }
 

@@ -120,7 +120,7 @@ pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
 
 /// Returns the mean of `error_rate(keys in a bin)` when `keys` keys are distributed over bins at random,
 /// plus n·2^−64 for collisions of 64-bit hashes.
-fn mean_over_bins(keys: u64, bins: u64, error_rate: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn mean_over_bins(keys: u64, bins: u64, mut error_rate: impl FnMut(f64) -> f64) -> f64 {
     let (n, odds) = (keys as f64, 1.0 / (bins as f64 - 1.0));
     let mode = libm::floor((n + 1.0) / bins as f64).min(n);
 
@@ -208,10 +208,15 @@ impl BitRates {
 /// Returns the number of probes in `1..=probes_max` with the least error rate of a blocked Bloom filter,
 /// and that error rate.
 pub fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
-    let mut best = (1, blocked_bloom_error_rate(keys, lines, 1));
-    // The error rate has one minimum over the number of probes.
+    best_probe_count(probes_max, |probes| blocked_bloom_error_rate(keys, lines, probes))
+}
+
+/// Returns the number of probes in `1..=probes_max` with the least error rate, and that error rate.
+pub(super) fn best_probe_count(probes_max: u32, error_rate: impl Fn(u32) -> f64) -> (u32, f64) {
+    let mut best = (1, error_rate(1));
+    // The error rate has one minimum over the number of probes: stop at the first rise.
     for probes in 2..=probes_max {
-        let rate = blocked_bloom_error_rate(keys, lines, probes);
+        let rate = error_rate(probes);
         if rate > best.1 {
             break;
         }

@@ -2,8 +2,6 @@
 //!
 //! Notation: n keys, B buckets of b slots, fingerprints of f bits, ε the error rate.
 
-use super::lower_bound::bits_per_key_floor;
-
 /// Returns the error rate of a cuckoo filter with `keys` keys in `buckets` buckets.
 ///
 /// The error rate is 1 − (1 − 2/(B·(2^f − 1)))^n. An absent key is a false positive if it agrees
@@ -41,13 +39,6 @@ pub fn cuckoo_bucket_count(keys: u64, fingerprint_bits: u32, error_rate: f64) ->
 /// Returns the number of fingerprints of `bits` bits: 2^f − 1, because 0 is not a fingerprint.
 fn cuckoo_fingerprints(bits: u32) -> f64 {
     libm::exp2(f64::from(bits)) - 1.0
-}
-
-/// Returns the bits per key of a cuckoo filter with buckets of four, (log2(1/ε) + 3)/0.95.
-///
-/// The formula assumes a load of 0.95, and ignores that fingerprints have a whole number of bits.
-pub fn cuckoo_bits_per_key(error_rate: f64) -> f64 {
-    (bits_per_key_floor(error_rate) + 3.0) / 0.95
 }
 
 /// Returns the load for which a cuckoo filter with buckets of four is sized: 0.96·n/(n + 16).

@@ -17,7 +17,6 @@
 //! | [`split_block_error_rate`]   | the same, other f          | Apple 2021                           |
 //! | [`cuckoo_error_rate`]        | 1 − (1 − 2/(B·(2^f − 1)))^n | Fan, Andersen, Kaminsky,            |
 //! |                              |                            | Mitzenmacher 2014, made exact below  |
-//! | [`cuckoo_bits_per_key`]      | (log2(1/ε) + 3)/0.95       | the same                             |
 //! | [`cuckoo_load_max`]          | 0.96·n/(n + 16)            | measured                             |
 //!
 //! The counting filters:
@@ -26,9 +25,7 @@
 //! |-----------------------------------|----------------------------|---------------------------------|
 //! | [`counting_bloom_error_rate`]     | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007,   |
 //! |                                   |                            | exact                           |
-//! | [`counting_bloom_overflow_bound`] | m·(e·nk/(16m))^16          | Fan, Cao, Almeida, Broder 2000  |
 //! | [`d_left_error_rate`]             | 1 − (1 − 1/(B·2^r))^n      | Bonomi et al. 2006              |
-//! | [`d_left_overflow_share`]         | the fluid limit            | Mitzenmacher, Vöcking 1999      |
 //!
 //! The static filters:
 //!
@@ -36,7 +33,6 @@
 //! |--------------------------------|---------------------------------|---------------------------------|
 //! | [`fingerprint_error_rate`]     | 2^−r                            | Dillinger, Walzer 2021; Graf,   |
 //! |                                |                                 | Lemire 2022                     |
-//! | [`ribbon_bits_per_key`]        | 1.0016·(r + 1 − x) + 2/128      | Dillinger et al. 2022, measured |
 //! | [`binary_fuse_slots_per_key`]  | 1.125, 1.075, more for few keys | Graf, Lemire 2022               |
 
 mod bloom;
@@ -50,10 +46,7 @@ pub use bloom::{
     bloom_error_rate, bloom_error_rate_exact, classic_bloom_error_rate, split_block_error_rate,
 };
 pub(crate) use counting::counting_bloom_fewest_lines;
-pub use counting::{
-    counting_bloom_best, counting_bloom_error_rate, counting_bloom_overflow_bound,
-    counting_bloom_overflow_odds, d_left_error_rate, d_left_overflow_share,
-};
-pub use cuckoo::{cuckoo_bits_per_key, cuckoo_bucket_count, cuckoo_error_rate, cuckoo_load_max};
+pub use counting::{counting_bloom_best, counting_bloom_error_rate, d_left_error_rate};
+pub use cuckoo::{cuckoo_bucket_count, cuckoo_error_rate, cuckoo_load_max};
 pub use lower_bound::bits_per_key_floor;
-pub use static_filters::{binary_fuse_slots_per_key, fingerprint_error_rate, ribbon_bits_per_key};
+pub use static_filters::{binary_fuse_slots_per_key, fingerprint_error_rate};

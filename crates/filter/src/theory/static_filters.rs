@@ -35,30 +35,6 @@ pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
     (libm::exp2(-f64::from(fingerprint_bits)) + same_hash).min(1.0)
 }
 
-/// Returns the bits per key of a large [`Ribbon`](crate::Ribbon).
-///
-/// A share x of the blocks has r = ⌊log2(1/ε)⌋ columns and the others have r + 1, so that
-/// ε = x·2^−r + (1 − x)·2^−(r+1). Between two powers of two, the size is linear in ε, and exceeds
-/// the lower bound log2(1/ε) by at most 0.0861 bits per key.
-///
-/// Empty slots add 0.16 % to the size of the columns, as measured. The thresholds, which record
-/// which keys a layer bumped, take 2/128 bits per key.
-///
-/// ```
-/// use filter::theory::{bits_per_key_floor, ribbon_bits_per_key};
-///
-/// assert!(ribbon_bits_per_key(1.0 / 256.0) < 8.0 * 1.004);
-/// assert!(ribbon_bits_per_key(0.01) < bits_per_key_floor(0.01) * 1.016);
-/// ```
-pub fn ribbon_bits_per_key(error_rate: f64) -> f64 {
-    const EMPTY: f64 = 0.0016;
-    const THRESHOLDS: f64 = 2.0 / 128.0;
-    // Tolerates rounding errors in powers of two.
-    let columns = libm::floor(super::bits_per_key_floor(error_rate) + 1e-9);
-    let narrow = (error_rate * libm::exp2(columns + 1.0) - 1.0).clamp(0.0, 1.0);
-    (columns + 1.0 - narrow) * (1.0 + EMPTY) + THRESHOLDS
-}
-
 /// Returns the slots per key in the table of a [`BinaryFuse`](crate::BinaryFuse).
 ///
 /// The filter rounds the number of slots up to whole segments.

@@ -176,130 +176,85 @@ impl Default for WriterOptions {
     }
 }
 
-impl WriterOptions {
-    /// The maximum of [`block_size`](Self::block_size): HBase's readers cannot address more.
-    pub const BLOCK_SIZE_MAX: u32 = 1 << 30;
+/// Generates a method for each setting, which sets the field with its name.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $field:ident($argument:ident: $type:ty) = $value:expr;)*) => {
+        impl WriterOptions {
+            $(
+                $(#[$doc])*
+                pub const fn $field(mut self, $argument: $type) -> Self {
+                    self.$field = $value;
+                    self
+                }
+            )*
+        }
+    };
+}
 
-    /// The default of [`filter_block_size`](Self::filter_block_size).
-    pub const FILTER_BLOCK_SIZE: u32 = 1024 * 1024;
-
+setters! {
     /// Sets the bytes of cells, encoded or not, that end a data block, at most 1 GiB. Default: 64
     /// KiB.
-    pub const fn block_size(mut self, bytes: u32) -> Self {
-        self.block_size = bytes;
-        self
-    }
+    block_size(bytes: u32) = bytes;
 
     /// Sets the encoding of data blocks. Default: none.
-    pub const fn data_block_encoding(mut self, encoding: DataBlockEncoding) -> Self {
-        self.data_block_encoding = encoding;
-        self
-    }
+    data_block_encoding(encoding: DataBlockEncoding) = encoding;
 
     /// Sets the codec of all blocks. Default: none.
-    pub const fn compression(mut self, codec: Compression) -> Self {
-        self.compression = codec;
-        self
-    }
+    compression(codec: Compression) = codec;
 
     /// Sets the framing of ZSTD blocks. Default: a bare frame, for HBase's default codec class.
     ///
     /// It must fit the codec class that `hbase.io.compress.zstd.codec` names on the cluster.
-    pub const fn zstd_framing(mut self, framing: ZstdFraming) -> Self {
-        self.zstd_framing = framing;
-        self
-    }
+    zstd_framing(framing: ZstdFraming) = framing;
 
     /// Sets the checksum algorithm. Default: CRC-32C.
-    pub const fn checksum(mut self, algorithm: ChecksumType) -> Self {
-        self.checksum = algorithm;
-        self
-    }
+    checksum(algorithm: ChecksumType) = algorithm;
 
     /// Sets the bytes for each checksum, at least 33. Default: 16 KiB.
-    pub const fn bytes_per_checksum(mut self, bytes: u32) -> Self {
-        self.bytes_per_checksum = bytes;
-        self
-    }
+    bytes_per_checksum(bytes: u32) = bytes;
 
     /// Sets the bytes of entries that end an index block. Default: 128 KiB.
-    pub const fn index_block_size(mut self, bytes: u32) -> Self {
-        self.index_block_size = bytes;
-        self
-    }
+    index_block_size(bytes: u32) = bytes;
 
     /// Sets the entries that a root may have before a level is added, at least 2. Default: 16.
-    pub const fn index_min_entries(mut self, entries: u32) -> Self {
-        self.index_min_entries = entries;
-        self
-    }
+    index_min_entries(entries: u32) = entries;
 
     /// Sets whether cells keep their sequence ids. Default: yes.
-    pub const fn includes_mvcc(mut self, keep: bool) -> Self {
-        self.includes_mvcc = keep;
-        self
-    }
+    includes_mvcc(keep: bool) = keep;
 
     /// Sets whether cells keep their tags. If not, a cell with tags is an error. Default: no.
-    pub const fn includes_tags(mut self, keep: bool) -> Self {
-        self.includes_tags = keep;
-        self
-    }
+    includes_tags(keep: bool) = keep;
 
     /// Sets whether each block stores equal tags only once. Default: no.
     ///
     /// Has an effect only with an encoding other than `ROW_INDEX_V1`. HBase 2.5 writes such files,
     /// but fails to scan them backwards.
-    pub const fn compress_tags(mut self, compress: bool) -> Self {
-        self.compress_tags = compress;
-        self
-    }
+    compress_tags(compress: bool) = compress;
 
     /// Sets the keys of HBase's Bloom filter. Default: rows.
-    pub const fn bloom_type(mut self, bloom_type: BloomType) -> Self {
-        self.bloom_type = bloom_type;
-        self
-    }
+    bloom_type(bloom_type: BloomType) = bloom_type;
 
     /// Sets the hash of HBase's Bloom filters. Default: Murmur.
-    pub const fn bloom_hash(mut self, hash: HashType) -> Self {
-        self.bloom_hash = hash;
-        self
-    }
+    bloom_hash(hash: HashType) = hash;
 
     /// Sets the error rate of HBase's Bloom filters. Default: 1 %.
-    pub const fn bloom_error_rate(mut self, rate: ErrorRate) -> Self {
-        self.bloom_error_rate = rate;
-        self
-    }
+    bloom_error_rate(rate: ErrorRate) = rate;
 
     /// Sets the bytes of a Bloom chunk before folding. Default: 128 KiB.
-    pub const fn bloom_block_size(mut self, bytes: u32) -> Self {
-        self.bloom_block_size = bytes;
-        self
-    }
+    bloom_block_size(bytes: u32) = bytes;
 
     /// Sets how often a Bloom chunk can be folded in half. Default: 7.
     ///
     /// The chunk size is a multiple of that power of two.
-    pub const fn bloom_max_fold(mut self, times: u32) -> Self {
-        self.bloom_max_fold = times;
-        self
-    }
+    bloom_max_fold(times: u32) = times;
 
     /// Sets whether to write a Bloom filter over rows with family deletes. Default: yes.
     ///
     /// A file with a `ROWCOL` filter needs none and gets none.
-    pub const fn delete_family_bloom(mut self, wanted: bool) -> Self {
-        self.delete_family_bloom = wanted;
-        self
-    }
+    delete_family_bloom(wanted: bool) = wanted;
 
     /// Sets our filter over the rows, beside HBase's Bloom filter. Default: none.
-    pub const fn filter(mut self, filter: FilterOptions) -> Self {
-        self.filter = Some(filter);
-        self
-    }
+    filter(filter: FilterOptions) = Some(filter);
 
     /// Sets whether a file whose filter of ours cannot be built is written without it. Default: no,
     /// such a file is an error.
@@ -307,44 +262,34 @@ impl WriterOptions {
     /// The number of rows, which is known at the end, can make a filter of the requested size
     /// impossible. [`FileSummary::filter_omission`](crate::FileSummary::filter_omission) then has
     /// the reason.
-    pub const fn filter_is_optional(mut self, is_optional: bool) -> Self {
-        self.filter_is_optional = is_optional;
-        self
-    }
+    filter_is_optional(is_optional: bool) = is_optional;
 
     /// Sets the bytes above which our filter is partitioned by key range. Default: 1 MiB.
     ///
     /// Each partition is a block. A filter with a budget in bytes is never partitioned.
-    pub const fn filter_block_size(mut self, bytes: u32) -> Self {
-        self.filter_block_size = bytes;
-        self
-    }
+    filter_block_size(bytes: u32) = bytes;
 
     /// Sets the order of rows. Default: byte order, as in all tables but `hbase:meta`.
-    pub const fn comparator(mut self, comparator: Comparator) -> Self {
-        self.comparator = comparator;
-        self
-    }
+    comparator(comparator: Comparator) = comparator;
 
     /// Sets the greatest sequence id of the file's writes (`MAX_SEQ_ID_KEY`). Default: none.
     ///
     /// A store orders its files by it. A file for bulk load has none.
-    pub const fn max_sequence_id(mut self, id: SequenceId) -> Self {
-        self.max_sequence_id = Some(id);
-        self
-    }
+    max_sequence_id(id: SequenceId) = Some(id);
 
     /// Sets whether the file is marked as the result of a major compaction. Default: no.
-    pub const fn major_compaction(mut self, major: bool) -> Self {
-        self.major_compaction = major;
-        self
-    }
+    major_compaction(major: bool) = major;
 
     /// Sets the create time. Default: the time when the file is finished.
-    pub const fn create_time(mut self, time: Timestamp) -> Self {
-        self.create_time = Some(time);
-        self
-    }
+    create_time(time: Timestamp) = Some(time);
+}
+
+impl WriterOptions {
+    /// The maximum of [`block_size`](Self::block_size): HBase's readers cannot address more.
+    pub const BLOCK_SIZE_MAX: u32 = 1 << 30;
+
+    /// The default of [`filter_block_size`](Self::filter_block_size).
+    pub const FILTER_BLOCK_SIZE: u32 = 1024 * 1024;
 
     /// Marks the file as prepared for HBase's bulk load at `time`. Default: no.
     ///

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! write      commit ─ writer ─ log_tail ─ segment, record
-//! read back  recovery, inspect ─ segment_reader ─ record
+//! read back  recovery, inspect ─ segment_contents ─ segment_reader ─ record
 //! ```
 #![cfg_attr(
     not(test),
@@ -15,21 +15,25 @@
 )]
 
 mod commit;
+mod extent;
 mod inspect;
 mod log_tail;
 mod record;
 mod recovery;
 mod request;
 mod segment;
+mod segment_contents;
 mod segment_reader;
 mod writer;
 
 pub(crate) use commit::Log;
-pub(crate) use inspect::{DamagedRange, InspectedSegment, inspect};
+pub(crate) use extent::LogExtent;
+pub(crate) use inspect::inspect;
 pub(crate) use log_tail::LogTail;
 pub(crate) use record::{LoggedBatch, encode_batch};
-pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty_segments};
+pub(crate) use recovery::{Recovered, recover, remove_empty_segments};
 pub(crate) use segment::PreviousSegment;
+pub(crate) use segment_contents::{DamagedRange, InspectedSegment};
 pub(crate) use segment_reader::segment_len_max;
 pub(crate) use writer::Writer;
 
