@@ -22,7 +22,7 @@ Reads follow the new settings at once. New files have them; hfile store compact 
 existing files. Prints each changed setting under HBase's name. [new family: …] is the value that a family
 has if hfile store create does not set another.
 Exit status: 0 changed, or already so, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Alter {
+pub(crate) struct Alter {
     #[command(flatten)]
     directory: Directory,
     /// Column family

@@ -17,7 +17,7 @@ Examples:
 
 An absent column counts as empty.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Append {
+pub(crate) struct Append {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]

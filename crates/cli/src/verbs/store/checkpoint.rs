@@ -20,7 +20,7 @@ Examples:
 BACKUP gets hard links to the files, so it must be on the same file system. Afterwards the two stores are
 independent. Flushes first, so it needs write permission for DIR.
 Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Checkpoint {
+pub(crate) struct Checkpoint {
     #[command(flatten)]
     directory: Directory,
     /// Directory of the second store, empty or new

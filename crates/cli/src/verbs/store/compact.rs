@@ -17,7 +17,7 @@ Examples:
 
 Only a major compaction drops delete markers and the cells they hide.
 Exit status: 0 done, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Compact {
+pub(crate) struct Compact {
     #[command(flatten)]
     directory: Directory,
     /// Column family [default: all]

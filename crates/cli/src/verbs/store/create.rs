@@ -21,7 +21,7 @@ Examples:
 
 hfile store alter changes the settings later.
 Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Create {
+pub(crate) struct Create {
     #[command(flatten)]
     directory: Directory,
     /// Column family

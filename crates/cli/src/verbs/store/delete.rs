@@ -20,7 +20,7 @@ Examples:
 As in HBase, a delete marker hides cells with the same or an older timestamp. hfile store compact --major
 drops the marker and the cells it hides.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Delete {
+pub(crate) struct Delete {
     #[command(flatten)]
     directory: Directory,
     /// Column family

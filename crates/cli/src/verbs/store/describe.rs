@@ -21,7 +21,7 @@ Examples:
 TTL is in seconds. ROW_FILTER, which HBase does not have, is the row filter that --filter of hfile store create
 sets. KEY_VALUE marks a family of keys and values.
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Describe {
+pub(crate) struct Describe {
     #[command(flatten)]
     directory: Directory,
     /// Column family [default: all]

@@ -19,7 +19,7 @@ Does not ask for confirmation, and cannot be reversed. A checkpoint that is made
 takes no time for copying. Cells of the family never return, even if a family of the same name is created
 later. Flushes the other families.
 Exit status: 0 removed, 1 the store is damaged, 2 wrong usage or no such family, 3 could not read or write.")]
-pub(super) struct DropFamily {
+pub(crate) struct DropFamily {
     #[command(flatten)]
     directory: Directory,
     /// Column family

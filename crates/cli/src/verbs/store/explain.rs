@@ -25,7 +25,7 @@ The column \"family map\" shows what the map says: that it denies the row, or na
 one of its data blocks, which are numbered from 0. The column is left out if no map answered.
 Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Explain {
+pub(crate) struct Explain {
     #[command(flatten)]
     directory: Directory,
     /// Row key: text with \xNN, or hex:…

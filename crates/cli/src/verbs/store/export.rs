@@ -35,7 +35,7 @@ Other formats: writes what a scan shows, the families of a row one after the oth
 region of --splits. manifest.json lists the files; a second run with the same options skips the regions in it,
 and is refused if the store has changed. Parquet and Arrow need a build with --features parquet.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Export {
+pub(crate) struct Export {
     #[command(flatten)]
     directory: Directory,
     /// Output directory; for HFiles, the subdirectories of the families must be empty or new

@@ -12,7 +12,7 @@ Examples:
   hfile store flush DIR
 
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Flush {
+pub(crate) struct Flush {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]

@@ -26,7 +26,7 @@ Examples:
 Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
 Rows without a visible cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Get {
+pub(crate) struct Get {
     #[command(flatten)]
     directory: Directory,
     /// Row keys: text with \xNN, or hex:…

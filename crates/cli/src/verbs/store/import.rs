@@ -20,7 +20,7 @@ Examples:
 Checks all files as hfile verify does before adding any. Cells keep the sequence ids that their file has. The
 cells of a file without sequence ids count as newer than those of the store and of the files named before it.
 Exit status: 0 added, 1 a file or the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Import {
+pub(crate) struct Import {
     #[command(flatten)]
     directory: Directory,
     /// Column family of all cells

@@ -19,7 +19,7 @@ Examples:
 
 A counter is 8 bytes, big-endian, as in HBase; an absent column counts as 0.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Increment {
+pub(crate) struct Increment {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]

@@ -33,14 +33,12 @@ mod stats;
 mod verify;
 mod versions;
 
-use clap::Subcommand;
+use crate::verbs::group::verbs;
 
-use crate::failure::Answer;
-
-/// Read, write and maintain a store: a directory of HFiles with a write-ahead log and memstores.
-#[derive(clap::Args)]
-#[command(disable_help_subcommand = true)]
-#[command(after_help = "\
+verbs! {
+    /// Read, write and maintain a store: a directory of HFiles with a write-ahead log and memstores.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
 Examples:
   hfile store create DIR f --versions 3 --filter blocked-bloom
   hfile store put DIR row1 f:name=Ada f:born=1815
@@ -51,57 +49,25 @@ Examples:
 One process at a time can write to a store. describe, get, scan, stats, explain, verify and export only read:
 they need no write permission, and can run while another process writes. checkpoint flushes first, so it
 writes.")]
-pub(crate) struct StoreVerbs {
-    #[command(subcommand)]
-    verb: StoreVerb,
-}
-
-#[derive(Subcommand)]
-enum StoreVerb {
-    Create(create::Create),
-    Describe(describe::Describe),
-    Alter(alter::Alter),
-    DropFamily(drop_family::DropFamily),
-    Put(put::Put),
-    Get(get::Get),
-    Increment(increment::Increment),
-    Append(append::Append),
-    Delete(delete::Delete),
-    Scan(scan::Scan),
-    Flush(flush::Flush),
-    Compact(compact::Compact),
-    Stats(stats::Stats),
-    Explain(explain::Explain),
-    Import(import::Import),
-    Export(export::Export),
-    Checkpoint(checkpoint::Checkpoint),
-    Verify(verify::Verify),
-    Salvage(salvage::Salvage),
-}
-
-impl StoreVerbs {
-    /// Runs the verb.
-    pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        match self.verb {
-            StoreVerb::Create(verb) => verb.run(),
-            StoreVerb::Describe(verb) => verb.run(),
-            StoreVerb::Alter(verb) => verb.run(),
-            StoreVerb::DropFamily(verb) => verb.run(),
-            StoreVerb::Put(verb) => verb.run(),
-            StoreVerb::Get(verb) => verb.run(),
-            StoreVerb::Increment(verb) => verb.run(),
-            StoreVerb::Append(verb) => verb.run(),
-            StoreVerb::Delete(verb) => verb.run(),
-            StoreVerb::Scan(verb) => verb.run(),
-            StoreVerb::Flush(verb) => verb.run(),
-            StoreVerb::Compact(verb) => verb.run(),
-            StoreVerb::Stats(verb) => verb.run(),
-            StoreVerb::Explain(verb) => verb.run(),
-            StoreVerb::Import(verb) => verb.run(),
-            StoreVerb::Export(verb) => verb.run(),
-            StoreVerb::Checkpoint(verb) => verb.run(),
-            StoreVerb::Verify(verb) => verb.run(),
-            StoreVerb::Salvage(verb) => verb.run(),
-        }
+    pub(crate) enum StoreVerbs {
+        Create(create::Create).run(),
+        Describe(describe::Describe).run(),
+        Alter(alter::Alter).run(),
+        DropFamily(drop_family::DropFamily).run(),
+        Put(put::Put).run(),
+        Get(get::Get).run(),
+        Increment(increment::Increment).run(),
+        Append(append::Append).run(),
+        Delete(delete::Delete).run(),
+        Scan(scan::Scan).run(),
+        Flush(flush::Flush).run(),
+        Compact(compact::Compact).run(),
+        Stats(stats::Stats).run(),
+        Explain(explain::Explain).run(),
+        Import(import::Import).run(),
+        Export(export::Export).run(),
+        Checkpoint(checkpoint::Checkpoint).run(),
+        Verify(verify::Verify).run(),
+        Salvage(salvage::Salvage).run(),
     }
 }

@@ -47,7 +47,7 @@ remaining cells get a later timestamp.
 Exit status: 0 written, 1 the store is damaged, or a dry run found problems, 2 wrong usage, 3 could not read
 or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
-pub(super) struct Put {
+pub(crate) struct Put {
     #[command(flatten)]
     directory: Directory,
     /// Row key: text with \xNN, or hex:…; with --from, the column family of all cells

@@ -17,7 +17,7 @@ Examples:
 Reports the offset, size and cause of every loss, file by file. DIR is not changed. Includes log records after
 a damaged one, so the new store may lack writes from the middle of its history.
 Exit status: 0 nothing lost, 1 data lost, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Salvage {
+pub(crate) struct Salvage {
     #[command(flatten)]
     directory: Directory,
     /// Directory of the new store, empty or new

@@ -25,7 +25,7 @@ Visible cells are those that HBase returns: neither deleted nor expired, and at 
 With --value-contains, --versions counts only the cells that contain the bytes, among the versions that the
 family keeps.
 Exit status: 0 all printed, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     #[command(flatten)]
     directory: Directory,
     /// Column family [default: all]

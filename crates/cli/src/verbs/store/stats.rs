@@ -21,7 +21,7 @@ Examples:
   hfile store stats DIR --json | jq '.families[] | {family, files}'
 
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Stats {
+pub(crate) struct Stats {
     #[command(flatten)]
     directory: Directory,
     /// Build the family maps in memory first, and show their sizes

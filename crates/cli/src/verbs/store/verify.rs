@@ -16,7 +16,7 @@ Checks each store file as hfile verify does and against its entry in the manifes
 manifest does not name. Takes no lock and writes nothing, so it works on a read-only medium and while another
 process writes. hfile store salvage makes a new store without the damaged parts.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Verify {
+pub(crate) struct Verify {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::text::warnings::print_warnings;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct SnapshotInfo {
+pub(crate) struct SnapshotInfo {
     #[command(flatten)]
     place: SnapshotPlace,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(super) struct SnapshotInfo {
 }
 
 #[derive(clap::Args)]
-pub(super) struct TableInfo {
+pub(crate) struct TableInfo {
     #[command(flatten)]
     place: TableNamePlace,
     #[command(flatten)]

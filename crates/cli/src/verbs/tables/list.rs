@@ -18,7 +18,7 @@ use crate::text::stderr::print_message;
 use crate::text::times::date;
 
 #[derive(clap::Args)]
-pub(super) struct ListSnapshots {
+pub(crate) struct ListSnapshots {
     #[command(flatten)]
     root: Root,
     /// Print JSON, one object per snapshot
@@ -27,7 +27,7 @@ pub(super) struct ListSnapshots {
 }
 
 #[derive(clap::Args)]
-pub(super) struct ListTables {
+pub(crate) struct ListTables {
     #[command(flatten)]
     root: Root,
     /// Print JSON, one object per table

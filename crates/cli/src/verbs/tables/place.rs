@@ -17,13 +17,13 @@ use crate::text::times::date;
 use crate::text::warnings::print_warnings;
 
 /// The arguments that name a table, or a snapshot of one.
-pub(super) trait Place: clap::Args {
+pub(crate) trait Place: clap::Args {
     /// Opens it.
     fn open(&self) -> anyhow::Result<OpenTable>;
 }
 
 /// A table to read.
-pub(super) struct OpenTable {
+pub(crate) struct OpenTable {
     pub(super) table: Table,
     /// The name of the snapshot; `None` for a table.
     pub(super) snapshot: Option<String>,
@@ -46,7 +46,7 @@ impl OpenTable {
 
 /// The root directory.
 #[derive(clap::Args)]
-pub(super) struct Root {
+pub(crate) struct Root {
     /// Root directory of HBase; for snapshots, also a directory that ExportSnapshot wrote
     #[expect(clippy::doc_markdown, reason = "help is plain text")]
     #[arg(long = "root", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -55,7 +55,7 @@ pub(super) struct Root {
 
 /// A snapshot.
 #[derive(clap::Args)]
-pub(super) struct SnapshotPlace {
+pub(crate) struct SnapshotPlace {
     #[command(flatten)]
     root: Root,
     /// Name of the snapshot
@@ -65,7 +65,7 @@ pub(super) struct SnapshotPlace {
 
 /// A table.
 #[derive(clap::Args)]
-pub(super) struct TablePlace {
+pub(crate) struct TablePlace {
     #[command(flatten)]
     table: TableNamePlace,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub(super) struct TablePlace {
 
 /// The name of a table.
 #[derive(clap::Args)]
-pub(super) struct TableNamePlace {
+pub(crate) struct TableNamePlace {
     #[command(flatten)]
     root: Root,
     /// Root directory of the write-ahead logs, if hbase.wal.dir is set [default: that of --root]

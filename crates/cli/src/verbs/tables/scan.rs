@@ -21,7 +21,7 @@ use crate::text::warnings::{
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct Scan<P: Place> {
+pub(crate) struct Scan<P: Place> {
     #[command(flatten)]
     place: P,
     #[command(flatten)]

@@ -22,7 +22,7 @@ use crate::text::warnings::print_warnings;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct VerifySnapshot {
+pub(crate) struct VerifySnapshot {
     #[command(flatten)]
     place: SnapshotPlace,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(super) struct VerifySnapshot {
 }
 
 #[derive(clap::Args)]
-pub(super) struct VerifyTable {
+pub(crate) struct VerifyTable {
     #[command(flatten)]
     place: TableNamePlace,
     #[command(flatten)]

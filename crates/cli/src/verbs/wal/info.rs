@@ -26,7 +26,7 @@ Reads the whole log. Markers are the cells of the family METAFAMILY, which HBase
 log has no trailer: its server still writes it, or died. If the server did not finish the last entry, the log
 is torn there; the entries before are whole.
 Exit status: 0 all read, 1 a log is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Info {
+pub(crate) struct Info {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,

@@ -25,7 +25,7 @@ If a sound entry follows the torn one, the log is damaged. Logs with dictionarie
 entry: there, damage to a length can look like a torn end with many bytes. A log has no checksums, so changed
 bytes of a value cannot be found.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Verify {
+pub(crate) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,

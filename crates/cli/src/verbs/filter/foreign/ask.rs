@@ -17,7 +17,7 @@ use crate::text::size_text::show_count;
 #[command(
     after_help = "Exit status: 0 all keys may be present, 1 some are absent, 2 wrong usage, 3 could not read."
 )]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     /// Filter file
     file: PathBuf,
     /// Keys to look up: text with \xNN, or hex:…

@@ -13,7 +13,7 @@ use crate::text::output::{Report, ReportFormat};
 /// Describe a filter: size, parameters, error rate.
 #[derive(clap::Args)]
 #[command(after_help = "Exit status: 0 read, 2 wrong usage, 3 could not read.")]
-pub(super) struct Info {
+pub(crate) struct Info {
     /// Filter file
     file: PathBuf,
     /// Read the file in this format
