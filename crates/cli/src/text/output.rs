@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use anyhow::Context;
 use serde::Serialize;
 
+use crate::failure::Answer;
 use crate::text::printable::{Printable, as_line};
 use crate::text::stderr::print_message_lines;
 
@@ -12,6 +13,11 @@ use crate::text::stderr::print_message_lines;
 pub(crate) trait Report: Serialize {
     /// Writes the text form.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Returns the answer of the verb that prints this report.
+    fn answer(&self) -> Answer {
+        Answer::Positive
+    }
 }
 
 /// The format of a verb's report: text or JSON.
@@ -29,7 +35,7 @@ impl ReportFormat {
     }
 
     /// Prints a report to stderr, for verbs whose output file goes to stdout.
-    pub(crate) fn print_on_stderr(self, report: &impl Report) -> anyhow::Result<()> {
+    pub(crate) fn print_on_stderr(self, report: &impl Report) -> anyhow::Result<Answer> {
         let mut text = Vec::new();
         if self.json {
             serde_json::to_writer(&mut text, report)?;
@@ -37,11 +43,11 @@ impl ReportFormat {
             report.write_text(&mut text)?;
         }
         print_message_lines(&String::from_utf8_lossy(&text));
-        Ok(())
+        Ok(report.answer())
     }
 
-    /// Prints a report to stdout.
-    pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<()> {
+    /// Prints a report to stdout, and returns its answer.
+    pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<Answer> {
         let mut out = stdout();
         if self.json {
             serde_json::to_writer(&mut out, report)
@@ -51,7 +57,20 @@ impl ReportFormat {
             report.write_text(&mut Printable(&mut out))
         }
         .and_then(|()| out.flush())
-        .context(STDOUT)
+        .context(STDOUT)?;
+        Ok(report.answer())
+    }
+
+    /// Prints a report as [`print`](Self::print) does; in text, with an empty line between reports.
+    pub(crate) fn print_next(
+        self,
+        report: &impl Report,
+        is_first: &mut bool,
+    ) -> anyhow::Result<Answer> {
+        if !std::mem::take(is_first) && !self.json {
+            writeln!(stdout()).context(STDOUT)?;
+        }
+        self.print(report)
     }
 }
 

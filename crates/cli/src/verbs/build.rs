@@ -157,12 +157,7 @@ impl Build {
         let written = build.write_bulk_load(&mut input, &self.output, &splits)?;
         input.keep_bad_lines();
         report_bad_lines(&input);
-        self.report_format.print(&self.table.report(
-            &self.output,
-            &written.files,
-            written.cells,
-        ))?;
-        Ok(Answer::Positive)
+        self.report_format.print(&self.table.report(&self.output, &written.files, written.cells))
     }
 
     /// Returns the settings of the output and the order of rows.

@@ -40,7 +40,8 @@ pub(crate) fn dry_run(
     report_format: ReportFormat,
 ) -> anyhow::Result<Answer> {
     let progress = input.show_progress("reading", &Shown);
-    let mut report = DryRunReport::new(options.name().to_string());
+    let input_name = options.name().to_string();
+    let mut report = DryRunReport { schema: 1, input: input_name, ..DryRunReport::default() };
     let mut last_of_families: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
     let mut invalid_cell = None;
     while let Some(cell) = input.next() {
@@ -71,8 +72,7 @@ pub(crate) fn dry_run(
         None => input.check_from_line()?,
     }
     report.finish(&input);
-    report_format.print(&report)?;
-    Ok(Answer::from_bool(report.problem_count == 0))
+    report_format.print(&report)
 }
 
 impl Checks<'_> {
@@ -108,7 +108,7 @@ impl Checks<'_> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct DryRunReport {
     schema: u32,
     input: String,
@@ -126,21 +126,6 @@ struct DryRunReport {
 }
 
 impl DryRunReport {
-    fn new(input: String) -> Self {
-        Self {
-            schema: 1,
-            input,
-            records: 0,
-            cells: 0,
-            families: BTreeMap::new(),
-            bad_lines: 0,
-            problem_count: 0,
-            first_problems: Vec::new(),
-            first_cells: Vec::new(),
-            shown: Vec::new(),
-        }
-    }
-
     fn add_problem(&mut self, problem: Problem) {
         self.problem_count += 1;
         if self.first_problems.len() < PROBLEMS_MAX {
@@ -173,6 +158,10 @@ impl DryRunReport {
 }
 
 impl Report for DryRunReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.problem_count == 0)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut cells = CellsOutput::new(&mut *out, OutputFormat::Text)?;
         for cell in &self.shown {

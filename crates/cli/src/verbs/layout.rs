@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::Context;
 use serde::Serialize;
 use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, escape};
 
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};
-use crate::text::output::{Report, ReportFormat, STDOUT, stdout, write_table};
+use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number};
 
@@ -41,14 +40,8 @@ impl Layout {
     /// Prints a report for each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
-        Inputs::expand(&self.files).for_each(|input| {
-            let report = self.list(input)?;
-            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
-                writeln!(stdout()).context(STDOUT)?;
-            }
-            self.report_format.print(&report)?;
-            Ok(Answer::Positive)
-        })
+        Inputs::expand(&self.files)
+            .for_each(|input| self.report_format.print_next(&self.list(input)?, &mut is_first))
     }
 
     fn list(&self, input: &Input) -> anyhow::Result<FileReport> {

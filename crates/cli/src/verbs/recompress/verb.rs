@@ -95,15 +95,9 @@ impl Recompress {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let requested = self.rewrite_options()?;
         match (&self.output, &self.files[..]) {
-            (Some(output), [file]) => {
-                self.rewrite(file, output, &requested)?;
-                Ok(Answer::Positive)
-            }
+            (Some(output), [file]) => self.rewrite(file, output, &requested),
             (Some(_), _) => Err(UsageError("--output takes a single file".to_owned()).into()),
-            (None, paths) => Inputs::expand(paths).for_each(|file| {
-                self.measure(file, &requested)?;
-                Ok(Answer::Positive)
-            }),
+            (None, paths) => Inputs::expand(paths).for_each(|file| self.measure(file, &requested)),
         }
     }
 
@@ -122,7 +116,7 @@ impl Recompress {
         file: &Path,
         destination: &Path,
         requested: &RewriteOptions,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Answer> {
         let input = single_hfile(file, "recompress --output")?;
         let reader = Reader::open_file(input, reader_options())?;
         let options = requested.options(&reader)?;
@@ -147,7 +141,7 @@ impl Recompress {
         }
         output.finish()?;
         if destination == Path::new("-") {
-            return Ok(());
+            return Ok(Answer::Positive);
         }
         self.report_format.print(&RewriteReport::new(
             file,
@@ -159,7 +153,7 @@ impl Recompress {
         ))
     }
 
-    fn measure(&self, file: &Input, requested: &RewriteOptions) -> anyhow::Result<()> {
+    fn measure(&self, file: &Input, requested: &RewriteOptions) -> anyhow::Result<Answer> {
         let OpenInput { reader, target } = file.open()?;
         let StoreFileReader::Whole(reader) = reader else {
             return refuse_half(file, &target);
@@ -201,14 +195,14 @@ impl Recompress {
 /// # Errors
 ///
 /// [`UsageError`] if an argument names the reference.
-fn refuse_half(file: &Input, target: &Target) -> anyhow::Result<()> {
+fn refuse_half(file: &Input, target: &Target) -> anyhow::Result<Answer> {
     let what =
         format!("{}: not measured: recompress takes whole HFiles", target.label(&file.name()));
     if file.is_argument() {
         return Err(UsageError(what).into());
     }
     print_message(format_args!("hfile: {what}"));
-    Ok(())
+    Ok(Answer::Positive)
 }
 
 impl RewriteOptions {

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::{FamilyExplanation, FileFate};
 
-use super::directory::{Directory, warn_about_filters};
+use super::directory::{WithStore, warn_about_filters};
 use super::versions::Versions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::counters::Counters;
-use crate::text::output::{Report, ReportFormat, write_table};
+use crate::text::output::{Report, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// Show the steps of a get for each file: why it was skipped, and how many blocks were read.
@@ -26,8 +26,6 @@ one of its data blocks, which are numbered from 0. The column is left out if no 
 Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Explain {
-    #[command(flatten)]
-    directory: Directory,
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
@@ -36,23 +34,21 @@ pub(crate) struct Explain {
     with_map: bool,
     #[command(flatten)]
     versions: Versions,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Explain {
+impl WithStore<Explain> {
     /// Prints the report. The answer is negative if the row was not found.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let get = self.versions.get(&self.row)?;
+        let get = self.verb.versions.get(&self.verb.row)?;
         let store = self.directory.open_read_only()?;
-        if self.with_map {
+        if self.verb.with_map {
             store.build_family_maps();
         }
         let explanation = store.explain(&get)?;
         let found = !explanation.cells.is_empty();
         let report = ExplainReport {
             schema: 1,
-            row: self.row.to_string(),
+            row: self.verb.row.to_string(),
             found,
             cells: explanation.cells.len(),
             counters: Counters::from(&explanation.trace),

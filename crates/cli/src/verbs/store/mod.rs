@@ -33,6 +33,7 @@ mod stats;
 mod verify;
 mod versions;
 
+use self::directory::WithStore;
 use crate::verbs::group::verbs;
 
 verbs! {
@@ -50,24 +51,24 @@ One process at a time can write to a store. describe, get, scan, stats, explain,
 they need no write permission, and can run while another process writes. checkpoint flushes first, so it
 writes.")]
     pub(crate) enum StoreVerbs {
-        Create(create::Create).run(),
-        Describe(describe::Describe).run(),
-        Alter(alter::Alter).run(),
-        DropFamily(drop_family::DropFamily).run(),
-        Put(put::Put).run(),
+        Create(WithStore<create::Create>).run(),
+        Describe(WithStore<describe::Describe>).run(),
+        Alter(WithStore<alter::Alter>).run(),
+        DropFamily(WithStore<drop_family::DropFamily>).run(),
+        Put(WithStore<put::Put>).run(),
         Get(get::Get).run(),
-        Increment(increment::Increment).run(),
-        Append(append::Append).run(),
-        Delete(delete::Delete).run(),
+        Increment(WithStore<increment::Increment>).run(),
+        Append(WithStore<append::Append>).run(),
+        Delete(WithStore<delete::Delete>).run(),
         Scan(scan::Scan).run(),
-        Flush(flush::Flush).run(),
-        Compact(compact::Compact).run(),
-        Stats(stats::Stats).run(),
-        Explain(explain::Explain).run(),
-        Import(import::Import).run(),
-        Export(export::Export).run(),
-        Checkpoint(checkpoint::Checkpoint).run(),
-        Verify(verify::Verify).run(),
-        Salvage(salvage::Salvage).run(),
+        Flush(WithStore<flush::Flush>).run(),
+        Compact(WithStore<compact::Compact>).run(),
+        Stats(WithStore<stats::Stats>).run(),
+        Explain(WithStore<explain::Explain>).run(),
+        Import(WithStore<import::Import>).run(),
+        Export(WithStore<export::Export>).run(),
+        Checkpoint(WithStore<checkpoint::Checkpoint>).run(),
+        Verify(WithStore<verify::Verify>).run(),
+        Salvage(WithStore<salvage::Salvage>).run(),
     }
 }

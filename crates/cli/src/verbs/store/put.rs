@@ -10,13 +10,12 @@ use store::{Durability, WriteBatch};
 use transfer::InputOptions;
 
 use super::change_report::{Watch, WriteReport};
-use super::directory::Directory;
+use super::directory::WithStore;
 use super::put_file::PutFile;
 use crate::arguments::cells_input::CellsFormat;
 use crate::arguments::csv::CsvArguments;
 use crate::arguments::key_text::{InvalidKey, KeyText};
 use crate::failure::{Answer, UsageError};
-use crate::text::output::ReportFormat;
 
 /// Write columns of one row, or with --from the cells of a file.
 #[derive(clap::Args)]
@@ -48,8 +47,6 @@ Exit status: 0 written, 1 the store is damaged, or a dry run found problems, 2 w
 or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Put {
-    #[command(flatten)]
-    directory: Directory,
     /// Row key: text with \xNN, or hex:…; with --from, the column family of all cells
     #[arg(value_name = "ROW|FAMILY")]
     target: String,
@@ -81,8 +78,6 @@ pub(crate) struct Put {
     /// Write at least this many cells per atomic batch; a batch ends after a whole record
     #[arg(long, value_name = "CELLS", default_value = "1000", requires = "from")]
     batch: NonZeroUsize,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
 /// [`Durability`] as a command line value.
@@ -109,16 +104,16 @@ impl From<DurabilityLevel> for Durability {
     }
 }
 
-impl Put {
+impl WithStore<Put> {
     /// Writes the row, or the cells of the file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let Some(from) = self.from else { return self.put_row() };
-        let [input] = &self.arguments[..] else {
-            let count = self.arguments.len();
+        let Some(from) = self.verb.from else { return self.put_row() };
+        let [input] = &self.verb.arguments[..] else {
+            let count = self.verb.arguments.len();
             let what = format!("--from reads one input file, and {count} arguments follow FAMILY");
             return Err(UsageError(what).into());
         };
-        if self.ack && self.report_format.is_json() && !self.dry_run {
+        if self.verb.ack && self.report_format.is_json() && !self.verb.dry_run {
             let what = "--ack and --json exclude each other: both print on stdout";
             return Err(UsageError(what.to_owned()).into());
         }
@@ -126,15 +121,15 @@ impl Put {
             input: InputOptions {
                 format: from.into(),
                 path: PathBuf::from(input),
-                is_dry_run: self.dry_run,
-                csv: self.csv.options(),
+                is_dry_run: self.verb.dry_run,
+                csv: self.verb.csv.options(),
             },
             directory: self.directory,
-            family: self.target,
-            from_line: self.from_line,
-            ack: self.ack,
-            batch: self.batch,
-            durability: self.durability.into(),
+            family: self.verb.target,
+            from_line: self.verb.from_line,
+            ack: self.verb.ack,
+            batch: self.verb.batch,
+            durability: self.verb.durability.into(),
             report_format: self.report_format,
         };
         put.run()
@@ -142,13 +137,13 @@ impl Put {
 
     /// Writes the columns of one row in one batch.
     fn put_row(&self) -> anyhow::Result<Answer> {
-        if let Some(given) = self.csv.options().first_csv_option() {
+        if let Some(given) = self.verb.csv.options().first_csv_option() {
             return Err(UsageError(format!("{given} needs --from csv")).into());
         }
-        let row: KeyText = self.target.parse()?;
-        let timestamp = self.ts.map_or(Timestamp::LATEST, Timestamp::new);
+        let row: KeyText = self.verb.target.parse()?;
+        let timestamp = self.verb.ts.map_or(Timestamp::LATEST, Timestamp::new);
         let mut put = store::Put::new(row.as_bytes());
-        for argument in &self.arguments {
+        for argument in &self.verb.arguments {
             let column = ColumnValue::parse(argument)?;
             let (qualifier, value) = (column.qualifier.as_bytes(), column.value.as_bytes());
             put = put.column_at(&column.family, qualifier, timestamp, value);
@@ -157,9 +152,8 @@ impl Put {
         let store = self.directory.open()?;
         let batch = WriteBatch::from(put);
         let cells = batch.len() as u64;
-        store.write(batch, self.durability.into())?;
-        self.report_format.print(&WriteReport::new(&store, cells, &watch))?;
-        Ok(Answer::Positive)
+        store.write(batch, self.verb.durability.into())?;
+        self.report_format.print(&WriteReport::new(&store, cells, &watch))
     }
 }
 

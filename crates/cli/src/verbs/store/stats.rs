@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::MapStats;
 
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::failure::Answer;
 use crate::text::counters::Counters;
-use crate::text::output::{Report, ReportFormat, write_table};
+use crate::text::output::{Report, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number, show_size};
 
@@ -22,20 +22,16 @@ Examples:
 
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Stats {
-    #[command(flatten)]
-    directory: Directory,
     /// Build the family maps in memory first, and show their sizes
     #[arg(long)]
     with_map: bool,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Stats {
+impl WithStore<Stats> {
     /// Opens the store read-only and prints the report.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open_read_only()?;
-        if self.with_map {
+        if self.verb.with_map {
             store.build_family_maps();
         }
         let stats = store.stats();
@@ -57,9 +53,9 @@ impl Stats {
             file: problem.file,
             what: problem.what,
         });
-        let report = StatsReport {
+        self.report_format.print(&StatsReport {
             schema: 1,
-            with_map: self.with_map,
+            with_map: self.verb.with_map,
             sequence_id: stats.sequence_id,
             map_builds: stats.map_builds,
             map_rebuilds: stats.map_rebuilds,
@@ -67,9 +63,7 @@ impl Stats {
             map_failures: stats.map_failures,
             families: families.collect(),
             filter_problems: problems.collect(),
-        };
-        self.report_format.print(&report)?;
-        Ok(Answer::Positive)
+        })
     }
 }
 

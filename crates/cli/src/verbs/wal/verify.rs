@@ -36,11 +36,7 @@ pub(crate) struct Verify {
 impl Verify {
     /// Checks each log, and prints a report for each.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        for_each_log(&self.files, |path| {
-            let report = LogReport::read(path)?;
-            self.report_format.print(&report)?;
-            Ok(Answer::from_bool(report.ok))
-        })
+        for_each_log(&self.files, |path| self.report_format.print(&LogReport::read(path)?))
     }
 }
 
@@ -75,6 +71,10 @@ impl LogReport {
 }
 
 impl Report for LogReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.ok)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let verdict = match (self.ok, self.closed, &self.torn) {
             (false, ..) => "DAMAGED",

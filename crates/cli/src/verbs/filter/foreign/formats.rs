@@ -54,7 +54,7 @@ pub(super) enum Foreign {
 /// The properties of a filter, as reported in text and JSON.
 ///
 /// A property that is unknown for the format is `None`; JSON reports show `null`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Description {
     /// The size of the serialised filter in bytes.
     pub(super) bytes: u64,
@@ -140,15 +140,7 @@ impl Foreign {
 
     pub(super) fn description(&self) -> Description {
         let bytes = self.to_bytes().len() as u64;
-        let none = Description {
-            bytes,
-            keys: None,
-            positions: 0,
-            hash_count: None,
-            hash: None,
-            rows: None,
-            error_rate: None,
-        };
+        let none = Description { bytes, ..Description::default() };
         let hadoop = |shape: Shape, error_rate| Description {
             positions: shape.bits().into(),
             hash_count: Some(shape.hash_count()),

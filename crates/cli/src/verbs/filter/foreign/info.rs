@@ -43,8 +43,7 @@ impl InfoReport {
 impl Info {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let filter = read(&self.file, self.format)?;
-        self.report_format.print(&InfoReport::new(&self.file, self.format, &filter))?;
-        Ok(Answer::Positive)
+        self.report_format.print(&InfoReport::new(&self.file, self.format, &filter))
     }
 }
 

@@ -55,7 +55,7 @@ struct SizeReport {
 }
 
 /// The size of one kind.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct FilterSize {
     filter: &'static str,
     bytes: Option<u64>,
@@ -83,8 +83,7 @@ impl Size {
         let widths = if self.widths { WidthSize::all(keys)? } else { Vec::new() };
         let report =
             SizeReport { schema: 1, keys, error_rate, bound_bits_per_key: bound, filters, widths };
-        self.report_format.print(&report)?;
-        Ok(Answer::Positive)
+        self.report_format.print(&report)
     }
 }
 
@@ -92,7 +91,7 @@ impl FilterSize {
     fn of(kind: FilterKind, keys: u64, rate: ErrorRate, bound: f64) -> Self {
         match plan(kind, Sizing::ErrorRate(rate), keys) {
             Ok(stats) => Self::new(kind.name(), keys, stats.bytes, stats.error_rate, bound),
-            Err(error) => Self { problem: Some(error.to_string()), ..Self::nothing(kind.name()) },
+            Err(error) => Self::unsupported(kind.name(), &error),
         }
     }
 
@@ -110,7 +109,7 @@ impl FilterSize {
                 let predicted = if chunks == 0 { 0.0 } else { rate.get() };
                 Self::new(NAME, keys, bytes, predicted, bound)
             }
-            Err(error) => Self { problem: Some(error.to_string()), ..Self::nothing(NAME) },
+            Err(error) => Self::unsupported(NAME, &error),
         }
     }
 
@@ -126,15 +125,9 @@ impl FilterSize {
         }
     }
 
-    const fn nothing(filter: &'static str) -> Self {
-        Self {
-            filter,
-            bytes: None,
-            bits_per_key: None,
-            over_bound: None,
-            error_rate_predicted: None,
-            problem: None,
-        }
+    /// A kind that does not support the number of keys or the error rate.
+    fn unsupported(filter: &'static str, problem: &impl ToString) -> Self {
+        Self { filter, problem: Some(problem.to_string()), ..Self::default() }
     }
 }
 
