@@ -11,7 +11,7 @@ use filter::FilterKind;
 use filter::bloom::hbase::HashType;
 use serde::{Deserialize, Deserializer};
 use sstable::{BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, ZstdFraming};
-use store::MapMode;
+use store::{Durability, KeepDeletedCells, MapMode};
 
 /// A type whose values have names on the command line.
 pub(crate) trait Named: Clone + Send + Sync + 'static {
@@ -135,6 +135,28 @@ impl Named for HashType {
 
     fn known() -> Vec<(&'static str, Self)> {
         Self::ALL.iter().map(|hash| (hash.name(), *hash)).collect()
+    }
+}
+
+impl Named for KeepDeletedCells {
+    const WHAT: &'static str = "kind of kept cells";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        [Self::False, Self::True, Self::Ttl].map(|keep| (keep.name(), keep)).into()
+    }
+}
+
+/// The names of HBase's `Durability`.
+impl Named for Durability {
+    const WHAT: &'static str = "durability";
+
+    fn known() -> Vec<(&'static str, Self)> {
+        vec![
+            ("SKIP_WAL", Self::SkipWal),
+            ("ASYNC_WAL", Self::AsyncWal),
+            ("SYNC_WAL", Self::SyncWal),
+            ("FSYNC_WAL", Self::FsyncWal),
+        ]
     }
 }
 

@@ -13,6 +13,7 @@ use super::measure::Sample;
 use super::meta_blocks::copy_meta_blocks;
 use super::read_back;
 use super::report::{FileReport, RewriteReport};
+use crate::arguments::given::Given;
 use crate::arguments::names::name_parser;
 use crate::arguments::reading_options::{reader_options, scan};
 use crate::arguments::writing_options;
@@ -102,12 +103,11 @@ impl Recompress {
     }
 
     fn rewrite_options(&self) -> Result<RewriteOptions, UsageError> {
-        let block_size = self.block_size.map(|size| writing_options::small("block size", size));
         Ok(RewriteOptions {
             encoding: self.data_block_encoding,
             codec: self.compression,
             framing: self.zstd_framing,
-            block_size: block_size.transpose()?,
+            block_size: writing_options::small("block size", self.block_size)?,
         })
     }
 
@@ -211,13 +211,9 @@ impl RewriteOptions {
     /// The caller sets encoding and codec. The file id of a store is left out, because it must be
     /// unique to a file.
     fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
-        let mut options = reader.writer_options(&[store::FILE_ID_KEY])?;
-        if let Some(framing) = self.framing {
-            options = options.zstd_framing(framing);
-        }
-        if let Some(size) = self.block_size {
-            options = options.block_size(size);
-        }
-        Ok(options)
+        let options = reader.writer_options(&[store::FILE_ID_KEY])?;
+        Ok(options
+            .given(self.framing, WriterOptions::zstd_framing)
+            .given(self.block_size, WriterOptions::block_size))
     }
 }

@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use sstable::Timestamp;
 use store::{Durability, WriteBatch};
 use transfer::InputOptions;
@@ -15,6 +14,7 @@ use super::put_file::PutFile;
 use crate::arguments::cells_input::CellsFormat;
 use crate::arguments::csv::CsvArguments;
 use crate::arguments::key_text::{InvalidKey, KeyText};
+use crate::arguments::names::name_parser;
 use crate::failure::{Answer, UsageError};
 
 /// Write columns of one row, or with --from the cells of a file.
@@ -59,8 +59,9 @@ pub(crate) struct Put {
     ts: Option<i64>,
     /// Acknowledge a write when it is in memory and never logged (SKIP_WAL), in memory and logged soon
     /// (ASYNC_WAL), in the log (SYNC_WAL), or in the log on disk (FSYNC_WAL)
-    #[arg(long, value_enum, value_name = "LEVEL", ignore_case = true, default_value = "SYNC_WAL")]
-    durability: DurabilityLevel,
+    #[arg(long, value_name = "LEVEL", default_value = "SYNC_WAL")]
+    #[arg(value_parser = name_parser::<Durability>())]
+    durability: Durability,
     /// Read cells from a file in this format
     #[arg(long, value_enum, value_name = "FORMAT", ignore_case = true)]
     from: Option<CellsFormat>,
@@ -78,30 +79,6 @@ pub(crate) struct Put {
     /// Write at least this many cells per atomic batch; a batch ends after a whole record
     #[arg(long, value_name = "CELLS", default_value = "1000", requires = "from")]
     batch: NonZeroUsize,
-}
-
-/// [`Durability`] as a command line value.
-#[derive(Clone, Copy, ValueEnum)]
-enum DurabilityLevel {
-    #[value(name = "SKIP_WAL")]
-    Skip,
-    #[value(name = "ASYNC_WAL")]
-    Async,
-    #[value(name = "SYNC_WAL")]
-    Sync,
-    #[value(name = "FSYNC_WAL")]
-    Fsync,
-}
-
-impl From<DurabilityLevel> for Durability {
-    fn from(level: DurabilityLevel) -> Self {
-        match level {
-            DurabilityLevel::Skip => Self::SkipWal,
-            DurabilityLevel::Async => Self::AsyncWal,
-            DurabilityLevel::Sync => Self::SyncWal,
-            DurabilityLevel::Fsync => Self::FsyncWal,
-        }
-    }
 }
 
 impl WithStore<Put> {
@@ -129,7 +106,7 @@ impl WithStore<Put> {
             from_line: self.verb.from_line,
             ack: self.verb.ack,
             batch: self.verb.batch,
-            durability: self.verb.durability.into(),
+            durability: self.verb.durability,
             report_format: self.report_format,
         };
         put.run()
@@ -152,7 +129,7 @@ impl WithStore<Put> {
         let store = self.directory.open()?;
         let batch = WriteBatch::from(put);
         let cells = batch.len() as u64;
-        store.write(batch, self.verb.durability.into())?;
+        store.write(batch, self.verb.durability)?;
         self.report_format.print(&WriteReport::new(&store, cells, &watch))
     }
 }
