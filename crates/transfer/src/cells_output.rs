@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use sstable::{CellRef, ndjson};
 
 /// An output format of cells.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OutputFormat {
     /// Readable lines, as `hbase hfile -p` prints cells.
+    #[default]
     Text,
     /// One JSON object per line, byte strings in hex.
     Cells,

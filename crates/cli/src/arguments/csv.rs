@@ -93,7 +93,7 @@ impl CsvArguments {
             null: self.null.clone(),
             types: self.types.clone(),
             bad_lines: self.bad_lines.clone(),
-            field_size_max: self.field_size_max.bytes(),
+            field_size_max: Some(self.field_size_max.bytes()),
         }
     }
 }

@@ -8,9 +8,8 @@ use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, error_line, ndjson};
-use transfer::CellsOutput;
+use transfer::{CellsOutput, OutputFormat};
 
-use crate::arguments::format_options::Format;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
@@ -41,7 +40,7 @@ pub(crate) struct Get {
     explain: bool,
     /// Choose the output format
     #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
-    format: Format,
+    format: OutputFormat,
     #[command(flatten)]
     report_format: ReportFormat,
 }
@@ -83,7 +82,7 @@ impl Get {
         if self.report_format.is_json() {
             self.report_format.print(&report)?;
         } else {
-            let mut output = CellsOutput::new(stdout(), self.format.into()).context(STDOUT)?;
+            let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
             for cell in &cells {
                 output.write(&cell.as_ref()).context(STDOUT)?;
             }

@@ -9,12 +9,13 @@ use crate::error::{Error, Result};
 
 /// The format of the files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportFormat {
-    /// Parquet with SNAPPY; one row per cell, or with a pivot per row.
+    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
     Parquet,
-    /// Arrow's file format (Feather); one row per cell, or with a pivot per row.
+    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
     Arrow,
-    /// Comma-separated values, as `hfile cat` prints them; without tags.
+    /// Comma-separated values, as hfile cat prints them; without tags.
     Csv,
     /// One JSON object per cell, byte strings in hex.
     Cells,

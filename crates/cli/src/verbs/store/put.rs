@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use sstable::Timestamp;
 use store::{Durability, WriteBatch};
-use transfer::InputOptions;
+use transfer::{InputFormat, InputOptions};
 
 use super::change_report::{Watch, WriteReport};
 use super::directory::WithStore;
 use super::put_file::PutFile;
-use crate::arguments::cells_input::CellsFormat;
 use crate::arguments::csv::CsvArguments;
 use crate::arguments::key_text::{InvalidKey, KeyText};
 use crate::arguments::names::name_parser;
@@ -64,7 +63,7 @@ pub(crate) struct Put {
     durability: Durability,
     /// Read cells from a file in this format
     #[arg(long, value_enum, value_name = "FORMAT", ignore_case = true)]
-    from: Option<CellsFormat>,
+    from: Option<InputFormat>,
     /// Show the first cells, counts and problems without writing anything
     #[arg(long, requires = "from")]
     dry_run: bool,
@@ -96,7 +95,7 @@ impl WithStore<Put> {
         }
         let put = PutFile {
             input: InputOptions {
-                format: from.into(),
+                format: from,
                 path: PathBuf::from(input),
                 is_dry_run: self.verb.dry_run,
                 csv: self.verb.csv.options(),
