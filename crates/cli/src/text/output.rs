@@ -20,7 +20,8 @@ pub(crate) trait Report: Serialize {
     }
 }
 
-/// The format of a verb's report: text or JSON.
+// The format of a verb's report: text or JSON. No doc comment: clap would show it as the description
+// of a verb.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ReportFormat {
     /// Print JSON, one object per line.
@@ -94,10 +95,10 @@ pub(crate) fn stdout() -> Stdout {
 pub(crate) fn write_table(
     out: &mut dyn Write,
     heading: &[&str],
-    rows: &[Vec<String>],
+    rows: impl IntoIterator<Item = Vec<String>>,
 ) -> io::Result<()> {
-    let line = |row: &Vec<String>| row.iter().map(|cell| as_line(cell).into_owned()).collect();
-    let rows: Vec<Vec<String>> = rows.iter().map(line).collect();
+    let line = |row: Vec<String>| row.iter().map(|cell| as_line(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.into_iter().map(line).collect();
     let columns: Vec<(usize, bool)> = heading
         .iter()
         .enumerate()
@@ -122,6 +123,11 @@ pub(crate) fn write_table(
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// Returns the text of a number in a table: `-` if there is none.
+pub(crate) fn or_dash<T>(number: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    number.map_or_else(|| "-".to_owned(), show)
 }
 
 /// Whether a text is a number such as `1,200` or `+4.9%`, or has a unit such as `4.8 MiB`.

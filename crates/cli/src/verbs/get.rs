@@ -244,28 +244,25 @@ impl GetReport {
 
 impl Report for GetReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut rows: Vec<Vec<String>> = self
-            .files
-            .iter()
-            .map(|file| {
-                vec![
-                    file.cells.to_string(),
-                    file.filter_blocks.to_string(),
-                    file.index_blocks.to_string(),
-                    file.data_blocks.to_string(),
-                    show_size(file.bytes_from_file),
-                    file.outcome.text().to_owned(),
-                    file.file.clone(),
-                ]
-            })
-            .collect();
+        let row = |file: &FileReport| {
+            vec![
+                file.cells.to_string(),
+                file.filter_blocks.to_string(),
+                file.index_blocks.to_string(),
+                file.data_blocks.to_string(),
+                show_size(file.bytes_from_file),
+                file.outcome.text().to_owned(),
+                file.file.clone(),
+            ]
+        };
+        let mut rows: Vec<_> = self.files.iter().map(row).collect();
         if self.found {
             writeln!(out)?;
         }
         writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
         let mut heading = vec!["cells", "filter", "index", "data", "bytes read", "answer", "file"];
         add_target_column(&mut heading, &mut rows, self.files.iter().map(|file| &file.target));
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, rows)?;
         writeln!(out, "\n{}", self.summary())
     }
 }

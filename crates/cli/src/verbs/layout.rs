@@ -10,7 +10,7 @@ use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, e
 
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};
-use crate::text::output::{Report, ReportFormat, write_table};
+use crate::text::output::{Report, ReportFormat, or_dash, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number};
 
@@ -138,7 +138,7 @@ impl Report for FileReport {
                 row.extend(block.contents_row());
             }
         }
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, rows)?;
         let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for block in &self.blocks {
             let (count, bytes) = sums.entry(block.r#type).or_default();
@@ -164,12 +164,12 @@ impl BlockReport {
             show_count(self.size),
             show_count(self.uncompressed_size.into()),
             format!("{} ({} bytes)", self.checksum, self.checksum_bytes),
-            self.previous.map_or_else(|| "-".to_owned(), |offset| format!("{offset:#x}")),
+            or_dash(self.previous, |offset| format!("{offset:#x}")),
         ]
     }
 
     fn contents_row(&self) -> [String; 3] {
-        let count = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), show_count);
+        let count = |count| or_dash(count, show_count);
         [count(self.cells), count(self.entries), self.first_key.clone().unwrap_or_default()]
     }
 }

@@ -10,7 +10,7 @@ use super::versions::Versions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::counters::Counters;
-use crate::text::output::{Report, write_table};
+use crate::text::output::{Report, or_dash, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// Show the steps of a get for each file: why it was skipped, and how many blocks were read.
@@ -127,13 +127,12 @@ impl FamilyReport {
             return Ok(());
         }
         let by_map = self.files.iter().any(|file| file.by_map().is_some());
-        let rows: Vec<_> = self.files.iter().map(|file| file.table_row(by_map)).collect();
         let mut heading = vec!["file", "outcome"];
         if by_map {
             heading.push("family map");
         }
         heading.extend(["newest cell", "data", "index", "Bloom", "META", "bytes read"]);
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, self.files.iter().map(|file| file.table_row(by_map)))
     }
 }
 
@@ -156,7 +155,7 @@ impl FileReport {
         let Counters {
             data_blocks, index_blocks, bloom_blocks, meta_blocks, bytes_from_file, ..
         } = self.counters;
-        let newest = self.newest.map_or_else(|| "-".to_owned(), |millis| millis.to_string());
+        let newest = or_dash(self.newest, |millis| millis.to_string());
         let mut row = vec![self.file.clone(), self.fate.to_owned()];
         if by_map {
             row.push(self.by_map().unwrap_or_else(|| "-".to_owned()));

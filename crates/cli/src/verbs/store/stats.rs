@@ -153,9 +153,8 @@ impl StatsReport {
             "entries",
             "bits/entry",
         ];
-        let rows: Vec<Vec<String>> = self.families.iter().map(FamilyReport::map_row).collect();
         writeln!(out)?;
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, self.families.iter().map(FamilyReport::map_row))?;
         if self.map_builds + self.map_failures == 0 {
             return Ok(());
         }
@@ -193,21 +192,17 @@ impl Report for StatsReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let heading =
             ["family", "files", "on disk", "cells in files", "memstore", "cells in memstore"];
-        let rows: Vec<Vec<String>> = self
-            .families
-            .iter()
-            .map(|family| {
-                vec![
-                    family.family.clone(),
-                    show_count(family.files),
-                    show_size(family.file_bytes),
-                    show_count(family.file_cells),
-                    show_size(family.memstore_bytes),
-                    show_count(family.memstore_cells),
-                ]
-            })
-            .collect();
-        write_table(out, &heading, &rows)?;
+        let row = |family: &FamilyReport| {
+            vec![
+                family.family.clone(),
+                show_count(family.files),
+                show_size(family.file_bytes),
+                show_count(family.file_cells),
+                show_size(family.memstore_bytes),
+                show_count(family.memstore_cells),
+            ]
+        };
+        write_table(out, &heading, self.families.iter().map(row))?;
         if self.with_map {
             self.write_maps(out)?;
         }

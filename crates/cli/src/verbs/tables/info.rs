@@ -164,10 +164,10 @@ impl Report for TableReport {
                 note.to_owned(),
             ]
         };
-        let mut rows: Vec<_> = self.regions.iter().map(|line| row(line, "")).collect();
         let left_out =
             |line: &LeftOutLine| row(&line.region, &format!("not counted: {}", line.text));
-        rows.extend(self.left_out.iter().map(left_out));
-        write_table(out, &["region", "start key", "end key", "files", "size", ""], &rows)
+        let regions = self.regions.iter().map(|line| row(line, ""));
+        let rows = regions.chain(self.left_out.iter().map(left_out));
+        write_table(out, &["region", "start key", "end key", "files", "size", ""], rows)
     }
 }

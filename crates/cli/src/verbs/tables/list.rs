@@ -223,8 +223,7 @@ fn print_lines<L: Serialize>(
             writeln!(out, "{line}").context(STDOUT)?;
         }
     } else {
-        let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
-        write_table(&mut out, heading, &rows).context(STDOUT)?;
+        write_table(&mut out, heading, lines.iter().map(row)).context(STDOUT)?;
     }
     out.flush().context(STDOUT)
 }

@@ -149,8 +149,7 @@ impl Report for LogReport {
         writeln!(out)?;
         let heading =
             ["table", "region", "entries", "cells", "markers", "sequence ids", "last written"];
-        let rows: Vec<Vec<String>> = self.regions.iter().map(RegionReport::row).collect();
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, self.regions.iter().map(RegionReport::row))
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::widths::WidthSize;
 use super::error_rate::error_rate;
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat, write_table};
+use crate::text::output::{Report, ReportFormat, or_dash, write_table};
 use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_number, show_size};
 
@@ -140,21 +140,17 @@ impl Report for SizeReport {
             show_percent(self.error_rate),
             self.bound_bits_per_key,
         )?;
-        let show = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
-        let rows: Vec<Vec<String>> = self
-            .filters
-            .iter()
-            .map(|filter| {
-                vec![
-                    filter.filter.to_owned(),
-                    show(filter.bits_per_key.map(|bits| format!("{bits:.2}"))),
-                    show(filter.over_bound.map(|over| format!("{:+.1}%", over * 100.0))),
-                    show(filter.error_rate_predicted.map(show_percent)),
-                    show(filter.bytes.map(show_size)),
-                ]
-            })
-            .collect();
-        write_table(out, &["filter", "bits/key", "over bound", "predicted", "size"], &rows)?;
+        let row = |filter: &FilterSize| {
+            vec![
+                filter.filter.to_owned(),
+                or_dash(filter.bits_per_key, |bits| format!("{bits:.2}")),
+                or_dash(filter.over_bound, |over| format!("{:+.1}%", over * 100.0)),
+                or_dash(filter.error_rate_predicted, show_percent),
+                or_dash(filter.bytes, show_size),
+            ]
+        };
+        let rows = self.filters.iter().map(row);
+        write_table(out, &["filter", "bits/key", "over bound", "predicted", "size"], rows)?;
         for filter in &self.filters {
             if let Some(problem) = &filter.problem {
                 writeln!(out, "{}: {problem}", filter.filter)?;
