@@ -4,6 +4,8 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anyhow::Context;
 use serde::Serialize;
+use serde_json::value::RawValue;
+use sstable::{Cell, ndjson};
 
 use crate::failure::Answer;
 use crate::text::printable::{Printable, as_line};
@@ -125,6 +127,14 @@ pub(crate) fn write_table(
     Ok(())
 }
 
+/// Returns a cell as JSON, in the form of the format `cells`.
+pub(crate) fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
+    let mut line = Vec::new();
+    ndjson::write_cell(&mut line, &cell.as_ref())?;
+    let line = String::from_utf8(line)?;
+    Ok(RawValue::from_string(line.trim_end().to_owned())?)
+}
+
 /// Returns the text of a number in a table: `-` if there is none.
 pub(crate) fn or_dash<T>(number: Option<T>, show: impl FnOnce(T) -> String) -> String {
     number.map_or_else(|| "-".to_owned(), show)
@@ -150,7 +160,7 @@ mod tests {
             vec!["none".into(), "16.0".into(), "4.8 MiB".into()],
             vec!["hbase-bloom".into(), "-".into(), "64 KiB".into()],
         ];
-        write_table(&mut out, &["filter", "n", "size"], &rows).expect("memory takes it");
+        write_table(&mut out, &["filter", "n", "size"], rows).expect("memory takes it");
         let text = String::from_utf8(out).expect("text");
         let lines = [
             "filter          n     size",

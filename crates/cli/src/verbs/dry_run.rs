@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use anyhow::bail;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{Cell, Comparator, escape, ndjson};
+use sstable::{Cell, Comparator, escape};
 use transfer::{CellsOutput, Input, InputOptions, OutputFormat, Problem};
 
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::{Report, ReportFormat, cell_json};
 use crate::text::progress::Shown;
 use crate::text::size_text::show_number;
 
@@ -138,10 +138,7 @@ impl DryRunReport {
         *self.families.entry(escape(cell.family()).to_string()).or_default() += 1;
         if self.shown.len() < SHOWN_MAX {
             self.shown.push(cell.clone());
-            let mut line = Vec::new();
-            ndjson::write_cell(&mut line, &cell.as_ref())?;
-            let line = String::from_utf8(line)?;
-            self.first_cells.push(RawValue::from_string(line.trim_end().to_owned())?);
+            self.first_cells.push(cell_json(cell)?);
         }
         Ok(())
     }

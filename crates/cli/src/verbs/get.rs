@@ -7,13 +7,13 @@ use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, error_line, ndjson};
+use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe};
 use transfer::{CellsOutput, OutputFormat};
 
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
-use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
-use crate::text::output::{Report, ReportFormat, STDOUT, stdout, write_table};
+use crate::inputs::{FailedFile, Input, Inputs, OpenInput, Problem, Target, add_target_column};
+use crate::text::output::{Report, ReportFormat, STDOUT, cell_json, stdout, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// Print all cells of one row from one or more HFiles, including delete markers.
@@ -55,11 +55,11 @@ impl Get {
         let mut failed = Vec::new();
         let inputs = Inputs::expand(&self.files);
         for Problem { directory, error } in inputs.problems() {
-            failed.push(FailedFile { file: directory.clone(), what: error_line(&**error) });
+            failed.push(FailedFile::new(directory.clone(), error));
         }
         let answer = inputs.for_each(|file| {
             let result = search_file(file, &probe).inspect_err(|error| {
-                failed.push(FailedFile { file: file.name(), what: error_line(&**error) });
+                failed.push(FailedFile::new(file.name(), error));
             })?;
             files.push(FileReport::new(file.name(), &result));
             cells.extend(result.cells);
@@ -118,13 +118,6 @@ fn search_file(file: &Input, probe: &RowProbe<'_>) -> anyhow::Result<SearchResul
     Ok(SearchResult { target, cells, trace })
 }
 
-fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
-    let mut line = Vec::new();
-    ndjson::write_cell(&mut line, &cell.as_ref())?;
-    let line = String::from_utf8(line)?;
-    Ok(RawValue::from_string(line.trim_end().to_owned())?)
-}
-
 #[derive(Serialize)]
 struct GetReport {
     schema: u32,
@@ -132,14 +125,8 @@ struct GetReport {
     found: bool,
     cells: Vec<Box<RawValue>>,
     files: Vec<FileReport>,
+    /// The files and directories that could not be searched: the row may have cells in them.
     failed: Vec<FailedFile>,
-}
-
-/// A file or directory that could not be searched: the row may have cells in it.
-#[derive(Serialize)]
-struct FailedFile {
-    file: String,
-    what: String,
 }
 
 /// How one file was searched.

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use super::file::{FileStats, read_file};
-use super::report::{Problem, StatsReport};
+use super::report::StatsReport;
 use crate::failure::Answer;
-use crate::inputs::Outcomes;
-use crate::inputs::in_parallel;
-use crate::inputs::{Input, Inputs};
+use crate::inputs::{FailedFile, Input, Inputs, Outcomes, in_parallel};
 use crate::text::output::ReportFormat;
 use crate::text::progress::Progress;
 
@@ -46,7 +44,7 @@ impl Stats {
         let (files, problems) = Inputs::expand(&self.files).into_parts()?;
         let count = files.len() + problems.len();
         for problem in problems {
-            total.problems.push(Problem::new(problem.directory, &problem.error));
+            total.problems.push(FailedFile::new(problem.directory, &problem.error));
             outcomes.record(Err(problem.error))?;
         }
         let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
@@ -61,7 +59,7 @@ impl Stats {
                 let stats = match outcome {
                     Ok(stats) => stats,
                     Err(error) => {
-                        total.problems.push(Problem::new(file.name(), &error));
+                        total.problems.push(FailedFile::new(file.name(), &error));
                         return outcomes.record(Err(error));
                     }
                 };
@@ -88,7 +86,7 @@ impl Stats {
 #[derive(Default)]
 struct Total {
     files: Vec<String>,
-    problems: Vec<Problem>,
+    problems: Vec<FailedFile>,
     stats: FileStats,
 }
 
@@ -101,7 +99,7 @@ impl Total {
         self.stats.cells.merge(cells);
         self.stats.parts.merge(&parts);
         let problem = problem.map(anyhow::Error::from);
-        self.problems.extend(problem.iter().map(|error| Problem::new(file.name(), error)));
+        self.problems.extend(problem.iter().map(|error| FailedFile::new(file.name(), error)));
         problem
     }
 

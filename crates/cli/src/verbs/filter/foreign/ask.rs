@@ -69,20 +69,22 @@ impl Ask {
                 absent.push(sstable::escape(key).to_string());
             }
         }
-        let report = AskReport {
+        self.report_format.print(&AskReport {
             schema: 1,
             file: self.file.display().to_string(),
             format: self.format.name(),
             asked: keys.len() as u64,
             maybe: (keys.len() - absent.len()) as u64,
             absent,
-        };
-        self.report_format.print(&report)?;
-        Ok(Answer::from_bool(report.absent.is_empty()))
+        })
     }
 }
 
 impl Report for AskReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.absent.is_empty())
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for key in &self.absent {
             writeln!(out, "no: {key}")?;
