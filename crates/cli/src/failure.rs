@@ -54,6 +54,15 @@ impl Answer {
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
+/// Returns a [`UsageError`] from the function, with a message as of `format!`.
+macro_rules! refuse {
+    ($($message:tt)+) => {
+        return Err($crate::failure::UsageError(format!($($message)+)).into())
+    };
+}
+
+pub(crate) use refuse;
+
 /// A directory without store files.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

@@ -6,7 +6,7 @@ use hbase_files::TableScan;
 use sstable::ValueType;
 use transfer::{ExportFormat, Form, FormOptions, TypedColumn};
 
-use crate::failure::UsageError;
+use crate::failure::refuse;
 use crate::text::size_text::SizeText;
 
 // The doc comments of the verbs describe them.
@@ -51,9 +51,10 @@ impl FormArguments {
         if matches!(self.format, ExportFormat::Parquet | ExportFormat::Arrow)
             && !cfg!(feature = "parquet")
         {
-            let what = "this hfile was built without Parquet and Arrow; build it with \
-                        cargo install hfile-cli --features parquet, or export to csv, cells or hfiles";
-            return Err(UsageError(what.to_owned()).into());
+            refuse!(
+                "this hfile was built without Parquet and Arrow; build it with \
+                        cargo install hfile-cli --features parquet, or export to csv, cells or hfiles"
+            );
         }
         let options = FormOptions {
             format: self.format,

@@ -21,7 +21,7 @@ use sstable::{
 
 use crate::arguments::given::Given;
 use crate::arguments::names::{self, Named, name_parser};
-use crate::failure::UsageError;
+use crate::failure::{UsageError, refuse};
 use crate::text::help::ADVANCED;
 use crate::text::size_text::SizeText;
 
@@ -179,8 +179,7 @@ impl WritingOptions {
             .and_then(|file| file.take(LEN_MAX + 1).read_to_string(&mut text))
             .with_context(|| format!("{name}: cannot read"))?;
         if text.len() as u64 > LEN_MAX {
-            let what = format!("{name}: more than {LEN_MAX} bytes are no settings of an HFile");
-            return Err(UsageError(what).into());
+            refuse!("{name}: more than {LEN_MAX} bytes are no settings of an HFile");
         }
         Self::parse(&text).map_err(|what| UsageError(format!("{name}: {what}")).into())
     }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde::Serialize;
 use sstable::{CellRef, SequenceId};
 
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::inputs::MergedCells;
 use crate::text::output::{Report, ReportFormat, STDOUT, stdout};
 use crate::text::size_text::{show_count, show_number};
@@ -50,9 +50,9 @@ impl Diff {
             (MergedCells::open(&self.left)?, MergedCells::open(&self.right)?);
         let order = left.order();
         if order != right.order() {
-            let what =
-                "cannot compare a file of hbase:meta with another file: their row orders differ";
-            return Err(UsageError(what.to_owned()).into());
+            refuse!(
+                "cannot compare a file of hbase:meta with another file: their row orders differ"
+            );
         }
         let mut report = DiffReport {
             schema: 1,

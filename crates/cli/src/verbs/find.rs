@@ -32,7 +32,6 @@ pub(crate) struct Find {
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Look for this column of the row; queries ROWCOL Bloom filters too
     #[arg(long, value_name = "QUALIFIER")]

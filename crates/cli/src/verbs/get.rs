@@ -33,7 +33,6 @@ pub(crate) struct Get {
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Also show why each file was skipped or searched, and how many blocks were read
     #[arg(long)]

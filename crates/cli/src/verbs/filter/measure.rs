@@ -20,7 +20,7 @@ use super::error_rate::error_rate;
 use super::interval::interval;
 use super::measure_file::measure_file;
 use crate::arguments::names::{LibraryKind, name_parser};
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::text::help::ADVANCED;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::progress::Progress;
@@ -127,7 +127,7 @@ impl Measure {
         let Some(path) = &self.input else {
             let keys = self.keys.unwrap_or(1_000_000);
             if keys == 0 {
-                return Err(UsageError("--keys must be at least 1".to_owned()).into());
+                refuse!("--keys must be at least 1");
             }
             return Ok(KeySet::generate(keys, 1, self.probes, self.seed));
         };

@@ -24,7 +24,6 @@ has if hfile store create does not set another.
 Exit status: 0 changed, or already so, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Alter {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
     #[command(flatten)]
     settings: FamilySettings,

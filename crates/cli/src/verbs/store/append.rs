@@ -20,7 +20,6 @@ pub(crate) struct Append {
     #[command(flatten)]
     column: Column,
     /// Bytes to append: text with \xNN, or hex:…
-    #[arg(value_name = "SUFFIX")]
     suffix: KeyText,
 }
 

@@ -22,7 +22,6 @@ independent. Flushes first, so it needs write permission for DIR.
 Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Checkpoint {
     /// Directory of the second store, empty or new
-    #[arg(value_name = "BACKUP")]
     backup: PathBuf,
 }
 

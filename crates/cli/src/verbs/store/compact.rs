@@ -18,7 +18,6 @@ Only a major compaction drops delete markers and the cells they hide.
 Exit status: 0 done, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Compact {
     /// Column family [default: all]
-    #[arg(value_name = "FAMILY")]
     family: Option<String>,
     /// Merge all files of a family into one
     #[arg(long)]

@@ -23,7 +23,6 @@ hfile store alter changes the settings later.
 Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Create {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
     #[command(flatten)]
     settings: FamilySettings,

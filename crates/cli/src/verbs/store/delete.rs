@@ -21,13 +21,10 @@ drops the marker and the cells it hides.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Delete {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Column qualifier: text with \xNN, or hex:… [default: all columns of the family]
-    #[arg(value_name = "QUALIFIER")]
     qualifier: Option<KeyText>,
     /// Delete cells with this timestamp or an older one, in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MILLIS")]

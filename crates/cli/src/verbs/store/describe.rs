@@ -23,7 +23,6 @@ sets. KEY_VALUE marks a family of keys and values.
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Describe {
     /// Column family [default: all]
-    #[arg(value_name = "FAMILY")]
     family: Option<String>,
 }
 

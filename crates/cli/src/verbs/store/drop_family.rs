@@ -21,7 +21,6 @@ later. Flushes the other families.
 Exit status: 0 removed, 1 the store is damaged, 2 wrong usage or no such family, 3 could not read or write.")]
 pub(crate) struct DropFamily {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
 }
 

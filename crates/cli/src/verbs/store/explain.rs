@@ -27,7 +27,6 @@ Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Explain {
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Build the family maps in memory first; without a map, the get queries the filters
     #[arg(long)]

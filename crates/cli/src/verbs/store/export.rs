@@ -11,7 +11,7 @@ use crate::arguments::cell_options::ChoiceOptions;
 use crate::arguments::export::FormArguments;
 use crate::arguments::row_options::RowOptions;
 use crate::arguments::table_options::TableOptions;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::text::export_report::ExportReport;
 use crate::text::progress::{Progress, Shown};
 
@@ -36,7 +36,6 @@ and is refused if the store has changed. Parquet and Arrow need a build with --f
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Export {
     /// Output directory; for HFiles, the subdirectories of the families must be empty or new
-    #[arg(value_name = "OUT")]
     out: PathBuf,
     #[command(flatten)]
     table: TableOptions,
@@ -62,16 +61,17 @@ impl WithStore<Export> {
         let splits = self.verb.table.splits()?;
         if form.format == ExportFormat::Hfiles {
             if !is_everything(&scan) || form.max_file_size.is_some() {
-                let what = "HFiles get all cells of the store; the options that choose cells, --raw, \
-                            and --max-file-size, are for --to parquet, arrow, csv and cells";
-                return Err(UsageError(what.to_owned()).into());
+                refuse!(
+                    "HFiles get all cells of the store; the options that choose cells, --raw, \
+                            and --max-file-size, are for --to parquet, arrow, csv and cells"
+                );
             }
             return self.write_hfiles(&splits);
         }
         if self.verb.table.has_table() {
-            let what =
-                "--table names a table in the command that loads HFiles: it is for --to hfiles";
-            return Err(UsageError(what.to_owned()).into());
+            refuse!(
+                "--table names a table in the command that loads HFiles: it is for --to hfiles"
+            );
         }
         let Directory { directory, .. } = &self.directory;
         let source = StoreSource::open(directory, self.directory.options(), splits)?;

@@ -21,7 +21,6 @@ cells of a file without sequence ids count as newer than those of the store and 
 Exit status: 0 added, 1 a file or the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Import {
     /// Column family of all cells
-    #[arg(value_name = "FAMILY")]
     family: String,
     /// HFiles to add
     #[arg(required = true, value_name = "HFILE")]

@@ -14,7 +14,7 @@ use super::put_file::PutFile;
 use crate::arguments::csv::CsvArguments;
 use crate::arguments::key_text::{InvalidKey, KeyText};
 use crate::arguments::names::name_parser;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, UsageError, refuse};
 
 /// Write columns of one row, or with --from the cells of a file.
 #[derive(clap::Args)]
@@ -86,12 +86,10 @@ impl WithStore<Put> {
         let Some(from) = self.verb.from else { return self.put_row() };
         let [input] = &self.verb.arguments[..] else {
             let count = self.verb.arguments.len();
-            let what = format!("--from reads one input file, and {count} arguments follow FAMILY");
-            return Err(UsageError(what).into());
+            refuse!("--from reads one input file, and {count} arguments follow FAMILY");
         };
         if self.verb.ack && self.report_format.is_json() && !self.verb.dry_run {
-            let what = "--ack and --json exclude each other: both print on stdout";
-            return Err(UsageError(what.to_owned()).into());
+            refuse!("--ack and --json exclude each other: both print on stdout");
         }
         let put = PutFile {
             input: InputOptions {
@@ -114,7 +112,7 @@ impl WithStore<Put> {
     /// Writes the columns of one row in one batch.
     fn put_row(&self) -> anyhow::Result<Answer> {
         if let Some(given) = self.verb.csv.options().first_csv_option() {
-            return Err(UsageError(format!("{given} needs --from csv")).into());
+            refuse!("{given} needs --from csv");
         }
         let row: KeyText = self.verb.target.parse()?;
         let timestamp = self.verb.ts.map_or(Timestamp::LATEST, Timestamp::new);

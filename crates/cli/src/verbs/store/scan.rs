@@ -30,7 +30,6 @@ pub(crate) struct Scan {
     #[command(flatten)]
     directory: Directory,
     /// Column family [default: all]
-    #[arg(value_name = "FAMILY")]
     family: Option<String>,
     /// Start at this row, which is printed: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW")]

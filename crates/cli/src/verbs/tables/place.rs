@@ -59,7 +59,6 @@ pub(crate) struct SnapshotPlace {
     #[command(flatten)]
     root: Root,
     /// Name of the snapshot
-    #[arg(value_name = "NAME")]
     name: String,
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::files::{for_each_key, read};
 use super::formats::ForeignFormat;
 use crate::arguments::key_text::KeyText;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::size_text::show_count;
 
@@ -41,7 +41,7 @@ pub(crate) struct Ask {
 struct AskReport {
     schema: u32,
     file: String,
-    format: &'static str,
+    format: String,
     /// The number of keys.
     asked: u64,
     /// The number of keys that may be in the filter.
@@ -61,7 +61,7 @@ impl Ask {
             })?;
         }
         if keys.is_empty() {
-            return Err(UsageError("no keys given; name keys, or use --input".to_owned()).into());
+            refuse!("no keys given; name keys, or use --input");
         }
         let mut absent = Vec::new();
         for key in &keys {

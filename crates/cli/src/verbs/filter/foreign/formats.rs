@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use clap::ValueEnum;
 use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Shape};
 use foreign_filters::{GoCuckoo, GuavaBloom, SimpleBloom};
 use serde::Serialize;
@@ -11,7 +12,7 @@ use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// A format of another library.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(super) enum ForeignFormat {
     /// Guava's `BloomFilter`, as `writeTo` writes it
     Guava,
@@ -29,15 +30,9 @@ pub(super) enum ForeignFormat {
 
 impl ForeignFormat {
     /// Returns the name on the command line and in reports.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Guava => "guava",
-            Self::SimpleBloom => "simple-bloom",
-            Self::HadoopBloom => "hadoop-bloom",
-            Self::HadoopCounting => "hadoop-counting",
-            Self::HadoopDynamic => "hadoop-dynamic",
-            Self::GoCuckoo => "go-cuckoo",
-        }
+    pub(super) fn name(self) -> String {
+        let value = self.to_possible_value().expect("clap knows all formats");
+        value.get_name().to_owned()
     }
 }
 

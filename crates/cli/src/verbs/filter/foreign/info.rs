@@ -28,7 +28,7 @@ pub(crate) struct Info {
 pub(super) struct InfoReport {
     schema: u32,
     file: String,
-    format: &'static str,
+    format: String,
     #[serde(flatten)]
     description: Description,
 }
