@@ -74,15 +74,6 @@ impl<W: Write> CellsOutput<W> {
         self.out
     }
 
-    /// Flushes and closes the output.
-    ///
-    /// # Errors
-    ///
-    /// Those of the output.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.flush()
-    }
-
     /// Writes a cell as HBase prints it: `K: r/f:q/5/Put/vlen=1/seqid=7 V: v`.
     fn write_text(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         write!(self.out, "K: {cell:?} V: {}", sstable::escape(cell.value))?;

@@ -164,7 +164,7 @@ impl Report for DryRunReport {
         for cell in &self.shown {
             cells.write(&cell.as_ref())?;
         }
-        cells.finish()?;
+        cells.flush()?;
         let (cells, records) =
             (show_number(self.cells, "cell"), show_number(self.records, "record"));
         writeln!(out, "{}: {cells} from {records}; nothing was written", self.input)?;

@@ -85,7 +85,7 @@ impl Get {
             for cell in &cells {
                 output.write(&cell.as_ref()).context(STDOUT)?;
             }
-            output.finish().context(STDOUT)?;
+            output.flush().context(STDOUT)?;
             if self.explain {
                 self.report_format.print(&report)?;
             }

@@ -150,17 +150,13 @@ impl FormOptions {
                 value_type: ValueType::BinaryHex,
             }));
         }
-        for TypedColumn { family, qualifier, value_type } in &self.types {
-            let known = columns
-                .iter_mut()
-                .find(|column| column.family == *family && column.qualifier == *qualifier);
-            match known {
-                Some(column) => column.value_type = *value_type,
-                None => columns.push(TypedColumn {
-                    family: family.clone(),
-                    qualifier: qualifier.clone(),
-                    value_type: *value_type,
-                }),
+        for typed in &self.types {
+            let is_typed = |column: &&mut TypedColumn| {
+                column.family == typed.family && column.qualifier == typed.qualifier
+            };
+            match columns.iter_mut().find(is_typed) {
+                Some(column) => column.value_type = typed.value_type,
+                None => columns.push(typed.clone()),
             }
         }
         if columns.is_empty() {

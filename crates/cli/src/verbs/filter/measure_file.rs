@@ -94,8 +94,7 @@ fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::
     let mut scanner = scan(reader)?;
     while let Some(cell) = scanner.cell() {
         if rows == 0 || cell.row != row {
-            row.clear();
-            row.extend_from_slice(cell.row);
+            cell.row.clone_into(&mut row);
             rows += 1;
             counts.false_negatives += u64::from(!ask(&row));
             // Spreads the probes evenly over the rows: `due` is how many belong to the rows so far.

@@ -2,7 +2,6 @@
 
 use store::Append as Change;
 
-use super::change_report::{Watch, WriteReport};
 use super::column::Column;
 use super::directory::WithStore;
 use crate::arguments::key_text::KeyText;
@@ -29,9 +28,6 @@ impl WithStore<Append> {
         let Column { family, row, qualifier } = &self.verb.column;
         let (qualifier, suffix) = (qualifier.as_bytes(), self.verb.suffix.as_bytes());
         let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let cells = store.append(&change)?;
-        self.report_format.print(&WriteReport::new(&store, cells.len() as u64, &watch))
+        self.write(|store| Ok(store.append(&change)?.len() as u64))
     }
 }

@@ -2,7 +2,6 @@
 
 use store::{CompactionPhase, Store};
 
-use super::change_report::{ChangeReport, Watch};
 use super::directory::{Directory, WithStore};
 use crate::failure::Answer;
 use crate::text::progress::Progress;
@@ -27,18 +26,14 @@ pub(crate) struct Compact {
 impl WithStore<Compact> {
     /// Compacts.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let families = Directory::families(&store, self.verb.family.as_deref())?;
-        let before = store.stats().families;
-        // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
-        let flushing = Progress::waiting("flushing");
-        store.flush()?;
-        drop(flushing);
-        for family in &families {
-            compact(&store, family, self.verb.major)?;
-        }
-        self.report_format.print(&ChangeReport::new(&store, &before, "nothing to compact", &watch))
+        self.change("nothing to compact", |store| {
+            let families = Directory::families(store, self.verb.family.as_deref())?;
+            // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
+            let flushing = Progress::waiting("flushing");
+            store.flush()?;
+            drop(flushing);
+            families.iter().try_for_each(|family| Ok(compact(store, family, self.verb.major)?))
+        })
     }
 }
 

@@ -3,7 +3,6 @@
 use sstable::Timestamp;
 use store::{Durability, WriteBatch};
 
-use super::change_report::{Watch, WriteReport};
 use super::directory::WithStore;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
@@ -40,11 +39,11 @@ impl WithStore<Delete> {
             Some(qualifier) => row.column_at(&self.verb.family, qualifier.as_bytes(), time),
             None => row.family_at(&self.verb.family, time),
         };
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let batch = WriteBatch::from(delete);
-        let cells = batch.len() as u64;
-        store.write(batch, Durability::SyncWal)?;
-        self.report_format.print(&WriteReport::new(&store, cells, &watch))
+        self.write(|store| {
+            let batch = WriteBatch::from(delete);
+            let cells = batch.len() as u64;
+            store.write(batch, Durability::SyncWal)?;
+            Ok(cells)
+        })
     }
 }

@@ -1,6 +1,5 @@
 //! `hfile store flush`: writes memstores to store files.
 
-use super::change_report::{ChangeReport, Watch};
 use super::directory::WithStore;
 use crate::failure::Answer;
 
@@ -16,10 +15,6 @@ pub(crate) struct Flush {}
 impl WithStore<Flush> {
     /// Flushes.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let before = store.stats().families;
-        store.flush()?;
-        self.report_format.print(&ChangeReport::new(&store, &before, "nothing to flush", &watch))
+        self.change("nothing to flush", |store| Ok(store.flush()?))
     }
 }

@@ -57,7 +57,7 @@ impl Get {
         for cell in cells_of_rows.iter().flatten() {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }
-        output.finish().context(STDOUT)?;
+        output.flush().context(STDOUT)?;
         warn_about_filters(&store);
         let found = rows.iter().zip(&cells_of_rows);
         let missing: Vec<_> = found.filter(|(_, it)| it.is_empty()).map(|(row, _)| row).collect();

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use store::ImportOptions;
 
-use super::change_report::{ChangeReport, Watch};
 use super::directory::WithStore;
 use crate::failure::Answer;
 use crate::text::progress::Progress;
@@ -34,12 +33,9 @@ impl WithStore<Import> {
     /// Adds all files, or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = ImportOptions::default().verify(!self.verb.no_verify);
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let before = store.stats().families;
-        let importing = Progress::waiting("checking and copying files");
-        store.import_with(&self.verb.family, &self.verb.files, &options)?;
-        drop(importing);
-        self.report_format.print(&ChangeReport::new(&store, &before, "no cells to import", &watch))
+        self.change("no cells to import", |store| {
+            let _importing = Progress::waiting("checking and copying files");
+            Ok(store.import_with(&self.verb.family, &self.verb.files, &options)?)
+        })
     }
 }

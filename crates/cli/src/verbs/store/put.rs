@@ -8,7 +8,6 @@ use sstable::Timestamp;
 use store::{Durability, WriteBatch};
 use transfer::{InputFormat, InputOptions};
 
-use super::change_report::{Watch, WriteReport};
 use super::directory::WithStore;
 use super::put_file::PutFile;
 use crate::arguments::csv::CsvArguments;
@@ -122,12 +121,12 @@ impl WithStore<Put> {
             let (qualifier, value) = (column.qualifier.as_bytes(), column.value.as_bytes());
             put = put.column_at(&column.family, qualifier, timestamp, value);
         }
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let batch = WriteBatch::from(put);
-        let cells = batch.len() as u64;
-        store.write(batch, self.verb.durability)?;
-        self.report_format.print(&WriteReport::new(&store, cells, &watch))
+        self.write(|store| {
+            let batch = WriteBatch::from(put);
+            let cells = batch.len() as u64;
+            store.write(batch, self.verb.durability)?;
+            Ok(cells)
+        })
     }
 }
 

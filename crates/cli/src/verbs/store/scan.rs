@@ -80,7 +80,7 @@ impl Scan {
                 output.write(&cell?.as_ref()).context(STDOUT)?;
             }
         }
-        output.finish().context(STDOUT)?;
+        output.flush().context(STDOUT)?;
         warn_about_filters(&store);
         Ok(Answer::Positive)
     }

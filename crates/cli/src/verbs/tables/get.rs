@@ -59,7 +59,7 @@ impl<P: Place> Get<P> {
             }
             answer = answer.and(Answer::from_bool(found > 0 && missing.is_empty()));
         }
-        output.finish().context(STDOUT)?;
+        output.flush().context(STDOUT)?;
         Ok(answer)
     }
 
