@@ -2,11 +2,11 @@
 
 use super::export::Export;
 use super::get::Get;
-use super::info::SnapshotInfo;
+use super::info::Info;
 use super::list::ListSnapshots;
 use super::place::SnapshotPlace;
 use super::scan::Scan;
-use super::verify::VerifySnapshot;
+use super::verify::Verify;
 use crate::arguments::reading_options::WithReadingOptions;
 use crate::verbs::group::verbs;
 
@@ -39,7 +39,7 @@ Examples:
 
 Sizes are those of the HFiles; a file of which several regions have a half counts once.
 Exit status: 0 read, 1 the snapshot is damaged, 2 wrong usage, 3 could not read.")]
-        Info(SnapshotInfo).run(),
+        Info(Info<SnapshotPlace>).run(),
         /// Check that each file of a snapshot is there, complete and sound, and that no rows are left out
         #[command(after_help = "\
 Examples:
@@ -50,7 +50,7 @@ Checks each HFile as hfile verify does, its recorded length, that its rows are i
 regions have neither gaps nor overlaps. Names each damaged or missing file, and the rows that may be lost
 with it: all that the file can have in the region, unless single data blocks are damaged.
 Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
-        Verify(WithReadingOptions<VerifySnapshot>).applied().run(),
+        Verify(WithReadingOptions<Verify<SnapshotPlace>>).applied().run(),
         /// Print the cells of a snapshot in the order of their rows, as HBase shows them
         #[command(after_help = "\
 Examples:

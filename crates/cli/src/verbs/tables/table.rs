@@ -2,11 +2,11 @@
 
 use super::export::Export;
 use super::get::Get;
-use super::info::TableInfo;
+use super::info::Info;
 use super::list::ListTables;
-use super::place::TablePlace;
+use super::place::{TableNamePlace, TablePlace};
 use super::scan::Scan;
-use super::verify::VerifyTable;
+use super::verify::Verify;
 use crate::arguments::reading_options::WithReadingOptions;
 use crate::verbs::group::verbs;
 
@@ -42,7 +42,7 @@ Examples:
 Which regions count is read from hbase:meta of the same root directory. Without it, or if it does not fit the
 directories, newer regions replace those whose key range they cover.
 Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
-        Info(TableInfo).run(),
+        Info(Info<TableNamePlace>).run(),
         /// Check that each file of a table is there, complete and sound, and that the regions have all rows
         #[command(after_help = "\
 Examples:
@@ -55,7 +55,7 @@ have in the region, unless single data blocks are damaged. Without a store file 
 file if a log, a link, a reference or a cell names it: the cells of a MOB family name the MOB files that have
 their values. Does not check the logs themselves: see hfile wal verify.
 Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
-        Verify(WithReadingOptions<VerifyTable>).applied().run(),
+        Verify(WithReadingOptions<Verify<TableNamePlace>>).applied().run(),
         /// Print the cells of a table in the order of their rows, as HBase shows them
         #[command(after_help = "\
 Examples:
