@@ -126,7 +126,7 @@ mod tests {
             sequence_id: SequenceId::new(7),
         };
         output.write(&cell).expect("memory takes it");
-        output.finish().expect("memory takes it");
+        output.flush().expect("memory takes it");
         String::from_utf8(bytes).expect("text")
     }
 

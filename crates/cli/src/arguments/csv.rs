@@ -7,55 +7,57 @@ use crate::text::size_text::SizeText;
 
 /// The options of CSV input.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "CSV")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct CsvArguments {
     /// Make the row key from these columns, in this order
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     row: Vec<String>,
     /// Join several row columns with this text, which may be empty
-    #[arg(hide_short_help = true, long, value_name = "TEXT", requires = "row")]
+    #[arg(help_heading = "CSV", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", requires = "row")]
     row_separator: Option<String>,
     /// Store a CSV column as FAMILY:QUALIFIER; repeatable
-    #[arg(long, value_name = "NAME=FAMILY:QUALIFIER")]
+    #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     column: Vec<MappedColumn>,
     /// Make no cells from these columns
-    #[arg(hide_short_help = true, long, value_name = "COLUMN,…", value_delimiter = ',')]
+    #[arg(help_heading = "CSV", hide_short_help = true)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Name all columns in order, as ImportTsv does (HBASE_ROW_KEY,f:q,…), for input without a header
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
     columns: Vec<String>,
     /// Skip the first line of the input, a header that --columns replaces
-    #[arg(hide_short_help = true, long, requires = "columns")]
+    #[arg(help_heading = "CSV", hide_short_help = true, long, requires = "columns")]
     #[arg(conflicts_with_all = ["row", "column", "ignore", "no_header"])]
     header: bool,
     /// Read the first line as a record, and number the columns 1, 2, 3, …
-    #[arg(hide_short_help = true, long)]
+    #[arg(help_heading = "CSV", hide_short_help = true, long)]
     no_header: bool,
     /// Separate fields at this byte: a character, \t, or \xNN [default: ,]
-    #[arg(long, value_name = "BYTE", value_parser = byte)]
+    #[arg(help_heading = "CSV", long, value_name = "BYTE", value_parser = byte)]
     separator: Option<u8>,
     /// Set the byte around quoted fields, or none if fields are never quoted [default: "]
-    #[arg(hide_short_help = true, long, value_name = "BYTE|none")]
+    #[arg(help_heading = "CSV", hide_short_help = true, long, value_name = "BYTE|none")]
     #[arg(value_parser = quote)]
     quote: Option<Quote>,
     /// Take timestamps from column:NAME, NOW (start of the run), or a fixed time [default: NOW]
-    #[arg(long, value_name = "column:NAME|NOW|TIME")]
+    #[arg(help_heading = "CSV", long, value_name = "column:NAME|NOW|TIME")]
     timestamp: Option<String>,
     /// Make no cell from a field that equals TEXT
-    #[arg(hide_short_help = true, long, value_name = "TEXT")]
+    #[arg(help_heading = "CSV", hide_short_help = true, long, value_name = "TEXT")]
     null: Option<String>,
     /// Encode a column's values as string, int16, int32, int64, float32, float64, bool or binary-hex;
     /// repeatable [default: string]
-    #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
+    #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     types: Vec<TypedColumn>,
     /// At a bad line, stop the run, skip the line, or skip it and copy it to the new FILE [default: stop]
-    #[arg(long, value_name = "stop|skip|FILE")]
+    #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     #[arg(value_hint = clap::ValueHint::FilePath, value_parser = bad_lines)]
     bad_lines: Option<BadLinePolicy>,
     /// Treat a record with a larger field as bad; of --from cells, refuse a line of more than 8 times SIZE
-    #[arg(hide_short_help = true, long, value_name = "SIZE", default_value = "16MiB")]
+    #[arg(help_heading = "CSV", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     field_size_max: SizeText,
 }
 

@@ -75,9 +75,7 @@ fn check(table: &Table, name: Name, format: ReportFormat) -> anyhow::Result<Answ
     )?;
     drop(progress);
     let (regions, files) = (table.regions.len(), check.files.len());
-    let ok = errors.is_empty() && unchecked.is_empty();
-    let answer =
-        format.print(&TableReport { schema: 1, name, ok, regions, files, errors, unchecked })?;
+    let answer = format.print(&TableReport::new(name, regions, files, errors, unchecked))?;
     Ok(outcomes.conclude(files)?.and(answer))
 }
 
@@ -123,6 +121,19 @@ impl Finding {
     }
 }
 
+impl TableReport {
+    fn new(
+        name: Name,
+        regions: usize,
+        files: usize,
+        errors: Vec<Finding>,
+        unchecked: Vec<String>,
+    ) -> Self {
+        let ok = errors.is_empty() && unchecked.is_empty();
+        Self { schema: 1, name, ok, regions, files, errors, unchecked }
+    }
+}
+
 impl Report for TableReport {
     fn answer(&self) -> Answer {
         Answer::from_bool(self.ok)
@@ -162,9 +173,9 @@ mod tests {
 
     #[test]
     fn a_table_with_a_file_that_could_not_be_read_is_not_called_sound() {
-        let checked = Checked { snapshot: None, table: Some("t".to_owned()) };
+        let name = Name::Table("t".to_owned());
         let unchecked = vec!["default/t/r/f/file".to_owned()];
-        let report = TableReport::new(checked, 1, 2, Vec::new(), unchecked);
+        let report = TableReport::new(name, 1, 2, Vec::new(), unchecked);
         assert!(!report.ok);
         let mut text = Vec::new();
         report.write_text(&mut text).expect("memory");
