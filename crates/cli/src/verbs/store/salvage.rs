@@ -33,7 +33,7 @@ impl WithStore<Salvage> {
         let options = self.directory.options();
         let (directory, out) = (&self.directory.directory, &self.verb.out);
         let is_whole = store::salvage(directory, out, &options, &self.verb.families, |step| {
-            reporter.take(&step)
+            reporter.take(&step);
         })?;
         reporter.finish()?;
         Ok(Answer::from_bool(is_whole))
