@@ -2,10 +2,11 @@
 //!
 //! Each verb (subcommand) is a module of `verbs` with a struct that clap fills and a method `run` that
 //! does the work. Results go to stdout, everything else to stderr (`text/stderr.rs`). `failure.rs`
-//! defines the exit statuses.
+//! and `answer.rs` define the exit statuses.
 // `eprintln!` panics if stderr cannot be written; `stderr::print_message` does not.
 #![warn(clippy::print_stderr)]
 
+mod answer;
 mod arguments;
 mod failure;
 mod inputs;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use sstable::{Cell, ndjson};
 
-use crate::failure::Answer;
+use crate::answer::Answer;
 use crate::text::printable::{Printable, as_line};
 use crate::text::stderr::print_message_lines;
 
