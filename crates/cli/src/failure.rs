@@ -21,62 +21,45 @@ use sstable::{BlockType, Damage, error_line};
 use transfer::CellProblem;
 use workload::harness::WrongAnswer;
 
+pub(crate) use crate::answer::Answer;
 use crate::text::output::STDOUT;
 use crate::text::printable::as_line;
 use crate::text::stderr::print_message_lines;
-
-/// The answer of a verb (an `hfile` subcommand) that ran to its end.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Answer {
-    /// Exit status 0: sound, equal, found, written.
-    Positive,
-    /// Exit status 1: damaged, different, not found.
-    Negative,
-}
-
-impl Answer {
-    /// Returns `Positive` if `sound` is true.
-    pub(crate) const fn from_bool(sound: bool) -> Self {
-        if sound { Self::Positive } else { Self::Negative }
-    }
-
-    /// Returns `Positive` if both answers are.
-    pub(crate) const fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Positive, Self::Positive) => Self::Positive,
-            _ => Self::Negative,
-        }
-    }
-}
 
 /// Invalid arguments that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-/// A directory without store files.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NoStoreFiles(pub(crate) String);
+/// Returns a [`UsageError`] from the function, with a message as of `format!`.
+macro_rules! refuse {
+    ($($message:tt)+) => {
+        return Err($crate::failure::UsageError(format!($($message)+)).into())
+    };
+}
 
-/// A directory without write-ahead logs.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NoLogs(pub(crate) String);
+pub(crate) use refuse;
 
-/// A read returned wrong data: a defect of this program, not of its input.
+/// A failure that the command line finds itself.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct ReadMismatch(pub(crate) String);
-
-/// The written output is damaged: by a defect of this program, or by damage copied from the input.
-#[derive(Debug, thiserror::Error)]
-#[error("{name}: the output is damaged: {damage}")]
-pub(crate) struct DamagedOutput {
-    /// The final name of the output.
-    pub(crate) name: String,
-    /// The first problem of the output.
-    pub(crate) damage: Damage,
+pub(crate) enum Failure {
+    /// A directory without store files.
+    #[error("{0}")]
+    NoStoreFiles(String),
+    /// A directory without write-ahead logs.
+    #[error("{0}")]
+    NoLogs(String),
+    /// A read returned wrong data: a defect of this program, not of its input.
+    #[error("{0}")]
+    ReadMismatch(String),
+    /// The written output is damaged: by a defect of this program, or by damage copied from the input.
+    #[error("{name}: the output is damaged: {damage}")]
+    DamagedOutput {
+        /// The final name of the output.
+        name: String,
+        /// The first problem of the output.
+        damage: Damage,
+    },
 }
 
 /// A file that cannot be salvaged, because a part that salvage needs is damaged.
@@ -165,18 +148,11 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     if let Some(error) = cause.downcast_ref::<transfer::Error>() {
         return classify_transfer_error(error);
     }
-    if cause.is::<ReadMismatch>() || cause.is::<WrongAnswer>() {
-        return class(
-            1,
-            "this is a defect of hfile: please report it, with the command and its input",
-        );
+    if cause.is::<WrongAnswer>() {
+        return class(1, DEFECT);
     }
-    if cause.is::<DamagedOutput>() {
-        return class(
-            1,
-            "check the input with hfile verify: hfile filter rebuild replaces a damaged filter; if the input \
-             is sound, please report this, with the command and its input",
-        );
+    if let Some(failure) = cause.downcast_ref::<Failure>() {
+        return classify_failure(failure);
     }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return classify_store_error(error);
@@ -186,19 +162,6 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     }
     if let Some(error) = cause.downcast_ref::<hbase_files::wal::Error>() {
         return classify_log_error(error);
-    }
-    if cause.is::<NoLogs>() {
-        return class(
-            3,
-            "give a write-ahead log of HBase, or a directory of them, such as ROOT/WALs or ROOT/oldWALs",
-        );
-    }
-    if cause.is::<NoStoreFiles>() {
-        return class(
-            3,
-            "give the directory of a family, region, table or namespace, an HBase root directory, or any directory \
-             of HFiles",
-        );
     }
     if let Some(error) = cause.downcast_ref::<sstable::Error>() {
         return classify_file_error(error);
@@ -212,6 +175,29 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
         io::ErrorKind::PermissionDenied => class(3, "check its owner and permissions"),
         io::ErrorKind::StorageFull => class(3, "free space on that file system and try again"),
         _ => None,
+    }
+}
+
+/// The next step after a wrong answer.
+const DEFECT: &str = "this is a defect of hfile: please report it, with the command and its input";
+
+const fn classify_failure(failure: &Failure) -> Option<Classification> {
+    match failure {
+        Failure::NoStoreFiles(_) => class(
+            3,
+            "give the directory of a family, region, table or namespace, an HBase root directory, or any directory \
+             of HFiles",
+        ),
+        Failure::NoLogs(_) => class(
+            3,
+            "give a write-ahead log of HBase, or a directory of them, such as ROOT/WALs or ROOT/oldWALs",
+        ),
+        Failure::ReadMismatch(_) => class(1, DEFECT),
+        Failure::DamagedOutput { .. } => class(
+            1,
+            "check the input with hfile verify: hfile filter rebuild replaces a damaged filter; if the input \
+             is sound, please report this, with the command and its input",
+        ),
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Each verb (subcommand) is a module of `verbs` with a struct that clap fills and a method `run` that
 //! does the work. Results go to stdout, everything else to stderr (`text/stderr.rs`). `failure.rs`
-//! defines the exit statuses.
+//! and `answer.rs` define the exit statuses.
 // `eprintln!` panics if stderr cannot be written; `stderr::print_message` does not.
 #![warn(clippy::print_stderr)]
 
+mod answer;
 mod arguments;
 mod failure;
 mod inputs;
@@ -14,11 +15,11 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use arguments::reading_options::WithReadingOptions;
-use failure::Answer;
 use text::{destination, help, version};
+use verbs::group::verbs;
 use verbs::{
     bench, build, cat, completions, diff, export, filter, find, get, info, layout, man, recompress,
     salvage, stats, store, tables, verify, wal,
@@ -51,54 +52,33 @@ struct Hfile {
     verb: Verb,
 }
 
-#[derive(Subcommand)]
-enum Verb {
-    Info(WithReadingOptions<info::Info>),
-    Layout(WithReadingOptions<layout::Layout>),
-    Stats(WithReadingOptions<stats::Stats>),
-    Verify(WithReadingOptions<verify::Verify>),
-    Cat(WithReadingOptions<cat::Cat>),
-    Export(Box<WithReadingOptions<export::ExportFiles>>),
-    Get(WithReadingOptions<get::Get>),
-    Find(WithReadingOptions<find::Find>),
-    Diff(WithReadingOptions<diff::Diff>),
-    Build(Box<build::Build>),
-    Recompress(WithReadingOptions<recompress::Recompress>),
-    Salvage(WithReadingOptions<salvage::Salvage>),
-    Bench(bench::Bench),
-    Filter(filter::FilterVerbs),
-    Snapshot(Box<tables::SnapshotVerbs>),
-    Table(Box<tables::TableVerbs>),
-    Wal(wal::WalVerbs),
-    Store(store::StoreVerbs),
-    Completions(completions::Completions),
-    Man(man::Man),
-}
-
-impl Verb {
-    fn run(self) -> anyhow::Result<Answer> {
-        match self {
-            Self::Info(verb) => verb.applied().run(),
-            Self::Layout(verb) => verb.applied().run(),
-            Self::Stats(verb) => verb.applied().run(),
-            Self::Verify(verb) => verb.applied().run(),
-            Self::Cat(verb) => verb.applied().run(),
-            Self::Export(verb) => verb.applied().run(),
-            Self::Get(verb) => verb.applied().run(),
-            Self::Find(verb) => verb.applied().run(),
-            Self::Diff(verb) => verb.applied().run(),
-            Self::Build(verb) => verb.run(),
-            Self::Recompress(verb) => verb.applied().run(),
-            Self::Salvage(verb) => verb.applied().run(),
-            Self::Bench(verb) => verb.run(),
-            Self::Filter(verb) => verb.run(),
-            Self::Snapshot(verb) => verb.run(),
-            Self::Table(verb) => verb.run(),
-            Self::Wal(verb) => verb.run(),
-            Self::Store(verb) => verb.run(),
-            Self::Completions(verb) => verb.run(Hfile::command()),
-            Self::Man(verb) => verb.run(Hfile::command()),
-        }
+verbs! {
+    enum Verb {
+        Info(WithReadingOptions<info::Info>).applied().run(),
+        Layout(WithReadingOptions<layout::Layout>).applied().run(),
+        Stats(WithReadingOptions<stats::Stats>).applied().run(),
+        Verify(WithReadingOptions<verify::Verify>).applied().run(),
+        Cat(WithReadingOptions<cat::Cat>).applied().run(),
+        Export(Box<WithReadingOptions<export::ExportFiles>>).applied().run(),
+        Get(WithReadingOptions<get::Get>).applied().run(),
+        Find(WithReadingOptions<find::Find>).applied().run(),
+        Diff(WithReadingOptions<diff::Diff>).applied().run(),
+        Build(Box<build::Build>).run(),
+        Recompress(WithReadingOptions<recompress::Recompress>).applied().run(),
+        Salvage(WithReadingOptions<salvage::Salvage>).applied().run(),
+        Bench(bench::Bench).run(),
+        #[command(subcommand)]
+        Filter(filter::FilterVerbs).run(),
+        #[command(subcommand)]
+        Snapshot(Box<tables::SnapshotVerbs>).run(),
+        #[command(subcommand)]
+        Table(Box<tables::TableVerbs>).run(),
+        #[command(subcommand)]
+        Wal(wal::WalVerbs).run(),
+        #[command(subcommand)]
+        Store(store::StoreVerbs).run(),
+        Completions(completions::Completions).run(Hfile::command()),
+        Man(man::Man).run(Hfile::command()),
     }
 }
 

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use sstable::{CellRef, ndjson};
 
 /// An output format of cells.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OutputFormat {
     /// Readable lines, as `hbase hfile -p` prints cells.
+    #[default]
     Text,
     /// One JSON object per line, byte strings in hex.
     Cells,
@@ -72,15 +74,6 @@ impl<W: Write> CellsOutput<W> {
         self.out
     }
 
-    /// Flushes and closes the output.
-    ///
-    /// # Errors
-    ///
-    /// Those of the output.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.flush()
-    }
-
     /// Writes a cell as HBase prints it: `K: r/f:q/5/Put/vlen=1/seqid=7 V: v`.
     fn write_text(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         write!(self.out, "K: {cell:?} V: {}", sstable::escape(cell.value))?;
@@ -133,7 +126,7 @@ mod tests {
             sequence_id: SequenceId::new(7),
         };
         output.write(&cell).expect("memory takes it");
-        output.finish().expect("memory takes it");
+        output.flush().expect("memory takes it");
         String::from_utf8(bytes).expect("text")
     }
 

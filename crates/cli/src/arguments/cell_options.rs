@@ -1,6 +1,5 @@
 //! The options that choose cells: of a table or snapshot, and those of all sources.
 
-use std::fmt;
 use std::str::FromStr;
 
 use hbase_files::{MobValues, TableScan};
@@ -30,8 +29,8 @@ pub(crate) struct ColumnOptions {
 #[derive(clap::Args)]
 struct VersionOptions {
     /// Show at most this many versions of each column, or all that the family keeps
-    #[arg(long, value_name = "COUNT", default_value_t)]
-    versions: Versions,
+    #[arg(long, value_name = "COUNT", default_value = "all", value_parser = versions)]
+    versions: u32,
 }
 
 /// The options that choose versions by their time.
@@ -69,7 +68,7 @@ pub(crate) struct CellOptions {
     ///
     /// The default is the system clock. A family with a TTL shows fewer cells each day; with
     /// --now creation, a snapshot always shows the same. A table has no creation: give a time.
-    #[arg(long, value_name = "MILLIS|creation")]
+    #[arg(long, value_name = "MILLIS|creation", value_parser = now)]
     now: Option<Now>,
     /// Leave references to MOB files as they are stored, instead of reading the values from those
     /// files
@@ -105,9 +104,14 @@ impl ColumnOptions {
 }
 
 impl TimeOptions {
+    /// Returns the start (inclusive) and end (exclusive) of the time range.
+    pub(crate) fn range(&self) -> Result<(Timestamp, Timestamp), UsageError> {
+        time_range(self.min_ts, self.max_ts)
+    }
+
     /// Limits a scan to the times.
     pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
-        let (min, max) = time_range(self.min_ts, self.max_ts)?;
+        let (min, max) = self.range()?;
         Ok(scan.time_range(min, max))
     }
 }
@@ -115,7 +119,7 @@ impl TimeOptions {
 impl ChoiceOptions {
     /// Limits a scan to the columns and versions.
     pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
-        let scan = scan.versions(self.versions.versions.0);
+        let scan = scan.versions(self.versions.versions);
         Ok(self.columns.limit(self.times.limit(scan)?))
     }
 }
@@ -177,34 +181,12 @@ impl FromStr for Column {
     }
 }
 
-/// The maximum number of versions of a column.
-#[derive(Clone, Copy, Debug)]
-struct Versions(u32);
-
-impl Default for Versions {
-    fn default() -> Self {
-        Self(u32::MAX)
-    }
-}
-
-impl FromStr for Versions {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.parse() {
-            _ if text == "all" => Ok(Self::default()),
-            Ok(versions @ 1..) => Ok(Self(versions)),
-            _ => Err("expected a number of versions, at least 1, or all"),
-        }
-    }
-}
-
-impl fmt::Display for Versions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            u32::MAX => f.write_str("all"),
-            versions => versions.fmt(f),
-        }
+/// Parses the maximum number of versions of a column.
+fn versions(text: &str) -> Result<u32, &'static str> {
+    match text.parse() {
+        _ if text == "all" => Ok(u32::MAX),
+        Ok(versions @ 1..) => Ok(versions),
+        _ => Err("expected a number of versions, at least 1, or all"),
     }
 }
 
@@ -215,12 +197,8 @@ enum Now {
     Creation,
 }
 
-impl FromStr for Now {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "creation" { Ok(Self::Creation) } else { text.parse().map(Self::Millis) }
-    }
+fn now(text: &str) -> Result<Now, std::num::ParseIntError> {
+    if text == "creation" { Ok(Now::Creation) } else { text.parse().map(Now::Millis) }
 }
 
 #[cfg(test)]

@@ -11,21 +11,12 @@ use crate::arguments::csv::CsvArguments;
 use crate::failure::UsageError;
 use crate::text::stderr::print_message;
 
-/// [`InputFormat`] as a command line value.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum CellsFormat {
-    /// One JSON object per line, byte strings in hex.
-    Cells,
-    /// Comma-separated values.
-    Csv,
-}
-
 /// The options of an input of cells.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InputArguments {
     /// Choose the input format
     #[arg(long, value_enum, ignore_case = true, value_name = "FORMAT")]
-    from: CellsFormat,
+    from: InputFormat,
     /// Input file, plain or compressed with gzip or Zstandard; - is stdin
     #[arg(value_name = "IN")]
     input: PathBuf,
@@ -36,20 +27,11 @@ pub(crate) struct InputArguments {
     csv: CsvArguments,
 }
 
-impl From<CellsFormat> for InputFormat {
-    fn from(format: CellsFormat) -> Self {
-        match format {
-            CellsFormat::Cells => Self::Cells,
-            CellsFormat::Csv => Self::Csv,
-        }
-    }
-}
-
 impl InputArguments {
     /// Returns the input.
     pub(crate) fn options(&self) -> InputOptions {
         InputOptions {
-            format: self.from.into(),
+            format: self.from,
             path: self.input.clone(),
             is_dry_run: self.dry_run,
             csv: self.csv.options(),

@@ -1,7 +1,5 @@
 //! The CSV options of the command line.
 
-use std::str::FromStr;
-
 use sstable::unescape;
 use transfer::{BadLinePolicy, CsvOptions, MappedColumn, Quote, TypedColumn};
 
@@ -15,25 +13,15 @@ pub(crate) struct CsvArguments {
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     row: Vec<String>,
     /// Join several row columns with this text, which may be empty
-    #[arg(
-        help_heading = "CSV",
-        hide_short_help = true,
-        long,
-        value_name = "TEXT",
-        requires = "row"
-    )]
+    #[arg(help_heading = "CSV", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", requires = "row")]
     row_separator: Option<String>,
     /// Store a CSV column as FAMILY:QUALIFIER; repeatable
     #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     column: Vec<MappedColumn>,
     /// Make no cells from these columns
-    #[arg(
-        help_heading = "CSV",
-        hide_short_help = true,
-        long,
-        value_name = "COLUMN,…",
-        value_delimiter = ','
-    )]
+    #[arg(help_heading = "CSV", hide_short_help = true)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Name all columns in order, as ImportTsv does (HBASE_ROW_KEY,f:q,…), for input without a header
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
@@ -47,11 +35,12 @@ pub(crate) struct CsvArguments {
     #[arg(help_heading = "CSV", hide_short_help = true, long)]
     no_header: bool,
     /// Separate fields at this byte: a character, \t, or \xNN [default: ,]
-    #[arg(help_heading = "CSV", long, value_name = "BYTE")]
-    separator: Option<ByteText>,
+    #[arg(help_heading = "CSV", long, value_name = "BYTE", value_parser = byte)]
+    separator: Option<u8>,
     /// Set the byte around quoted fields, or none if fields are never quoted [default: "]
     #[arg(help_heading = "CSV", hide_short_help = true, long, value_name = "BYTE|none")]
-    quote: Option<QuoteText>,
+    #[arg(value_parser = quote)]
+    quote: Option<Quote>,
     /// Take timestamps from column:NAME, NOW (start of the run), or a fixed time [default: NOW]
     #[arg(help_heading = "CSV", long, value_name = "column:NAME|NOW|TIME")]
     timestamp: Option<String>,
@@ -67,13 +56,8 @@ pub(crate) struct CsvArguments {
     #[arg(value_hint = clap::ValueHint::FilePath, value_parser = bad_lines)]
     bad_lines: Option<BadLinePolicy>,
     /// Treat a record with a larger field as bad; of --from cells, refuse a line of more than 8 times SIZE
-    #[arg(
-        help_heading = "CSV",
-        hide_short_help = true,
-        long,
-        value_name = "SIZE",
-        default_value = "16MiB"
-    )]
+    #[arg(help_heading = "CSV", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     field_size_max: SizeText,
 }
 
@@ -88,13 +72,13 @@ impl CsvArguments {
             columns: self.columns.clone(),
             header: self.header,
             no_header: self.no_header,
-            separator: self.separator.map(|ByteText(byte)| byte),
-            quote: self.quote.map(|QuoteText(quote)| quote),
+            separator: self.separator,
+            quote: self.quote,
             timestamp: self.timestamp.clone(),
             null: self.null.clone(),
             types: self.types.clone(),
             bad_lines: self.bad_lines.clone(),
-            field_size_max: self.field_size_max.bytes(),
+            field_size_max: Some(self.field_size_max.bytes()),
         }
     }
 }
@@ -109,33 +93,19 @@ fn bad_lines(text: &str) -> Result<BadLinePolicy, &'static str> {
     })
 }
 
-/// The value of `--separator`, one byte: an ASCII character, `\t`, or `\xNN`.
-#[derive(Clone, Copy, Debug)]
-struct ByteText(u8);
-
-impl FromStr for ByteText {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match (text, &unescape(text)[..]) {
-            ("\\t", _) => Ok(Self(b'\t')),
-            (_, [byte]) => Ok(Self(*byte)),
-            _ => Err("expected one byte: an ASCII character, \\t, or \\xNN"),
-        }
+/// Parses one byte: an ASCII character, `\t`, or `\xNN`.
+fn byte(text: &str) -> Result<u8, &'static str> {
+    match (text, &unescape(text)[..]) {
+        ("\\t", _) => Ok(b'\t'),
+        (_, [byte]) => Ok(*byte),
+        _ => Err("expected one byte: an ASCII character, \\t, or \\xNN"),
     }
 }
 
-/// The value of `--quote`: one byte, as for `--separator`, or `none`.
-#[derive(Clone, Copy, Debug)]
-struct QuoteText(Quote);
-
-impl FromStr for QuoteText {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.eq_ignore_ascii_case("none") {
-            return Ok(Self(Quote::None));
-        }
-        text.parse().map(|ByteText(byte)| Self(Quote::Byte(byte)))
+/// Parses the value of `--quote`: one byte, or `none`.
+fn quote(text: &str) -> Result<Quote, &'static str> {
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(Quote::None);
     }
+    byte(text).map(Quote::Byte)
 }

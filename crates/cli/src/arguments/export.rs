@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use hbase_files::TableScan;
 use sstable::ValueType;
 use transfer::{ExportFormat, Form, FormOptions, TypedColumn};
 
-use crate::failure::UsageError;
+use crate::failure::refuse;
 use crate::text::size_text::SizeText;
 
 // The doc comments of the verbs describe them.
@@ -21,27 +20,12 @@ pub(crate) struct ExportArguments {
     pub(crate) form: FormArguments,
 }
 
-/// The format of the files.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
-    Parquet,
-    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
-    Arrow,
-    /// Comma-separated values, as hfile cat prints them; without tags.
-    Csv,
-    /// One JSON object per cell, byte strings in hex.
-    Cells,
-    /// HFiles for HBase's bulk load, in a directory per family.
-    Hfiles,
-}
-
 // The options that choose the form of the files.
 #[derive(clap::Args)]
 pub(crate) struct FormArguments {
     /// Choose the format of the files
     #[arg(long = "to", value_enum, ignore_case = true)]
-    format: Format,
+    format: ExportFormat,
     /// Begin a new file at the next row when a file reaches SIZE [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = file_size)]
     max_file_size: Option<SizeText>,
@@ -61,28 +45,19 @@ pub(crate) struct FormArguments {
     times: bool,
 }
 
-impl From<Format> for ExportFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Parquet => Self::Parquet,
-            Format::Arrow => Self::Arrow,
-            Format::Csv => Self::Csv,
-            Format::Cells => Self::Cells,
-            Format::Hfiles => Self::Hfiles,
-        }
-    }
-}
-
 impl FormArguments {
     /// Returns the form, and limits the scan of a pivot to its columns.
     pub(crate) fn form(&self, scan: &mut TableScan) -> anyhow::Result<Form> {
-        if matches!(self.format, Format::Parquet | Format::Arrow) && !cfg!(feature = "parquet") {
-            let what = "this hfile was built without Parquet and Arrow; build it with \
-                        cargo install hfile-cli --features parquet, or export to csv, cells or hfiles";
-            return Err(UsageError(what.to_owned()).into());
+        if matches!(self.format, ExportFormat::Parquet | ExportFormat::Arrow)
+            && !cfg!(feature = "parquet")
+        {
+            refuse!(
+                "this hfile was built without Parquet and Arrow; build it with \
+                        cargo install hfile-cli --features parquet, or export to csv, cells or hfiles"
+            );
         }
         let options = FormOptions {
-            format: self.format.into(),
+            format: self.format,
             max_file_size: self.max_file_size.map(SizeText::bytes),
             pivot: self.pivot,
             types: self.types.clone(),

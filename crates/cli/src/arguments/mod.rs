@@ -5,6 +5,7 @@ pub(crate) mod cells_input;
 pub(crate) mod csv;
 pub(crate) mod export;
 pub(crate) mod format_options;
+pub(crate) mod given;
 pub(crate) mod key_text;
 pub(crate) mod names;
 pub(crate) mod reading_options;

@@ -11,7 +11,7 @@ use filter::FilterKind;
 use filter::bloom::hbase::HashType;
 use serde::{Deserialize, Deserializer};
 use sstable::{BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, ZstdFraming};
-use store::MapMode;
+use store::{Durability, KeepDeletedCells, MapMode};
 
 /// A type whose values have names on the command line.
 pub(crate) trait Named: Clone + Send + Sync + 'static {
@@ -79,107 +79,69 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: Named>(
     })
 }
 
-impl Named for Compression {
-    const WHAT: &'static str = "compression";
+/// Implements [`Named`] for types: the word for a value in errors, and the names with their values.
+macro_rules! named {
+    ($($(#[$attribute:meta])* $type:ty, $what:literal: $known:expr;)+) => {
+        $(
+            $(#[$attribute])*
+            impl Named for $type {
+                const WHAT: &'static str = $what;
 
-    fn known() -> Vec<(&'static str, Self)> {
+                fn known() -> Vec<(&'static str, Self)> {
+                    $known
+                }
+            }
+        )+
+    };
+}
+
+named! {
+    Compression, "compression": {
         let supported = Self::ALL.into_iter().filter(|codec| codec.is_supported());
         supported.map(|codec| (codec.name(), codec)).collect()
-    }
-}
-
-impl Named for DataBlockEncoding {
-    const WHAT: &'static str = "data block encoding";
-
-    fn known() -> Vec<(&'static str, Self)> {
+    };
+    DataBlockEncoding, "data block encoding": {
         Self::ALL.map(|encoding| (encoding.name(), encoding)).into()
-    }
-}
-
-impl Named for ZstdFraming {
-    const WHAT: &'static str = "ZSTD framing";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        Self::ALL.map(|framing| (framing.name(), framing)).into()
-    }
-}
-
-impl Named for ChecksumType {
-    const WHAT: &'static str = "checksum";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        Self::ALL.map(|checksum| (checksum.name(), checksum)).into()
-    }
-}
-
-impl Named for Comparator {
-    const WHAT: &'static str = "comparator";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        vec![("BYTES", Self::Bytes), ("META", Self::Meta)]
-    }
-}
-
-/// `ROWPREFIX_FIXED_LENGTH` has the length 0 here; another option sets the length.
-impl Named for BloomType {
-    const WHAT: &'static str = "Bloom type";
-
-    fn known() -> Vec<(&'static str, Self)> {
+    };
+    ZstdFraming, "ZSTD framing": Self::ALL.map(|framing| (framing.name(), framing)).into();
+    ChecksumType, "checksum": Self::ALL.map(|checksum| (checksum.name(), checksum)).into();
+    Comparator, "comparator": vec![("BYTES", Self::Bytes), ("META", Self::Meta)];
+    /// `ROWPREFIX_FIXED_LENGTH` has the length 0 here; another option sets the length.
+    BloomType, "Bloom type": {
         let known = [Self::None, Self::Row, Self::RowCol, Self::RowPrefixFixedLength(0)];
         known.map(|known| (known.name(), known)).into()
-    }
-}
-
-impl Named for HashType {
-    const WHAT: &'static str = "Bloom hash";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        Self::ALL.iter().map(|hash| (hash.name(), *hash)).collect()
-    }
-}
-
-impl Named for MapMode {
-    const WHAT: &'static str = "family map";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        Self::ALL.map(|mode| (mode.name(), mode)).into()
-    }
-}
-
-impl Named for FilterKind {
-    const WHAT: &'static str = "filter";
-
-    /// Returns the kinds that files have.
-    fn known() -> Vec<(&'static str, Self)> {
-        Self::IN_FILES.iter().map(|kind| (kind.name(), *kind)).collect()
-    }
+    };
+    HashType, "Bloom hash": Self::ALL.iter().map(|hash| (hash.name(), *hash)).collect();
+    KeepDeletedCells, "kind of kept cells": {
+        [Self::False, Self::True, Self::Ttl].map(|keep| (keep.name(), keep)).into()
+    };
+    /// The names of HBase's `Durability`.
+    Durability, "durability": vec![
+        ("SKIP_WAL", Self::SkipWal),
+        ("ASYNC_WAL", Self::AsyncWal),
+        ("SYNC_WAL", Self::SyncWal),
+        ("FSYNC_WAL", Self::FsyncWal),
+    ];
+    MapMode, "family map": Self::ALL.map(|mode| (mode.name(), mode)).into();
+    /// The kinds that files have.
+    FilterKind, "filter": Self::IN_FILES.iter().map(|kind| (kind.name(), *kind)).collect();
+    LibraryKind, "filter": {
+        FilterKind::ALL.iter().map(|kind| (kind.name(), Self(*kind))).collect()
+    };
+    KindOrNone, "filter": {
+        let kinds = FilterKind::known().into_iter();
+        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
+        [("none", Self(None))].into_iter().chain(kinds).collect()
+    };
 }
 
 /// A kind of filter that the library has, also one that files do not have.
 #[derive(Clone, Copy)]
 pub(crate) struct LibraryKind(pub(crate) FilterKind);
 
-impl Named for LibraryKind {
-    const WHAT: &'static str = "filter";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        FilterKind::ALL.iter().map(|kind| (kind.name(), Self(*kind))).collect()
-    }
-}
-
 /// A kind of filter, or `None` for `none`.
 #[derive(Clone, Copy)]
 pub(crate) struct KindOrNone(pub(crate) Option<FilterKind>);
-
-impl Named for KindOrNone {
-    const WHAT: &'static str = "filter";
-
-    fn known() -> Vec<(&'static str, Self)> {
-        let kinds = FilterKind::known().into_iter();
-        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
-        [("none", Self(None))].into_iter().chain(kinds).collect()
-    }
-}
 
 #[cfg(test)]
 mod tests {

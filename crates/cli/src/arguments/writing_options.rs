@@ -19,8 +19,9 @@ use sstable::{
     Timestamp, WriterOptions, ZstdFraming, parse_hex,
 };
 
+use crate::arguments::given::Given;
 use crate::arguments::names::{self, Named, name_parser};
-use crate::failure::UsageError;
+use crate::failure::{UsageError, refuse};
 use crate::text::help::ADVANCED;
 use crate::text::size_text::SizeText;
 
@@ -178,8 +179,7 @@ impl WritingOptions {
             .and_then(|file| file.take(LEN_MAX + 1).read_to_string(&mut text))
             .with_context(|| format!("{name}: cannot read"))?;
         if text.len() as u64 > LEN_MAX {
-            let what = format!("{name}: more than {LEN_MAX} bytes are no settings of an HFile");
-            return Err(UsageError(what).into());
+            refuse!("{name}: more than {LEN_MAX} bytes are no settings of an HFile");
         }
         Self::parse(&text).map_err(|what| UsageError(format!("{name}: {what}")).into())
     }
@@ -204,94 +204,61 @@ impl WritingOptions {
     /// # Errors
     ///
     /// [`UsageError`] if a name is unknown or a number is out of range.
-    pub(crate) fn apply(&self, options: WriterOptions) -> anyhow::Result<WriterOptions> {
+    pub(crate) fn apply(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
         let options = self.apply_blocks(options)?;
         let options = self.apply_filters(options)?;
         self.apply_file_info(options)
     }
 
-    fn apply_blocks(&self, mut options: WriterOptions) -> anyhow::Result<WriterOptions> {
-        if let Some(size) = self.block_size {
-            options = options.block_size(small("block size", size)?);
-        }
-        if let Some(encoding) = self.data_block_encoding {
-            options = options.data_block_encoding(encoding);
-        }
-        if let Some(codec) = self.compression {
-            options = options.compression(codec);
-        }
-        if let Some(framing) = self.zstd_framing {
-            options = options.zstd_framing(framing);
-        }
-        if let Some(comparator) = self.comparator {
-            options = options.comparator(comparator);
-        }
-        if let Some(algorithm) = self.checksum {
-            options = options.checksum(algorithm);
-        }
-        if let Some(size) = self.bytes_per_checksum {
-            options = options.bytes_per_checksum(small("bytes per checksum", size)?);
-        }
-        if let Some(size) = self.index_block_size {
-            options = options.index_block_size(small("index block size", size)?);
-        }
-        if let Some(entries) = self.index_min_entries {
-            options = options.index_min_entries(entries);
-        }
-        if let Some(keep) = self.includes_mvcc {
-            options = options.includes_mvcc(keep);
-        }
-        if let Some(keep) = self.includes_tags {
-            options = options.includes_tags(keep);
-        }
-        if let Some(compress) = self.compress_tags {
-            options = options.compress_tags(compress);
-        }
-        Ok(options)
+    fn apply_blocks(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
+        Ok(options
+            .given(small("block size", self.block_size)?, WriterOptions::block_size)
+            .given(self.data_block_encoding, WriterOptions::data_block_encoding)
+            .given(self.compression, WriterOptions::compression)
+            .given(self.zstd_framing, WriterOptions::zstd_framing)
+            .given(self.comparator, WriterOptions::comparator)
+            .given(self.checksum, WriterOptions::checksum)
+            .given(
+                small("bytes per checksum", self.bytes_per_checksum)?,
+                WriterOptions::bytes_per_checksum,
+            )
+            .given(
+                small("index block size", self.index_block_size)?,
+                WriterOptions::index_block_size,
+            )
+            .given(self.index_min_entries, WriterOptions::index_min_entries)
+            .given(self.includes_mvcc, WriterOptions::includes_mvcc)
+            .given(self.includes_tags, WriterOptions::includes_tags)
+            .given(self.compress_tags, WriterOptions::compress_tags))
     }
 
-    fn apply_filters(&self, mut options: WriterOptions) -> anyhow::Result<WriterOptions> {
-        if let Some(bloom_type) = self.bloom_type()? {
-            options = options.bloom_type(bloom_type);
-        }
-        if let Some(hash) = self.bloom_hash {
-            options = options.bloom_hash(hash);
-        }
-        if let Some(rate) = self.bloom_error_rate {
-            options = options.bloom_error_rate(error_rate(rate)?);
-        }
-        if let Some(size) = self.bloom_block_size {
-            options = options.bloom_block_size(small("Bloom block size", size)?);
-        }
-        if let Some(times) = self.bloom_max_fold {
-            options = options.bloom_max_fold(times);
-        }
-        if let Some(wanted) = self.delete_family_bloom {
-            options = options.delete_family_bloom(wanted);
-        }
-        if let Some(kind) = self.filter {
-            let rate = error_rate(self.filter_error_rate.unwrap_or(0.01))?;
-            // The seed is fixed, so that the same cells give the same bytes. Stores use random
-            // seeds instead, to protect their filters against keys that are chosen to collide.
-            options = options.filter(FilterOptions {
-                kind,
-                sizing: Sizing::ErrorRate(rate),
-                seed: Seed::new(0),
-            });
-        }
-        Ok(options)
+    fn apply_filters(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
+        let bloom_type = self.bloom_type()?;
+        let bloom_rate = self.bloom_error_rate.map(error_rate).transpose()?;
+        let block_size = small("Bloom block size", self.bloom_block_size)?;
+        let filter = self.filter.map(|kind| self.filter_options(kind)).transpose()?;
+        Ok(options
+            .given(bloom_type, WriterOptions::bloom_type)
+            .given(self.bloom_hash, WriterOptions::bloom_hash)
+            .given(bloom_rate, WriterOptions::bloom_error_rate)
+            .given(block_size, WriterOptions::bloom_block_size)
+            .given(self.bloom_max_fold, WriterOptions::bloom_max_fold)
+            .given(self.delete_family_bloom, WriterOptions::delete_family_bloom)
+            .given(filter, WriterOptions::filter))
     }
 
-    fn apply_file_info(&self, mut options: WriterOptions) -> anyhow::Result<WriterOptions> {
-        if let Some(id) = self.max_sequence_id {
-            options = options.max_sequence_id(SequenceId::new(id));
-        }
-        if let Some(major) = self.major_compaction {
-            options = options.major_compaction(major);
-        }
-        if let Some(millis) = self.create_time {
-            options = options.create_time(Timestamp::new(millis));
-        }
+    fn filter_options(&self, kind: FilterKind) -> Result<FilterOptions, UsageError> {
+        let rate = error_rate(self.filter_error_rate.unwrap_or(0.01))?;
+        // The seed is fixed, so that the same cells give the same bytes. Stores use random
+        // seeds instead, to protect their filters against keys that are chosen to collide.
+        Ok(FilterOptions { kind, sizing: Sizing::ErrorRate(rate), seed: Seed::new(0) })
+    }
+
+    fn apply_file_info(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
+        let mut options = options
+            .given(self.max_sequence_id.map(SequenceId::new), WriterOptions::max_sequence_id)
+            .given(self.major_compaction, WriterOptions::major_compaction)
+            .given(self.create_time.map(Timestamp::new), WriterOptions::create_time);
         let flags = self.file_info_flags.iter().map(|entry| {
             let usage = || UsageError(format!("file info {entry:?}: expected KEY=HEX"));
             entry.split_once('=').ok_or_else(usage)
@@ -334,13 +301,13 @@ pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
         .map_err(|_| UsageError(format!("an error rate must be between 0 and 1, not {rate}")))
 }
 
-/// Returns a size as a number of bytes from 1 to `i32::MAX`, the maximum in HBase.
-pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, UsageError> {
-    i32::try_from(size.bytes())
-        .ok()
-        .filter(|bytes| *bytes > 0)
-        .and_then(|bytes| u32::try_from(bytes).ok())
-        .ok_or_else(|| UsageError(format!("{what} must be between 1 and {} bytes", i32::MAX)))
+/// Returns a given size as a number of bytes from 1 to `i32::MAX`, the maximum in HBase.
+pub(crate) fn small(what: &str, size: Option<SizeText>) -> Result<Option<u32>, UsageError> {
+    let Some(size) = size else { return Ok(None) };
+    let bytes = u32::try_from(size.bytes()).ok();
+    let bytes = bytes.filter(|bytes| (1..=i32::MAX.unsigned_abs()).contains(bytes));
+    let invalid = || UsageError(format!("{what} must be between 1 and {} bytes", i32::MAX));
+    bytes.map(Some).ok_or_else(invalid)
 }
 
 #[cfg(test)]
@@ -386,7 +353,6 @@ mod tests {
             let options = WritingOptions::parse(spec).expect("known names");
             let error = options.apply(WriterOptions::default()).expect_err(spec);
             assert!(error.to_string().contains(message), "{error}");
-            assert!(error.is::<UsageError>());
         }
         for (spec, message) in [
             (r#"{"encoding":"PREFIX_TREE"}"#, "unknown data block encoding \"PREFIX_TREE\""),

@@ -1,10 +1,26 @@
 //! The combined outcome of a subcommand's work on its files, which continues after a file that fails.
 
 use anyhow::bail;
+use serde::Serialize;
+use sstable::error_line;
 
 use crate::failure::{Answer, failure_message, is_of_output_or_usage, status};
 use crate::text::size_text::show_number;
 use crate::text::stderr::print_message_lines;
+
+/// A file or directory that could not be read, or not to its end.
+#[derive(Serialize)]
+pub(crate) struct FailedFile {
+    file: String,
+    pub(crate) what: String,
+}
+
+impl FailedFile {
+    /// Returns the report of an error of `file`.
+    pub(crate) fn new(file: String, error: &anyhow::Error) -> Self {
+        Self { file, what: error_line(&**error) }
+    }
+}
 
 /// The combined outcome of the files so far.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use hbase_files::{Listing, LocalTree, Place};
 
 use super::input::Input;
 use super::skipped::summary;
-use crate::failure::{Answer, NoStoreFiles};
+use crate::failure::{Answer, Failure};
 use crate::inputs::Outcomes;
 use crate::text::stderr::print_message;
 use crate::text::warnings::print_warnings;
@@ -98,7 +98,7 @@ impl Inputs {
         if listing.entries.is_empty() && listing.problems.is_empty() {
             let skipped = skipped.map(|skipped| format!(" ({skipped})")).unwrap_or_default();
             let what = format!("{shown}: no HFiles in this directory{skipped}");
-            return self.add_problem(directory, NoStoreFiles(what).into());
+            return self.add_problem(directory, Failure::NoStoreFiles(what).into());
         }
         if let Some(skipped) = skipped {
             print_message(format_args!("hfile: {shown}: {skipped}"));

@@ -7,7 +7,7 @@ use hbase_files::{CellScanner, FileSequence};
 use sstable::{Caching, CellRef, Comparator};
 
 use super::expand::Inputs;
-use crate::failure::UsageError;
+use crate::failure::refuse;
 
 /// A merging cursor over the cells of store files. Of equal keys, the cell that HBase returns comes first:
 /// that with the greatest sequence id, then that of the newest file.
@@ -40,11 +40,10 @@ impl MergedCells {
             let reader = file.open()?.reader;
             let order = reader.whole().trailer().comparator;
             if index > 0 && order != merged.order {
-                let what = format!(
+                refuse!(
                     "{}: cannot merge a file of hbase:meta with another file: their row orders differ",
                     file.name()
                 );
-                return Err(UsageError(what).into());
             }
             merged.order = order;
             // Several files are not read ahead: that would take a thread for each.

@@ -15,7 +15,7 @@ mod single;
 mod skipped;
 mod target;
 
-pub(crate) use self::each_file::Outcomes;
+pub(crate) use self::each_file::{FailedFile, Outcomes};
 pub(crate) use self::expand::{Inputs, Problem};
 pub(crate) use self::input::{Input, OpenInput};
 pub(crate) use self::merged::MergedCells;

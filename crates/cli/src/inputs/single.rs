@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
-use crate::failure::UsageError;
+use crate::failure::{UsageError, refuse};
 
 /// Returns the HFile that an argument names, or to which a link leads.
 ///
@@ -24,9 +24,7 @@ pub(crate) fn single_hfile(path: &Path, verb: &str) -> anyhow::Result<PathBuf> {
     let input = Input::of_argument(path);
     let location = input.locate()?;
     if let (Some(text), true) = (input.describe(&location).0.text(), location.half.is_some()) {
-        let what =
-            format!("hfile {verb} takes a whole HFile, and {shown} is a reference: the {text}");
-        return Err(UsageError(what).into());
+        refuse!("hfile {verb} takes a whole HFile, and {shown} is a reference: the {text}");
     }
     Ok(location.path)
 }

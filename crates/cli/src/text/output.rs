@@ -4,7 +4,10 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anyhow::Context;
 use serde::Serialize;
+use serde_json::value::RawValue;
+use sstable::{Cell, ndjson};
 
+use crate::answer::Answer;
 use crate::text::printable::{Printable, as_line};
 use crate::text::stderr::print_message_lines;
 
@@ -12,9 +15,15 @@ use crate::text::stderr::print_message_lines;
 pub(crate) trait Report: Serialize {
     /// Writes the text form.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Returns the answer of the verb that prints this report.
+    fn answer(&self) -> Answer {
+        Answer::Positive
+    }
 }
 
-/// The format of a verb's report: text or JSON.
+// The format of a verb's report: text or JSON. No doc comment: clap would show it as the description
+// of a verb.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ReportFormat {
     /// Print JSON, one object per line.
@@ -29,7 +38,7 @@ impl ReportFormat {
     }
 
     /// Prints a report to stderr, for verbs whose output file goes to stdout.
-    pub(crate) fn print_on_stderr(self, report: &impl Report) -> anyhow::Result<()> {
+    pub(crate) fn print_on_stderr(self, report: &impl Report) -> anyhow::Result<Answer> {
         let mut text = Vec::new();
         if self.json {
             serde_json::to_writer(&mut text, report)?;
@@ -37,11 +46,11 @@ impl ReportFormat {
             report.write_text(&mut text)?;
         }
         print_message_lines(&String::from_utf8_lossy(&text));
-        Ok(())
+        Ok(report.answer())
     }
 
-    /// Prints a report to stdout.
-    pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<()> {
+    /// Prints a report to stdout, and returns its answer.
+    pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<Answer> {
         let mut out = stdout();
         if self.json {
             serde_json::to_writer(&mut out, report)
@@ -51,7 +60,20 @@ impl ReportFormat {
             report.write_text(&mut Printable(&mut out))
         }
         .and_then(|()| out.flush())
-        .context(STDOUT)
+        .context(STDOUT)?;
+        Ok(report.answer())
+    }
+
+    /// Prints a report as [`print`](Self::print) does; in text, with an empty line between reports.
+    pub(crate) fn print_next(
+        self,
+        report: &impl Report,
+        is_first: &mut bool,
+    ) -> anyhow::Result<Answer> {
+        if !std::mem::take(is_first) && !self.json {
+            writeln!(stdout()).context(STDOUT)?;
+        }
+        self.print(report)
     }
 }
 
@@ -75,10 +97,10 @@ pub(crate) fn stdout() -> Stdout {
 pub(crate) fn write_table(
     out: &mut dyn Write,
     heading: &[&str],
-    rows: &[Vec<String>],
+    rows: impl IntoIterator<Item = Vec<String>>,
 ) -> io::Result<()> {
-    let line = |row: &Vec<String>| row.iter().map(|cell| as_line(cell).into_owned()).collect();
-    let rows: Vec<Vec<String>> = rows.iter().map(line).collect();
+    let line = |row: Vec<String>| row.iter().map(|cell| as_line(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.into_iter().map(line).collect();
     let columns: Vec<(usize, bool)> = heading
         .iter()
         .enumerate()
@@ -105,6 +127,19 @@ pub(crate) fn write_table(
     Ok(())
 }
 
+/// Returns a cell as JSON, in the form of the format `cells`.
+pub(crate) fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
+    let mut line = Vec::new();
+    ndjson::write_cell(&mut line, &cell.as_ref())?;
+    let line = String::from_utf8(line)?;
+    Ok(RawValue::from_string(line.trim_end().to_owned())?)
+}
+
+/// Returns the text of a number in a table: `-` if there is none.
+pub(crate) fn or_dash<T>(number: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    number.map_or_else(|| "-".to_owned(), show)
+}
+
 /// Whether a text is a number such as `1,200` or `+4.9%`, or has a unit such as `4.8 MiB`.
 fn is_number(text: &str) -> bool {
     const UNITS: [&str; 12] =
@@ -125,7 +160,7 @@ mod tests {
             vec!["none".into(), "16.0".into(), "4.8 MiB".into()],
             vec!["hbase-bloom".into(), "-".into(), "64 KiB".into()],
         ];
-        write_table(&mut out, &["filter", "n", "size"], &rows).expect("memory takes it");
+        write_table(&mut out, &["filter", "n", "size"], rows).expect("memory takes it");
         let text = String::from_utf8(out).expect("text");
         let lines = [
             "filter          n     size",

@@ -12,7 +12,7 @@ use crate::arguments::cells_input::{self, InputArguments, check_output, report_b
 use crate::arguments::sort::SortArguments;
 use crate::arguments::table_options::TableOptions;
 use crate::arguments::writing_options::WritingOptions;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, UsageError, refuse};
 use crate::text::destination::Output;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
@@ -117,10 +117,7 @@ impl Build {
         };
         if is_for_regions {
             if self.force {
-                let what = format!(
-                    "--force cannot replace a directory, and {family_count} families need one"
-                );
-                return Err(UsageError(what).into());
+                refuse!("--force cannot replace a directory, and {family_count} families need one");
             }
             self.write_regions(&build, input)
         } else {
@@ -148,21 +145,13 @@ impl Build {
         mut input: Input,
     ) -> anyhow::Result<Answer> {
         if self.output == Path::new("-") {
-            return Err(UsageError(
-                "--output - cannot take the files of a table; name a directory".into(),
-            )
-            .into());
+            refuse!("--output - cannot take the files of a table; name a directory");
         }
         let splits = self.table.splits()?;
         let written = build.write_bulk_load(&mut input, &self.output, &splits)?;
         input.keep_bad_lines();
         report_bad_lines(&input);
-        self.report_format.print(&self.table.report(
-            &self.output,
-            &written.files,
-            written.cells,
-        ))?;
-        Ok(Answer::Positive)
+        self.report_format.print(&self.table.report(&self.output, &written.files, written.cells))
     }
 
     /// Returns the settings of the output and the order of rows.

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::Serialize;
 use sstable::{CellRef, SequenceId};
 
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::inputs::MergedCells;
 use crate::text::output::{Report, ReportFormat, STDOUT, stdout};
 use crate::text::size_text::{show_count, show_number};
@@ -50,11 +50,16 @@ impl Diff {
             (MergedCells::open(&self.left)?, MergedCells::open(&self.right)?);
         let order = left.order();
         if order != right.order() {
-            let what =
-                "cannot compare a file of hbase:meta with another file: their row orders differ";
-            return Err(UsageError(what.to_owned()).into());
+            refuse!(
+                "cannot compare a file of hbase:meta with another file: their row orders differ"
+            );
         }
-        let mut report = DiffReport::new(&self.left, &self.right);
+        let mut report = DiffReport {
+            schema: 1,
+            left: self.left.display().to_string(),
+            right: self.right.display().to_string(),
+            ..DiffReport::default()
+        };
         let mut out = stdout();
         let mut printed = 0;
         let mut show = |sign: char, cell: &CellRef<'_>| {
@@ -101,9 +106,7 @@ impl Diff {
         drop(out);
         report.same = report.only_left + report.only_right + report.differing == 0;
         report.unshown = printed.saturating_sub(self.limit);
-        let same = report.same;
-        self.report_format.print(&report)?;
-        Ok(Answer::from_bool(same))
+        self.report_format.print(&report)
     }
 
     /// Returns the sequence id that the comparison uses: 0 with `--ignore-sequence-ids`.
@@ -113,7 +116,7 @@ impl Diff {
 }
 
 /// The result of the comparison, with the numbers of cells by outcome.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct DiffReport {
     schema: u32,
     left: String,
@@ -129,26 +132,11 @@ struct DiffReport {
     unshown: u64,
 }
 
-impl DiffReport {
-    fn new(left: &Path, right: &Path) -> Self {
-        let (left, right) = (left.display().to_string(), right.display().to_string());
-        let schema = 1;
-        let same = true;
-        Self {
-            schema,
-            left,
-            right,
-            same,
-            equal: 0,
-            only_left: 0,
-            only_right: 0,
-            differing: 0,
-            unshown: 0,
-        }
-    }
-}
-
 impl Report for DiffReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.same)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.unshown > 0 {
             writeln!(out, "… and {}", show_number(self.unshown, "further difference"))?;

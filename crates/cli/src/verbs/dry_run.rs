@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use anyhow::bail;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{Cell, Comparator, escape, ndjson};
+use sstable::{Cell, Comparator, escape};
 use transfer::{CellsOutput, Input, InputOptions, OutputFormat, Problem};
 
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::{Report, ReportFormat, cell_json};
 use crate::text::progress::Shown;
 use crate::text::size_text::show_number;
 
@@ -40,7 +40,8 @@ pub(crate) fn dry_run(
     report_format: ReportFormat,
 ) -> anyhow::Result<Answer> {
     let progress = input.show_progress("reading", &Shown);
-    let mut report = DryRunReport::new(options.name().to_string());
+    let input_name = options.name().to_string();
+    let mut report = DryRunReport { schema: 1, input: input_name, ..DryRunReport::default() };
     let mut last_of_families: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
     let mut invalid_cell = None;
     while let Some(cell) = input.next() {
@@ -71,8 +72,7 @@ pub(crate) fn dry_run(
         None => input.check_from_line()?,
     }
     report.finish(&input);
-    report_format.print(&report)?;
-    Ok(Answer::from_bool(report.problem_count == 0))
+    report_format.print(&report)
 }
 
 impl Checks<'_> {
@@ -108,7 +108,7 @@ impl Checks<'_> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct DryRunReport {
     schema: u32,
     input: String,
@@ -126,21 +126,6 @@ struct DryRunReport {
 }
 
 impl DryRunReport {
-    fn new(input: String) -> Self {
-        Self {
-            schema: 1,
-            input,
-            records: 0,
-            cells: 0,
-            families: BTreeMap::new(),
-            bad_lines: 0,
-            problem_count: 0,
-            first_problems: Vec::new(),
-            first_cells: Vec::new(),
-            shown: Vec::new(),
-        }
-    }
-
     fn add_problem(&mut self, problem: Problem) {
         self.problem_count += 1;
         if self.first_problems.len() < PROBLEMS_MAX {
@@ -153,10 +138,7 @@ impl DryRunReport {
         *self.families.entry(escape(cell.family()).to_string()).or_default() += 1;
         if self.shown.len() < SHOWN_MAX {
             self.shown.push(cell.clone());
-            let mut line = Vec::new();
-            ndjson::write_cell(&mut line, &cell.as_ref())?;
-            let line = String::from_utf8(line)?;
-            self.first_cells.push(RawValue::from_string(line.trim_end().to_owned())?);
+            self.first_cells.push(cell_json(cell)?);
         }
         Ok(())
     }
@@ -173,12 +155,16 @@ impl DryRunReport {
 }
 
 impl Report for DryRunReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.problem_count == 0)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut cells = CellsOutput::new(&mut *out, OutputFormat::Text)?;
         for cell in &self.shown {
             cells.write(&cell.as_ref())?;
         }
-        cells.finish()?;
+        cells.flush()?;
         let (cells, records) =
             (show_number(self.cells, "cell"), show_number(self.records, "record"));
         writeln!(out, "{}: {cells} from {records}; nothing was written", self.input)?;

@@ -77,7 +77,6 @@ impl ExportFiles {
         self.rows.check(source.row_order())?;
         let (output, format) = (&self.export.output, form.format);
         let exported = source.export(scan, form, output, &Shown)?;
-        self.report_format.print(&ExportReport::new(output, format, &exported))?;
-        Ok(Answer::Positive)
+        self.report_format.print(&ExportReport::new(output, format, &exported))
     }
 }

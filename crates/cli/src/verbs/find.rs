@@ -32,7 +32,6 @@ pub(crate) struct Find {
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Look for this column of the row; queries ROWCOL Bloom filters too
     #[arg(long, value_name = "QUALIFIER")]
@@ -178,7 +177,7 @@ impl Report for FileTable {
         let mut rows: Vec<_> = self.0.iter().map(row).collect();
         let mut heading = vec!["can hold the row", "file"];
         add_target_column(&mut heading, &mut rows, self.0.iter().map(|file| &file.target));
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, rows)?;
         if let [_, _, ..] = &self.0[..] {
             let candidates = self.0.iter().filter(|file| file.candidate).count() as u64;
             let files = show_number(self.0.len() as u64, "file");

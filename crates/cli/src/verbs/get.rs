@@ -7,14 +7,13 @@ use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe, error_line, ndjson};
-use transfer::CellsOutput;
+use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe};
+use transfer::{CellsOutput, OutputFormat};
 
-use crate::arguments::format_options::Format;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
-use crate::inputs::{Input, Inputs, OpenInput, Problem, Target, add_target_column};
-use crate::text::output::{Report, ReportFormat, STDOUT, stdout, write_table};
+use crate::inputs::{FailedFile, Input, Inputs, OpenInput, Problem, Target, add_target_column};
+use crate::text::output::{Report, ReportFormat, STDOUT, cell_json, stdout, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// Print all cells of one row from one or more HFiles, including delete markers.
@@ -34,14 +33,13 @@ pub(crate) struct Get {
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Also show why each file was skipped or searched, and how many blocks were read
     #[arg(long)]
     explain: bool,
     /// Choose the output format
     #[arg(long, value_enum, ignore_case = true, default_value_t, conflicts_with = "json")]
-    format: Format,
+    format: OutputFormat,
     #[command(flatten)]
     report_format: ReportFormat,
 }
@@ -56,11 +54,11 @@ impl Get {
         let mut failed = Vec::new();
         let inputs = Inputs::expand(&self.files);
         for Problem { directory, error } in inputs.problems() {
-            failed.push(FailedFile { file: directory.clone(), what: error_line(&**error) });
+            failed.push(FailedFile::new(directory.clone(), error));
         }
         let answer = inputs.for_each(|file| {
             let result = search_file(file, &probe).inspect_err(|error| {
-                failed.push(FailedFile { file: file.name(), what: error_line(&**error) });
+                failed.push(FailedFile::new(file.name(), error));
             })?;
             files.push(FileReport::new(file.name(), &result));
             cells.extend(result.cells);
@@ -83,11 +81,11 @@ impl Get {
         if self.report_format.is_json() {
             self.report_format.print(&report)?;
         } else {
-            let mut output = CellsOutput::new(stdout(), self.format.into()).context(STDOUT)?;
+            let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
             for cell in &cells {
                 output.write(&cell.as_ref()).context(STDOUT)?;
             }
-            output.finish().context(STDOUT)?;
+            output.flush().context(STDOUT)?;
             if self.explain {
                 self.report_format.print(&report)?;
             }
@@ -119,13 +117,6 @@ fn search_file(file: &Input, probe: &RowProbe<'_>) -> anyhow::Result<SearchResul
     Ok(SearchResult { target, cells, trace })
 }
 
-fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
-    let mut line = Vec::new();
-    ndjson::write_cell(&mut line, &cell.as_ref())?;
-    let line = String::from_utf8(line)?;
-    Ok(RawValue::from_string(line.trim_end().to_owned())?)
-}
-
 #[derive(Serialize)]
 struct GetReport {
     schema: u32,
@@ -133,14 +124,8 @@ struct GetReport {
     found: bool,
     cells: Vec<Box<RawValue>>,
     files: Vec<FileReport>,
+    /// The files and directories that could not be searched: the row may have cells in them.
     failed: Vec<FailedFile>,
-}
-
-/// A file or directory that could not be searched: the row may have cells in it.
-#[derive(Serialize)]
-struct FailedFile {
-    file: String,
-    what: String,
 }
 
 /// How one file was searched.
@@ -245,28 +230,25 @@ impl GetReport {
 
 impl Report for GetReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut rows: Vec<Vec<String>> = self
-            .files
-            .iter()
-            .map(|file| {
-                vec![
-                    file.cells.to_string(),
-                    file.filter_blocks.to_string(),
-                    file.index_blocks.to_string(),
-                    file.data_blocks.to_string(),
-                    show_size(file.bytes_from_file),
-                    file.outcome.text().to_owned(),
-                    file.file.clone(),
-                ]
-            })
-            .collect();
+        let row = |file: &FileReport| {
+            vec![
+                file.cells.to_string(),
+                file.filter_blocks.to_string(),
+                file.index_blocks.to_string(),
+                file.data_blocks.to_string(),
+                show_size(file.bytes_from_file),
+                file.outcome.text().to_owned(),
+                file.file.clone(),
+            ]
+        };
+        let mut rows: Vec<_> = self.files.iter().map(row).collect();
         if self.found {
             writeln!(out)?;
         }
         writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
         let mut heading = vec!["cells", "filter", "index", "data", "bytes read", "answer", "file"];
         add_target_column(&mut heading, &mut rows, self.files.iter().map(|file| &file.target));
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, rows)?;
         writeln!(out, "\n{}", self.summary())
     }
 }

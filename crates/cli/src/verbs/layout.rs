@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::Context;
 use serde::Serialize;
 use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, escape};
 
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};
-use crate::text::output::{Report, ReportFormat, STDOUT, stdout, write_table};
+use crate::text::output::{Report, ReportFormat, or_dash, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number};
 
@@ -41,14 +40,8 @@ impl Layout {
     /// Prints a report for each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
-        Inputs::expand(&self.files).for_each(|input| {
-            let report = self.list(input)?;
-            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
-                writeln!(stdout()).context(STDOUT)?;
-            }
-            self.report_format.print(&report)?;
-            Ok(Answer::Positive)
-        })
+        Inputs::expand(&self.files)
+            .for_each(|input| self.report_format.print_next(&self.list(input)?, &mut is_first))
     }
 
     fn list(&self, input: &Input) -> anyhow::Result<FileReport> {
@@ -145,7 +138,7 @@ impl Report for FileReport {
                 row.extend(block.contents_row());
             }
         }
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, rows)?;
         let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for block in &self.blocks {
             let (count, bytes) = sums.entry(block.r#type).or_default();
@@ -171,12 +164,12 @@ impl BlockReport {
             show_count(self.size),
             show_count(self.uncompressed_size.into()),
             format!("{} ({} bytes)", self.checksum, self.checksum_bytes),
-            self.previous.map_or_else(|| "-".to_owned(), |offset| format!("{offset:#x}")),
+            or_dash(self.previous, |offset| format!("{offset:#x}")),
         ]
     }
 
     fn contents_row(&self) -> [String; 3] {
-        let count = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), show_count);
+        let count = |count| or_dash(count, show_count);
         [count(self.cells), count(self.entries), self.first_key.clone().unwrap_or_default()]
     }
 }

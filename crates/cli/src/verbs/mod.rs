@@ -1,6 +1,7 @@
 //! The verbs of the command line: a file or a folder for each.
 //!
-//! `tables` has `snapshot` and `table`. `dry_run` and `keys` are parts of several verbs.
+//! `tables` has `snapshot` and `table`. `group` declares groups of verbs, and `dry_run` is a part of several
+//! verbs.
 
 pub(crate) mod bench;
 pub(crate) mod build;
@@ -12,6 +13,7 @@ pub(crate) mod export;
 pub(crate) mod filter;
 pub(crate) mod find;
 pub(crate) mod get;
+pub(crate) mod group;
 pub(crate) mod info;
 pub(crate) mod layout;
 pub(crate) mod man;

@@ -11,11 +11,13 @@ use crate::error::{Doing, Error as TransferError};
 use crate::temporary::TemporaryPath;
 
 /// Collects lines that cannot be read.
-pub(super) struct BadLines {
+pub(crate) struct BadLines {
     stops: bool,
     file: Option<BadLinesFile>,
-    count: u64,
-    first: Vec<Problem>,
+    /// The number of bad lines.
+    pub(crate) count: u64,
+    /// The first ones.
+    pub(crate) first: Vec<Problem>,
 }
 
 /// The file for bad lines, created with the first one.
@@ -128,25 +130,15 @@ impl BadLines {
     }
 
     /// Keeps the file, which is otherwise removed when this is dropped, as after a failed run.
-    pub(super) fn keep(&mut self) {
+    pub(crate) fn keep(&mut self) {
         if let Some(file) = &mut self.file {
             file.is_kept = true;
             file.temporary_path = None;
         }
     }
 
-    /// Returns the number of bad lines.
-    pub(super) const fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Returns the first bad lines.
-    pub(super) fn first(&self) -> &[Problem] {
-        &self.first
-    }
-
     /// Returns the name of the file for bad lines.
-    pub(super) fn file_name(&self) -> Option<&FileName> {
+    pub(crate) fn file_name(&self) -> Option<&FileName> {
         self.file.as_ref().map(|file| &file.name)
     }
 }

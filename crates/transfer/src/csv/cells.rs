@@ -5,7 +5,7 @@ use std::io::Read;
 
 use sstable::{Cell, Error, FileName, Result, Timestamp};
 
-use super::bad_lines::{BadLines, Problem};
+use super::bad_lines::BadLines;
 use super::cat_form::CatForm;
 use super::layout::Layout;
 use super::options::CsvOptions;
@@ -56,13 +56,14 @@ pub(crate) struct CsvCells<R> {
     records: Records<R>,
     form: Form,
     name: FileName,
-    bad_lines: BadLines,
+    pub(crate) bad_lines: BadLines,
     /// The remaining cells of the current record.
     cells: VecDeque<Cell>,
-    /// The line on which the current record begins.
-    line: u64,
+    /// The line on which the last returned cell's record begins.
+    pub(crate) line: u64,
     from_line: u64,
-    record_count: u64,
+    /// The number of records read, without bad lines.
+    pub(crate) record_count: u64,
     has_failed: bool,
     /// Whether no record after the header has been read.
     is_at_first: bool,
@@ -133,11 +134,6 @@ impl<R: Read> CsvCells<R> {
 }
 
 impl<R> CsvCells<R> {
-    /// Returns the line on which the last returned cell's record begins.
-    pub(crate) const fn line(&self) -> u64 {
-        self.line
-    }
-
     /// Whether the last returned cell was the last one of its record.
     pub(crate) fn is_between_records(&self) -> bool {
         self.cells.is_empty()
@@ -157,31 +153,6 @@ impl<R> CsvCells<R> {
             Form::Cat(_) => None,
             Form::Layout(layout) => layout.fixed_timestamp(),
         }
-    }
-
-    /// Returns the number of records read, without bad lines.
-    pub(crate) const fn record_count(&self) -> u64 {
-        self.record_count
-    }
-
-    /// Keeps the file for bad lines, which is otherwise removed when this iterator is dropped.
-    pub(crate) fn keep_bad_lines(&mut self) {
-        self.bad_lines.keep();
-    }
-
-    /// Returns the number of bad lines.
-    pub(crate) const fn bad_line_count(&self) -> u64 {
-        self.bad_lines.count()
-    }
-
-    /// Returns the first bad lines.
-    pub(crate) fn first_bad_lines(&self) -> &[Problem] {
-        self.bad_lines.first()
-    }
-
-    /// Returns the name of the file for bad lines.
-    pub(crate) fn bad_lines_file(&self) -> Option<&FileName> {
-        self.bad_lines.file_name()
     }
 }
 

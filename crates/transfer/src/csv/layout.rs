@@ -50,6 +50,12 @@ struct ValueColumn {
 }
 
 impl ValueColumn {
+    /// Creates a column whose values are the bytes of the fields.
+    fn new(at: usize, family: &[u8], qualifier: &[u8]) -> Self {
+        let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
+        Self { at, family, qualifier, value_type: ValueType::String }
+    }
+
     fn shown(&self) -> String {
         format!("{}:{}", escape(&self.family), escape(&self.qualifier))
     }
@@ -90,12 +96,8 @@ impl Layout {
             .collect::<Result<Vec<_>, _>>()?;
         let mut values = Vec::new();
         for column in &options.column {
-            values.push(ValueColumn {
-                at: find("--column", &column.name)?,
-                family: column.family.clone(),
-                qualifier: column.qualifier.clone(),
-                value_type: ValueType::String,
-            });
+            let at = find("--column", &column.name)?;
+            values.push(ValueColumn::new(at, &column.family, &column.qualifier));
         }
         let mut has_other_role: BTreeSet<usize> = row.iter().chain(&ignored).copied().collect();
         has_other_role.extend(values.iter().map(|value| value.at));
@@ -121,8 +123,7 @@ impl Layout {
                     continue;
                 }
             };
-            let (family, qualifier) = (family.into(), qualifier.into());
-            values.push(ValueColumn { at, family, qualifier, value_type: ValueType::String });
+            values.push(ValueColumn::new(at, family.as_bytes(), qualifier.as_bytes()));
         }
         if !without_family.is_empty() {
             return Err(format!(
@@ -154,13 +155,7 @@ impl Layout {
                 }
                 name => {
                     let (family, qualifier) = name.split_once(':').unwrap_or((name, ""));
-                    let (family, qualifier) = (unescape(family), unescape(qualifier));
-                    values.push(ValueColumn {
-                        at,
-                        family,
-                        qualifier,
-                        value_type: ValueType::String,
-                    });
+                    values.push(ValueColumn::new(at, &unescape(family), &unescape(qualifier)));
                 }
             }
         }

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 /// };
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CsvOptions {
     /// The columns of the row key, in this order.
     pub row: Vec<String>,
@@ -50,29 +50,8 @@ pub struct CsvOptions {
     pub types: Vec<TypedColumn>,
     /// What happens at a line that cannot be read; it ends the run if this is not given.
     pub bad_lines: Option<BadLinePolicy>,
-    /// The maximum size of a field in bytes, from 1 to 512 MiB; 16 MiB by default.
-    pub field_size_max: u64,
-}
-
-impl Default for CsvOptions {
-    fn default() -> Self {
-        Self {
-            row: Vec::new(),
-            row_separator: None,
-            column: Vec::new(),
-            ignore: Vec::new(),
-            columns: Vec::new(),
-            header: false,
-            no_header: false,
-            separator: None,
-            quote: None,
-            timestamp: None,
-            null: None,
-            types: Vec::new(),
-            bad_lines: None,
-            field_size_max: 16 << 20,
-        }
-    }
+    /// The maximum size of a field in bytes, from 1 to 512 MiB; 16 MiB if it is not given.
+    pub field_size_max: Option<u64>,
 }
 
 /// What happens at a line that cannot be read.
@@ -144,7 +123,7 @@ impl CsvOptions {
 
     /// Returns the maximum size of a field, in bytes.
     pub(crate) fn field_size_max(&self) -> Result<usize> {
-        match usize::try_from(self.field_size_max) {
+        match usize::try_from(self.field_size_max.unwrap_or(16 << 20)) {
             Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
             _ => Err(Error::Options(format!(
                 "--field-size-max must be between 1 and {FIELD_SIZE_LIMIT} bytes"

@@ -9,12 +9,13 @@ use crate::error::{Error, Result};
 
 /// The format of the files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportFormat {
-    /// Parquet with SNAPPY; one row per cell, or with a pivot per row.
+    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
     Parquet,
-    /// Arrow's file format (Feather); one row per cell, or with a pivot per row.
+    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
     Arrow,
-    /// Comma-separated values, as `hfile cat` prints them; without tags.
+    /// Comma-separated values, as hfile cat prints them; without tags.
     Csv,
     /// One JSON object per cell, byte strings in hex.
     Cells,
@@ -149,17 +150,13 @@ impl FormOptions {
                 value_type: ValueType::BinaryHex,
             }));
         }
-        for TypedColumn { family, qualifier, value_type } in &self.types {
-            let known = columns
-                .iter_mut()
-                .find(|column| column.family == *family && column.qualifier == *qualifier);
-            match known {
-                Some(column) => column.value_type = *value_type,
-                None => columns.push(TypedColumn {
-                    family: family.clone(),
-                    qualifier: qualifier.clone(),
-                    value_type: *value_type,
-                }),
+        for typed in &self.types {
+            let is_typed = |column: &&mut TypedColumn| {
+                column.family == typed.family && column.qualifier == typed.qualifier
+            };
+            match columns.iter_mut().find(is_typed) {
+                Some(column) => column.value_type = typed.value_type,
+                None => columns.push(typed.clone()),
             }
         }
         if columns.is_empty() {

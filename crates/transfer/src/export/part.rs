@@ -131,7 +131,7 @@ impl<'j> PartFiles<'j> {
         let begins_row = self.last_row.as_deref() != Some(cell.row);
         if begins_row {
             self.rows += 1;
-            copy(cell.row, self.last_row.get_or_insert_default());
+            cell.row.clone_into(self.last_row.get_or_insert_default());
         }
         self.cells += 1;
         let is_hfile = self.job.form.format == ExportFormat::Hfiles;
@@ -218,10 +218,10 @@ impl OpenFile {
     fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         self.sink.append(cell, &self.path)?;
         if self.cells == 0 {
-            copy(cell.row, &mut self.first_row);
+            cell.row.clone_into(&mut self.first_row);
         }
         if self.cells == 0 || self.last_row != cell.row {
-            copy(cell.row, &mut self.last_row);
+            cell.row.clone_into(&mut self.last_row);
             self.rows += 1;
         }
         self.cells += 1;
@@ -265,9 +265,4 @@ fn check_directory(family: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::Refused(format!("family {family:?} cannot be the name of a directory")))
-}
-
-fn copy(from: &[u8], to: &mut Vec<u8>) {
-    to.clear();
-    to.extend_from_slice(from);
 }

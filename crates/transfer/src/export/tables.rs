@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use hbase_files::{
-    ItemKind, MissingCells, OldLogCells, Region, RegionInfo, Table, TableCells, TableScan,
-    TableSchema, UnflushedCells,
+    ItemKind, MissingCells, OldLogCells, Region, RegionInfo, StoreFile, Table, TableCells,
+    TableScan, TableSchema, UnflushedCells,
 };
 use serde_json::{Value, json};
 use sstable::{CellRef, ReadTrace, SequenceId, WriterOptions};
@@ -147,22 +147,19 @@ fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source 
         },
         modified: None,
     };
+    let store_file = |file: &StoreFile| SourceFile {
+        file: file.short_path(),
+        bytes: file.hfile_len(&**table.tree()),
+        modified: None,
+    };
     for region in &table.regions {
         let RegionInfo { encoded_name, start_key, end_key, .. } = &region.info;
         let last_opened = region.last_opened.filter(|_| with_logs).map(SequenceId::get);
         regions.push(json!([encoded_name.to_string(), start_key, end_key, last_opened]));
-        sources.extend(region.files().map(|file| SourceFile {
-            file: file.short_path(),
-            bytes: file.hfile_len(&**table.tree()),
-            modified: None,
-        }));
+        sources.extend(region.files().map(store_file));
         if with_logs {
             sources.extend(region.recovered_edits.iter().map(|path| log(path)));
-            sources.extend(region.recovered_hfiles().map(|file| SourceFile {
-                file: file.short_path(),
-                bytes: file.hfile_len(&**table.tree()),
-                modified: None,
-            }));
+            sources.extend(region.recovered_hfiles().map(store_file));
         }
     }
     if with_logs {

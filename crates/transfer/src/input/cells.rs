@@ -21,6 +21,7 @@ const LINE_HINT: &str =
 
 /// A format of input cells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum InputFormat {
     /// One JSON object per line, byte strings in hex.
     Cells,
@@ -140,7 +141,7 @@ impl Input {
     pub fn line(&self) -> u64 {
         match &self.source {
             Source::Cells(cells) => cells.line_number(),
-            Source::Csv(csv) => csv.line(),
+            Source::Csv(csv) => csv.line,
         }
     }
 
@@ -156,34 +157,22 @@ impl Input {
 
     /// Whether the last returned cell ends its record.
     pub fn is_between_records(&self) -> bool {
-        match &self.source {
-            Source::Cells(_) => true,
-            Source::Csv(csv) => csv.is_between_records(),
-        }
+        self.csv().is_none_or(CsvCells::is_between_records)
     }
 
     /// Returns the families of all cells, if the columns determine them.
     pub fn families(&self) -> Option<Vec<Vec<u8>>> {
-        match &self.source {
-            Source::Cells(_) => None,
-            Source::Csv(csv) => csv.families(),
-        }
+        self.csv()?.families()
     }
 
     /// Returns the number of records read, without bad lines.
     pub fn record_count(&self) -> u64 {
-        match &self.source {
-            Source::Cells(_) => self.record_count,
-            Source::Csv(csv) => csv.record_count(),
-        }
+        self.csv().map_or(self.record_count, |csv| csv.record_count)
     }
 
     /// Returns the number of skipped lines that could not be read.
     pub fn bad_line_count(&self) -> u64 {
-        match &self.source {
-            Source::Cells(_) => 0,
-            Source::Csv(csv) => csv.bad_line_count(),
-        }
+        self.csv().map_or(0, |csv| csv.bad_lines.count)
     }
 
     /// Checks, at the end of the input, that a record began on the line from which it was read, or later.
@@ -204,30 +193,28 @@ impl Input {
     /// Keeps the file for bad lines, which is otherwise removed when the input is dropped.
     pub fn keep_bad_lines(&mut self) {
         if let Source::Csv(csv) = &mut self.source {
-            csv.keep_bad_lines();
+            csv.bad_lines.keep();
         }
     }
 
     /// Returns the first bad lines.
     pub fn first_bad_lines(&self) -> &[Problem] {
-        match &self.source {
-            Source::Cells(_) => &[],
-            Source::Csv(csv) => csv.first_bad_lines(),
-        }
+        self.csv().map_or(&[], |csv| &csv.bad_lines.first)
     }
 
     /// Returns the name of the file to which bad lines are copied.
     pub fn bad_lines_file(&self) -> Option<&FileName> {
-        match &self.source {
-            Source::Csv(csv) => csv.bad_lines_file(),
-            Source::Cells(_) => None,
-        }
+        self.csv()?.bad_lines.file_name()
     }
 
     /// Returns the timestamp of all cells, if the columns and options determine it.
     pub fn fixed_timestamp(&self) -> Option<Timestamp> {
+        self.csv()?.fixed_timestamp()
+    }
+
+    fn csv(&self) -> Option<&CsvCells<Box<dyn BufRead>>> {
         match &self.source {
-            Source::Csv(csv) => csv.fixed_timestamp(),
+            Source::Csv(csv) => Some(csv),
             Source::Cells(_) => None,
         }
     }

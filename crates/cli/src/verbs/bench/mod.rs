@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use workload::harness::{FileWeights, KeySet, Mix, clock_nanos};
 
 use crate::arguments::names::name_parser;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, UsageError, refuse};
 use crate::text::help::ADVANCED;
 use crate::text::output::ReportFormat;
 use crate::text::progress::Progress;
@@ -159,10 +159,10 @@ impl Bench {
             .filter(|size| *size <= 1 << 20)
             .ok_or_else(|| UsageError("--value-size must be at most 1 MiB".to_owned()))?;
         if self.file_sizes.contains(&0) || self.file_sizes.iter().any(|size| *size > 1 << 32) {
-            return Err(UsageError("--file-sizes must be between 1 and 2^32".to_owned()).into());
+            refuse!("--file-sizes must be between 1 and 2^32");
         }
         if self.bits_per_key.is_some_and(|bits| !(0.1..=100.0).contains(&bits)) {
-            return Err(UsageError("--bits-per-key must be between 0.1 and 100".to_owned()).into());
+            refuse!("--bits-per-key must be between 0.1 and 100");
         }
         Ok(Plan {
             gets,

@@ -7,7 +7,7 @@ use sstable::BlockSource;
 use workload::harness::{Measured, Mix};
 
 use super::figures::FilterFigures;
-use crate::text::output::{Report, write_table};
+use crate::text::output::{Report, or_dash, write_table};
 use crate::text::rounded::{show_nanos, show_percent, show_rate};
 use crate::text::size_text::{show_count, show_size};
 
@@ -189,9 +189,9 @@ impl Row {
                 || self.filter.to_owned(),
                 |map| format!("{} ({})", self.filter, map.to_lowercase()),
             ),
-            show_optional(self.bits_per_key, |bits| format!("{bits:.2}")),
-            show_optional(self.error_rate_promised, show_percent),
-            show_optional(self.error_rate_measured, show_percent),
+            or_dash(self.bits_per_key, |bits| format!("{bits:.2}")),
+            or_dash(self.error_rate_promised, show_percent),
+            or_dash(self.error_rate_measured, show_percent),
             format!("{:.2}", self.files_considered_per_get),
         ];
         if by_range {
@@ -248,14 +248,14 @@ impl FileRow {
             self.file.clone(),
             show_count(self.rows),
             [self.filter, self.bloom_type.unwrap_or_default()].join(" ").trim_end().to_owned(),
-            show_optional(self.bits_per_key, |bits| format!("{bits:.2}")),
-            show_optional(self.error_rate_promised, show_percent),
-            show_optional(self.error_rate_measured, show_percent),
+            or_dash(self.bits_per_key, |bits| format!("{bits:.2}")),
+            or_dash(self.error_rate_promised, show_percent),
+            or_dash(self.error_rate_measured, show_percent),
             show_count(self.asked),
-            show_optional(self.data_blocks_per_get_without, |blocks| format!("{blocks:.3}")),
-            show_optional(self.data_blocks_per_get, |blocks| format!("{blocks:.3}")),
-            show_optional(self.ns_median_without, show_nanos),
-            show_optional(self.ns_median, show_nanos),
+            or_dash(self.data_blocks_per_get_without, |blocks| format!("{blocks:.3}")),
+            or_dash(self.data_blocks_per_get, |blocks| format!("{blocks:.3}")),
+            or_dash(self.ns_median_without, show_nanos),
+            or_dash(self.ns_median, show_nanos),
         ]
     }
 }
@@ -309,8 +309,8 @@ impl Report for BenchReport {
             let [first, ..] = mix else { continue };
             let (asked, found) = (show_count(first.asked), show_count(first.found));
             writeln!(out, "{} rows: {asked} gets, {found} found", first.gets)?;
-            let rows: Vec<Vec<String>> = mix.iter().map(|row| row.cells(by_range)).collect();
-            write_table(out, &heading(by_range), &rows)?;
+            let rows = mix.iter().map(|row| row.cells(by_range));
+            write_table(out, &heading(by_range), rows)?;
             writeln!(out)?;
         }
         let range = if by_range { ", skipped by key range," } else { "" };
@@ -345,8 +345,7 @@ impl Report for BenchReport {
         }
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
-            let rows: Vec<Vec<String>> = self.each_file.iter().map(FileRow::cells).collect();
-            write_table(out, &FILE_HEADING, &rows)?;
+            write_table(out, &FILE_HEADING, self.each_file.iter().map(FileRow::cells))?;
         }
         if !self.left_out.is_empty() {
             writeln!(out, "\nNot measured:")?;
@@ -356,8 +355,4 @@ impl Report for BenchReport {
         }
         Ok(())
     }
-}
-
-fn show_optional(number: Option<f64>, show: impl Fn(f64) -> String) -> String {
-    number.map_or_else(|| "-".to_owned(), show)
 }

@@ -65,7 +65,7 @@ impl Cat {
             printer.output.flush().context(STDOUT)?;
             done.map(|()| Answer::Positive)
         });
-        printer.output.finish().context(STDOUT)?;
+        printer.output.flush().context(STDOUT)?;
         answer
     }
 

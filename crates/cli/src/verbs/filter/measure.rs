@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use anyhow::Context;
 use filter::{
-    BuildError, ErrorRate, FilterKind, FilterStats, Insert, KeyHash, KindVisitor, Membership,
-    Remove, Seed, Sizing,
+    BuildError, ErrorRate, FilterKind, Insert, KeyHash, KindVisitor, Membership, Remove, Seed,
+    Sizing,
 };
 use serde::Serialize;
 use workload::harness::{KeyList, KeySet};
@@ -20,7 +20,7 @@ use super::error_rate::error_rate;
 use super::interval::interval;
 use super::measure_file::measure_file;
 use crate::arguments::names::{LibraryKind, name_parser};
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::text::help::ADVANCED;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::progress::Progress;
@@ -120,15 +120,14 @@ impl Measure {
         progress.set_phase("inserting and querying");
         let report = keys.measure(kind, sizing)?;
         drop(progress);
-        self.report_format.print(&report)?;
-        Ok(Answer::from_bool(report.false_negatives == 0))
+        self.report_format.print(&report)
     }
 
     fn key_set(&self) -> anyhow::Result<KeySet> {
         let Some(path) = &self.input else {
             let keys = self.keys.unwrap_or(1_000_000);
             if keys == 0 {
-                return Err(UsageError("--keys must be at least 1".to_owned()).into());
+                refuse!("--keys must be at least 1");
             }
             return Ok(KeySet::generate(keys, 1, self.probes, self.seed));
         };
@@ -144,94 +143,66 @@ struct TestKeys {
     absent: Vec<KeyHash>,
 }
 
-/// The counts and times measured on a filter. Times are means in ns per key.
-struct Measurement {
-    stats: FilterStats,
-    occupancy: Option<f64>,
-    ns_insert: f64,
-    ns_hit: f64,
-    ns_miss: f64,
-    ns_remove: Option<f64>,
-    false_negatives: usize,
-    false_positives: usize,
-}
-
 /// Builds a filter with all members and measures it, by the operations that its kind supports.
 struct MeasureVisitor<'a> {
     keys: &'a TestKeys,
+    kind: FilterKind,
     sizing: Sizing,
 }
 
 impl KindVisitor for MeasureVisitor<'_> {
-    type Output = anyhow::Result<Measurement>;
+    type Output = anyhow::Result<MeasureReport>;
 
     fn inserts<F: Insert>(
         self,
         make: fn(Sizing, u64) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Measurement> {
+    ) -> anyhow::Result<MeasureReport> {
         let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
-        self.keys.insert_and_query(&mut filter)
+        self.keys.insert_and_query(self.kind, &mut filter)
     }
 
     fn removes<F: Remove>(
         self,
         make: fn(Sizing, u64) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Measurement> {
+    ) -> anyhow::Result<MeasureReport> {
         let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
-        let measurement = self.keys.insert_and_query(&mut filter)?;
-        Ok(Measurement { ns_remove: Some(self.keys.remove_all(&mut filter)?), ..measurement })
+        let report = self.keys.insert_and_query(self.kind, &mut filter)?;
+        Ok(MeasureReport { ns_remove: Some(self.keys.remove_all(&mut filter)?), ..report })
     }
 
     fn builds<F: Membership>(
         self,
         build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Measurement> {
+    ) -> anyhow::Result<MeasureReport> {
         let start = Instant::now();
         let filter = build(self.sizing, &self.keys.members)?;
         let ns_build = per_key(start, self.keys.members.len());
-        Ok(self.keys.query(&filter, ns_build))
+        Ok(self.keys.query(self.kind, &filter, ns_build))
     }
 }
 
 impl TestKeys {
     fn measure(&self, kind: FilterKind, sizing: Sizing) -> anyhow::Result<MeasureReport> {
-        let count = self.members.len() as u64;
-        let measurement = kind.visit(MeasureVisitor { keys: self, sizing })?;
-        let probes = self.absent.len();
-        let predicted = measurement.stats.error_rate;
-        Ok(MeasureReport {
-            schema: 1,
-            filter: kind.name(),
-            keys: count,
-            bits_per_key: measurement.stats.bits_per_key(),
-            bound_bits_per_key: ErrorRate::new(predicted)
-                .map_or(0.0, ErrorRate::bits_per_key_floor),
-            error_rate_predicted: predicted,
-            error_rate_measured: measurement.false_positives as f64 / probes.max(1) as f64,
-            error_rate_interval: interval(measurement.false_positives, probes),
-            probes: probes as u64,
-            false_negatives: measurement.false_negatives as u64,
-            load: measurement.occupancy,
-            ns_insert: measurement.ns_insert,
-            ns_hit: measurement.ns_hit,
-            ns_miss: measurement.ns_miss,
-            ns_remove: measurement.ns_remove,
-        })
+        kind.visit(MeasureVisitor { keys: self, kind, sizing })
     }
 
-    fn insert_and_query(&self, filter: &mut impl Insert) -> anyhow::Result<Measurement> {
+    fn insert_and_query(
+        &self,
+        kind: FilterKind,
+        filter: &mut impl Insert,
+    ) -> anyhow::Result<MeasureReport> {
         let start = Instant::now();
         for member in &self.members {
             filter.insert(*member).context("cannot insert all keys")?;
         }
         let ns_insert = per_key(start, self.members.len());
-        Ok(self.query(filter, ns_insert))
+        Ok(self.query(kind, filter, ns_insert))
     }
 
     /// Looks up all members and all absent keys in a filter that holds all members.
     ///
-    /// Copies `ns_insert` to the measurement.
-    fn query(&self, filter: &impl Membership, ns_insert: f64) -> Measurement {
+    /// Copies `ns_insert` to the report.
+    fn query(&self, kind: FilterKind, filter: &impl Membership, ns_insert: f64) -> MeasureReport {
         let query = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
             let start = Instant::now();
             let false_positives = keys.iter().filter(|key| filter(**black_box(key))).count();
@@ -240,16 +211,25 @@ impl TestKeys {
         let may_contain = |key| filter.may_contain(key);
         let (held, ns_hit) = query(&may_contain, &self.members);
         let (false_positives, ns_miss) = query(&may_contain, &self.absent);
-        let false_negatives = self.members.len() - held;
-        Measurement {
-            stats: filter.stats(),
-            occupancy: filter.occupancy(),
+        let (stats, probes) = (filter.stats(), self.absent.len());
+        let predicted = stats.error_rate;
+        MeasureReport {
+            schema: 1,
+            filter: kind.name(),
+            keys: self.members.len() as u64,
+            bits_per_key: stats.bits_per_key(),
+            bound_bits_per_key: ErrorRate::new(predicted)
+                .map_or(0.0, ErrorRate::bits_per_key_floor),
+            error_rate_predicted: predicted,
+            error_rate_measured: false_positives as f64 / probes.max(1) as f64,
+            error_rate_interval: interval(false_positives, probes),
+            probes: probes as u64,
+            false_negatives: (self.members.len() - held) as u64,
+            load: filter.occupancy(),
             ns_insert,
             ns_hit,
             ns_miss,
             ns_remove: None,
-            false_negatives,
-            false_positives,
         }
     }
 
@@ -267,6 +247,10 @@ fn per_key(start: Instant, keys: usize) -> f64 {
 }
 
 impl Report for MeasureReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.false_negatives == 0)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let [low, high] = self.error_rate_interval.map(show_percent);
         let (keys, probes) = (show_count(self.keys), show_count(self.probes));

@@ -40,45 +40,35 @@ pub(super) fn measure_file(
         UsageError(format!("{name} {what}; add one with hfile filter rebuild"))
     })?;
     let counts = count_answers(&reader, filter.keys, probes, seed)?;
-    let report = FileMeasureReport {
+    format.print(&FileMeasureReport {
         schema: 1,
         file: name,
-        filter: filter.name,
-        keys: filter.keys,
-        bits_per_key: filter.bits_per_key,
-        error_rate_predicted: filter.error_rate,
         error_rate_measured: counts.false_positives as f64 / counts.absent.max(1) as f64,
         error_rate_interval: interval(counts.false_positives, counts.absent),
         probes: counts.absent as u64,
         false_negatives: counts.false_negatives,
-    };
-    format.print(&report)?;
-    Ok(Answer::from_bool(report.false_negatives == 0))
+        ..filter
+    })
 }
 
-/// The kind and the parameters of the row filter, as the file states them.
-struct KnownFilter {
-    name: &'static str,
-    keys: u64,
-    bits_per_key: f64,
-    error_rate: f64,
-}
-
-fn known_filter(reader: &Reader) -> sstable::Result<Option<KnownFilter>> {
+/// Returns a report of what the file states about its row filter, without measurements.
+fn known_filter(reader: &Reader) -> sstable::Result<Option<FileMeasureReport>> {
     if let Some(filter) = reader.filters().row_filter()? {
-        return Ok(Some(KnownFilter {
-            name: filter.kind.name(),
+        return Ok(Some(FileMeasureReport {
+            filter: filter.kind.name(),
             keys: filter.key_count,
             bits_per_key: filter.bits_per_key,
-            error_rate: filter.error_rate,
+            error_rate_predicted: filter.error_rate,
+            ..FileMeasureReport::default()
         }));
     }
     let bloom = reader.filters().bloom().filter(|bloom| bloom.bloom_type == BloomType::Row);
-    Ok(bloom.map(|bloom| KnownFilter {
-        name: "hbase-bloom",
+    Ok(bloom.map(|bloom| FileMeasureReport {
+        filter: "hbase-bloom",
         keys: bloom.key_count,
         bits_per_key: bloom.bits_per_key(),
-        error_rate: bloom.error_rate(),
+        error_rate_predicted: bloom.error_rate(),
+        ..FileMeasureReport::default()
     }))
 }
 
@@ -104,8 +94,7 @@ fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::
     let mut scanner = scan(reader)?;
     while let Some(cell) = scanner.cell() {
         if rows == 0 || cell.row != row {
-            row.clear();
-            row.extend_from_slice(cell.row);
+            cell.row.clone_into(&mut row);
             rows += 1;
             counts.false_negatives += u64::from(!ask(&row));
             // Spreads the probes evenly over the rows: `due` is how many belong to the rows so far.
@@ -124,7 +113,7 @@ fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::
 }
 
 /// The predicted and measured error rate of the filter in a file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct FileMeasureReport {
     schema: u32,
     file: String,
@@ -140,6 +129,10 @@ struct FileMeasureReport {
 }
 
 impl Report for FileMeasureReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.false_negatives == 0)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let [low, high] = self.error_rate_interval.map(show_percent);
         let keys = show_number(self.keys, "key");

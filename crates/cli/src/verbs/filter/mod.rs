@@ -8,15 +8,13 @@ mod measure_file;
 mod rebuild;
 mod size;
 
-use clap::Subcommand;
-
 use crate::arguments::reading_options::WithReadingOptions;
-use crate::failure::Answer;
+use crate::verbs::group::verbs;
 
-/// Compute and measure the size and error rate of filters, and replace the filter of a file.
-#[derive(clap::Args)]
-#[command(disable_help_subcommand = true)]
-#[command(after_help = "\
+verbs! {
+    /// Compute and measure the size and error rate of filters, and replace the filter of a file.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
 Examples:
   hfile filter size --keys 1000000 --error-rate 0.01
   hfile filter measure --kind cuckoo --keys 1000000
@@ -24,27 +22,11 @@ Examples:
   hfile filter measure 4f1c.hfile
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
   hfile filter foreign make --format guava --input keys.txt --output keys.bloom")]
-pub(crate) struct FilterVerbs {
-    #[command(subcommand)]
-    verb: FilterVerb,
-}
-
-#[derive(Subcommand)]
-enum FilterVerb {
-    Size(size::Size),
-    Measure(WithReadingOptions<measure::Measure>),
-    Rebuild(WithReadingOptions<rebuild::Rebuild>),
-    Foreign(foreign::ForeignVerbs),
-}
-
-impl FilterVerbs {
-    /// Runs the verb.
-    pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        match self.verb {
-            FilterVerb::Size(verb) => verb.run(),
-            FilterVerb::Measure(verb) => verb.applied().run(),
-            FilterVerb::Rebuild(verb) => verb.applied().run(),
-            FilterVerb::Foreign(verb) => verb.run(),
-        }
+    pub(crate) enum FilterVerbs {
+        Size(size::Size).run(),
+        Measure(WithReadingOptions<measure::Measure>).applied().run(),
+        Rebuild(WithReadingOptions<rebuild::Rebuild>).applied().run(),
+        #[command(subcommand)]
+        Foreign(foreign::ForeignVerbs).run(),
     }
 }

@@ -35,7 +35,7 @@ Examples:
   hfile filter rebuild 4f1c.hfile --output plain.hfile --kind none
 
 Exit status: 0 written, 1 the file is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Rebuild {
+pub(crate) struct Rebuild {
     /// HFile to copy
     #[arg(value_name = "IN")]
     input: PathBuf,

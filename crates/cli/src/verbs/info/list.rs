@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::report::FileReport;
 use crate::inputs::{Target, add_target_column};
-use crate::text::output::{Report, write_table};
+use crate::text::output::{Report, or_dash, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// The table of the files, with the totals of their sizes and cells.
@@ -26,7 +26,7 @@ impl FileList {
     pub(super) fn add(&mut self, report: FileReport) {
         self.size += report.size;
         self.cells += report.cells;
-        let row = |row: Option<String>| row.map_or_else(|| "-".to_owned(), shorten);
+        let row = |row| or_dash(row, shorten);
         self.rows.push(vec![
             show_size(report.size),
             show_count(report.cells),
@@ -47,7 +47,7 @@ impl Report for FileList {
         let mut heading = vec!["size", "cells", "first row", "last row", "file"];
         let mut rows = self.rows.clone();
         add_target_column(&mut heading, &mut rows, self.targets.iter());
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, rows)?;
         let (files, cells) =
             (show_number(self.rows.len() as u64, "file"), show_number(self.cells, "cell"));
         write!(out, "\n{files}, {}, {cells}", show_size(self.size))?;

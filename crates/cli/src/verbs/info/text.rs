@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::blooms::BloomReport;
 use super::file_info;
 use super::report::FileReport;
+use crate::failure::Answer;
 use crate::text::output::Report;
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number, show_size};
@@ -34,6 +35,10 @@ impl Report for TextReport {
         }
         Ok(())
     }
+
+    fn answer(&self) -> Answer {
+        self.report.answer()
+    }
 }
 
 fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
@@ -41,6 +46,11 @@ fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
 }
 
 impl FileReport {
+    /// Returns a negative answer if a part cannot be read.
+    pub(super) fn answer(&self) -> Answer {
+        Answer::from_bool(self.problems.is_empty())
+    }
+
     /// Writes what the file holds: cells, keys, times.
     fn write_contents(&self, out: &mut dyn Write) -> io::Result<()> {
         let (size, byte_count) = (show_size(self.size), show_count(self.size));

@@ -1,16 +1,13 @@
 //! The arguments of `hfile info`, and its run over the files.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
-
-use serde::Serialize;
 
 use super::list::FileList;
 use super::report::FileReport;
 use super::text::TextReport;
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput};
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::ReportFormat;
 
 /// Show size, cells, keys, times, codec, encoding, index and filters of HFiles.
 #[derive(clap::Args)]
@@ -45,16 +42,11 @@ impl Info {
         if self.list {
             return self.print_list();
         }
-        let mut needs_separator = false;
+        let mut is_first = true;
         Inputs::expand(&self.files).for_each(|input| {
             let report = describe(input)?;
-            if needs_separator {
-                self.report_format.print(&Separator)?;
-            }
-            needs_separator = !self.report_format.is_json();
-            let answer = Answer::from_bool(report.problems.is_empty());
-            self.report_format.print(&TextReport { report, shows_all: self.all })?;
-            Ok(answer)
+            let report = TextReport { report, shows_all: self.all };
+            self.report_format.print_next(&report, &mut is_first)
         })
     }
 
@@ -62,7 +54,7 @@ impl Info {
         let mut list = FileList::default();
         let answer = Inputs::expand(&self.files).for_each(|input| {
             let report = describe(input)?;
-            let answer = Answer::from_bool(report.problems.is_empty());
+            let answer = report.answer();
             list.add(report);
             Ok(answer)
         });
@@ -76,14 +68,4 @@ impl Info {
 fn describe(input: &Input) -> anyhow::Result<FileReport> {
     let OpenInput { reader, target } = input.open()?;
     Ok(FileReport::new(input.name(), target, reader.whole())?)
-}
-
-/// The empty line between two files.
-#[derive(Serialize)]
-struct Separator;
-
-impl Report for Separator {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out)
-    }
 }

@@ -19,7 +19,7 @@ use workload::Random;
 use super::meta_blocks::copy_meta_blocks;
 use super::read_back::compare;
 use crate::arguments::reading_options::{reader_options, scan, scan_without_read_ahead};
-use crate::failure::ReadMismatch;
+use crate::failure::Failure;
 use crate::text::progress::Progress;
 
 /// Reads and writes take turns with batches of about this many bytes: only the writes are timed.
@@ -117,7 +117,11 @@ impl Sample {
             times.push(started.elapsed());
             if found.is_none() {
                 let row = sstable::escape(row);
-                return Err(ReadMismatch(format!("{}: row {row} not found", written.name())).into());
+                return Err(Failure::ReadMismatch(format!(
+                    "{}: row {row} not found",
+                    written.name()
+                ))
+                .into());
             }
         }
         times.sort_unstable();

@@ -7,7 +7,7 @@ use anyhow::Context;
 use sstable::{FileName, FileSource, ReadAt, Reader};
 
 use crate::arguments::reading_options::{limits, reader_options, scan};
-use crate::failure::{DamagedOutput, ReadMismatch};
+use crate::failure::Failure;
 use crate::text::progress::Progress;
 
 /// Checks an output file as `hfile verify` does, and compares it with its input.
@@ -16,7 +16,7 @@ use crate::text::progress::Progress;
 ///
 /// # Errors
 ///
-/// [`DamagedOutput`] if the output is damaged, [`ReadMismatch`] if its cells differ.
+/// [`Failure::DamagedOutput`] if the output is damaged, [`Failure::ReadMismatch`] if its cells differ.
 pub(super) fn check(original: &Reader, written: &Path, destination: &Path) -> anyhow::Result<()> {
     let (source, file) = check_sound(written, destination)?;
     let progress = Progress::new("comparing", original.trailer().entry_count);
@@ -27,7 +27,7 @@ pub(super) fn check(original: &Reader, written: &Path, destination: &Path) -> an
 ///
 /// # Errors
 ///
-/// [`DamagedOutput`] if the output is damaged.
+/// [`Failure::DamagedOutput`] if the output is damaged.
 pub(crate) fn check_sound(
     written: &Path,
     destination: &Path,
@@ -42,7 +42,7 @@ pub(crate) fn check_sound(
         sstable::verify(Arc::clone(&source), file.clone(), limits(), |at| progress.set(at))?;
     drop(progress);
     if let Some(damage) = found.problems.into_iter().next() {
-        return Err(DamagedOutput { name, damage }.into());
+        return Err(Failure::DamagedOutput { name, damage }.into());
     }
     Ok((source, file))
 }
@@ -51,7 +51,7 @@ pub(crate) fn check_sound(
 ///
 /// # Errors
 ///
-/// [`ReadMismatch`] if the cells differ.
+/// [`Failure::ReadMismatch`] if the cells differ.
 pub(super) fn compare(
     original: &Reader,
     written: &Reader,
@@ -64,9 +64,10 @@ pub(super) fn compare(
             (Some(one), Some(other)) if one == other => {}
             (Some(cell), _) | (None, Some(cell)) => {
                 let name = written.name();
-                return Err(
-                    ReadMismatch(format!("{name}: differs from the input at {cell:?}")).into()
-                );
+                return Err(Failure::ReadMismatch(format!(
+                    "{name}: differs from the input at {cell:?}"
+                ))
+                .into());
             }
         }
         original.advance()?;
@@ -110,7 +111,10 @@ mod tests {
             let found = check(&original, &new, Path::new("destination")).err();
             let message = found.as_ref().map(ToString::to_string);
             assert_eq!(
-                found.is_some_and(|error| error.is::<ReadMismatch>()),
+                found.is_some_and(|error| matches!(
+                    error.downcast_ref(),
+                    Some(Failure::ReadMismatch(_))
+                )),
                 !is_same,
                 "{message:?}"
             );

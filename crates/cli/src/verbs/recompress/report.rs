@@ -8,7 +8,7 @@ use serde::Serialize;
 use sstable::{Compression, DataBlockEncoding, FileSummary, Reader};
 
 use super::measure::Measured;
-use crate::text::output::{Report, write_table};
+use crate::text::output::{Report, or_dash, write_table};
 use crate::text::printable::as_line;
 use crate::text::rounded::{show_nanos, show_rate};
 use crate::text::size_text::{show_number, show_size};
@@ -89,27 +89,22 @@ impl Report for FileReport {
         let bytes = show_size(self.cell_bytes);
         let file = as_line(file);
         writeln!(out, "{file}: {cells} of {bytes}, {size} as {encoding}, {compression}")?;
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        let rows: Vec<_> = self
-            .variants
-            .iter()
-            .map(|variant| {
-                let is_now = (variant.encoding, variant.compression) == (encoding, compression);
-                vec![
-                    variant.encoding.to_owned(),
-                    variant.compression.to_owned(),
-                    show_size(variant.size),
-                    format!("{:.3}", variant.ratio),
-                    or_dash(variant.write_megabytes_per_second.map(|rate| format!("{rate:.0}"))),
-                    or_dash(variant.scan_cells_per_second.map(show_rate)),
-                    or_dash(variant.get_nanoseconds.map(|nanos| show_nanos(nanos as f64))),
-                    if is_now { "now" } else { "" }.to_owned(),
-                ]
-            })
-            .collect();
+        let row = |variant: &Variant| {
+            let is_now = (variant.encoding, variant.compression) == (*encoding, *compression);
+            vec![
+                variant.encoding.to_owned(),
+                variant.compression.to_owned(),
+                show_size(variant.size),
+                format!("{:.3}", variant.ratio),
+                or_dash(variant.write_megabytes_per_second, |rate| format!("{rate:.0}")),
+                or_dash(variant.scan_cells_per_second, show_rate),
+                or_dash(variant.get_nanoseconds, |nanos| show_nanos(nanos as f64)),
+                if is_now { "now" } else { "" }.to_owned(),
+            ]
+        };
         let heading =
             ["encoding", "codec", "size", "ratio", "write MB/s", "scan cells/s", "get", ""];
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, self.variants.iter().map(row))
     }
 }
 

@@ -13,6 +13,7 @@ use super::measure::Sample;
 use super::meta_blocks::copy_meta_blocks;
 use super::read_back;
 use super::report::{FileReport, RewriteReport};
+use crate::arguments::given::Given;
 use crate::arguments::names::name_parser;
 use crate::arguments::reading_options::{reader_options, scan};
 use crate::arguments::writing_options;
@@ -79,55 +80,43 @@ pub(crate) struct Recompress {
     report_format: ReportFormat,
 }
 
-/// The settings that options request.
-///
-/// `None` keeps the setting of the file. For `encoding` and `codec` without `--output`, it means
-/// all of them.
-struct RewriteOptions {
-    encoding: Option<DataBlockEncoding>,
-    codec: Option<Compression>,
-    framing: Option<ZstdFraming>,
-    block_size: Option<u32>,
-}
-
 impl Recompress {
     /// Rewrites a single file with `--output`, otherwise measures each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let requested = self.rewrite_options()?;
+        let block_size = writing_options::small("block size", self.block_size)?;
         match (&self.output, &self.files[..]) {
-            (Some(output), [file]) => {
-                self.rewrite(file, output, &requested)?;
-                Ok(Answer::Positive)
-            }
+            (Some(output), [file]) => self.rewrite(file, output, block_size),
             (Some(_), _) => Err(UsageError("--output takes a single file".to_owned()).into()),
-            (None, paths) => Inputs::expand(paths).for_each(|file| {
-                self.measure(file, &requested)?;
-                Ok(Answer::Positive)
-            }),
+            (None, paths) => Inputs::expand(paths).for_each(|file| self.measure(file, block_size)),
         }
     }
 
-    fn rewrite_options(&self) -> Result<RewriteOptions, UsageError> {
-        let block_size = self.block_size.map(|size| writing_options::small("block size", size));
-        Ok(RewriteOptions {
-            encoding: self.data_block_encoding,
-            codec: self.compression,
-            framing: self.zstd_framing,
-            block_size: block_size.transpose()?,
-        })
+    /// Returns the file's settings with the requested ZSTD framing and block size.
+    ///
+    /// The caller sets encoding and codec. The file id of a store is left out, because it must be
+    /// unique to a file.
+    fn writer_options(
+        &self,
+        reader: &Reader,
+        block_size: Option<u32>,
+    ) -> anyhow::Result<WriterOptions> {
+        let options = reader.writer_options(&[store::FILE_ID_KEY])?;
+        Ok(options
+            .given(self.zstd_framing, WriterOptions::zstd_framing)
+            .given(block_size, WriterOptions::block_size))
     }
 
     fn rewrite(
         &self,
         file: &Path,
         destination: &Path,
-        requested: &RewriteOptions,
-    ) -> anyhow::Result<()> {
+        block_size: Option<u32>,
+    ) -> anyhow::Result<Answer> {
         let input = single_hfile(file, "recompress --output")?;
         let reader = Reader::open_file(input, reader_options())?;
-        let options = requested.options(&reader)?;
-        let codec = requested.codec.unwrap_or(reader.blocks().compression());
-        let encoding = requested.encoding.unwrap_or(reader.blocks().encoding());
+        let options = self.writer_options(&reader, block_size)?;
+        let codec = self.compression.unwrap_or(reader.blocks().compression());
+        let encoding = self.data_block_encoding.unwrap_or(reader.blocks().encoding());
         let options = options.compression(codec).data_block_encoding(encoding);
         let output = Output::create(destination, self.force)?;
         let mut writer =
@@ -147,7 +136,7 @@ impl Recompress {
         }
         output.finish()?;
         if destination == Path::new("-") {
-            return Ok(());
+            return Ok(Answer::Positive);
         }
         self.report_format.print(&RewriteReport::new(
             file,
@@ -159,16 +148,16 @@ impl Recompress {
         ))
     }
 
-    fn measure(&self, file: &Input, requested: &RewriteOptions) -> anyhow::Result<()> {
+    fn measure(&self, file: &Input, block_size: Option<u32>) -> anyhow::Result<Answer> {
         let OpenInput { reader, target } = file.open()?;
         let StoreFileReader::Whole(reader) = reader else {
             return refuse_half(file, &target);
         };
-        let options = requested.options(&reader)?;
+        let options = self.writer_options(&reader, block_size)?;
         let encodings = DataBlockEncoding::ALL.into_iter();
-        let encodings =
-            encodings.filter(|it| requested.encoding.is_none_or(|requested| requested == *it));
-        let codecs: Vec<_> = match requested.codec {
+        let encodings = encodings
+            .filter(|it| self.data_block_encoding.is_none_or(|requested| requested == *it));
+        let codecs: Vec<_> = match self.compression {
             Some(codec) => vec![codec],
             None => Compression::ALL.into_iter().filter(|codec| codec.is_supported()).collect(),
         };
@@ -201,29 +190,12 @@ impl Recompress {
 /// # Errors
 ///
 /// [`UsageError`] if an argument names the reference.
-fn refuse_half(file: &Input, target: &Target) -> anyhow::Result<()> {
+fn refuse_half(file: &Input, target: &Target) -> anyhow::Result<Answer> {
     let what =
         format!("{}: not measured: recompress takes whole HFiles", target.label(&file.name()));
     if file.is_argument() {
         return Err(UsageError(what).into());
     }
     print_message(format_args!("hfile: {what}"));
-    Ok(())
-}
-
-impl RewriteOptions {
-    /// Returns the file's settings with the requested ZSTD framing and block size.
-    ///
-    /// The caller sets encoding and codec. The file id of a store is left out, because it must be
-    /// unique to a file.
-    fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
-        let mut options = reader.writer_options(&[store::FILE_ID_KEY])?;
-        if let Some(framing) = self.framing {
-            options = options.zstd_framing(framing);
-        }
-        if let Some(size) = self.block_size {
-            options = options.block_size(size);
-        }
-        Ok(options)
-    }
+    Ok(Answer::Positive)
 }

@@ -62,7 +62,7 @@ impl<'s> Counter<'s> {
         if self.current.cells == 0 || self.current.row != cell.row {
             self.end_row();
             self.stats.histograms.row_key_bytes.add(cell.row.len() as u64);
-            replace(&mut self.current.row, cell.row);
+            cell.row.clone_into(&mut self.current.row);
         }
         let current = &mut self.current;
         current.bytes += bytes;
@@ -77,8 +77,8 @@ impl<'s> Counter<'s> {
             || current.family != cell.family;
         if is_new {
             current.columns += 1;
-            replace(&mut current.family, cell.family);
-            replace(&mut current.qualifier, cell.qualifier);
+            cell.family.clone_into(&mut current.family);
+            cell.qualifier.clone_into(&mut current.qualifier);
         }
     }
 
@@ -94,12 +94,6 @@ impl<'s> Counter<'s> {
         self.stats.largest.add_row(&current.row, self.file, current.bytes, current.cells);
         (current.bytes, current.cells, current.columns) = (0, 0, 0);
     }
-}
-
-/// Replaces the contents of a buffer, and keeps its memory.
-fn replace(buffer: &mut Vec<u8>, bytes: &[u8]) {
-    buffer.clear();
-    buffer.extend_from_slice(bytes);
 }
 
 impl CellStats {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sstable::{CellType, error_line};
+use sstable::CellType;
 
 use super::columns::{ColumnReport, Tally};
 use super::file::FileStats;
@@ -12,6 +12,7 @@ use super::largest::{LargestCell, LargestRow};
 use super::parts::Parts;
 use super::tags::TagsReport;
 
+use crate::inputs::FailedFile;
 use crate::text::times::date;
 
 /// The statistics of one file, or of several together.
@@ -23,7 +24,7 @@ pub(super) struct StatsReport {
     /// Whether every file could be read to its end.
     pub(super) complete: bool,
     /// The files that could not, and why.
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<FailedFile>,
     /// Bytes of the files.
     pub(super) size: u64,
     pub(super) cells: u64,
@@ -46,19 +47,6 @@ pub(super) struct StatsReport {
     pub(super) parts: Parts,
 }
 
-/// A file that could not be read to its end.
-#[derive(Serialize)]
-pub(super) struct Problem {
-    pub(super) file: String,
-    pub(super) what: String,
-}
-
-impl Problem {
-    pub(super) fn new(file: String, error: &anyhow::Error) -> Self {
-        Self { file, what: error_line(&**error) }
-    }
-}
-
 /// The range of the timestamps, both ends included.
 #[derive(Serialize)]
 pub(super) struct TimesReport {
@@ -70,7 +58,7 @@ pub(super) struct TimesReport {
 
 impl StatsReport {
     /// Makes a report of the statistics of `files`.
-    pub(super) fn new(files: Vec<String>, problems: Vec<Problem>, stats: FileStats) -> Self {
+    pub(super) fn new(files: Vec<String>, problems: Vec<FailedFile>, stats: FileStats) -> Self {
         let FileStats { size, cells, parts, problem: _ } = stats;
         let types = CellType::ALL.iter().zip(cells.types);
         let times = |(min, max)| TimesReport { min, max, min_date: date(min), max_date: date(max) };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::columns::COLUMNS_MAX;
+use super::columns::{COLUMNS_MAX, ColumnReport};
 use super::histogram::Histogram;
 use super::report::StatsReport;
 use crate::text::output::{Report, write_table};
@@ -107,7 +107,7 @@ impl StatsReport {
         }
         writeln!(out)?;
         let heading = ["", "count", "min", "50%", "75%", "95%", "99%", "99.9%", "max", "mean"];
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, rows)
     }
 
     fn write_bars(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -136,13 +136,10 @@ impl StatsReport {
         }
         writeln!(out)?;
         let shown = self.columns.iter().take(COLUMNS_SHOWN);
-        let rows: Vec<_> = shown
-            .map(|column| {
-                let (cells, bytes) = (column.tally.cells, column.tally.bytes);
-                vec![column.column.clone(), show_count(cells), show_count(bytes)]
-            })
-            .collect();
-        write_table(out, &["column", "cells", "bytes"], &rows)?;
+        let rows = shown.map(|ColumnReport { column, tally }| {
+            vec![column.clone(), show_count(tally.cells), show_count(tally.bytes)]
+        });
+        write_table(out, &["column", "cells", "bytes"], rows)?;
         if let Some(more @ 1..) = self.columns.len().checked_sub(COLUMNS_SHOWN) {
             writeln!(out, "and {} (--json lists them)", show_number(more as u64, "column"))?;
         }
@@ -160,18 +157,13 @@ impl StatsReport {
     fn write_parts(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         let used = self.parts.0.iter().filter(|part| part.blocks > 0);
-        let rows: Vec<_> = used
-            .map(|part| {
-                let share = part.bytes as f64 / self.size.max(1) as f64 * 100.0;
-                vec![
-                    part.part.to_owned(),
-                    show_count(part.blocks),
-                    show_count(part.bytes),
-                    show_count(part.uncompressed_bytes),
-                    format!("{share:.1}%"),
-                ]
-            })
-            .collect();
-        write_table(out, &["part", "blocks", "bytes", "uncompressed", "share"], &rows)
+        let rows = used.map(|part| {
+            let share = part.bytes as f64 / self.size.max(1) as f64 * 100.0;
+            let mut row = vec![part.part.to_owned()];
+            row.extend([part.blocks, part.bytes, part.uncompressed_bytes].map(show_count));
+            row.push(format!("{share:.1}%"));
+            row
+        });
+        write_table(out, &["part", "blocks", "bytes", "uncompressed", "share"], rows)
     }
 }

@@ -1,17 +1,12 @@
 //! The arguments of `hfile stats`, and its run over the files.
 
-use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context;
-
 use super::file::{FileStats, read_file};
-use super::report::{Problem, StatsReport};
+use super::report::StatsReport;
 use crate::failure::Answer;
-use crate::inputs::Outcomes;
-use crate::inputs::in_parallel;
-use crate::inputs::{Input, Inputs};
-use crate::text::output::{ReportFormat, STDOUT, stdout};
+use crate::inputs::{FailedFile, Input, Inputs, Outcomes, in_parallel};
+use crate::text::output::ReportFormat;
 use crate::text::progress::Progress;
 
 /// Show the sizes, types, tags and columns of the cells of HFiles, and the bytes of each part of the files.
@@ -45,11 +40,11 @@ impl Stats {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut outcomes = Outcomes::default();
         let mut total = Total::default();
-        let mut needs_separator = false;
+        let mut is_first = true;
         let (files, problems) = Inputs::expand(&self.files).into_parts()?;
         let count = files.len() + problems.len();
         for problem in problems {
-            total.problems.push(Problem::new(problem.directory, &problem.error));
+            total.problems.push(FailedFile::new(problem.directory, &problem.error));
             outcomes.record(Err(problem.error))?;
         }
         let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
@@ -64,14 +59,14 @@ impl Stats {
                 let stats = match outcome {
                     Ok(stats) => stats,
                     Err(error) => {
-                        total.problems.push(Problem::new(file.name(), &error));
+                        total.problems.push(FailedFile::new(file.name(), &error));
                         return outcomes.record(Err(error));
                     }
                 };
                 let problem = if self.each {
                     let mut alone = Total::default();
                     let problem = alone.add(file, stats);
-                    self.print(alone, &mut needs_separator)?;
+                    self.report_format.print_next(&alone.report(), &mut is_first)?;
                     problem
                 } else {
                     total.add(file, stats)
@@ -81,17 +76,9 @@ impl Stats {
         )?;
         drop(progress);
         if !total.files.is_empty() {
-            self.print(total, &mut needs_separator)?;
+            self.report_format.print_next(&total.report(), &mut is_first)?;
         }
         outcomes.conclude(count)
-    }
-
-    fn print(&self, total: Total, needs_separator: &mut bool) -> anyhow::Result<()> {
-        if *needs_separator {
-            writeln!(stdout()).context(STDOUT)?;
-        }
-        *needs_separator = !self.report_format.is_json();
-        self.report_format.print(&StatsReport::new(total.files, total.problems, total.stats))
     }
 }
 
@@ -99,7 +86,7 @@ impl Stats {
 #[derive(Default)]
 struct Total {
     files: Vec<String>,
-    problems: Vec<Problem>,
+    problems: Vec<FailedFile>,
     stats: FileStats,
 }
 
@@ -112,7 +99,11 @@ impl Total {
         self.stats.cells.merge(cells);
         self.stats.parts.merge(&parts);
         let problem = problem.map(anyhow::Error::from);
-        self.problems.extend(problem.iter().map(|error| Problem::new(file.name(), error)));
+        self.problems.extend(problem.iter().map(|error| FailedFile::new(file.name(), error)));
         problem
+    }
+
+    fn report(self) -> StatsReport {
+        StatsReport::new(self.files, self.problems, self.stats)
     }
 }

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyOptions;
 
-use super::directory::Directory;
+use super::directory::WithStore;
 use super::family_settings::{DescribedFamily, FamilySettings};
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::Report;
 
 /// Change settings of a column family; settings that are not given stay.
 #[derive(clap::Args)]
@@ -22,33 +22,27 @@ Reads follow the new settings at once. New files have them; hfile store compact 
 existing files. Prints each changed setting under HBase's name. [new family: …] is the value that a family
 has if hfile store create does not set another.
 Exit status: 0 changed, or already so, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Alter {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Alter {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
     #[command(flatten)]
     settings: FamilySettings,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Alter {
+impl WithStore<Alter> {
     /// Changes the settings.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
-        let Some(before) = store.family(&self.family) else {
-            return Err(transfer::Error::unknown_family(&store, &self.family).into());
+        let Some(before) = store.family(&self.verb.family) else {
+            return Err(transfer::Error::unknown_family(&store, &self.verb.family).into());
         };
-        let after = self.settings.apply(before.clone())?;
+        let after = self.verb.settings.apply(before.clone())?;
         if after != before {
-            store.alter_family(&self.family, after.clone())?;
+            store.alter_family(&self.verb.family, after.clone())?;
         }
         let changed = changes(&before, &after);
-        let described = DescribedFamily { family: self.family, settings: after };
-        self.report_format.print(&AlterReport { schema: 1, described, changed })?;
-        Ok(Answer::Positive)
+        let described = DescribedFamily { family: self.verb.family, settings: after };
+        self.report_format.print(&AlterReport { schema: 1, described, changed })
     }
 }
 

@@ -2,12 +2,10 @@
 
 use store::Append as Change;
 
-use super::change_report::{Watch, WriteReport};
 use super::column::Column;
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
-use crate::text::output::ReportFormat;
 
 /// Append bytes to the value of a column.
 #[derive(clap::Args)]
@@ -17,28 +15,19 @@ Examples:
 
 An absent column counts as empty.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Append {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Append {
     #[command(flatten)]
     column: Column,
     /// Bytes to append: text with \xNN, or hex:…
-    #[arg(value_name = "SUFFIX")]
     suffix: KeyText,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Append {
+impl WithStore<Append> {
     /// Appends.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let Column { family, row, qualifier } = &self.column;
-        let (qualifier, suffix) = (qualifier.as_bytes(), self.suffix.as_bytes());
+        let Column { family, row, qualifier } = &self.verb.column;
+        let (qualifier, suffix) = (qualifier.as_bytes(), self.verb.suffix.as_bytes());
         let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let cells = store.append(&change)?;
-        self.report_format.print(&WriteReport::new(&store, cells.len() as u64, &watch))?;
-        Ok(Answer::Positive)
+        self.write(|store| Ok(store.append(&change)?.len() as u64))
     }
 }

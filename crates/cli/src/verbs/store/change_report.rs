@@ -6,6 +6,8 @@ use std::time::Instant;
 use serde::Serialize;
 use store::{FamilyStats, Store};
 
+use super::directory::WithStore;
+use crate::failure::Answer;
 use crate::text::output::Report;
 use crate::text::size_text::{show_count, show_number, show_size};
 use crate::text::stderr::print_message;
@@ -21,6 +23,32 @@ impl Watch {
     /// Returns the seconds since the start, to the millisecond.
     pub(super) fn seconds(&self) -> f64 {
         (self.0.elapsed().as_secs_f64() * 1000.0).round() / 1000.0
+    }
+}
+
+impl<V: clap::Args> WithStore<V> {
+    /// Writes to the store, and prints the number of cells that `write` returns.
+    pub(super) fn write(
+        &self,
+        write: impl FnOnce(&Store) -> anyhow::Result<u64>,
+    ) -> anyhow::Result<Answer> {
+        let watch = Watch::start();
+        let store = self.directory.open()?;
+        let cells = write(&store)?;
+        self.report_format.print(&WriteReport::new(&store, cells, &watch))
+    }
+
+    /// Changes the store, and prints the changed families; `nothing` is the text if none has.
+    pub(super) fn change(
+        &self,
+        nothing: &'static str,
+        change: impl FnOnce(&Store) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Answer> {
+        let watch = Watch::start();
+        let store = self.directory.open()?;
+        let before = store.stats().families;
+        change(&store)?;
+        self.report_format.print(&ChangeReport::new(&store, &before, nothing, &watch))
     }
 }
 
@@ -51,7 +79,7 @@ impl Report for WriteReport {
 
 /// The families that a verb changed, with their sizes before and after.
 #[derive(Serialize)]
-pub(super) struct ChangeReport {
+struct ChangeReport {
     schema: u32,
     families: Vec<FamilyChange>,
     sequence_id: u64,
@@ -96,13 +124,8 @@ impl Sizes {
 }
 
 impl ChangeReport {
-    /// Compares the sizes of the families with `before`; `nothing` is the text if none has changed.
-    pub(super) fn new(
-        store: &Store,
-        before: &[FamilyStats],
-        nothing: &'static str,
-        watch: &Watch,
-    ) -> Self {
+    /// Compares the sizes of the families with `before`.
+    fn new(store: &Store, before: &[FamilyStats], nothing: &'static str, watch: &Watch) -> Self {
         let after = store.stats();
         for FamilyStats { name, filters_omitted, filter_omission, .. } in &after.families {
             if let Some(why) = filter_omission {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::change_report::Watch;
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::Report;
 use crate::text::size_text::{show_number, show_size};
 
 /// Create a second store with the current contents of this one, without copying files.
@@ -20,32 +20,26 @@ Examples:
 BACKUP gets hard links to the files, so it must be on the same file system. Afterwards the two stores are
 independent. Flushes first, so it needs write permission for DIR.
 Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Checkpoint {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Checkpoint {
     /// Directory of the second store, empty or new
-    #[arg(value_name = "BACKUP")]
     backup: PathBuf,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Checkpoint {
+impl WithStore<Checkpoint> {
     /// Creates the checkpoint.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let watch = Watch::start();
         let store = self.directory.open()?;
-        store.checkpoint(&self.backup)?;
+        store.checkpoint(&self.verb.backup)?;
         let families = store.stats().families;
         self.report_format.print(&CheckpointReport {
             schema: 1,
-            checkpoint: self.backup.display().to_string(),
+            checkpoint: self.verb.backup.display().to_string(),
             families: families.len(),
             files: families.iter().map(|family| family.files).sum(),
             file_bytes: families.iter().map(|family| family.file_bytes).sum(),
             seconds: watch.seconds(),
-        })?;
-        Ok(Answer::Positive)
+        })
     }
 }
 

@@ -6,12 +6,9 @@ use crate::arguments::key_text::KeyText;
 #[derive(clap::Args)]
 pub(super) struct Column {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     pub(super) family: String,
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     pub(super) row: KeyText,
     /// Column qualifier: text with \xNN, or hex:…
-    #[arg(value_name = "QUALIFIER")]
     pub(super) qualifier: KeyText,
 }

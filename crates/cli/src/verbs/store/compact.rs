@@ -2,10 +2,8 @@
 
 use store::{CompactionPhase, Store};
 
-use super::change_report::{ChangeReport, Watch};
-use super::directory::Directory;
+use super::directory::{Directory, WithStore};
 use crate::failure::Answer;
-use crate::text::output::ReportFormat;
 use crate::text::progress::Progress;
 
 /// Flush, then merge the store files that the compaction policy selects, or all with --major.
@@ -17,36 +15,25 @@ Examples:
 
 Only a major compaction drops delete markers and the cells they hide.
 Exit status: 0 done, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Compact {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Compact {
     /// Column family [default: all]
-    #[arg(value_name = "FAMILY")]
     family: Option<String>,
     /// Merge all files of a family into one
     #[arg(long)]
     major: bool,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Compact {
+impl WithStore<Compact> {
     /// Compacts.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let families = Directory::families(&store, self.family.as_deref())?;
-        let before = store.stats().families;
-        // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
-        let flushing = Progress::waiting("flushing");
-        store.flush()?;
-        drop(flushing);
-        for family in &families {
-            compact(&store, family, self.major)?;
-        }
-        let report = ChangeReport::new(&store, &before, "nothing to compact", &watch);
-        self.report_format.print(&report)?;
-        Ok(Answer::Positive)
+        self.change("nothing to compact", |store| {
+            let families = Directory::families(store, self.verb.family.as_deref())?;
+            // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
+            let flushing = Progress::waiting("flushing");
+            store.flush()?;
+            drop(flushing);
+            families.iter().try_for_each(|family| Ok(compact(store, family, self.verb.major)?))
+        })
     }
 }
 

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::{FamilyOptions, Store};
 
-use super::directory::Directory;
+use super::directory::WithStore;
 use super::family_settings::{DescribedFamily, FamilySettings};
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::Report;
 
 /// Create a store with a column family, or add a family to a store.
 #[derive(clap::Args)]
@@ -21,27 +21,21 @@ Examples:
 
 hfile store alter changes the settings later.
 Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Create {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Create {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
     #[command(flatten)]
     settings: FamilySettings,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Create {
+impl WithStore<Create> {
     /// Creates the family, and the store if the directory has none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let options = self.settings.apply(FamilyOptions::default())?;
+        let options = self.verb.settings.apply(FamilyOptions::default())?;
         let store = Store::open(&self.directory.directory, self.directory.options())?;
-        store.create_family(&self.family, options.clone())?;
-        let described = DescribedFamily { family: self.family, settings: options };
-        self.report_format.print(&CreateReport { schema: 1, described })?;
-        Ok(Answer::Positive)
+        store.create_family(&self.verb.family, options.clone())?;
+        let described = DescribedFamily { family: self.verb.family, settings: options };
+        self.report_format.print(&CreateReport { schema: 1, described })
     }
 }
 

@@ -3,11 +3,9 @@
 use sstable::Timestamp;
 use store::{Durability, WriteBatch};
 
-use super::change_report::{Watch, WriteReport};
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
-use crate::text::output::ReportFormat;
 
 /// Delete the cells of a row in a family, or in one column.
 #[derive(clap::Args)]
@@ -20,40 +18,32 @@ Examples:
 As in HBase, a delete marker hides cells with the same or an older timestamp. hfile store compact --major
 drops the marker and the cells it hides.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Delete {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Delete {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Column qualifier: text with \xNN, or hex:… [default: all columns of the family]
-    #[arg(value_name = "QUALIFIER")]
     qualifier: Option<KeyText>,
     /// Delete cells with this timestamp or an older one, in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MILLIS")]
     ts: Option<i64>,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Delete {
+impl WithStore<Delete> {
     /// Writes the marker.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let time = self.ts.map_or(Timestamp::LATEST, Timestamp::new);
-        let row = store::Delete::row(self.row.as_bytes());
-        let delete = match &self.qualifier {
-            Some(qualifier) => row.column_at(&self.family, qualifier.as_bytes(), time),
-            None => row.family_at(&self.family, time),
+        let time = self.verb.ts.map_or(Timestamp::LATEST, Timestamp::new);
+        let row = store::Delete::row(self.verb.row.as_bytes());
+        let delete = match &self.verb.qualifier {
+            Some(qualifier) => row.column_at(&self.verb.family, qualifier.as_bytes(), time),
+            None => row.family_at(&self.verb.family, time),
         };
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let batch = WriteBatch::from(delete);
-        let cells = batch.len() as u64;
-        store.write(batch, Durability::SyncWal)?;
-        self.report_format.print(&WriteReport::new(&store, cells, &watch))?;
-        Ok(Answer::Positive)
+        self.write(|store| {
+            let batch = WriteBatch::from(delete);
+            let cells = batch.len() as u64;
+            store.write(batch, Durability::SyncWal)?;
+            Ok(cells)
+        })
     }
 }

@@ -6,10 +6,10 @@ use serde::Serialize;
 use store::FamilyStats;
 
 use super::change_report::Sizes;
-use super::directory::Directory;
+use super::directory::{Directory, WithStore};
 use super::family_settings::DescribedFamily;
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::Report;
 
 /// Show the settings of column families under HBase's names, and their sizes.
 #[derive(clap::Args)]
@@ -21,21 +21,16 @@ Examples:
 TTL is in seconds. ROW_FILTER, which HBase does not have, is the row filter that --filter of hfile store create
 sets. KEY_VALUE marks a family of keys and values.
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Describe {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Describe {
     /// Column family [default: all]
-    #[arg(value_name = "FAMILY")]
     family: Option<String>,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Describe {
+impl WithStore<Describe> {
     /// Opens the store read-only and prints the report.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open_read_only()?;
-        let wanted = Directory::families(&store, self.family.as_deref())?;
+        let wanted = Directory::families(&store, self.verb.family.as_deref())?;
         let stats = store.stats().families;
         let families = store.families().into_iter().filter(|(family, _)| wanted.contains(family));
         let sizes_of = |name: &str| stats.iter().find(|it: &&FamilyStats| it.name == name);
@@ -43,8 +38,7 @@ impl Describe {
             let sizes = Sizes::of(sizes_of(&family)?);
             Some(FamilyReport { described: DescribedFamily { family, settings }, sizes })
         });
-        self.report_format.print(&DescribeReport { schema: 1, families: families.collect() })?;
-        Ok(Answer::Positive)
+        self.report_format.print(&DescribeReport { schema: 1, families: families.collect() })
     }
 }
 

@@ -6,18 +6,31 @@ use sstable::Timestamp;
 use store::{Clock, Store, StoreOptions};
 
 use crate::text::help::ADVANCED;
+use crate::text::output::ReportFormat;
 use crate::text::printable::as_line;
 use crate::text::stderr::print_message_lines;
 
 /// The arguments that all verbs share: the store directory and the clock.
 #[derive(clap::Args)]
-pub(super) struct Directory {
+pub(crate) struct Directory {
     /// Store directory
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) directory: PathBuf,
     /// Use this time for TTL and new cells, in milliseconds since 1970 [default: the system clock]
     #[arg(long, value_name = "MILLIS", help_heading = ADVANCED, hide_short_help = true)]
     pub(super) now: Option<i64>,
+}
+
+// A verb with the arguments around its own: the directory before them, --json after them. No doc
+// comment: clap would show it as the description of the verb.
+#[derive(clap::Args)]
+pub(crate) struct WithStore<V: clap::Args> {
+    #[command(flatten)]
+    pub(super) directory: Directory,
+    #[command(flatten)]
+    pub(super) verb: V,
+    #[command(flatten)]
+    pub(super) report_format: ReportFormat,
 }
 
 impl Directory {

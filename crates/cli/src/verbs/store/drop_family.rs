@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::change_report::{Sizes, Watch};
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::Report;
 
 /// Remove a column family with all its cells, and show what was removed.
 #[derive(clap::Args)]
@@ -19,28 +19,22 @@ Does not ask for confirmation, and cannot be reversed. A checkpoint that is made
 takes no time for copying. Cells of the family never return, even if a family of the same name is created
 later. Flushes the other families.
 Exit status: 0 removed, 1 the store is damaged, 2 wrong usage or no such family, 3 could not read or write.")]
-pub(super) struct DropFamily {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct DropFamily {
     /// Column family
-    #[arg(value_name = "FAMILY")]
     family: String,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl DropFamily {
+impl WithStore<DropFamily> {
     /// Removes the family.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
-        if store.family(&self.family).is_none() {
-            return Err(transfer::Error::unknown_family(&store, &self.family).into());
+        if store.family(&self.verb.family).is_none() {
+            return Err(transfer::Error::unknown_family(&store, &self.verb.family).into());
         }
         let watch = Watch::start();
-        let removed = Sizes::of(&store.drop_family(&self.family)?);
-        let (family, seconds) = (self.family, watch.seconds());
-        self.report_format.print(&DropReport { schema: 1, family, removed, seconds })?;
-        Ok(Answer::Positive)
+        let removed = Sizes::of(&store.drop_family(&self.verb.family)?);
+        let (family, seconds) = (self.verb.family, watch.seconds());
+        self.report_format.print(&DropReport { schema: 1, family, removed, seconds })
     }
 }
 

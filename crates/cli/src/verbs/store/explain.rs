@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::{FamilyExplanation, FileFate};
 
-use super::directory::{Directory, warn_about_filters};
+use super::directory::{WithStore, warn_about_filters};
 use super::versions::Versions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::counters::Counters;
-use crate::text::output::{Report, ReportFormat, write_table};
+use crate::text::output::{Report, or_dash, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// Show the steps of a get for each file: why it was skipped, and how many blocks were read.
@@ -25,34 +25,29 @@ The column \"family map\" shows what the map says: that it denies the row, or na
 one of its data blocks, which are numbered from 0. The column is left out if no map answered.
 Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Explain {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Explain {
     /// Row key: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
     row: KeyText,
     /// Build the family maps in memory first; without a map, the get queries the filters
     #[arg(long)]
     with_map: bool,
     #[command(flatten)]
     versions: Versions,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Explain {
+impl WithStore<Explain> {
     /// Prints the report. The answer is negative if the row was not found.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let get = self.versions.get(&self.row)?;
+        let get = self.verb.versions.get(&self.verb.row)?;
         let store = self.directory.open_read_only()?;
-        if self.with_map {
+        if self.verb.with_map {
             store.build_family_maps();
         }
         let explanation = store.explain(&get)?;
         let found = !explanation.cells.is_empty();
         let report = ExplainReport {
             schema: 1,
-            row: self.row.to_string(),
+            row: self.verb.row.to_string(),
             found,
             cells: explanation.cells.len(),
             counters: Counters::from(&explanation.trace),
@@ -128,13 +123,12 @@ impl FamilyReport {
             return Ok(());
         }
         let by_map = self.files.iter().any(|file| file.by_map().is_some());
-        let rows: Vec<_> = self.files.iter().map(|file| file.table_row(by_map)).collect();
         let mut heading = vec!["file", "outcome"];
         if by_map {
             heading.push("family map");
         }
         heading.extend(["newest cell", "data", "index", "Bloom", "META", "bytes read"]);
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, self.files.iter().map(|file| file.table_row(by_map)))
     }
 }
 
@@ -155,7 +149,7 @@ impl FileReport {
         let Counters {
             data_blocks, index_blocks, bloom_blocks, meta_blocks, bytes_from_file, ..
         } = self.counters;
-        let newest = self.newest.map_or_else(|| "-".to_owned(), |millis| millis.to_string());
+        let newest = or_dash(self.newest, |millis| millis.to_string());
         let mut row = vec![self.file.clone(), self.fate.to_owned()];
         if by_map {
             row.push(self.by_map().unwrap_or("-").to_owned());

@@ -6,14 +6,13 @@ use hbase_files::TableScan;
 use sstable::{Comparator, Timestamp};
 use transfer::{ExportFormat, StoreSource, write_store};
 
-use super::directory::{Directory, warn_about_filters};
+use super::directory::{Directory, WithStore, warn_about_filters};
 use crate::arguments::cell_options::ChoiceOptions;
 use crate::arguments::export::FormArguments;
 use crate::arguments::row_options::RowOptions;
 use crate::arguments::table_options::TableOptions;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::text::export_report::ExportReport;
-use crate::text::output::ReportFormat;
 use crate::text::progress::{Progress, Shown};
 
 /// Write all families as HFiles for HBase's bulk load, or visible cells as Parquet, Arrow, CSV or JSON.
@@ -35,11 +34,8 @@ Other formats: writes what a scan shows, the families of a row one after the oth
 region of --splits. manifest.json lists the files; a second run with the same options skips the regions in it,
 and is refused if the store has changed. Parquet and Arrow need a build with --features parquet.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Export {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Export {
     /// Output directory; for HFiles, the subdirectories of the families must be empty or new
-    #[arg(value_name = "OUT")]
     out: PathBuf,
     #[command(flatten)]
     table: TableOptions,
@@ -52,48 +48,49 @@ pub(super) struct Export {
     /// Write all stored cells: delete markers, deleted cells and expired cells too; not for --to hfiles
     #[arg(long)]
     raw: bool,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Export {
+impl WithStore<Export> {
     /// Writes the files.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        self.rows.check(Comparator::Bytes)?;
-        let mut scan = self.cells.limit(TableScan::default().raw(self.raw))?;
-        self.rows.limit(&mut scan);
+        self.verb.rows.check(Comparator::Bytes)?;
+        let mut scan = self.verb.cells.limit(TableScan::default().raw(self.verb.raw))?;
+        self.verb.rows.limit(&mut scan);
         scan.now = self.directory.now.map(Timestamp::new);
-        let form = self.form.form(&mut scan)?;
-        let splits = self.table.splits()?;
+        let form = self.verb.form.form(&mut scan)?;
+        let splits = self.verb.table.splits()?;
         if form.format == ExportFormat::Hfiles {
             if !is_everything(&scan) || form.max_file_size.is_some() {
-                let what = "HFiles get all cells of the store; the options that choose cells, --raw, \
-                            and --max-file-size, are for --to parquet, arrow, csv and cells";
-                return Err(UsageError(what.to_owned()).into());
+                refuse!(
+                    "HFiles get all cells of the store; the options that choose cells, --raw, \
+                            and --max-file-size, are for --to parquet, arrow, csv and cells"
+                );
             }
             return self.write_hfiles(&splits);
         }
-        if self.table.has_table() {
-            let what =
-                "--table names a table in the command that loads HFiles: it is for --to hfiles";
-            return Err(UsageError(what.to_owned()).into());
+        if self.verb.table.has_table() {
+            refuse!(
+                "--table names a table in the command that loads HFiles: it is for --to hfiles"
+            );
         }
         let Directory { directory, .. } = &self.directory;
         let source = StoreSource::open(directory, self.directory.options(), splits)?;
         let format = form.format;
-        let exported = source.export(scan, form, &self.out, &Shown)?;
-        self.report_format.print(&ExportReport::new(&self.out, format, &exported))?;
-        Ok(Answer::Positive)
+        let exported = source.export(scan, form, &self.verb.out, &Shown)?;
+        self.report_format.print(&ExportReport::new(&self.verb.out, format, &exported))
     }
 
     fn write_hfiles(&self, splits: &[Vec<u8>]) -> anyhow::Result<Answer> {
         let store = self.directory.open_read_only()?;
         let exporting = Progress::waiting("writing files");
-        let written = write_store(&store, &self.out, splits)?;
+        let written = write_store(&store, &self.verb.out, splits)?;
         drop(exporting);
         warn_about_filters(&store);
-        self.report_format.print(&self.table.report(&self.out, &written.files, written.cells))?;
-        Ok(Answer::Positive)
+        self.report_format.print(&self.verb.table.report(
+            &self.verb.out,
+            &written.files,
+            written.cells,
+        ))
     }
 }
 

@@ -3,12 +3,12 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use filter::{FilterKind, Sizing};
 use serde::{Serialize, Serializer};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{FamilyOptions, KeepDeletedCells, MapMode};
 
+use crate::arguments::given::Given;
 use crate::arguments::names::{KindOrNone, name_parser};
 use crate::arguments::sizing::sizing;
 use crate::arguments::writing_options::{bloom_of_length, small};
@@ -31,8 +31,9 @@ pub(super) struct FamilySettings {
     /// Keep deleted cells within --versions and --ttl: FALSE, TRUE, or TTL (until their delete marker is
     /// older than --ttl); without =WHEN, TRUE [new family: FALSE]
     #[arg(long, value_name = "WHEN", num_args = 0..=1)]
-    #[arg(require_equals = true, default_missing_value = "TRUE", ignore_case = true)]
-    keep_deleted_cells: Option<KeepDeleted>,
+    #[arg(require_equals = true, default_missing_value = "TRUE")]
+    #[arg(value_parser = name_parser::<KeepDeletedCells>())]
+    keep_deleted_cells: Option<KeepDeletedCells>,
     /// End a data block after this many bytes of cells [new family: 64KiB]
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
@@ -81,15 +82,6 @@ pub(super) struct FamilySettings {
     key_value: Option<bool>,
 }
 
-/// [`KeepDeletedCells`] as a command line value.
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "SCREAMING_SNAKE_CASE")]
-enum KeepDeleted {
-    False,
-    True,
-    Ttl,
-}
-
 /// A TTL as a command line value.
 #[derive(Clone, Copy)]
 struct Ttl(Option<Duration>);
@@ -110,44 +102,19 @@ impl FromStr for Ttl {
 
 impl FamilySettings {
     /// Returns `options` with the given settings.
-    pub(super) fn apply(&self, mut options: FamilyOptions) -> anyhow::Result<FamilyOptions> {
-        if let Some(versions) = self.versions {
-            options = options.versions(versions);
-        }
-        if let Some(versions) = self.min_versions {
-            options = options.min_versions(versions);
-        }
-        if let Some(Ttl(ttl)) = self.ttl {
-            options = options.ttl(ttl);
-        }
-        if let Some(keep) = self.keep_deleted_cells {
-            options = options.keep_deleted_cells(match keep {
-                KeepDeleted::False => KeepDeletedCells::False,
-                KeepDeleted::True => KeepDeletedCells::True,
-                KeepDeleted::Ttl => KeepDeletedCells::Ttl,
-            });
-        }
-        if let Some(in_memory) = self.in_memory {
-            options = options.in_memory(in_memory);
-        }
-        if let Some(size) = self.block_size {
-            options = options.block_size(small("block size", size)?);
-        }
-        if let Some(encoding) = self.data_block_encoding {
-            options = options.data_block_encoding(encoding);
-        }
-        if let Some(codec) = self.compression {
-            options = options.compression(codec);
-        }
-        if let Some(mode) = self.family_map {
-            options = options.family_map(mode);
-        }
-        if let Some(filter) = self.filter()? {
-            options = options.filter(filter);
-        }
-        if let Some(key_value) = self.key_value {
-            options = options.key_value(key_value);
-        }
+    pub(super) fn apply(&self, options: FamilyOptions) -> anyhow::Result<FamilyOptions> {
+        let options = options
+            .given(self.versions, FamilyOptions::versions)
+            .given(self.min_versions, FamilyOptions::min_versions)
+            .given(self.ttl.map(|Ttl(ttl)| ttl), FamilyOptions::ttl)
+            .given(self.keep_deleted_cells, FamilyOptions::keep_deleted_cells)
+            .given(self.in_memory, FamilyOptions::in_memory)
+            .given(small("block size", self.block_size)?, FamilyOptions::block_size)
+            .given(self.data_block_encoding, FamilyOptions::data_block_encoding)
+            .given(self.compression, FamilyOptions::compression)
+            .given(self.family_map, FamilyOptions::family_map)
+            .given(self.filter()?, FamilyOptions::filter)
+            .given(self.key_value, FamilyOptions::key_value);
         let bloom = self.bloom_type(options.bloom_type)?;
         let options = options.bloom_type(bloom);
         options.check().map_err(|error| UsageError(error.to_string()))?;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use sstable::BlockType;
 use store::{Part, PartKind, Step};
 
+use crate::failure::Answer;
 use crate::text::lost_rows::LostRowsReport;
 use crate::text::output::{Report, ReportFormat, STDOUT};
 use crate::text::printable::as_line;
@@ -20,12 +21,12 @@ pub(super) struct Reporter {
     /// The file that is being read, and its progress.
     progress: Option<(PathBuf, Progress)>,
     /// The first error of printing a report; later reports are not printed.
-    failure: anyhow::Result<()>,
+    failure: anyhow::Result<Answer>,
 }
 
 impl Reporter {
     pub(super) const fn new(report_format: ReportFormat) -> Self {
-        Self { report_format, progress: None, failure: Ok(()) }
+        Self { report_format, progress: None, failure: Ok(Answer::Positive) }
     }
 
     pub(super) fn take(&mut self, step: &Step<'_>) {
@@ -50,7 +51,7 @@ impl Reporter {
     }
 
     /// Returns the first error of printing a report.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
+    pub(super) fn finish(self) -> anyhow::Result<Answer> {
         self.failure.context(STDOUT)
     }
 }

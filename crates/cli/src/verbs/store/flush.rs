@@ -1,9 +1,7 @@
 //! `hfile store flush`: writes memstores to store files.
 
-use super::change_report::{ChangeReport, Watch};
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::failure::Answer;
-use crate::text::output::ReportFormat;
 
 /// Write the cells that are only in the log to store files.
 #[derive(clap::Args)]
@@ -12,22 +10,11 @@ Examples:
   hfile store flush DIR
 
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Flush {
-    #[command(flatten)]
-    directory: Directory,
-    #[command(flatten)]
-    report_format: ReportFormat,
-}
+pub(crate) struct Flush {}
 
-impl Flush {
+impl WithStore<Flush> {
     /// Flushes.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let before = store.stats().families;
-        store.flush()?;
-        let report = ChangeReport::new(&store, &before, "nothing to flush", &watch);
-        self.report_format.print(&report)?;
-        Ok(Answer::Positive)
+        self.change("nothing to flush", |store| Ok(store.flush()?))
     }
 }

@@ -26,7 +26,7 @@ Examples:
 Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
 Rows without a visible cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Get {
+pub(crate) struct Get {
     #[command(flatten)]
     directory: Directory,
     /// Row keys: text with \xNN, or hex:…
@@ -57,7 +57,7 @@ impl Get {
         for cell in cells_of_rows.iter().flatten() {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }
-        output.finish().context(STDOUT)?;
+        output.flush().context(STDOUT)?;
         warn_about_filters(&store);
         let found = rows.iter().zip(&cells_of_rows);
         let missing: Vec<_> = found.filter(|(_, it)| it.is_empty()).map(|(row, _)| row).collect();

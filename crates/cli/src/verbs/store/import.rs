@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use store::ImportOptions;
 
-use super::change_report::{ChangeReport, Watch};
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::failure::Answer;
-use crate::text::output::ReportFormat;
 use crate::text::progress::Progress;
 
 /// Add HFiles to a store, leaving the given files unchanged.
@@ -20,11 +18,8 @@ Examples:
 Checks all files as hfile verify does before adding any. Cells keep the sequence ids that their file has. The
 cells of a file without sequence ids count as newer than those of the store and of the files named before it.
 Exit status: 0 added, 1 a file or the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Import {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Import {
     /// Column family of all cells
-    #[arg(value_name = "FAMILY")]
     family: String,
     /// HFiles to add
     #[arg(required = true, value_name = "HFILE")]
@@ -32,22 +27,15 @@ pub(super) struct Import {
     /// Add the files without checking their blocks
     #[arg(long)]
     no_verify: bool,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Import {
+impl WithStore<Import> {
     /// Adds all files, or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let options = ImportOptions::default().verify(!self.no_verify);
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let before = store.stats().families;
-        let importing = Progress::waiting("checking and copying files");
-        store.import_with(&self.family, &self.files, &options)?;
-        drop(importing);
-        let report = ChangeReport::new(&store, &before, "no cells to import", &watch);
-        self.report_format.print(&report)?;
-        Ok(Answer::Positive)
+        let options = ImportOptions::default().verify(!self.verb.no_verify);
+        self.change("no cells to import", |store| {
+            let _importing = Progress::waiting("checking and copying files");
+            Ok(store.import_with(&self.verb.family, &self.verb.files, &options)?)
+        })
     }
 }

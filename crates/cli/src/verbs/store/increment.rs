@@ -6,9 +6,9 @@ use serde::Serialize;
 use store::Increment as Change;
 
 use super::column::Column;
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::Report;
 
 /// Add a number to the counter in a column, and print the sum.
 #[derive(clap::Args)]
@@ -19,23 +19,20 @@ Examples:
 
 A counter is 8 bytes, big-endian, as in HBase; an absent column counts as 0.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Increment {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Increment {
     #[command(flatten)]
     column: Column,
     /// Add this number, which may be negative
     #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
     amount: i64,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Increment {
+impl WithStore<Increment> {
     /// Adds.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let Column { family, row, qualifier } = &self.column;
-        let change = Change::new(row.as_bytes()).column(family, qualifier.as_bytes(), self.amount);
+        let Column { family, row, qualifier } = &self.verb.column;
+        let change =
+            Change::new(row.as_bytes()).column(family, qualifier.as_bytes(), self.verb.amount);
         let store = self.directory.open()?;
         let cells = store.increment(&change)?;
         let sums = cells.iter().filter_map(|cell| <[u8; 8]>::try_from(cell.value()).ok());

@@ -33,14 +33,13 @@ mod stats;
 mod verify;
 mod versions;
 
-use clap::Subcommand;
+use self::directory::WithStore;
+use crate::verbs::group::verbs;
 
-use crate::failure::Answer;
-
-/// Read, write and maintain a store: a directory of HFiles with a write-ahead log and memstores.
-#[derive(clap::Args)]
-#[command(disable_help_subcommand = true)]
-#[command(after_help = "\
+verbs! {
+    /// Read, write and maintain a store: a directory of HFiles with a write-ahead log and memstores.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
 Examples:
   hfile store create DIR f --versions 3 --filter blocked-bloom
   hfile store put DIR row1 f:name=Ada f:born=1815
@@ -51,57 +50,25 @@ Examples:
 One process at a time can write to a store. describe, get, scan, stats, explain, verify and export only read:
 they need no write permission, and can run while another process writes. checkpoint flushes first, so it
 writes.")]
-pub(crate) struct StoreVerbs {
-    #[command(subcommand)]
-    verb: StoreVerb,
-}
-
-#[derive(Subcommand)]
-enum StoreVerb {
-    Create(create::Create),
-    Describe(describe::Describe),
-    Alter(alter::Alter),
-    DropFamily(drop_family::DropFamily),
-    Put(put::Put),
-    Get(get::Get),
-    Increment(increment::Increment),
-    Append(append::Append),
-    Delete(delete::Delete),
-    Scan(scan::Scan),
-    Flush(flush::Flush),
-    Compact(compact::Compact),
-    Stats(stats::Stats),
-    Explain(explain::Explain),
-    Import(import::Import),
-    Export(export::Export),
-    Checkpoint(checkpoint::Checkpoint),
-    Verify(verify::Verify),
-    Salvage(salvage::Salvage),
-}
-
-impl StoreVerbs {
-    /// Runs the verb.
-    pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        match self.verb {
-            StoreVerb::Create(verb) => verb.run(),
-            StoreVerb::Describe(verb) => verb.run(),
-            StoreVerb::Alter(verb) => verb.run(),
-            StoreVerb::DropFamily(verb) => verb.run(),
-            StoreVerb::Put(verb) => verb.run(),
-            StoreVerb::Get(verb) => verb.run(),
-            StoreVerb::Increment(verb) => verb.run(),
-            StoreVerb::Append(verb) => verb.run(),
-            StoreVerb::Delete(verb) => verb.run(),
-            StoreVerb::Scan(verb) => verb.run(),
-            StoreVerb::Flush(verb) => verb.run(),
-            StoreVerb::Compact(verb) => verb.run(),
-            StoreVerb::Stats(verb) => verb.run(),
-            StoreVerb::Explain(verb) => verb.run(),
-            StoreVerb::Import(verb) => verb.run(),
-            StoreVerb::Export(verb) => verb.run(),
-            StoreVerb::Checkpoint(verb) => verb.run(),
-            StoreVerb::Verify(verb) => verb.run(),
-            StoreVerb::Salvage(verb) => verb.run(),
-        }
+    pub(crate) enum StoreVerbs {
+        Create(WithStore<create::Create>).run(),
+        Describe(WithStore<describe::Describe>).run(),
+        Alter(WithStore<alter::Alter>).run(),
+        DropFamily(WithStore<drop_family::DropFamily>).run(),
+        Put(WithStore<put::Put>).run(),
+        Get(get::Get).run(),
+        Increment(WithStore<increment::Increment>).run(),
+        Append(WithStore<append::Append>).run(),
+        Delete(WithStore<delete::Delete>).run(),
+        Scan(scan::Scan).run(),
+        Flush(WithStore<flush::Flush>).run(),
+        Compact(WithStore<compact::Compact>).run(),
+        Stats(WithStore<stats::Stats>).run(),
+        Explain(WithStore<explain::Explain>).run(),
+        Import(WithStore<import::Import>).run(),
+        Export(WithStore<export::Export>).run(),
+        Checkpoint(WithStore<checkpoint::Checkpoint>).run(),
+        Verify(WithStore<verify::Verify>).run(),
+        Salvage(WithStore<salvage::Salvage>).run(),
     }
 }

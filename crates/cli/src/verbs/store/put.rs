@@ -4,19 +4,16 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use sstable::Timestamp;
 use store::{Durability, WriteBatch};
-use transfer::InputOptions;
+use transfer::{InputFormat, InputOptions};
 
-use super::change_report::{Watch, WriteReport};
-use super::directory::Directory;
+use super::directory::WithStore;
 use super::put_file::PutFile;
-use crate::arguments::cells_input::CellsFormat;
 use crate::arguments::csv::CsvArguments;
 use crate::arguments::key_text::{InvalidKey, KeyText};
-use crate::failure::{Answer, UsageError};
-use crate::text::output::ReportFormat;
+use crate::arguments::names::name_parser;
+use crate::failure::{Answer, UsageError, refuse};
 
 /// Write columns of one row, or with --from the cells of a file.
 #[derive(clap::Args)]
@@ -47,9 +44,7 @@ remaining cells get a later timestamp.
 Exit status: 0 written, 1 the store is damaged, or a dry run found problems, 2 wrong usage, 3 could not read
 or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
-pub(super) struct Put {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Put {
     /// Row key: text with \xNN, or hex:…; with --from, the column family of all cells
     #[arg(value_name = "ROW|FAMILY")]
     target: String,
@@ -62,11 +57,12 @@ pub(super) struct Put {
     ts: Option<i64>,
     /// Acknowledge a write when it is in memory and never logged (SKIP_WAL), in memory and logged soon
     /// (ASYNC_WAL), in the log (SYNC_WAL), or in the log on disk (FSYNC_WAL)
-    #[arg(long, value_enum, value_name = "LEVEL", ignore_case = true, default_value = "SYNC_WAL")]
-    durability: DurabilityLevel,
+    #[arg(long, value_name = "LEVEL", default_value = "SYNC_WAL")]
+    #[arg(value_parser = name_parser::<Durability>())]
+    durability: Durability,
     /// Read cells from a file in this format
     #[arg(long, value_enum, value_name = "FORMAT", ignore_case = true)]
-    from: Option<CellsFormat>,
+    from: Option<InputFormat>,
     /// Show the first cells, counts and problems without writing anything
     #[arg(long, requires = "from")]
     dry_run: bool,
@@ -81,60 +77,32 @@ pub(super) struct Put {
     /// Write at least this many cells per atomic batch; a batch ends after a whole record
     #[arg(long, value_name = "CELLS", default_value = "1000", requires = "from")]
     batch: NonZeroUsize,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-/// [`Durability`] as a command line value.
-#[derive(Clone, Copy, ValueEnum)]
-enum DurabilityLevel {
-    #[value(name = "SKIP_WAL")]
-    Skip,
-    #[value(name = "ASYNC_WAL")]
-    Async,
-    #[value(name = "SYNC_WAL")]
-    Sync,
-    #[value(name = "FSYNC_WAL")]
-    Fsync,
-}
-
-impl From<DurabilityLevel> for Durability {
-    fn from(level: DurabilityLevel) -> Self {
-        match level {
-            DurabilityLevel::Skip => Self::SkipWal,
-            DurabilityLevel::Async => Self::AsyncWal,
-            DurabilityLevel::Sync => Self::SyncWal,
-            DurabilityLevel::Fsync => Self::FsyncWal,
-        }
-    }
-}
-
-impl Put {
+impl WithStore<Put> {
     /// Writes the row, or the cells of the file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let Some(from) = self.from else { return self.put_row() };
-        let [input] = &self.arguments[..] else {
-            let count = self.arguments.len();
-            let what = format!("--from reads one input file, and {count} arguments follow FAMILY");
-            return Err(UsageError(what).into());
+        let Some(from) = self.verb.from else { return self.put_row() };
+        let [input] = &self.verb.arguments[..] else {
+            let count = self.verb.arguments.len();
+            refuse!("--from reads one input file, and {count} arguments follow FAMILY");
         };
-        if self.ack && self.report_format.is_json() && !self.dry_run {
-            let what = "--ack and --json exclude each other: both print on stdout";
-            return Err(UsageError(what.to_owned()).into());
+        if self.verb.ack && self.report_format.is_json() && !self.verb.dry_run {
+            refuse!("--ack and --json exclude each other: both print on stdout");
         }
         let put = PutFile {
             input: InputOptions {
-                format: from.into(),
+                format: from,
                 path: PathBuf::from(input),
-                is_dry_run: self.dry_run,
-                csv: self.csv.options(),
+                is_dry_run: self.verb.dry_run,
+                csv: self.verb.csv.options(),
             },
             directory: self.directory,
-            family: self.target,
-            from_line: self.from_line,
-            ack: self.ack,
-            batch: self.batch,
-            durability: self.durability.into(),
+            family: self.verb.target,
+            from_line: self.verb.from_line,
+            ack: self.verb.ack,
+            batch: self.verb.batch,
+            durability: self.verb.durability,
             report_format: self.report_format,
         };
         put.run()
@@ -142,24 +110,23 @@ impl Put {
 
     /// Writes the columns of one row in one batch.
     fn put_row(&self) -> anyhow::Result<Answer> {
-        if let Some(given) = self.csv.options().first_csv_option() {
-            return Err(UsageError(format!("{given} needs --from csv")).into());
+        if let Some(given) = self.verb.csv.options().first_csv_option() {
+            refuse!("{given} needs --from csv");
         }
-        let row: KeyText = self.target.parse()?;
-        let timestamp = self.ts.map_or(Timestamp::LATEST, Timestamp::new);
+        let row: KeyText = self.verb.target.parse()?;
+        let timestamp = self.verb.ts.map_or(Timestamp::LATEST, Timestamp::new);
         let mut put = store::Put::new(row.as_bytes());
-        for argument in &self.arguments {
+        for argument in &self.verb.arguments {
             let column = ColumnValue::parse(argument)?;
             let (qualifier, value) = (column.qualifier.as_bytes(), column.value.as_bytes());
             put = put.column_at(&column.family, qualifier, timestamp, value);
         }
-        let watch = Watch::start();
-        let store = self.directory.open()?;
-        let batch = WriteBatch::from(put);
-        let cells = batch.len() as u64;
-        store.write(batch, self.durability.into())?;
-        self.report_format.print(&WriteReport::new(&store, cells, &watch))?;
-        Ok(Answer::Positive)
+        self.write(|store| {
+            let batch = WriteBatch::from(put);
+            let cells = batch.len() as u64;
+            store.write(batch, self.verb.durability)?;
+            Ok(cells)
+        })
     }
 }
 

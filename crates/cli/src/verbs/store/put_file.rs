@@ -12,7 +12,7 @@ use transfer::{ColumnFamily, Input, InputOptions};
 use super::change_report::{Watch, WriteReport};
 use super::directory::Directory;
 use crate::arguments::cells_input::{self, report_bad_lines};
-use crate::failure::{Answer, UsageError, is_usage};
+use crate::failure::{Answer, is_usage, refuse};
 use crate::text::output::{Report, ReportFormat, STDOUT, stdout};
 use crate::text::progress::Shown;
 use crate::text::size_text::show_number;
@@ -80,9 +80,7 @@ impl PutFile {
         for family in input.families().unwrap_or_default() {
             if family != self.family.as_bytes() {
                 let (found, name) = (escape(&family), self.input.name());
-                let what =
-                    format!("{name}: a column has the family {found}, expected {}", self.family);
-                return Err(UsageError(what).into());
+                refuse!("{name}: a column has the family {found}, expected {}", self.family);
             }
         }
         Ok(input)

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::directory::Directory;
+use super::directory::WithStore;
 use super::file_report::Reporter;
 use crate::failure::Answer;
-use crate::text::output::ReportFormat;
 
 /// Create a new store from the sound parts of a damaged one, and list what was lost.
 #[derive(clap::Args)]
@@ -17,9 +16,7 @@ Examples:
 Reports the offset, size and cause of every loss, file by file. DIR is not changed. Includes log records after
 a damaged one, so the new store may lack writes from the middle of its history.
 Exit status: 0 nothing lost, 1 data lost, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Salvage {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Salvage {
     /// Directory of the new store, empty or new
     #[arg(value_name = "NEW")]
     out: PathBuf,
@@ -27,18 +24,17 @@ pub(super) struct Salvage {
     /// manifest is unusable
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     families: Vec<String>,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Salvage {
+impl WithStore<Salvage> {
     /// Creates the new store and reports file by file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();
-        let (directory, out) = (&self.directory.directory, &self.out);
-        let is_whole =
-            store::salvage(directory, out, &options, &self.families, |step| reporter.take(&step))?;
+        let (directory, out) = (&self.directory.directory, &self.verb.out);
+        let is_whole = store::salvage(directory, out, &options, &self.verb.families, |step| {
+            reporter.take(&step);
+        })?;
         reporter.finish()?;
         Ok(Answer::from_bool(is_whole))
     }

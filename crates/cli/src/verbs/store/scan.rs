@@ -7,6 +7,7 @@ use transfer::CellsOutput;
 use super::directory::{Directory, warn_about_filters};
 use super::versions::Versions;
 use crate::arguments::format_options::FormatOptions;
+use crate::arguments::given::Given;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::output::{STDOUT, stdout};
@@ -25,11 +26,10 @@ Visible cells are those that HBase returns: neither deleted nor expired, and at 
 With --value-contains, --versions counts only the cells that contain the bytes, among the versions that the
 family keeps.
 Exit status: 0 all printed, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     #[command(flatten)]
     directory: Directory,
     /// Column family [default: all]
-    #[arg(value_name = "FAMILY")]
     family: Option<String>,
     /// Start at this row, which is printed: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW")]
@@ -80,35 +80,23 @@ impl Scan {
                 output.write(&cell?.as_ref()).context(STDOUT)?;
             }
         }
-        output.finish().context(STDOUT)?;
+        output.flush().context(STDOUT)?;
         warn_about_filters(&store);
         Ok(Answer::Positive)
     }
 
     fn request(&self, family: &str, (min, max): (Timestamp, Timestamp)) -> store::Scan {
-        let mut scan = store::Scan::family(family)
+        let bytes = |text: &Option<KeyText>| text.as_ref().map(|text| text.as_bytes().to_vec());
+        let scan = store::Scan::family(family)
             .versions(self.versions.versions)
             .time_range(min, max)
             .raw(self.raw)
-            .reverse(self.reverse);
-        if let Some(start) = &self.start {
-            scan = scan.start(start.as_bytes());
-        }
-        if let Some(stop) = &self.stop {
-            scan = scan.stop(stop.as_bytes());
-        }
-        if let Some(prefix) = &self.prefix {
-            scan = scan.prefix(prefix.as_bytes());
-        }
-        for qualifier in &self.qualifier {
-            scan = scan.column(qualifier.as_bytes());
-        }
-        if let Some(prefix) = &self.qualifier_prefix {
-            scan = scan.qualifier_prefix(prefix.as_bytes());
-        }
-        if let Some(part) = &self.value_contains {
-            scan = scan.value_contains(part.as_bytes());
-        }
-        scan
+            .reverse(self.reverse)
+            .given(bytes(&self.start), store::Scan::start)
+            .given(bytes(&self.stop), store::Scan::stop)
+            .given(bytes(&self.prefix), store::Scan::prefix)
+            .given(bytes(&self.qualifier_prefix), store::Scan::qualifier_prefix)
+            .given(bytes(&self.value_contains), store::Scan::value_contains);
+        self.qualifier.iter().map(KeyText::as_bytes).fold(scan, store::Scan::column)
     }
 }

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::MapStats;
 
-use super::directory::Directory;
+use super::directory::WithStore;
 use crate::failure::Answer;
 use crate::text::counters::Counters;
-use crate::text::output::{Report, ReportFormat, write_table};
+use crate::text::output::{Report, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number, show_size};
 
@@ -21,21 +21,17 @@ Examples:
   hfile store stats DIR --json | jq '.families[] | {family, files}'
 
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Stats {
-    #[command(flatten)]
-    directory: Directory,
+pub(crate) struct Stats {
     /// Build the family maps in memory first, and show their sizes
     #[arg(long)]
     with_map: bool,
-    #[command(flatten)]
-    report_format: ReportFormat,
 }
 
-impl Stats {
+impl WithStore<Stats> {
     /// Opens the store read-only and prints the report.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open_read_only()?;
-        if self.with_map {
+        if self.verb.with_map {
             store.build_family_maps();
         }
         let stats = store.stats();
@@ -57,9 +53,9 @@ impl Stats {
             file: problem.file,
             what: problem.what,
         });
-        let report = StatsReport {
+        self.report_format.print(&StatsReport {
             schema: 1,
-            with_map: self.with_map,
+            with_map: self.verb.with_map,
             sequence_id: stats.sequence_id,
             map_builds: stats.map_builds,
             map_rebuilds: stats.map_rebuilds,
@@ -67,9 +63,7 @@ impl Stats {
             map_failures: stats.map_failures,
             families: families.collect(),
             filter_problems: problems.collect(),
-        };
-        self.report_format.print(&report)?;
-        Ok(Answer::Positive)
+        })
     }
 }
 
@@ -149,9 +143,8 @@ impl StatsReport {
     fn write_maps(&self, out: &mut dyn Write) -> io::Result<()> {
         let heading =
             ["family", "family map", "form", "files covered", "memory", "entries", "bits/entry"];
-        let rows: Vec<Vec<String>> = self.families.iter().map(FamilyReport::map_row).collect();
         writeln!(out)?;
-        write_table(out, &heading, &rows)?;
+        write_table(out, &heading, self.families.iter().map(FamilyReport::map_row))?;
         if self.map_builds + self.map_failures == 0 {
             return Ok(());
         }
@@ -188,21 +181,17 @@ impl Report for StatsReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let heading =
             ["family", "files", "on disk", "cells in files", "memstore", "cells in memstore"];
-        let rows: Vec<Vec<String>> = self
-            .families
-            .iter()
-            .map(|family| {
-                vec![
-                    family.family.clone(),
-                    show_count(family.files),
-                    show_size(family.file_bytes),
-                    show_count(family.file_cells),
-                    show_size(family.memstore_bytes),
-                    show_count(family.memstore_cells),
-                ]
-            })
-            .collect();
-        write_table(out, &heading, &rows)?;
+        let row = |family: &FamilyReport| {
+            vec![
+                family.family.clone(),
+                show_count(family.files),
+                show_size(family.file_bytes),
+                show_count(family.file_cells),
+                show_size(family.memstore_bytes),
+                show_count(family.memstore_cells),
+            ]
+        };
+        write_table(out, &heading, self.families.iter().map(row))?;
         if self.with_map {
             self.write_maps(out)?;
         }

@@ -1,9 +1,8 @@
 //! `hfile store verify`: reads and checks every byte of a store.
 
-use super::directory::Directory;
+use super::directory::WithStore;
 use super::file_report::Reporter;
 use crate::failure::Answer;
-use crate::text::output::ReportFormat;
 
 /// Check the manifest, the log and all files of a store without changing it.
 #[derive(clap::Args)]
@@ -16,14 +15,9 @@ Checks each store file as hfile verify does and against its entry in the manifes
 manifest does not name. Takes no lock and writes nothing, so it works on a read-only medium and while another
 process writes. hfile store salvage makes a new store without the damaged parts.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Verify {
-    #[command(flatten)]
-    directory: Directory,
-    #[command(flatten)]
-    report_format: ReportFormat,
-}
+pub(crate) struct Verify {}
 
-impl Verify {
+impl WithStore<Verify> {
     /// Reads everything and reports file by file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut reporter = Reporter::new(self.report_format);

@@ -2,8 +2,9 @@
 
 use sstable::Timestamp;
 
+use crate::arguments::cell_options::TimeOptions;
 use crate::arguments::key_text::KeyText;
-use crate::arguments::time_range::time_range;
+
 use crate::failure::UsageError;
 
 /// The options that select the versions that a read returns.
@@ -13,12 +14,8 @@ pub(super) struct Versions {
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) versions: u32,
-    /// Show versions from this time on, in milliseconds since 1970
-    #[arg(long, value_name = "MILLIS")]
-    min_ts: Option<i64>,
-    /// Show versions before this time, in milliseconds since 1970
-    #[arg(long, value_name = "MILLIS")]
-    max_ts: Option<i64>,
+    #[command(flatten)]
+    times: TimeOptions,
 }
 
 impl Versions {
@@ -30,6 +27,6 @@ impl Versions {
 
     /// Returns the start (inclusive) and end (exclusive) of the time range.
     pub(super) fn time_range(&self) -> Result<(Timestamp, Timestamp), UsageError> {
-        time_range(self.min_ts, self.max_ts)
+        self.times.range()
     }
 }

@@ -61,33 +61,23 @@ impl FamilyLine {
 
     /// Returns the attributes that decide what a read shows, and the format of the files.
     pub(super) fn text(&self) -> String {
-        const SHOWN: [&str; 9] = [
-            "VERSIONS",
-            "MIN_VERSIONS",
-            "TTL",
-            "KEEP_DELETED_CELLS",
-            "BLOOMFILTER",
-            "COMPRESSION",
-            "DATA_BLOCK_ENCODING",
-            "IS_MOB",
-            "NEW_VERSION_BEHAVIOR",
+        /// The attributes, with the values that are not shown.
+        const SHOWN: [(&str, &[&str]); 9] = [
+            ("VERSIONS", &[]),
+            ("MIN_VERSIONS", &["0"]),
+            ("TTL", &["2147483647", "FOREVER"]),
+            ("KEEP_DELETED_CELLS", &["FALSE"]),
+            ("BLOOMFILTER", &[]),
+            ("COMPRESSION", &["NONE"]),
+            ("DATA_BLOCK_ENCODING", &["NONE"]),
+            ("IS_MOB", &["false"]),
+            ("NEW_VERSION_BEHAVIOR", &["false"]),
         ];
-        let known = |name: &&str| self.attributes.get(*name).map(|value| format!("{name} {value}"));
-        let is_default = |text: &String| {
-            let defaults = [
-                "MIN_VERSIONS 0",
-                "TTL 2147483647",
-                "TTL FOREVER",
-                "KEEP_DELETED_CELLS FALSE",
-                "COMPRESSION NONE",
-                "DATA_BLOCK_ENCODING NONE",
-                "IS_MOB false",
-                "NEW_VERSION_BEHAVIOR false",
-            ];
-            defaults.contains(&&**text)
+        let text = |(name, defaults): &(&str, &[&str])| {
+            let value = self.attributes.get(*name)?;
+            (!defaults.contains(&&**value)).then(|| format!("{name} {value}"))
         };
-        let shown: Vec<String> =
-            SHOWN.iter().filter_map(known).filter(|text| !is_default(text)).collect();
+        let shown: Vec<String> = SHOWN.iter().filter_map(text).collect();
         shown.join(", ")
     }
 }

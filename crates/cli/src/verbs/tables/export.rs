@@ -14,7 +14,7 @@ use crate::text::warnings::{print_missing, print_old_log_cells};
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct Export<P: Place> {
+pub(crate) struct Export<P: Place> {
     #[command(flatten)]
     place: P,
     #[command(flatten)]

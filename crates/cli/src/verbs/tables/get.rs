@@ -16,7 +16,7 @@ use crate::text::warnings::{print_missing, print_old_log_cells, print_torn_logs,
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct Get<P: Place> {
+pub(crate) struct Get<P: Place> {
     #[command(flatten)]
     place: P,
     /// Row keys: text with \xNN, or hex:…
@@ -59,7 +59,7 @@ impl<P: Place> Get<P> {
             }
             answer = answer.and(Answer::from_bool(found > 0 && missing.is_empty()));
         }
-        output.finish().context(STDOUT)?;
+        output.flush().context(STDOUT)?;
         Ok(answer)
     }
 

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use hbase_files::{Region, Table};
+use hbase_files::Region;
 use serde::Serialize;
 use sstable::error_line;
 use store::Clock;
 
 use super::contents::{FamilyLine, FileCounts, LeftOutLine, RegionLine, regions_by_text};
 use super::list::DescriptionReport;
-use super::place::{SnapshotPlace, TableNamePlace};
+use super::place::{Name, NamedPlace, NamedTable};
 use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::printable::as_line;
@@ -18,51 +18,27 @@ use crate::text::warnings::print_warnings;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct SnapshotInfo {
+pub(crate) struct Info<P: NamedPlace> {
     #[command(flatten)]
-    place: SnapshotPlace,
-    #[command(flatten)]
-    report_format: ReportFormat,
-}
-
-#[derive(clap::Args)]
-pub(super) struct TableInfo {
-    #[command(flatten)]
-    place: TableNamePlace,
+    place: P,
     #[command(flatten)]
     report_format: ReportFormat,
 }
 
-impl SnapshotInfo {
+impl<P: NamedPlace> Info<P> {
     /// Prints the report. The answer is negative if a part cannot be read.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let snapshot = self.place.open_snapshot()?;
-        let now = Clock::system().now();
-        let mut report = TableReport::new(&snapshot.table);
-        report.snapshot = Some(snapshot.description.name.clone());
-        report.description = Some(DescriptionReport::new(&snapshot.description, now));
-        report.print(self.report_format)
-    }
-}
-
-impl TableInfo {
-    /// Prints the report. The answer is negative if a part cannot be read.
-    pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let table = self.place.open_table()?;
-        print_warnings(&table.log_warnings);
-        let mut report = TableReport::new(&table);
-        report.table = Some(table.name.to_string());
-        report.print(self.report_format)
+        let named = self.place.open_named()?;
+        print_warnings(&named.table.log_warnings);
+        self.report_format.print(&TableReport::new(&named))
     }
 }
 
 #[derive(Serialize)]
 struct TableReport {
     schema: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    table: Option<String>,
+    #[serde(flatten)]
+    name: Name,
     #[serde(flatten)]
     description: Option<DescriptionReport>,
     regions_by: &'static str,
@@ -77,14 +53,15 @@ struct TableReport {
 }
 
 impl TableReport {
-    fn new(table: &Table) -> Self {
+    fn new(named: &NamedTable) -> Self {
+        let NamedTable { table, snapshot } = named;
+        let now = Clock::system().now();
         let line = |region: &Region| RegionLine::new(table, region);
         let problems = table.problems.iter();
         Self {
             schema: 1,
-            snapshot: None,
-            table: None,
-            description: None,
+            name: named.name(),
+            description: snapshot.as_ref().map(|it| DescriptionReport::new(it, now)),
             regions_by: regions_by_text(table.regions_by),
             files: FileCounts::of(table, table.regions.iter().chain(&table.mob)),
             families: table.schema.families.iter().map(FamilyLine::new).collect(),
@@ -96,16 +73,12 @@ impl TableReport {
         }
     }
 
-    fn print(&self, format: ReportFormat) -> anyhow::Result<Answer> {
-        format.print(self)?;
-        Ok(Answer::from_bool(self.problems.is_empty()))
-    }
-
     /// Returns the lines above the tables: a name and a text each.
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines = Vec::new();
-        lines.extend(self.snapshot.clone().map(|name| ("snapshot", name)));
-        lines.extend(self.table.clone().map(|name| ("table", name)));
+        let mut lines = vec![match &self.name {
+            Name::Snapshot(name) => ("snapshot", name.clone()),
+            Name::Table(name) => ("table", name.clone()),
+        }];
         lines.extend(self.description.iter().flat_map(DescriptionReport::lines));
         let FileCounts { hfiles, links, references, bytes } = self.files;
         lines.push((
@@ -148,6 +121,10 @@ impl TableReport {
 }
 
 impl Report for TableReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.problems.is_empty())
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for (name, text) in self.lines() {
             writeln!(out, "{name:<14}{}", as_line(&text))?;
@@ -164,10 +141,10 @@ impl Report for TableReport {
                 note.to_owned(),
             ]
         };
-        let mut rows: Vec<_> = self.regions.iter().map(|line| row(line, "")).collect();
         let left_out =
             |line: &LeftOutLine| row(&line.region, &format!("not counted: {}", line.text));
-        rows.extend(self.left_out.iter().map(left_out));
-        write_table(out, &["region", "start key", "end key", "files", "size", ""], &rows)
+        let regions = self.regions.iter().map(|line| row(line, ""));
+        let rows = regions.chain(self.left_out.iter().map(left_out));
+        write_table(out, &["region", "start key", "end key", "files", "size", ""], rows)
     }
 }

@@ -18,7 +18,7 @@ use crate::text::stderr::print_message;
 use crate::text::times::date;
 
 #[derive(clap::Args)]
-pub(super) struct ListSnapshots {
+pub(crate) struct ListSnapshots {
     #[command(flatten)]
     root: Root,
     /// Print JSON, one object per snapshot
@@ -27,7 +27,7 @@ pub(super) struct ListSnapshots {
 }
 
 #[derive(clap::Args)]
-pub(super) struct ListTables {
+pub(crate) struct ListTables {
     #[command(flatten)]
     root: Root,
     /// Print JSON, one object per table
@@ -223,8 +223,7 @@ fn print_lines<L: Serialize>(
             writeln!(out, "{line}").context(STDOUT)?;
         }
     } else {
-        let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
-        write_table(&mut out, heading, &rows).context(STDOUT)?;
+        write_table(&mut out, heading, lines.iter().map(row)).context(STDOUT)?;
     }
     out.flush().context(STDOUT)
 }

@@ -9,7 +9,7 @@ use crate::text::size_text::SizeText;
 
 /// The options that read write-ahead logs.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct LogOptions {
+pub(crate) struct LogOptions {
     /// Also read cells that are in no store file: logs, recovered edits, recovered HFiles
     #[arg(long)]
     with_wal: bool,

@@ -4,7 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hbase_files::{LocalTree, Region, RootDirectory, Snapshot, Table, TableName, TableScan};
+use hbase_files::{
+    LocalTree, Region, RootDirectory, Snapshot, SnapshotDescription, Table, TableName, TableScan,
+};
+use serde::Serialize;
 use sstable::Timestamp;
 use store::Clock;
 
@@ -17,13 +20,42 @@ use crate::text::times::date;
 use crate::text::warnings::print_warnings;
 
 /// The arguments that name a table, or a snapshot of one.
-pub(super) trait Place: clap::Args {
+pub(crate) trait Place: clap::Args {
     /// Opens it.
     fn open(&self) -> anyhow::Result<OpenTable>;
 }
 
+/// The arguments that name a table or a snapshot, without how its logs are read.
+pub(crate) trait NamedPlace: clap::Args {
+    /// Opens it. Prints its warnings.
+    fn open_named(&self) -> anyhow::Result<NamedTable>;
+}
+
+/// A table, and the description of the snapshot if it is one.
+pub(crate) struct NamedTable {
+    pub(super) table: Table,
+    pub(super) snapshot: Option<SnapshotDescription>,
+}
+
+/// What a report is about, as JSON: the name of a snapshot or of a table.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Name {
+    Snapshot(String),
+    Table(String),
+}
+
+impl NamedTable {
+    pub(super) fn name(&self) -> Name {
+        match &self.snapshot {
+            Some(snapshot) => Name::Snapshot(snapshot.name.clone()),
+            None => Name::Table(self.table.name.to_string()),
+        }
+    }
+}
+
 /// A table to read.
-pub(super) struct OpenTable {
+pub(crate) struct OpenTable {
     pub(super) table: Table,
     /// The name of the snapshot; `None` for a table.
     pub(super) snapshot: Option<String>,
@@ -46,7 +78,7 @@ impl OpenTable {
 
 /// The root directory.
 #[derive(clap::Args)]
-pub(super) struct Root {
+pub(crate) struct Root {
     /// Root directory of HBase; for snapshots, also a directory that ExportSnapshot wrote
     #[expect(clippy::doc_markdown, reason = "help is plain text")]
     #[arg(long = "root", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -55,17 +87,16 @@ pub(super) struct Root {
 
 /// A snapshot.
 #[derive(clap::Args)]
-pub(super) struct SnapshotPlace {
+pub(crate) struct SnapshotPlace {
     #[command(flatten)]
     root: Root,
     /// Name of the snapshot
-    #[arg(value_name = "NAME")]
     name: String,
 }
 
 /// A table.
 #[derive(clap::Args)]
-pub(super) struct TablePlace {
+pub(crate) struct TablePlace {
     #[command(flatten)]
     table: TableNamePlace,
     #[command(flatten)]
@@ -74,7 +105,7 @@ pub(super) struct TablePlace {
 
 /// The name of a table.
 #[derive(clap::Args)]
-pub(super) struct TableNamePlace {
+pub(crate) struct TableNamePlace {
     #[command(flatten)]
     root: Root,
     /// Root directory of the write-ahead logs, if hbase.wal.dir is set [default: that of --root]
@@ -115,38 +146,33 @@ fn address(path: &Path) -> Option<&str> {
     (is_scheme && !path.exists()).then_some(text)
 }
 
-impl SnapshotPlace {
-    /// Opens the snapshot. Prints its warnings, and one if its TTL has passed.
-    pub(super) fn open_snapshot(&self) -> anyhow::Result<Snapshot> {
-        let snapshot = self.root.open()?.snapshot(&self.name)?;
-        print_warnings(&snapshot.table.warnings);
-        let creation = snapshot.description.creation_time;
-        if snapshot.description.expired(Clock::system().now()) {
+impl NamedPlace for SnapshotPlace {
+    /// Prints also a warning if the TTL of the snapshot has passed.
+    fn open_named(&self) -> anyhow::Result<NamedTable> {
+        let Snapshot { description, table } = self.root.open()?.snapshot(&self.name)?;
+        print_warnings(&table.warnings);
+        if description.expired(Clock::system().now()) {
             print_message(format_args!(
                 "hfile: warning: snapshot {} of {} is past its TTL; HBase may have deleted files of it",
                 self.name,
-                date(creation.get())
+                date(description.creation_time.get())
             ));
         }
-        Ok(snapshot)
+        Ok(NamedTable { table, snapshot: Some(description) })
     }
 }
 
 impl Place for SnapshotPlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
-        let Snapshot { description, table } = self.open_snapshot()?;
-        Ok(OpenTable {
-            table,
-            snapshot: Some(description.name),
-            creation: Some(description.creation_time),
-            logs: None,
-        })
+        let NamedTable { table, snapshot } = self.open_named()?;
+        let creation = snapshot.as_ref().map(|snapshot| snapshot.creation_time);
+        let snapshot = snapshot.map(|snapshot| snapshot.name);
+        Ok(OpenTable { table, snapshot, creation, logs: None })
     }
 }
 
-impl TableNamePlace {
-    /// Opens the table. Prints its warnings.
-    pub(super) fn open_table(&self) -> anyhow::Result<Table> {
+impl NamedPlace for TableNamePlace {
+    fn open_named(&self) -> anyhow::Result<NamedTable> {
         let Self { root, wal_root, name } = self;
         let parsed: TableName = name.parse().map_err(|_| {
             UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
@@ -158,13 +184,13 @@ impl TableNamePlace {
         }
         let table = root.table(&parsed)?;
         print_warnings(&table.warnings);
-        Ok(table)
+        Ok(NamedTable { table, snapshot: None })
     }
 }
 
 impl Place for TablePlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
-        let table = self.table.open_table()?;
+        let table = self.table.open_named()?.table;
         if !self.logs.with_wal() {
             print_unflushed(&table);
         } else if table.logs_missing.is_some() {

@@ -21,7 +21,7 @@ use crate::text::warnings::{
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct Scan<P: Place> {
+pub(crate) struct Scan<P: Place> {
     #[command(flatten)]
     place: P,
     #[command(flatten)]
@@ -69,7 +69,7 @@ impl<P: Place> Scan<P> {
         let limit = self.limit.unwrap_or(u64::MAX);
         let printed = print_cells(cells, &mut output, limit, progress);
         // Cells before damage are printed.
-        output.finish().context(STDOUT)?;
+        output.flush().context(STDOUT)?;
         printed.map(|_| ())
     }
 
@@ -83,9 +83,7 @@ impl<P: Place> Scan<P> {
             count += 1;
             if row.as_deref() != Some(cell.row) {
                 rows += 1;
-                let row = row.get_or_insert_default();
-                row.clear();
-                row.extend_from_slice(cell.row);
+                cell.row.clone_into(row.get_or_insert_default());
             }
             if let Some(progress) = &mut progress {
                 progress.show(cells);

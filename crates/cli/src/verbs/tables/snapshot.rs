@@ -1,21 +1,19 @@
 //! `hfile snapshot`: reads the snapshots of a root directory.
 
-use clap::Subcommand;
-
 use super::export::Export;
 use super::get::Get;
-use super::info::SnapshotInfo;
+use super::info::Info;
 use super::list::ListSnapshots;
 use super::place::SnapshotPlace;
 use super::scan::Scan;
-use super::verify::VerifySnapshot;
+use super::verify::Verify;
 use crate::arguments::reading_options::WithReadingOptions;
-use crate::failure::Answer;
+use crate::verbs::group::verbs;
 
-/// Read snapshots of a root directory of HBase, without HBase.
-#[derive(clap::Args)]
-#[command(disable_help_subcommand = true)]
-#[command(after_help = "\
+verbs! {
+    /// Read snapshots of a root directory of HBase, without HBase.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
 Examples:
   hfile snapshot ls --root hbase
   hfile snapshot verify --root hbase users-monday
@@ -24,32 +22,26 @@ Examples:
 
 The root directory is a copy on this machine: hdfs dfs -get /hbase DIR. A directory that
 ExportSnapshot wrote works too.")]
-pub(crate) struct SnapshotVerbs {
-    #[command(subcommand)]
-    verb: SnapshotVerb,
-}
-
-#[derive(Subcommand)]
-enum SnapshotVerb {
-    /// List the snapshots of a root directory
-    #[command(after_help = "\
+    pub(crate) enum SnapshotVerbs {
+        /// List the snapshots of a root directory
+        #[command(after_help = "\
 Examples:
   hfile snapshot ls --root hbase
   hfile snapshot ls --root hbase --json | jq -r 'select(.expired) | .snapshot'
 
 Exit status: 0 all listed, 1 a description is damaged, 2 wrong usage, 3 could not read.")]
-    Ls(ListSnapshots),
-    /// Show the description, schema, regions and files of a snapshot
-    #[command(after_help = "\
+        Ls(ListSnapshots).run(),
+        /// Show the description, schema, regions and files of a snapshot
+        #[command(after_help = "\
 Examples:
   hfile snapshot info --root hbase users-monday
   hfile snapshot info --root hbase users-monday --json | jq -r '.regions[].families[].files[].name'
 
 Sizes are those of the HFiles; a file of which several regions have a half counts once.
 Exit status: 0 read, 1 the snapshot is damaged, 2 wrong usage, 3 could not read.")]
-    Info(SnapshotInfo),
-    /// Check that each file of a snapshot is there, complete and sound, and that no rows are left out
-    #[command(after_help = "\
+        Info(Info<SnapshotPlace>).run(),
+        /// Check that each file of a snapshot is there, complete and sound, and that no rows are left out
+        #[command(after_help = "\
 Examples:
   hfile snapshot verify --root hbase users-monday
   hfile snapshot verify --root hbase users-monday --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
@@ -58,9 +50,9 @@ Checks each HFile as hfile verify does, its recorded length, that its rows are i
 regions have neither gaps nor overlaps. Names each damaged or missing file, and the rows that may be lost
 with it: all that the file can have in the region, unless single data blocks are damaged.
 Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
-    Verify(WithReadingOptions<VerifySnapshot>),
-    /// Print the cells of a snapshot in the order of their rows, as HBase shows them
-    #[command(after_help = "\
+        Verify(WithReadingOptions<Verify<SnapshotPlace>>).applied().run(),
+        /// Print the cells of a snapshot in the order of their rows, as HBase shows them
+        #[command(after_help = "\
 Examples:
   hfile snapshot scan --root hbase users-monday --prefix user1. --columns f:name,f:mail
   hfile snapshot scan --root hbase users-monday --format cells --now creation > cells.ndjson
@@ -71,9 +63,9 @@ Shows all versions that the families keep, without deleted and expired cells. Va
 their files. With --skip-damaged, deleted cells and old versions can reappear where cells are missing.
 Exit status: 0 all printed, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing or could not be read.")]
-    Scan(WithReadingOptions<Scan<SnapshotPlace>>),
-    /// Print the cells of one or more rows of a snapshot
-    #[command(after_help = "\
+        Scan(WithReadingOptions<Scan<SnapshotPlace>>).applied().run(),
+        /// Print the cells of one or more rows of a snapshot
+        #[command(after_help = "\
 Examples:
   hfile snapshot get --root hbase users-monday user1
   hfile snapshot get --root hbase users-monday 'user\\x00' --columns f:name --explain
@@ -82,9 +74,9 @@ Opens the files of the row's region, and reads data blocks only of those whose k
 allow the row. Rows without a cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
 could not be read.")]
-    Get(WithReadingOptions<Get<SnapshotPlace>>),
-    /// Write the cells of a snapshot to Parquet, Arrow, CSV, JSON or HFiles, region by region
-    #[command(after_help = "\
+        Get(WithReadingOptions<Get<SnapshotPlace>>).applied().run(),
+        /// Write the cells of a snapshot to Parquet, Arrow, CSV, JSON or HFiles, region by region
+        #[command(after_help = "\
 Examples:
   hfile snapshot export --root hbase users-monday --to parquet --output out
   hfile snapshot export --root hbase users-monday --to parquet --output out --pivot --row-type string \\
@@ -98,19 +90,6 @@ after a crash. Parquet and Arrow need a build with --features parquet. HFiles ha
 --raw, no delete markers: HBase's bulk load puts them above the cells that the table has.
 Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing, or could not be read or written.")]
-    Export(Box<WithReadingOptions<Export<SnapshotPlace>>>),
-}
-
-impl SnapshotVerbs {
-    /// Runs the verb.
-    pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        match self.verb {
-            SnapshotVerb::Ls(verb) => verb.run(),
-            SnapshotVerb::Info(verb) => verb.run(),
-            SnapshotVerb::Verify(verb) => verb.applied().run(),
-            SnapshotVerb::Scan(verb) => verb.applied().run(),
-            SnapshotVerb::Get(verb) => verb.applied().run(),
-            SnapshotVerb::Export(verb) => verb.applied().run(),
-        }
+        Export(Box<WithReadingOptions<Export<SnapshotPlace>>>).applied().run(),
     }
 }

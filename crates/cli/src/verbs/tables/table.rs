@@ -1,21 +1,19 @@
 //! `hfile table`: reads the tables of a root directory.
 
-use clap::Subcommand;
-
 use super::export::Export;
 use super::get::Get;
-use super::info::TableInfo;
+use super::info::Info;
 use super::list::ListTables;
-use super::place::TablePlace;
+use super::place::{TableNamePlace, TablePlace};
 use super::scan::Scan;
-use super::verify::VerifyTable;
+use super::verify::Verify;
 use crate::arguments::reading_options::WithReadingOptions;
-use crate::failure::Answer;
+use crate::verbs::group::verbs;
 
-/// Read tables of a live or abandoned root directory of HBase, without HBase.
-#[derive(clap::Args)]
-#[command(disable_help_subcommand = true)]
-#[command(after_help = "\
+verbs! {
+    /// Read tables of a live or abandoned root directory of HBase, without HBase.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
 Examples:
   hfile table ls --root hbase
   hfile table verify --root hbase users
@@ -25,24 +23,18 @@ Examples:
 
 The root directory is a copy on this machine: hdfs dfs -get /hbase DIR. The files of a running cluster change
 while they are copied; a snapshot does not.")]
-pub(crate) struct TableVerbs {
-    #[command(subcommand)]
-    verb: TableVerb,
-}
-
-#[derive(Subcommand)]
-enum TableVerb {
-    /// List the tables of a root directory
-    #[command(after_help = "\
+    pub(crate) enum TableVerbs {
+        /// List the tables of a root directory
+        #[command(after_help = "\
 Examples:
   hfile table ls --root hbase
   hfile table ls --root hbase --json | jq -r .table
 
 Continues after a table that cannot be read.
 Exit status: 0 all listed, 1 a table is damaged, 2 wrong usage, 3 could not read.")]
-    Ls(ListTables),
-    /// Show the schema, regions and files of a table
-    #[command(after_help = "\
+        Ls(ListTables).run(),
+        /// Show the schema, regions and files of a table
+        #[command(after_help = "\
 Examples:
   hfile table info --root hbase users
   hfile table info --root hbase ns1:users --json | jq -r '.left_out[] | [.region, .reason] | @tsv'
@@ -50,9 +42,9 @@ Examples:
 Which regions count is read from hbase:meta of the same root directory. Without it, or if it does not fit the
 directories, newer regions replace those whose key range they cover.
 Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
-    Info(TableInfo),
-    /// Check that each file of a table is there, complete and sound, and that the regions have all rows
-    #[command(after_help = "\
+        Info(Info<TableNamePlace>).run(),
+        /// Check that each file of a table is there, complete and sound, and that the regions have all rows
+        #[command(after_help = "\
 Examples:
   hfile table verify --root hbase users
   hfile table verify --root hbase users --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
@@ -63,9 +55,9 @@ have in the region, unless single data blocks are damaged. Without a store file 
 file if a log, a link, a reference or a cell names it: the cells of a MOB family name the MOB files that have
 their values. Does not check the logs themselves: see hfile wal verify.
 Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
-    Verify(WithReadingOptions<VerifyTable>),
-    /// Print the cells of a table in the order of their rows, as HBase shows them
-    #[command(after_help = "\
+        Verify(WithReadingOptions<Verify<TableNamePlace>>).applied().run(),
+        /// Print the cells of a table in the order of their rows, as HBase shows them
+        #[command(after_help = "\
 Examples:
   hfile table scan --root hbase users --prefix user1. --columns f:name,f:mail
   hfile table scan --root hbase users --with-wal --format cells > cells.ndjson
@@ -81,9 +73,9 @@ entry, as by HBase, and named on stderr. With --skip-damaged, a log without dict
 damage, from the next sound entries on.
 Exit status: 0 all printed, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing or could not be read.")]
-    Scan(WithReadingOptions<Scan<TablePlace>>),
-    /// Print the cells of one or more rows of a table
-    #[command(after_help = "\
+        Scan(WithReadingOptions<Scan<TablePlace>>).applied().run(),
+        /// Print the cells of one or more rows of a table
+        #[command(after_help = "\
 Examples:
   hfile table get --root hbase users user1
   hfile table get --root hbase users 'user\\x00' --columns f:name --with-wal --explain
@@ -92,9 +84,9 @@ Opens the files of the row's region, and reads data blocks only of those whose k
 allow the row. Rows without a cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
 could not be read.")]
-    Get(WithReadingOptions<Get<TablePlace>>),
-    /// Write the cells of a table to Parquet, Arrow, CSV, JSON or HFiles, region by region
-    #[command(after_help = "\
+        Get(WithReadingOptions<Get<TablePlace>>).applied().run(),
+        /// Write the cells of a table to Parquet, Arrow, CSV, JSON or HFiles, region by region
+        #[command(after_help = "\
 Examples:
   hfile table export --root hbase users --to parquet --output out
   hfile table export --root hbase users --to parquet --output out --pivot --row-type string \\
@@ -109,19 +101,6 @@ after a crash. Parquet and Arrow need a build with --features parquet. HFiles ha
 has. hfile table scan --help says which cells --with-wal adds.
 Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing, or could not be read or written.")]
-    Export(Box<WithReadingOptions<Export<TablePlace>>>),
-}
-
-impl TableVerbs {
-    /// Runs the verb.
-    pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        match self.verb {
-            TableVerb::Ls(verb) => verb.run(),
-            TableVerb::Info(verb) => verb.run(),
-            TableVerb::Verify(verb) => verb.applied().run(),
-            TableVerb::Scan(verb) => verb.applied().run(),
-            TableVerb::Get(verb) => verb.applied().run(),
-            TableVerb::Export(verb) => verb.applied().run(),
-        }
+        Export(Box<WithReadingOptions<Export<TablePlace>>>).applied().run(),
     }
 }

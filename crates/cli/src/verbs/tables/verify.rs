@@ -7,7 +7,7 @@ use hbase_files::verify::{FileCheck, TableDamage};
 use serde::Serialize;
 use sstable::escape;
 
-use super::place::{SnapshotPlace, TableNamePlace};
+use super::place::{Name, NamedPlace};
 use crate::arguments::reading_options::limits;
 use crate::failure::Answer;
 use crate::inputs::Outcomes;
@@ -22,56 +22,30 @@ use crate::text::warnings::print_warnings;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(super) struct VerifySnapshot {
+pub(crate) struct Verify<P: NamedPlace> {
     #[command(flatten)]
-    place: SnapshotPlace,
-    #[command(flatten)]
-    report_format: ReportFormat,
-}
-
-#[derive(clap::Args)]
-pub(super) struct VerifyTable {
-    #[command(flatten)]
-    place: TableNamePlace,
+    place: P,
     #[command(flatten)]
     report_format: ReportFormat,
 }
 
-impl VerifySnapshot {
-    /// Checks the snapshot and prints a report.
+impl<P: NamedPlace> Verify<P> {
+    /// Checks the table or snapshot and prints a report.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let snapshot = self.place.open_snapshot()?;
-        let name = snapshot.description.name.clone();
-        check(&snapshot.table, Checked { snapshot: Some(name), table: None }, self.report_format)
-    }
-}
-
-impl VerifyTable {
-    /// Checks the table and prints a report.
-    pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let table = self.place.open_table()?;
-        let name = table.name.to_string();
+        let named = self.place.open_named()?;
+        let table = &named.table;
         let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
         let logs = table.logs.len() + recovered;
         print_warnings(&table.log_warnings);
-        if logs > 0 {
+        if logs > 0 && named.snapshot.is_none() {
             let logs = show_number(logs as u64, "write-ahead log");
             print_message(format_args!("hfile: {logs} not checked; see hfile wal verify"));
         }
-        check(&table, Checked { snapshot: None, table: Some(name) }, self.report_format)
+        check(table, named.name(), self.report_format)
     }
 }
 
-/// What was checked: one of the two.
-#[derive(Serialize)]
-struct Checked {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    table: Option<String>,
-}
-
-fn check(table: &Table, checked: Checked, format: ReportFormat) -> anyhow::Result<Answer> {
+fn check(table: &Table, name: Name, format: ReportFormat) -> anyhow::Result<Answer> {
     let check = table.check();
     let tree = &**table.tree();
     let bytes = check.files.iter().map(|file| file.len(tree)).sum();
@@ -101,17 +75,15 @@ fn check(table: &Table, checked: Checked, format: ReportFormat) -> anyhow::Resul
     )?;
     drop(progress);
     let (regions, files) = (table.regions.len(), check.files.len());
-    let report = TableReport::new(checked, regions, files, errors, unchecked);
-    let ok = report.ok;
-    format.print(&report)?;
-    Ok(outcomes.conclude(files)?.and(Answer::from_bool(ok)))
+    let answer = format.print(&TableReport::new(name, regions, files, errors, unchecked))?;
+    Ok(outcomes.conclude(files)?.and(answer))
 }
 
 #[derive(Serialize)]
 struct TableReport {
     schema: u32,
     #[serde(flatten)]
-    checked: Checked,
+    name: Name,
     ok: bool,
     regions: usize,
     /// HFiles; each is checked once, though several regions may have a half of it.
@@ -151,23 +123,26 @@ impl Finding {
 
 impl TableReport {
     fn new(
-        checked: Checked,
+        name: Name,
         regions: usize,
         files: usize,
         errors: Vec<Finding>,
         unchecked: Vec<String>,
     ) -> Self {
         let ok = errors.is_empty() && unchecked.is_empty();
-        Self { schema: 1, checked, ok, regions, files, errors, unchecked }
+        Self { schema: 1, name, ok, regions, files, errors, unchecked }
     }
 }
 
 impl Report for TableReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.ok)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Checked { snapshot, table } = &self.checked;
-        let name = match (snapshot, table) {
-            (Some(name), _) => format!("snapshot {name}"),
-            (None, name) => format!("table {}", name.as_deref().unwrap_or_default()),
+        let name = match &self.name {
+            Name::Snapshot(name) => format!("snapshot {name}"),
+            Name::Table(name) => format!("table {name}"),
         };
         let verdict = match (self.ok, self.errors.is_empty()) {
             (true, _) => "sound",
@@ -198,9 +173,9 @@ mod tests {
 
     #[test]
     fn a_table_with_a_file_that_could_not_be_read_is_not_called_sound() {
-        let checked = Checked { snapshot: None, table: Some("t".to_owned()) };
+        let name = Name::Table("t".to_owned());
         let unchecked = vec!["default/t/r/f/file".to_owned()];
-        let report = TableReport::new(checked, 1, 2, Vec::new(), unchecked);
+        let report = TableReport::new(name, 1, 2, Vec::new(), unchecked);
         assert!(!report.ok);
         let mut text = Vec::new();
         report.write_text(&mut text).expect("memory");

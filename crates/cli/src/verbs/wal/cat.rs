@@ -32,7 +32,7 @@ writes for itself. A log may have cells that were flushed long ago, and cells of
 
 Prints a damaged log up to the damage, and continues with the next one. A line on stderr tells of a torn end.
 Exit status: 0 all printed, 1 a log is damaged, or no entry is of the table and region, 2 wrong usage, 3 could not read.")]
-pub(super) struct Cat {
+pub(crate) struct Cat {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,

@@ -9,7 +9,7 @@ use hbase_files::wal::Reader;
 use hbase_files::{FileTree, ItemKind, LocalTree};
 use sstable::{FileName, FileSource, ReadAt};
 
-use crate::failure::{Answer, NoLogs};
+use crate::failure::{Answer, Failure};
 use crate::inputs::Outcomes;
 use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
@@ -69,7 +69,9 @@ fn expand(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     add_directory(path, 0, &mut logs, &mut skipped)?;
     let shown = path.display();
     if logs.is_empty() {
-        return Err(NoLogs(format!("{shown}: no write-ahead logs in this directory")).into());
+        return Err(
+            Failure::NoLogs(format!("{shown}: no write-ahead logs in this directory")).into()
+        );
     }
     if skipped > 0 {
         let files = show_number(skipped, "file");

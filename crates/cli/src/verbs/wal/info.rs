@@ -11,7 +11,7 @@ use sstable::escape;
 use super::files::for_each_log;
 use super::survey::{Counts, Damage, Survey, Torn, compression_text};
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat, STDOUT, stdout, write_table};
+use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::size_text::{show_count, show_number};
 use crate::text::times::{date, millis_and_date};
 
@@ -26,7 +26,7 @@ Reads the whole log. Markers are the cells of the family METAFAMILY, which HBase
 log has no trailer: its server still writes it, or died. If the server did not finish the last entry, the log
 is torn there; the entries before are whole.
 Exit status: 0 all read, 1 a log is damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Info {
+pub(crate) struct Info {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
@@ -39,12 +39,7 @@ impl Info {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
         for_each_log(&self.files, |path| {
-            let report = LogReport::read(path)?;
-            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
-                writeln!(stdout()).context(STDOUT)?;
-            }
-            self.report_format.print(&report)?;
-            Ok(Answer::from_bool(report.damage.is_none()))
+            self.report_format.print_next(&LogReport::read(path)?, &mut is_first)
         })
     }
 }
@@ -128,6 +123,10 @@ impl LogReport {
 }
 
 impl Report for LogReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.damage.is_none())
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let counts = &self.counts;
         writeln!(out, "{}, {} bytes", self.file, show_count(self.size))?;
@@ -150,8 +149,7 @@ impl Report for LogReport {
         writeln!(out)?;
         let heading =
             ["table", "region", "entries", "cells", "markers", "sequence ids", "last written"];
-        let rows: Vec<Vec<String>> = self.regions.iter().map(RegionReport::row).collect();
-        write_table(out, &heading, &rows)
+        write_table(out, &heading, self.regions.iter().map(RegionReport::row))
     }
 }
 

@@ -25,7 +25,7 @@ If a sound entry follows the torn one, the log is damaged. Logs with dictionarie
 entry: there, damage to a length can look like a torn end with many bytes. A log has no checksums, so changed
 bytes of a value cannot be found.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
-pub(super) struct Verify {
+pub(crate) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
@@ -36,11 +36,7 @@ pub(super) struct Verify {
 impl Verify {
     /// Checks each log, and prints a report for each.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        for_each_log(&self.files, |path| {
-            let report = LogReport::read(path)?;
-            self.report_format.print(&report)?;
-            Ok(Answer::from_bool(report.ok))
-        })
+        for_each_log(&self.files, |path| self.report_format.print(&LogReport::read(path)?))
     }
 }
 
@@ -75,6 +71,10 @@ impl LogReport {
 }
 
 impl Report for LogReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.ok)
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let verdict = match (self.ok, self.closed, &self.torn) {
             (false, ..) => "DAMAGED",

@@ -50,17 +50,13 @@ enum State {
 pub(super) enum Parsed {
     /// The bytes end inside the record, or there are none.
     Unfinished,
+    /// A record, which is invalid if it has a problem.
     Record {
         text_end: usize,
         end: usize,
+        problem: Option<Problem>,
     },
     EmptyLine {
-        end: usize,
-    },
-    /// An invalid record whose end is known.
-    BadRecord {
-        problem: Problem,
-        text_end: usize,
         end: usize,
     },
     /// An invalid record whose end is unknown.
@@ -186,10 +182,7 @@ impl Parser {
 
     /// Ends the record; it is invalid if a field is too large.
     fn record(&self, text_end: usize, end: usize) -> Parsed {
-        match self.too_large.map(Problem::FieldTooLarge) {
-            Some(problem) => Parsed::BadRecord { problem, text_end, end },
-            None => Parsed::Record { text_end, end },
-        }
+        Parsed::Record { text_end, end, problem: self.too_large.map(Problem::FieldTooLarge) }
     }
 
     /// Advances past the next quote, or to the end of the bytes.

@@ -81,20 +81,19 @@ impl<R: Read> Records<R> {
             match found {
                 Parsed::Unfinished => return Ok(None),
                 Parsed::EmptyLine { end } => self.consumed = (end, 1),
-                Parsed::Record { text_end, end } => {
-                    if !std::mem::take(&mut self.is_peeking) {
+                Parsed::Record { text_end, end, problem } => {
+                    if problem.is_some() || !std::mem::take(&mut self.is_peeking) {
                         self.consumed = (end, parser.lines + 1);
                     }
                     let bytes = &self.buffer[self.filled.start..self.filled.start + text_end];
                     let (line, unescaped, fields) = (self.line, &*self.unescaped, &*self.fields);
-                    return Ok(Some(Ok(Record { line, bytes, unescaped, fields })));
-                }
-                Parsed::BadRecord { problem, text_end, end } => {
-                    let bytes =
-                        self.buffer[self.filled.start..self.filled.start + text_end].to_vec();
-                    let what = problem.message(self.line, self.field_size_max);
-                    self.consumed = (end, parser.lines + 1);
-                    return Ok(Some(Err(BadLine { line: self.line, what, bytes })));
+                    return Ok(Some(match problem {
+                        None => Ok(Record { line, bytes, unescaped, fields }),
+                        Some(problem) => {
+                            let what = problem.message(line, self.field_size_max);
+                            Err(BadLine { line, what, bytes: bytes.to_vec() })
+                        }
+                    }));
                 }
                 Parsed::Bad(problem) => return self.skip_line(&problem).map(|bad| Some(Err(bad))),
             }

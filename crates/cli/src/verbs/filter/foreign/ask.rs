@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::files::{for_each_key, read};
 use super::formats::ForeignFormat;
 use crate::arguments::key_text::KeyText;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, refuse};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::size_text::show_count;
 
@@ -17,7 +17,7 @@ use crate::text::size_text::show_count;
 #[command(
     after_help = "Exit status: 0 all keys may be present, 1 some are absent, 2 wrong usage, 3 could not read."
 )]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     /// Filter file
     file: PathBuf,
     /// Keys to look up: text with \xNN, or hex:…
@@ -41,7 +41,7 @@ pub(super) struct Ask {
 struct AskReport {
     schema: u32,
     file: String,
-    format: &'static str,
+    format: String,
     /// The number of keys.
     asked: u64,
     /// The number of keys that may be in the filter.
@@ -61,7 +61,7 @@ impl Ask {
             })?;
         }
         if keys.is_empty() {
-            return Err(UsageError("no keys given; name keys, or use --input".to_owned()).into());
+            refuse!("no keys given; name keys, or use --input");
         }
         let mut absent = Vec::new();
         for key in &keys {
@@ -69,20 +69,22 @@ impl Ask {
                 absent.push(sstable::escape(key).to_string());
             }
         }
-        let report = AskReport {
+        self.report_format.print(&AskReport {
             schema: 1,
             file: self.file.display().to_string(),
             format: self.format.name(),
             asked: keys.len() as u64,
             maybe: (keys.len() - absent.len()) as u64,
             absent,
-        };
-        self.report_format.print(&report)?;
-        Ok(Answer::from_bool(report.absent.is_empty()))
+        })
     }
 }
 
 impl Report for AskReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.absent.is_empty())
+    }
+
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for key in &self.absent {
             writeln!(out, "no: {key}")?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use clap::ValueEnum;
 use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Shape};
 use foreign_filters::{GoCuckoo, GuavaBloom, SimpleBloom};
 use serde::Serialize;
@@ -11,7 +12,7 @@ use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// A format of another library.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(super) enum ForeignFormat {
     /// Guava's `BloomFilter`, as `writeTo` writes it
     Guava,
@@ -29,15 +30,9 @@ pub(super) enum ForeignFormat {
 
 impl ForeignFormat {
     /// Returns the name on the command line and in reports.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Guava => "guava",
-            Self::SimpleBloom => "simple-bloom",
-            Self::HadoopBloom => "hadoop-bloom",
-            Self::HadoopCounting => "hadoop-counting",
-            Self::HadoopDynamic => "hadoop-dynamic",
-            Self::GoCuckoo => "go-cuckoo",
-        }
+    pub(super) fn name(self) -> String {
+        let value = self.to_possible_value().expect("clap knows all formats");
+        value.get_name().to_owned()
     }
 }
 
@@ -54,7 +49,7 @@ pub(super) enum Foreign {
 /// The properties of a filter, as reported in text and JSON.
 ///
 /// A property that is unknown for the format is `None`; JSON reports show `null`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Description {
     /// The size of the serialised filter in bytes.
     pub(super) bytes: u64,
@@ -140,15 +135,7 @@ impl Foreign {
 
     pub(super) fn description(&self) -> Description {
         let bytes = self.to_bytes().len() as u64;
-        let none = Description {
-            bytes,
-            keys: None,
-            positions: 0,
-            hash_count: None,
-            hash: None,
-            rows: None,
-            error_rate: None,
-        };
+        let none = Description { bytes, ..Description::default() };
         let hadoop = |shape: Shape, error_rate| Description {
             positions: shape.bits().into(),
             hash_count: Some(shape.hash_count()),

@@ -13,7 +13,7 @@ use crate::text::output::{Report, ReportFormat};
 /// Describe a filter: size, parameters, error rate.
 #[derive(clap::Args)]
 #[command(after_help = "Exit status: 0 read, 2 wrong usage, 3 could not read.")]
-pub(super) struct Info {
+pub(crate) struct Info {
     /// Filter file
     file: PathBuf,
     /// Read the file in this format
@@ -28,7 +28,7 @@ pub(super) struct Info {
 pub(super) struct InfoReport {
     schema: u32,
     file: String,
-    format: &'static str,
+    format: String,
     #[serde(flatten)]
     description: Description,
 }
@@ -43,8 +43,7 @@ impl InfoReport {
 impl Info {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let filter = read(&self.file, self.format)?;
-        self.report_format.print(&InfoReport::new(&self.file, self.format, &filter))?;
-        Ok(Answer::Positive)
+        self.report_format.print(&InfoReport::new(&self.file, self.format, &filter))
     }
 }
 

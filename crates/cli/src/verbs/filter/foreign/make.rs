@@ -24,7 +24,7 @@ use crate::verbs::filter::error_rate::error_rate;
 /// two of slots, at least 1.04 for each expected key; inserts begin to fail once about 95 % are taken.
 #[derive(clap::Args)]
 #[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
-pub(super) struct Make {
+pub(crate) struct Make {
     /// Write the filter in this format
     #[arg(long, value_enum, ignore_case = true)]
     format: ForeignFormat,

@@ -6,40 +6,22 @@ mod formats;
 mod info;
 mod make;
 
-use clap::Subcommand;
+use crate::verbs::group::verbs;
 
-use crate::failure::Answer;
-
-/// Make, query and describe filters in the formats of other libraries.
-///
-/// A file does not record its format, so --format is required.
-#[derive(clap::Args)]
-#[command(disable_help_subcommand = true)]
-#[command(after_help = "\
+verbs! {
+    /// Make, query and describe filters in the formats of other libraries.
+    ///
+    /// A file does not record its format, so --format is required.
+    #[command(disable_help_subcommand = true)]
+    #[command(after_help = "\
 Examples:
   hfile filter foreign make --format go-cuckoo --input keys.txt --output keys.cuckoo
   hfile filter foreign ask --format go-cuckoo keys.cuckoo row1 row2
   hfile filter foreign info --format hadoop-bloom keys.bloom --json
   hfile filter foreign make --format guava --extend old.bloom --input more.txt --output new.bloom")]
-pub(crate) struct ForeignVerbs {
-    #[command(subcommand)]
-    verb: ForeignVerb,
-}
-
-#[derive(Subcommand)]
-enum ForeignVerb {
-    Make(make::Make),
-    Ask(ask::Ask),
-    Info(info::Info),
-}
-
-impl ForeignVerbs {
-    /// Runs the verb.
-    pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        match self.verb {
-            ForeignVerb::Make(verb) => verb.run(),
-            ForeignVerb::Ask(verb) => verb.run(),
-            ForeignVerb::Info(verb) => verb.run(),
-        }
+    pub(crate) enum ForeignVerbs {
+        Make(make::Make).run(),
+        Ask(ask::Ask).run(),
+        Info(info::Info).run(),
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::widths::WidthSize;
 use super::error_rate::error_rate;
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat, write_table};
+use crate::text::output::{Report, ReportFormat, or_dash, write_table};
 use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_number, show_size};
 
@@ -55,7 +55,7 @@ struct SizeReport {
 }
 
 /// The size of one kind.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct FilterSize {
     filter: &'static str,
     bytes: Option<u64>,
@@ -83,8 +83,7 @@ impl Size {
         let widths = if self.widths { WidthSize::all(keys)? } else { Vec::new() };
         let report =
             SizeReport { schema: 1, keys, error_rate, bound_bits_per_key: bound, filters, widths };
-        self.report_format.print(&report)?;
-        Ok(Answer::Positive)
+        self.report_format.print(&report)
     }
 }
 
@@ -92,7 +91,7 @@ impl FilterSize {
     fn of(kind: FilterKind, keys: u64, rate: ErrorRate, bound: f64) -> Self {
         match plan(kind, Sizing::ErrorRate(rate), keys) {
             Ok(stats) => Self::new(kind.name(), keys, stats.bytes, stats.error_rate, bound),
-            Err(error) => Self { problem: Some(error.to_string()), ..Self::nothing(kind.name()) },
+            Err(error) => Self::unsupported(kind.name(), &error),
         }
     }
 
@@ -110,7 +109,7 @@ impl FilterSize {
                 let predicted = if chunks == 0 { 0.0 } else { rate.get() };
                 Self::new(NAME, keys, bytes, predicted, bound)
             }
-            Err(error) => Self { problem: Some(error.to_string()), ..Self::nothing(NAME) },
+            Err(error) => Self::unsupported(NAME, &error),
         }
     }
 
@@ -126,15 +125,9 @@ impl FilterSize {
         }
     }
 
-    const fn nothing(filter: &'static str) -> Self {
-        Self {
-            filter,
-            bytes: None,
-            bits_per_key: None,
-            over_bound: None,
-            error_rate_predicted: None,
-            problem: None,
-        }
+    /// A kind that does not support the number of keys or the error rate.
+    fn unsupported(filter: &'static str, problem: &impl ToString) -> Self {
+        Self { filter, problem: Some(problem.to_string()), ..Self::default() }
     }
 }
 
@@ -147,21 +140,17 @@ impl Report for SizeReport {
             show_percent(self.error_rate),
             self.bound_bits_per_key,
         )?;
-        let show = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
-        let rows: Vec<Vec<String>> = self
-            .filters
-            .iter()
-            .map(|filter| {
-                vec![
-                    filter.filter.to_owned(),
-                    show(filter.bits_per_key.map(|bits| format!("{bits:.2}"))),
-                    show(filter.over_bound.map(|over| format!("{:+.1}%", over * 100.0))),
-                    show(filter.error_rate_predicted.map(show_percent)),
-                    show(filter.bytes.map(show_size)),
-                ]
-            })
-            .collect();
-        write_table(out, &["filter", "bits/key", "over bound", "predicted", "size"], &rows)?;
+        let row = |filter: &FilterSize| {
+            vec![
+                filter.filter.to_owned(),
+                or_dash(filter.bits_per_key, |bits| format!("{bits:.2}")),
+                or_dash(filter.over_bound, |over| format!("{:+.1}%", over * 100.0)),
+                or_dash(filter.error_rate_predicted, show_percent),
+                or_dash(filter.bytes, show_size),
+            ]
+        };
+        let rows = self.filters.iter().map(row);
+        write_table(out, &["filter", "bits/key", "over bound", "predicted", "size"], rows)?;
         for filter in &self.filters {
             if let Some(problem) = &filter.problem {
                 writeln!(out, "{}: {problem}", filter.filter)?;

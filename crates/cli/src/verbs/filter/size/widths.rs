@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use filter::{Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, FilterStats, Sizing};
 use serde::Serialize;
 
-use crate::text::output::write_table;
+use crate::text::output::{or_dash, write_table};
 use crate::text::rounded::show_percent;
 use crate::text::size_text::show_size;
 
@@ -61,20 +61,17 @@ impl WidthSize {
 
 /// Writes the text table.
 pub(super) fn write_text(sizes: &[WidthSize], out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<Vec<String>> = sizes
-        .iter()
-        .map(|size| {
-            let over = size.over_bound.map(|over| format!("{:+.1}%", over * 100.0));
-            vec![
-                size.filter.to_owned(),
-                size.width.to_string(),
-                format!("{:.2}", size.bits_per_key),
-                over.unwrap_or_else(|| "-".to_owned()),
-                show_percent(size.error_rate_predicted),
-                show_size(size.bytes),
-            ]
-        })
-        .collect();
+    let row = |size: &WidthSize| {
+        vec![
+            size.filter.to_owned(),
+            size.width.to_string(),
+            format!("{:.2}", size.bits_per_key),
+            or_dash(size.over_bound, |over| format!("{:+.1}%", over * 100.0)),
+            show_percent(size.error_rate_predicted),
+            show_size(size.bytes),
+        ]
+    };
+    let rows = sizes.iter().map(row);
     writeln!(out, "\nat every width of fingerprints (cuckoo) and remainders (d-left):")?;
-    write_table(out, &["filter", "width", "bits/key", "over bound", "predicted", "size"], &rows)
+    write_table(out, &["filter", "width", "bits/key", "over bound", "predicted", "size"], rows)
 }
