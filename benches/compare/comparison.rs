@@ -4,11 +4,11 @@ use std::io;
 
 use workload::Asked;
 
-use crate::contenders::{self, Contender};
-use crate::engine::{Engine, MapChoice, Shape};
+use crate::contenders;
+use crate::engine::{MapChoice, Shape};
 use crate::figure::Figure;
 use crate::plan::{FEW_FILES, FILES, GET_OF_EQUAL_ROWS, MANY_FILES, Plan};
-use crate::reads::{Amount, Questions, scan};
+use crate::reads::{Questions, scan};
 use crate::record::Record;
 use crate::stores::{CACHE_BYTES_ALL, Stores};
 use crate::work_directory::WorkDirectory;
@@ -31,39 +31,19 @@ impl Comparison<'_> {
     ///
     /// If a call of the operating system fails.
     pub(crate) fn run(&mut self) -> io::Result<()> {
-        let Plan { rows, more_rows, growth, equal_error_rate, .. } = self.plan.clone();
-        self.unmerged_and_merged("equal bits", contenders::with_equal_bits(), rows)?;
+        let Plan { rows, more_rows, .. } = *self.plan;
+        self.unmerged_and_merged(rows)?;
         self.levelled(rows)?;
         self.equal_rows(rows)?;
-        self.growing_files()?;
-        for rows in growth {
-            self.growing_rows(rows)?;
+        match more_rows.filter(|_| self.plan.shapes.contains(&Shape::ManyFiles)) {
+            Some(rows) => self.small_cache_alone(rows),
+            None => Ok(()),
         }
-        if equal_error_rate {
-            self.unmerged_and_merged(
-                "equal error rate",
-                contenders::with_equal_error_rate(),
-                rows,
-            )?;
-        }
-        if let Some(rows) = more_rows {
-            let contenders = contenders::with_equal_bits();
-            if !self.plan.more_rows_small_cache_only {
-                self.unmerged_and_merged("more rows", contenders, rows)?;
-            } else if self.plan.shapes.contains(&Shape::ManyFiles) {
-                self.small_cache_alone("more rows", contenders, rows)?;
-            }
-        }
-        Ok(())
     }
 
     /// Measures many overlapping files with a small cache, and nothing else.
-    fn small_cache_alone(
-        &mut self,
-        name: &str,
-        contenders: Vec<Contender>,
-        rows: u64,
-    ) -> io::Result<()> {
+    fn small_cache_alone(&mut self, rows: u64) -> io::Result<()> {
+        let (name, contenders) = ("more rows", contenders::with_equal_bits());
         let loaded = Stores::load(self.place, name, contenders, Shape::ManyFiles, rows, FILES)?;
         let (stores, filled) = loaded;
         self.record.add(filled);
@@ -74,12 +54,8 @@ impl Comparison<'_> {
     }
 
     /// Measures many overlapping files, then their merge to one run.
-    fn unmerged_and_merged(
-        &mut self,
-        name: &str,
-        contenders: Vec<Contender>,
-        rows: u64,
-    ) -> io::Result<()> {
+    fn unmerged_and_merged(&mut self, rows: u64) -> io::Result<()> {
+        let (name, contenders) = ("equal bits", contenders::with_equal_bits());
         let wanted = |shape| self.plan.shapes.contains(&shape);
         let (many, compacted) = (wanted(Shape::ManyFiles), wanted(Shape::OneRun));
         if !many && !compacted {
@@ -133,7 +109,7 @@ impl Comparison<'_> {
         }
         let engines = stores.open(CACHE_BYTES_ALL);
         let turns = stores.turns(&engines);
-        for asked in self.plan.asked.clone() {
+        for asked in Asked::ALL {
             let questions = Questions::new(stores, asked, amount.questions);
             questions.warm(&turns);
             let mut figures = questions.measure(&turns, amount, 1);
@@ -150,7 +126,7 @@ impl Comparison<'_> {
         let has_scans = match stores.shape {
             Shape::OneRun => true,
             Shape::ManyFiles => !self.plan.limits_only,
-            Shape::Levelled => self.plan.asked.len() > 2,
+            Shape::Levelled => false,
         };
         if has_scans {
             let count = stores.count.min(self.plan.scanned);
@@ -165,11 +141,7 @@ impl Comparison<'_> {
         let bytes = (stores.count << 25) / 2_000_000; // 32 MiB for 2,000,000 rows of 120 bytes.
         let engines = stores.open(bytes);
         let turns = stores.turns(&engines);
-        let asked: &[_] = if self.plan.limits_only {
-            &[Asked::Present]
-        } else {
-            &[Asked::Present, Asked::Absent]
-        };
+        let asked: &[_] = if self.plan.limits_only { &[Asked::Present] } else { &Asked::ALL };
         for asked in asked {
             let questions = Questions::new(stores, *asked, self.plan.amount.questions);
             questions.warm(&turns);
@@ -193,7 +165,7 @@ impl Comparison<'_> {
         let (few, many) = (load(FEW_FILES)?.0, load(MANY_FILES)?.0);
         let engines = [few.open(CACHE_BYTES_ALL), many.open(CACHE_BYTES_ALL)];
         let turns = [few.turns(&engines[0]), many.turns(&engines[1])].concat();
-        for asked in [Asked::Present, Asked::Absent] {
+        for asked in Asked::ALL {
             let questions = Questions::new(&few, asked, self.plan.amount.questions);
             questions.warm(&turns);
             let figures = questions.measure(&turns, self.plan.amount, 1);
@@ -205,61 +177,6 @@ impl Comparison<'_> {
         self.record.end_stage(&name)?;
         few.remove()?;
         many.remove()
-    }
-
-    /// Measures gets while files are added to the same stores; the number of files doubles each
-    /// time.
-    fn growing_files(&mut self) -> io::Result<()> {
-        if self.plan.files_max == 0 {
-            return Ok(());
-        }
-        let contenders = contenders::for_growth();
-        let mut stores = Stores::empty(self.place, "files", contenders, Shape::ManyFiles)?;
-        let mut open: Vec<_> = (0..stores.contenders.len())
-            .map(|contender| stores.open_one(contender, CACHE_BYTES_ALL))
-            .collect();
-        let (mut files, mut more) = (1, 1);
-        while files <= self.plan.files_max {
-            while let Some(full) = stores.contenders.iter().position(|it| it.files_max < files) {
-                drop(open.remove(full));
-                stores.leave_out(full)?;
-            }
-            stores.load_more(&open, files * self.plan.rows_per_file, more);
-            self.growth(&stores, &open, "files");
-            (files, more) = (files * 2, files);
-        }
-        drop(open);
-        self.record.end_stage("growing files, filled and read")?;
-        stores.remove()
-    }
-
-    /// Measures gets in stores with more rows in the same number of files.
-    fn growing_rows(&mut self, rows: u64) -> io::Result<()> {
-        let name = format!("{rows} rows");
-        let contenders = contenders::for_growth();
-        let loaded = Stores::load(self.place, &name, contenders, Shape::ManyFiles, rows, FILES)?;
-        let (stores, _) = loaded;
-        let engines = stores.open(CACHE_BYTES_ALL);
-        self.growth(&stores, &engines, "rows");
-        drop(engines);
-        self.record.end_stage(&format!("{name}, filled and read"))?;
-        stores.remove()
-    }
-
-    fn growth(&mut self, stores: &Stores, engines: &[Box<dyn Engine>], of: &str) {
-        for engine in engines {
-            engine.build_maps();
-        }
-        let turns = stores.turns(engines);
-        let gets = self.plan.amount.gets.div_ceil(4);
-        let amount = Amount { gets, ..self.plan.amount };
-        for asked in [Asked::Present, Asked::Absent] {
-            let questions = Questions::new(stores, asked, amount.gets);
-            questions.warm(&turns);
-            let figures = questions.measure(&turns, amount, 1);
-            let named = |figure| Figure { work: format!("get as {of} grow"), ..figure };
-            self.record.add(figures.into_iter().map(named).collect());
-        }
     }
 }
 

@@ -120,13 +120,16 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A kind of filter and its size.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Bits of filter per key.
+pub(crate) const BITS_PER_KEY: f64 = 10.0;
+
+/// A kind of filter, with [`BITS_PER_KEY`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FilterChoice {
     /// A Bloom filter with one cache line per key (fjall: its only filter, a plain Bloom filter).
-    Bloom { bits_per_key: f64 },
+    Bloom,
     /// A ribbon filter.
-    Ribbon { bits_per_key: f64 },
+    Ribbon,
     /// No filter: redb has none.
     #[cfg_attr(not(feature = "store-peers"), expect(dead_code, reason = "only redb has none"))]
     None,
@@ -138,6 +141,7 @@ pub(crate) enum CacheKind {
     /// The default of the engine: RocksDB's LRU cache.
     Lru,
     /// RocksDB's `HyperClock` cache.
+    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "only RocksDB has a choice"))]
     HyperClock,
 }
 

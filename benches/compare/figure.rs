@@ -16,7 +16,7 @@ pub(crate) struct Figure {
     pub(crate) engine: String,
     /// `get`, `scan`, `fill`, `open`, `disk`.
     pub(crate) work: String,
-    /// Of gets: `present`, `absent`, `mixed`, `zipf`.
+    /// Of gets: `present`, `absent`.
     pub(crate) asked: Option<String>,
     pub(crate) shape: Shape,
     pub(crate) rows: u64,

@@ -13,7 +13,6 @@ mod contenders;
 mod engine;
 mod engines;
 mod figure;
-mod filters;
 mod goals;
 mod hbase;
 mod limits;
@@ -34,7 +33,7 @@ use std::io::{self, BufReader};
 use std::path::PathBuf;
 
 use clap::Parser;
-use workload::{Asked, Rows};
+use workload::Rows;
 
 use crate::comparison::Comparison;
 use crate::engine::Shape;
@@ -82,14 +81,11 @@ struct Arguments {
     /// Measure only these shapes of files, separated by commas
     #[arg(long, value_delimiter = ',')]
     shapes: Vec<Shape>,
-    /// Leave out the growth of costs with files and rows
-    #[arg(long)]
-    no_growth: bool,
     /// Measure gets with a small cache over five times the rows too, which takes some minutes with
     /// --quick
     #[arg(long)]
     more_rows: bool,
-    /// Measure only what has a limit: no growth, no second thread, no other filter sizes
+    /// Measure only what has a limit: no second thread, fewer scans
     #[arg(long)]
     limits: bool,
 }
@@ -110,9 +106,7 @@ fn main() -> io::Result<()> {
     let plan = plan(&arguments);
     let place = WorkDirectory::new(arguments.directory.as_deref())?;
     let outputs = [arguments.json, arguments.report];
-    let mut record = Record::new(&place, plan.rows, settings(&plan), outputs);
-    record.add_filters(filters::points());
-    record.end_stage("filters")?;
+    let record = Record::new(&place, plan.rows, settings(&plan), outputs);
     let mut comparison = Comparison { place: &place, plan: &plan, record };
     comparison.run()?;
     let mut record = comparison.record;
@@ -126,8 +120,7 @@ fn main() -> io::Result<()> {
 
 fn plan(arguments: &Arguments) -> Plan {
     let (quick, limits_only) = (arguments.quick, arguments.limits);
-    let has_growth = !arguments.no_growth && !limits_only;
-    // Only a full run measures everything again with more rows.
+    // A full run measures more rows too.
     let is_full = !quick && !limits_only;
     let rows = arguments.rows.unwrap_or(2_000_000);
     let rounds = arguments.rounds.unwrap_or(if quick { 5 } else { 11 });
@@ -139,17 +132,10 @@ fn plan(arguments: &Arguments) -> Plan {
     Plan {
         rows,
         more_rows: (is_full || arguments.more_rows).then_some(rows * MORE_ROWS),
-        more_rows_small_cache_only: !is_full,
         limits_only,
-        growth: if has_growth { vec![rows / 20, rows / 5] } else { Vec::new() },
-        // With fewer rows a filter of one cache line would have no false positives.
-        rows_per_file: (rows / if quick { 400 } else { 100 }).max(50),
-        files_max: if has_growth { 64 } else { 0 },
         scanned: if quick { rows / 4 } else { rows },
         amount: Amount { rounds, gets: questions / 5, questions },
-        asked: if is_full { Asked::ALL.to_vec() } else { vec![Asked::Present, Asked::Absent] },
         shapes,
-        equal_error_rate: is_full,
     }
 }
 

@@ -1,7 +1,5 @@
 //! What a run measures, and how much of it.
 
-use workload::Asked;
-
 use crate::engine::Shape;
 use crate::reads::Amount;
 
@@ -10,26 +8,14 @@ use crate::reads::Amount;
 pub(crate) struct Plan {
     /// Rows of the main comparison.
     pub(crate) rows: u64,
-    /// Rows of a second comparison of the main contenders.
+    /// Rows of a second comparison, with a small cache.
     pub(crate) more_rows: Option<u64>,
-    /// Whether only the small cache is measured there.
-    pub(crate) more_rows_small_cache_only: bool,
     /// Whether only the figures that have a limit are measured.
     pub(crate) limits_only: bool,
-    /// Rows of the stores in the growth comparison.
-    pub(crate) growth: Vec<u64>,
-    /// Rows per file, where the number of files grows.
-    pub(crate) rows_per_file: u64,
-    /// The largest number of files there.
-    pub(crate) files_max: u64,
     pub(crate) amount: Amount,
     /// The largest number of rows that a scan reads.
     pub(crate) scanned: u64,
-    /// The kinds of gets that are measured in every shape.
-    pub(crate) asked: Vec<Asked>,
     pub(crate) shapes: Vec<Shape>,
-    /// Whether filters of equal error rate are compared, besides those of equal size.
-    pub(crate) equal_error_rate: bool,
 }
 
 /// Number of files in the shape "many files".

@@ -15,7 +15,7 @@ use crate::other_load::Stage;
 use crate::other_load::{self, LoadMeter};
 use crate::process::Machine;
 use crate::report;
-use crate::run::{FilterPoint, Run};
+use crate::run::Run;
 use crate::work_directory::WorkDirectory;
 
 /// A run in progress and its output files.
@@ -51,7 +51,6 @@ impl<'a> Record<'a> {
             stages: Vec::new(),
             settings,
             figures: Vec::new(),
-            filters: Vec::new(),
             claims: Vec::new(),
         };
         Self { run, rows, place, json, report, begun: Instant::now(), load: LoadMeter::start() }
@@ -61,11 +60,6 @@ impl<'a> Record<'a> {
     pub(crate) fn add(&mut self, figures: Vec<Figure>) {
         figures.iter().for_each(show);
         self.run.figures.extend(figures);
-    }
-
-    /// Adds the sizes and error rates of filters.
-    pub(crate) fn add_filters(&mut self, filters: Vec<FilterPoint>) {
-        self.run.filters = filters;
     }
 
     /// Ends the current stage and writes all figures.

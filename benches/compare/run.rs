@@ -22,14 +22,5 @@ pub(crate) struct Run {
     /// The settings of the engines, in words.
     pub(crate) settings: Vec<String>,
     pub(crate) figures: Vec<Figure>,
-    pub(crate) filters: Vec<FilterPoint>,
     pub(crate) claims: Vec<Claim>,
-}
-
-/// The size and error rate of one filter.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct FilterPoint {
-    pub(crate) name: String,
-    pub(crate) bits_per_key: f64,
-    pub(crate) error_rate: f64,
 }

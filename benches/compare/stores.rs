@@ -40,22 +40,6 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Stores {
-    /// Creates stores without rows.
-    pub(crate) fn empty(
-        place: &WorkDirectory,
-        name: &str,
-        contenders: Vec<Contender>,
-        shape: Shape,
-    ) -> io::Result<Self> {
-        let directory = |it: &Contender| place.join(name).join(it.name);
-        let directories: Vec<_> = contenders.iter().map(directory).collect();
-        let stores = Self { contenders, directories, shape, rows: Rows::new(SEED), count: 0 };
-        for owner in stores.owners() {
-            fs::create_dir_all(&stores.directories[owner])?;
-        }
-        Ok(stores)
-    }
-
     /// Loads `count` rows into each store, part by part in turns.
     ///
     /// Returns the time per row until it was in a file, or in the levelled shape until merging was
@@ -68,11 +52,16 @@ impl Stores {
         count: u64,
         parts: u64,
     ) -> io::Result<(Self, Vec<Figure>)> {
-        let mut stores = Self::empty(place, name, contenders, shape)?;
+        let directory = |it: &Contender| place.join(name).join(it.name);
+        let directories: Vec<_> = contenders.iter().map(directory).collect();
+        let stores = Self { contenders, directories, shape, rows: Rows::new(SEED), count };
         let owners = stores.owners();
+        for owner in &owners {
+            fs::create_dir_all(&stores.directories[*owner])?;
+        }
         let open: Vec<_> =
             owners.iter().map(|owner| stores.open_one(*owner, CACHE_BYTES_ALL)).collect();
-        let samples = stores.load_more(&open, count, parts);
+        let samples = stores.fill(&open, parts);
         let mut more = Vec::new();
         if shape == Shape::Levelled {
             for (owner, engine) in owners.iter().zip(&open) {
@@ -89,18 +78,11 @@ impl Stores {
         Ok((stores, figures))
     }
 
-    /// Loads rows into the open stores up to `count`, part by part in turns.
-    pub(crate) fn load_more(
-        &mut self,
-        open: &[Box<dyn Engine>],
-        count: u64,
-        parts: u64,
-    ) -> Vec<Samples> {
-        let (before, more) = (self.count, count - self.count);
-        self.count = count;
+    /// Loads the rows into the open stores, part by part in turns.
+    fn fill(&self, open: &[Box<dyn Engine>], parts: u64) -> Vec<Samples> {
         alternate(open.len(), parts as usize, |contender, part| {
-            let first = before + more * part as u64 / parts;
-            let end = before + more * (part as u64 + 1) / parts;
+            let first = self.count * part as u64 / parts;
+            let end = self.count * (part as u64 + 1) / parts;
             open[contender].load(self.rows, first..end);
             if self.shape == Shape::Levelled {
                 open[contender].settle();
@@ -109,12 +91,6 @@ impl Stores {
             }
             (end - first, 0)
         })
-    }
-
-    /// Excludes a contender, whose store is closed.
-    pub(crate) fn leave_out(&mut self, contender: usize) -> io::Result<()> {
-        self.contenders.remove(contender);
-        fs::remove_dir_all(self.directories.remove(contender))
     }
 
     /// Merges each store to one run with all processors, untimed.

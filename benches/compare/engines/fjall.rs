@@ -18,7 +18,7 @@ use ::fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 use workload::Rows;
 
 use crate::engine::{
-    Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
+    BITS_PER_KEY, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
 };
 
 struct Fjall {
@@ -39,8 +39,8 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 
 fn options(settings: Settings) -> KeyspaceCreateOptions {
     let filter = match settings.filter {
-        FilterChoice::Bloom { bits_per_key } | FilterChoice::Ribbon { bits_per_key } => {
-            let bits = BloomConstructionPolicy::BitsPerKey(bits_per_key as f32);
+        FilterChoice::Bloom | FilterChoice::Ribbon => {
+            let bits = BloomConstructionPolicy::BitsPerKey(BITS_PER_KEY as f32);
             FilterPolicyEntry::Bloom(bits)
         }
         FilterChoice::None => FilterPolicyEntry::None,

@@ -12,8 +12,8 @@ use store::{FamilyOptions, Keys, MapMode, Store, StoreOptions};
 use workload::Rows;
 
 use crate::engine::{
-    Counters, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, MapChoice, Settings,
-    Shape,
+    BITS_PER_KEY, Counters, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED,
+    MapChoice, Settings, Shape,
 };
 
 const FAMILY: &str = "f";
@@ -63,15 +63,12 @@ const fn map_mode(choice: MapChoice) -> MapMode {
 }
 
 fn filter(choice: FilterChoice) -> Option<(FilterKind, Sizing)> {
-    match choice {
-        FilterChoice::Bloom { bits_per_key } => {
-            Some((FilterKind::BlockedBloom, Sizing::BitsPerKey(bits_per_key)))
-        }
-        FilterChoice::Ribbon { bits_per_key } => {
-            Some((FilterKind::Ribbon, Sizing::BitsPerKey(bits_per_key)))
-        }
-        FilterChoice::None => None,
-    }
+    let kind = match choice {
+        FilterChoice::Bloom => FilterKind::BlockedBloom,
+        FilterChoice::Ribbon => FilterKind::Ribbon,
+        FilterChoice::None => return None,
+    };
+    Some((kind, Sizing::BitsPerKey(BITS_PER_KEY)))
 }
 
 impl Engine for Ours {

@@ -14,8 +14,8 @@ use ::rocksdb::{
 use workload::Rows;
 
 use crate::engine::{
-    CacheKind, Counters, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, Settings,
-    Shape,
+    BITS_PER_KEY, CacheKind, Counters, Engine, FilterChoice, MEMSTORE_BYTES,
+    MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
 };
 
 struct RocksDb {
@@ -39,10 +39,8 @@ fn options(settings: Settings) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&cache);
     match settings.filter {
-        FilterChoice::Bloom { bits_per_key } => blocks.set_bloom_filter(bits_per_key, false),
-        FilterChoice::Ribbon { bits_per_key } => {
-            blocks.set_ribbon_filter(bloom_equivalent(bits_per_key));
-        }
+        FilterChoice::Bloom => blocks.set_bloom_filter(BITS_PER_KEY, false),
+        FilterChoice::Ribbon => blocks.set_ribbon_filter(BITS_OF_RIBBON),
         FilterChoice::None => {}
     }
     let levelled = settings.shape == Shape::Levelled;
@@ -62,13 +60,11 @@ fn options(settings: Settings) -> Options {
     options
 }
 
-/// Converts bits per key of a ribbon filter to RocksDB's parameter, from measured sizes.
+/// RocksDB's parameter of a ribbon filter of [`BITS_PER_KEY`], from measured sizes.
 ///
 /// RocksDB takes the bits per key of the Bloom filter with the same error rate; the ribbon filter
 /// needs 30 % less.
-fn bloom_equivalent(bits_per_key: f64) -> f64 {
-    bits_per_key * 10.0 / 7.04
-}
+const BITS_OF_RIBBON: f64 = BITS_PER_KEY * 10.0 / 7.04;
 
 impl Engine for RocksDb {
     fn load(&self, rows: Rows, indexes: Range<u64>) {

@@ -1,28 +1,10 @@
-//! Scales and ticks.
+//! The logarithmic scale of a chart and its ticks.
 
 use super::text::width;
 
-/// An axis.
-#[derive(Clone, Debug)]
-pub(super) struct Axis {
-    pub(super) label: String,
-    pub(super) log: bool,
-}
-
-impl Axis {
-    pub(super) fn linear(label: &str) -> Self {
-        Self { label: label.to_owned(), log: false }
-    }
-
-    pub(super) fn log(label: &str) -> Self {
-        Self { label: label.to_owned(), log: true }
-    }
-}
-
-/// Maps the numbers of an axis to coordinates.
+/// Maps numbers to coordinates.
 #[derive(Clone, Debug)]
 pub(super) struct Scale {
-    log: bool,
     low: f64,
     high: f64,
     from: f64,
@@ -31,58 +13,30 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Returns the scale on which `numbers` lie between the coordinates `from` and `to`.
-    pub(super) fn new(log: bool, numbers: impl Iterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
-        let numbers: Vec<f64> =
-            numbers.filter(|it| it.is_finite() && (!log || *it > 0.0)).collect();
-        let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let (low, high) = match () {
-            () if numbers.is_empty() => (1.0, 10.0),
-            () if log => (step_below(low), step_above(high)),
-            () => (0.0, if high > 0.0 { high } else { 1.0 }),
-        };
+    pub(super) fn new(numbers: impl Iterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
+        let numbers: Vec<f64> = numbers.filter(|it| it.is_finite() && *it > 0.0).collect();
+        let low = numbers.iter().copied().reduce(f64::min).map_or(1.0, step_below);
+        let high = numbers.iter().copied().reduce(f64::max).map_or(10.0, step_above);
         let high = if high > low { high } else { low * 10.0 };
-        Self { log, low, high, from, to }
-    }
-
-    /// Narrows the scale to the numbers themselves, without rounding to a tick.
-    pub(super) fn exact(mut self, numbers: impl Iterator<Item = f64> + Clone) -> Self {
-        let low = numbers.clone().fold(f64::INFINITY, f64::min);
-        let high = numbers.fold(f64::NEG_INFINITY, f64::max);
-        if low < high {
-            (self.low, self.high) = (low, high);
-        }
-        self
+        Self { low, high, from, to }
     }
 
     pub(super) fn place(&self, number: f64) -> f64 {
-        let part = if self.log {
-            (number.max(self.low) / self.low).log10() / (self.high / self.low).log10()
-        } else {
-            (number - self.low) / (self.high - self.low)
-        };
+        let part = (number.max(self.low) / self.low).log10() / (self.high / self.low).log10();
         self.from + part * (self.to - self.from)
     }
 
     /// Returns round numbers on the scale.
     pub(super) fn ticks(&self) -> Vec<f64> {
-        if self.log {
-            let first = self.low.log10().floor() as i32;
-            let last = self.high.log10().ceil() as i32;
-            let is_long = self.high / self.low > 2000.0;
-            let steps: &[f64] = if is_long { &[1.0] } else { &[1.0, 2.0, 5.0] };
-            let all = (first..=last)
-                .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
-            let slack = 1.0 + 1e-9;
-            let is_inside = |it: &f64| *it * slack >= self.low && *it <= self.high * slack;
-            return all.filter(is_inside).collect();
-        }
-        let rough = (self.high - self.low) / 6.0;
-        let power = 10_f64.powf(rough.log10().floor());
-        let steps = [1.0, 2.0, 5.0, 10.0].map(|it| it * power);
-        let step = steps.into_iter().find(|it| *it >= rough).unwrap_or(rough);
-        let count = ((self.high - self.low) / step) as usize;
-        (0..=count).map(|at| self.low + at as f64 * step).collect()
+        let first = self.low.log10().floor() as i32;
+        let last = self.high.log10().ceil() as i32;
+        let is_long = self.high / self.low > 2000.0;
+        let steps: &[f64] = if is_long { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let all = (first..=last)
+            .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+        let slack = 1.0 + 1e-9;
+        let is_inside = |it: &f64| *it * slack >= self.low && *it <= self.high * slack;
+        all.filter(is_inside).collect()
     }
 }
 
@@ -125,12 +79,10 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_on_the_scale() {
-        let scale = Scale::new(true, [230.0, 4100.0].into_iter(), [0.0, 100.0]);
+        let scale = Scale::new([230.0, 4100.0].into_iter(), [0.0, 100.0]);
         assert_eq!(scale.ticks(), [200.0, 500.0, 1000.0, 2000.0, 5000.0]);
-        let scale = Scale::new(true, [0.003, 900.0].into_iter(), [0.0, 100.0]);
+        let scale = Scale::new([0.003, 900.0].into_iter(), [0.0, 100.0]);
         assert_eq!(scale.ticks().len(), 6, "powers of ten only");
-        let scale = Scale::new(false, [7.0, 16.0].into_iter(), [0.0, 100.0]);
-        assert_eq!(scale.ticks(), [0.0, 5.0, 10.0, 15.0]);
     }
 
     #[test]

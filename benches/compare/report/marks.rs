@@ -51,13 +51,6 @@ impl Mark {
         Self { colour: at, form: FORMS[at], fill }
     }
 
-    /// Returns the marker of the series `number` in a chart without engines; 20 differ.
-    pub(super) fn of_series(number: usize) -> Self {
-        let (turn, at) = (number / FORMS.len(), number % FORMS.len());
-        let colour = (at + turn) % FORMS.len();
-        Self { colour, form: FORMS[at], fill: FILLS[turn % FILLS.len()] }
-    }
-
     /// Returns the classes of the marker's elements.
     pub(super) fn class(self) -> String {
         let fill = match self.fill {
@@ -124,7 +117,5 @@ mod tests {
         let forms: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).form).into();
         let colours: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).colour).into();
         assert_eq!((forms.len(), colours.len()), (ENGINES.len(), ENGINES.len()));
-        let series: HashSet<_> = (0..20).map(Mark::of_series).collect();
-        assert_eq!(series.len(), 20);
     }
 }

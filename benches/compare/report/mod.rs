@@ -10,11 +10,8 @@
 //! style.css     colours and layout
 //! charts.rs     which figures make which chart
 //! chart.rs      a chart as HTML: title, legend, two drawings, the numbers
-//! drawing.rs    what both kinds of drawings share
-//! rows.rs       the drawing of a chart with a row for each figure
-//! lines.rs      the drawing of a chart with a line for each contender
-//! placement.rs  where markers go, so that none covers another
-//! axis.rs       scales and ticks
+//! rows.rs       the drawings of a chart, with a row for each figure
+//! axis.rs       the scale and its ticks
 //! marks.rs      a marker and a colour for each contender
 //! text.rs       numbers and escapes
 //! ```
@@ -22,11 +19,8 @@
 mod axis;
 mod chart;
 mod charts;
-mod drawing;
-mod lines;
 mod marks;
 mod page;
-mod placement;
 mod rows;
 mod text;
 

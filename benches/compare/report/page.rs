@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use workload::harness::Spread;
 
-use super::charts::{charts, ratios};
+use super::charts::{gets, ratios};
 use super::text::{escape, number, table};
 use crate::conclusion::conclusion;
 use crate::figure::Figure;
@@ -45,9 +45,10 @@ pub(crate) fn page(run: &Run) -> String {
         out.push_str(RATIOS);
         out.push_str(&ratios(run).html());
     }
-    out.push_str("<h2>Charts</h2>\n");
-    for chart in charts(run) {
-        out.push_str(&chart.html());
+    let gets = gets(run);
+    if !gets.rows.groups.is_empty() {
+        out.push_str("<h2>Times</h2>\n");
+        out.push_str(&gets.html());
     }
     figures(&mut out, &run.figures);
     out.push_str("</main></body></html>\n");

@@ -3,10 +3,11 @@
 
 use std::fmt::Write;
 
+use workload::harness::Spread;
+
 use super::axis::{Scale, label_places};
-use super::drawing::{Layout, Value, write_mark, write_text};
 use super::marks::Mark;
-use super::text::{number, width};
+use super::text::{escape, number, width};
 use crate::claims::show_ratio;
 
 /// Rows in groups, on one logarithmic scale.
@@ -33,7 +34,8 @@ pub(super) struct Row {
     /// The contender, if the label does not name it.
     pub(super) contender: Option<String>,
     pub(super) mark: Mark,
-    pub(super) value: Value,
+    /// The median and its quartiles.
+    pub(super) value: Spread,
     /// The goal that the value is compared with, and the verdict.
     pub(super) limit: Option<(f64, String)>,
 }
@@ -50,6 +52,17 @@ impl Row {
             None => number(median),
         }
     }
+}
+
+/// The size of a drawing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// The class of the drawing: `wide` or `narrow`.
+    pub(super) class: &'static str,
+    pub(super) width: f64,
+    /// The radius of a marker.
+    pub(super) radius: f64,
+    pub(super) font_size: f64,
 }
 
 /// Where the parts of a drawing are.
@@ -90,12 +103,12 @@ impl Rows {
         let columns = self.columns(layout);
         let numbers = self.rows().flat_map(|row| {
             let limit = row.limit.as_ref().map(|(limit, _)| *limit);
-            row.value.all().chain(limit)
+            let Spread { low, median, high } = row.value;
+            [low, median, high].into_iter().chain(limit)
         });
         let one = self.is_ratio.then_some(1.0);
         let inset = layout.radius + 2.0;
-        let scale =
-            Scale::new(true, numbers.chain(one), [columns.from + inset, columns.to - inset]);
+        let scale = Scale::new(numbers.chain(one), [columns.from + inset, columns.to - inset]);
         let titles = self.groups.len() as f64 * (TITLE_HEIGHT + GROUP_END);
         let height = HEAD + titles + self.rows().count() as f64 * columns.row_height + FOOT;
         let mut out = String::new();
@@ -154,10 +167,7 @@ impl Rows {
                 let mut cells = vec![group.title.clone(), row.label.clone()];
                 cells.extend(row.contender.clone());
                 cells.push(number(row.value.median));
-                let quartiles = row.value.quartiles;
-                cells.push(quartiles.map_or_else(String::new, |(low, high)| {
-                    format!("{} – {}", number(low), number(high))
-                }));
+                cells.push(format!("{} – {}", number(row.value.low), number(row.value.high)));
                 if let Some((limit, verdict)) = &row.limit {
                     cells.extend([number(*limit), verdict.clone()]);
                 }
@@ -189,13 +199,30 @@ fn draw_row(
         let (top, bottom) = (middle - 8.0, middle + 8.0);
         let _ = write!(out, "<path class=\"limit\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>");
     }
-    if let Some((low, high)) = row.value.quartiles {
-        let (low, high) = (scale.place(low), scale.place(high));
-        let class = row.mark.class();
-        let _ =
-            write!(out, "<path class=\"spread {class}\" d=\"M{low:.1} {middle:.1}H{high:.1}\"/>");
-    }
+    let (low, high) = (scale.place(row.value.low), scale.place(row.value.high));
+    let class = row.mark.class();
+    let _ = write!(out, "<path class=\"spread {class}\" d=\"M{low:.1} {middle:.1}H{high:.1}\"/>");
     let centre = [scale.place(row.value.median), middle];
     let tooltip = format!("{}: {}", row.contender.as_ref().unwrap_or(&row.label), row.shown(false));
     write_mark(out, row.mark, centre, layout.radius, &tooltip);
+}
+
+/// Writes a line of text of a drawing.
+fn write_text(out: &mut String, class: &str, [x, y]: [f64; 2], anchor: &str, text: &str) {
+    let text = escape(text);
+    let _ = write!(
+        out,
+        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+    );
+}
+
+/// Writes a marker with a tooltip.
+fn write_mark(out: &mut String, mark: Mark, centre: [f64; 2], radius: f64, tooltip: &str) {
+    let _ = writeln!(
+        out,
+        "<path class=\"point mark {}\" d=\"{}\"><title>{}</title></path>",
+        mark.class(),
+        mark.path(centre, radius),
+        escape(tooltip)
+    );
 }

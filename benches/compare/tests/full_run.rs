@@ -21,27 +21,7 @@ pub(crate) fn full_run(nanos: f64) -> Value {
                 figures.push(figure(contender, "get", asked, (shape, cache), 2_000_000, 16, time));
             }
         }
-        if number >= 8 {
-            continue;
-        }
-        for asked in ["present", "absent"] {
-            for files in [1, 2, 4, 8, 16, 32, 64_u64] {
-                let time = nanos * (1.0 + files as f64 / 64.0);
-                let at = ("many files", "all");
-                let work = "get as files grow";
-                figures.push(figure(contender, work, asked, at, files * 5000, files, time));
-            }
-            for rows in [100_000, 400_000] {
-                let at = ("many files", "all");
-                figures.push(figure(contender, "get as rows grow", asked, at, rows, 16, nanos));
-            }
-        }
     }
-    let kinds = ["classic", "blocked", "split", "counting", "d-left", "cuckoo", "ribbon", "fuse"];
-    let filters = kinds.iter().flat_map(|name| {
-        [(10.0, 0.01), (16.0, 0.0005)]
-            .map(|(bits, rate)| json!({"name": name, "bits_per_key": bits, "error_rate": rate}))
-    });
     let load = json!({"processes": 0.02, "host": 0.01});
     json!({
         "command": "compare --quick --hbase --directory /a/long/path/without/any/space/in/it/at/all",
@@ -54,7 +34,6 @@ pub(crate) fn full_run(nanos: f64) -> Value {
         "stages": [{"name": "equal bits: many files, read", "seconds": 300.0, "other_load": load}],
         "settings": ["many files: 16 overlapping files, never merged"],
         "figures": figures,
-        "filters": filters.collect::<Vec<_>>(),
         "claims": claims(),
     })
 }

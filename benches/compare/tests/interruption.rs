@@ -61,7 +61,7 @@ fn a_signal_removes_the_stores_and_keeps_the_figures() {
         let run = std::fs::read(&json).expect("the file exists");
         let run: Value = serde_json::from_slice(&run).expect("JSON");
         assert_eq!(run["is_finished"], false);
-        assert_eq!(run["stages"][0]["name"], "filters");
+        assert_eq!(run["stages"][0]["name"], "equal bits: many files, filled");
         let page = std::fs::read_to_string(directory.path().join("run.html"));
         assert!(page.expect("the file exists").contains("id=\"unfinished\""));
     }

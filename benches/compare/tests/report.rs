@@ -13,16 +13,8 @@ use crate::drawing::{Area, Drawing, attribute, between};
 use crate::full_run::full_run;
 use crate::names::CONTENDERS;
 
-/// The charts and the labels of their axes.
-const CHARTS: [(&str, &[&str]); 7] = [
-    ("gets", &["ns per get; less is better"]),
-    ("amplification", &["files", "data blocks per get"]),
-    ("files-absent", &["files", "ns per get"]),
-    ("files-present", &["files", "ns per get"]),
-    ("rows-absent", &["rows", "ns per get"]),
-    ("rows-present", &["rows", "ns per get"]),
-    ("filters", &["bits per key", "error rate in percent"]),
-];
+/// The chart of gets and the label of its axis.
+const GETS: (&str, &str) = ("gets", "ns per get; less is better");
 
 /// The widest and the narrowest width of the text of a page: that of `main`, and of a window of 420 pixels.
 const WIDTHS: [(&str, f64); 2] = [("wide", 928.0), ("narrow", 388.0)];
@@ -94,22 +86,18 @@ fn check(page: &str, run: &Value) {
     }
     assert_eq!(page.matches("<table").count(), page.matches("class=\"scroll\"").count());
     check_numbers(between(page, "aria-label=\"All figures\">", "</table>"), run);
-    for (chart, axes) in CHARTS {
-        let figure = between(page, &format!("<figure id=\"{chart}\">"), "</figure>");
-        assert!(!between(figure, "<h3>", "</h3>").is_empty(), "the title of {chart}");
-        let rows = between(figure, "<tbody>", "</tbody>").matches("<tr>").count();
-        assert_eq!(rows, expected_points(run, chart), "numbers of {chart}");
-        let drawings = Drawing::all(figure);
-        assert_eq!(drawings.len(), WIDTHS.len(), "{chart}");
-        for (drawing, (class, width)) in drawings.into_iter().zip(WIDTHS) {
-            assert_eq!(drawing.class(), class, "{chart}");
-            check_drawing(drawing, figure, width, &format!("{chart}, {class}"));
-            assert_eq!(drawing.paths("point").count(), rows, "markers of {chart}, {class}");
-            let labels = drawing.labels();
-            for axis in axes {
-                assert!(labels.iter().any(|it| it.text == *axis), "{chart}, {class}: {axis}");
-            }
-        }
+    let (chart, axis) = GETS;
+    let figure = between(page, &format!("<figure id=\"{chart}\">"), "</figure>");
+    assert!(!between(figure, "<h3>", "</h3>").is_empty(), "the title of {chart}");
+    let rows = between(figure, "<tbody>", "</tbody>").matches("<tr>").count();
+    assert_eq!(rows, expected_gets(run), "numbers of {chart}");
+    let drawings = Drawing::all(figure);
+    assert_eq!(drawings.len(), WIDTHS.len(), "{chart}");
+    for (drawing, (class, width)) in drawings.into_iter().zip(WIDTHS) {
+        assert_eq!(drawing.class(), class, "{chart}");
+        check_drawing(drawing, figure, width, &format!("{chart}, {class}"));
+        assert_eq!(drawing.paths("point").count(), rows, "markers of {chart}, {class}");
+        assert!(drawing.labels().iter().any(|it| it.text == axis), "{chart}, {class}: {axis}");
     }
 }
 
@@ -241,36 +229,10 @@ fn an_older_run_is_rendered_with_the_names_of_today() {
     assert!(page.contains("It is unknown whether the machine was busy"), "its load is unknown");
 }
 
-/// Returns the number of points that a chart must have for the figures of the run.
-fn expected_points(run: &Value, chart: &str) -> usize {
+/// Returns the number of gets of the run that the chart must show.
+fn expected_gets(run: &Value) -> usize {
     let figures = run["figures"].as_array().expect("figures");
-    let count =
-        |is_shown: &dyn Fn(&Value) -> bool| figures.iter().filter(|it| is_shown(it)).count();
-    let is_asked = |it: &Value, asked: &str| it["asked"] == asked && it["threads"] == 1;
-    let points = match chart {
-        "amplification" => count(&|it| {
-            it["work"] == "get as files grow"
-                && is_asked(it, "absent")
-                && it["reads"]["data_blocks"].as_f64() > Some(0.0)
-        }),
-        "gets" => count(&|it| it["work"] == "get" && it["threads"] == 1),
-        "filters" => {
-            let filters = run["filters"].as_array().expect("filters");
-            filters.iter().filter(|it| it["error_rate"].as_f64() > Some(0.0)).count()
-        }
-        growth => {
-            let (of, asked) = growth.split_once('-').expect("two words");
-            let is_main = |it: &Value| {
-                of == "rows"
-                    && it["work"] == "get"
-                    && it["shape"] == "many files"
-                    && it["cache"] == "all"
-                    && it["engine"] != "HBase"
-            };
-            let work = format!("get as {of} grow");
-            count(&|it| is_asked(it, asked) && (it["work"] == *work || is_main(it)))
-        }
-    };
-    assert!(points > 0, "{chart} has figures");
-    points
+    let gets = figures.iter().filter(|it| it["work"] == "get" && it["threads"] == 1).count();
+    assert!(gets > 0, "there are gets");
+    gets
 }

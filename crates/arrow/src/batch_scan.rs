@@ -1,6 +1,6 @@
 //! The options of a scan that returns record batches.
 
-use hbase_files::{Region, StoreFileReader, Table, TableScan};
+use hbase_files::{Region, StoreCells, StoreFileCells, StoreFileReader, Table, TableScan};
 use sstable::{Reader, Timestamp, ValueType};
 use store::{Snapshot, Store};
 
@@ -8,11 +8,9 @@ use crate::batch_builder::{BatchBuilder, Contents};
 use crate::batches::Batches;
 use crate::cells_builder::CellsBuilder;
 use crate::columns::{CellColumn, PivotColumn};
-use crate::hfile_source::HFileSource;
 use crate::pivot_builder::PivotBuilder;
-use crate::selection::Selection;
-use crate::source::CellSource;
-use crate::{Error, Result, store_source, table_source};
+use crate::source::Source;
+use crate::{Error, Result};
 
 /// What to read from a file, store or table, and the form of the batches.
 ///
@@ -52,7 +50,8 @@ use crate::{Error, Result, store_source, table_source};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct BatchScan {
-    selection: Selection,
+    /// The rows, columns, times and versions.
+    selection: TableScan,
     form: Form,
     row_type: ValueType,
     rows_max: usize,
@@ -63,13 +62,13 @@ pub struct BatchScan {
 #[derive(Clone, Debug)]
 enum Form {
     Cells(Vec<CellColumn>),
-    Pivot { columns: Vec<PivotColumn>, times: bool },
+    Pivot { columns: Vec<PivotColumn>, times: bool, all_rows: bool },
 }
 
 impl BatchScan {
     fn new(form: Form) -> Self {
         Self {
-            selection: Selection::default(),
+            selection: TableScan::default(),
             form,
             row_type: ValueType::BinaryHex,
             rows_max: 16 << 10,
@@ -91,9 +90,11 @@ impl BatchScan {
     /// columns of a batch are `row` and `family:qualifier`, as HBase prints them.
     pub fn pivot(columns: impl IntoIterator<Item = PivotColumn>) -> Self {
         let columns: Vec<_> = columns.into_iter().collect();
-        let names = columns.iter().map(|column| (column.family.clone(), column.qualifier.clone()));
-        let selection = Selection { versions: 1, columns: names.collect(), ..Selection::default() };
-        Self { selection, ..Self::new(Form::Pivot { columns, times: false }) }
+        let selection = columns.iter().fold(TableScan::default().versions(1), |scan, column| {
+            scan.column(&column.family, &column.qualifier)
+        });
+        let form = Form::Pivot { columns, times: false, all_rows: false };
+        Self { selection, ..Self::new(form) }
     }
 
     /// In a scan of cells: the parts of a cell that batches have. Default: all.
@@ -119,12 +120,10 @@ impl BatchScan {
     /// In a pivot: also shows the rows that have values only in other columns of the families of
     /// the wanted columns. Default: no.
     ///
-    /// Replaces the families of earlier calls of [`family`](Self::family). No effect in a scan of
-    /// cells.
-    pub fn all_rows(mut self, wanted: bool) -> Self {
-        if let Form::Pivot { columns, .. } = &self.form {
-            let families = columns.iter().map(|column| column.family.clone());
-            self.selection.families = if wanted { families.collect() } else { Vec::new() };
+    /// No effect in a scan of cells.
+    pub const fn all_rows(mut self, wanted: bool) -> Self {
+        if let Form::Pivot { all_rows, .. } = &mut self.form {
+            *all_rows = wanted;
         }
         self
     }
@@ -137,19 +136,19 @@ impl BatchScan {
 
     /// Begins with this row. Default: the first.
     pub fn start(mut self, row: impl AsRef<[u8]>) -> Self {
-        self.selection.start = Some(row.as_ref().to_vec());
+        self.selection = self.selection.start(row);
         self
     }
 
     /// Ends before this row. Default: no end.
     pub fn stop(mut self, row: impl AsRef<[u8]>) -> Self {
-        self.selection.stop = Some(row.as_ref().to_vec());
+        self.selection = self.selection.stop(row);
         self
     }
 
     /// Only rows that begin with these bytes. Default: all.
     pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
-        self.selection.prefix = Some(prefix.as_ref().to_vec());
+        self.selection = self.selection.prefix(prefix);
         self
     }
 
@@ -158,7 +157,7 @@ impl BatchScan {
     ///
     /// In a pivot: also shows the rows that have values only in other columns of the family.
     pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
-        self.selection.families.push(family.as_ref().to_vec());
+        self.selection = self.selection.family(family);
         self
     }
 
@@ -167,7 +166,7 @@ impl BatchScan {
     /// In a pivot: also shows the rows that have a value only in this column; batches do not have
     /// it.
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
-        self.selection.columns.push((family.as_ref().to_vec(), qualifier.as_ref().to_vec()));
+        self.selection = self.selection.column(family, qualifier);
         self
     }
 
@@ -180,7 +179,7 @@ impl BatchScan {
 
     /// Only cells whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
-        self.selection.time_range = Some((min, max));
+        (self.selection.min_ts, self.selection.max_ts) = (min, max);
         self
     }
 
@@ -220,9 +219,8 @@ impl BatchScan {
     pub fn builder(&self) -> Result<BatchBuilder> {
         let contents = match &self.form {
             Form::Cells(columns) => Contents::Cells(CellsBuilder::new(columns, self.row_type)),
-            Form::Pivot { columns, times } => {
-                let Selection { raw, versions, .. } = self.selection;
-                if raw || versions != 1 {
+            Form::Pivot { columns, times, .. } => {
+                if self.selection.raw || self.selection.versions != 1 {
                     let what = "a pivot shows one version of each column, and no deleted cells";
                     return Err(Error::Invalid(what.to_owned()));
                 }
@@ -250,7 +248,8 @@ impl BatchScan {
     ///
     /// As [`hfile`](Self::hfile).
     pub fn store_file(&self, reader: &StoreFileReader) -> Result<Batches> {
-        self.batches(Box::new(HFileSource::open(reader, &self.selection)?))
+        let cells = StoreFileCells::open(reader, &self.selection())?;
+        self.batches(Source::File(Box::new(cells)))
     }
 
     /// Scans a store, as it is now.
@@ -271,7 +270,8 @@ impl BatchScan {
     ///
     /// As [`store`](Self::store), and if the store did not have one of the families.
     pub fn store_snapshot(&self, snapshot: &Snapshot, families: &[String]) -> Result<Batches> {
-        self.batches(store_source::open(snapshot, families, &self.selection)?)
+        let cells = StoreCells::open(snapshot, families, &self.selection())?;
+        self.batches(Source::Store(cells))
     }
 
     /// Scans a table of a root directory, live or of a snapshot.
@@ -301,7 +301,8 @@ impl BatchScan {
     ///
     /// As [`Table::scan`], and if options contradict each other.
     pub fn table(&self, table: &Table, reading: &TableScan) -> Result<Batches> {
-        self.batches(table_source::open(table, None, &self.selection, reading)?)
+        let cells = table.scan(&self.selection_of(reading))?;
+        self.batches(Source::Table(Box::new(cells)))
     }
 
     /// Scans one region of a table, as [`table`](Self::table).
@@ -310,19 +311,36 @@ impl BatchScan {
     ///
     /// As [`table`](Self::table).
     pub fn region(&self, table: &Table, region: &Region, reading: &TableScan) -> Result<Batches> {
-        self.batches(table_source::open(table, Some(region), &self.selection, reading)?)
+        let cells = table.scan_region(region, &self.selection_of(reading))?;
+        self.batches(Source::Table(Box::new(cells)))
     }
 
-    /// Makes batches of all cells of a source.
-    ///
-    /// # Errors
-    ///
-    /// If options contradict each other.
-    pub fn source(&self, source: impl CellSource + 'static) -> Result<Batches> {
-        self.batches(Box::new(source))
+    /// Returns which cells are read.
+    fn selection(&self) -> TableScan {
+        let scan = self.selection.clone();
+        match &self.form {
+            Form::Pivot { columns, all_rows: true, .. } => {
+                columns.iter().fold(scan, |scan, column| scan.family(&column.family))
+            }
+            Form::Pivot { .. } | Form::Cells(_) => scan,
+        }
     }
 
-    fn batches(&self, source: Box<dyn CellSource>) -> Result<Batches> {
+    /// Returns the scan of a table, which also says how it is read.
+    fn selection_of(&self, reading: &TableScan) -> TableScan {
+        let (wanted, mut scan) = (self.selection(), reading.clone());
+        if let Some(times) = wanted.times() {
+            scan = scan.time_range(times.start, times.end);
+        }
+        scan.start = wanted.start;
+        scan.stop = wanted.stop;
+        scan.prefix = wanted.prefix;
+        scan.families = wanted.families;
+        scan.now = wanted.now.or(scan.now);
+        scan.versions(wanted.versions).raw(wanted.raw)
+    }
+
+    fn batches(&self, source: Source) -> Result<Batches> {
         Ok(Batches::new(source, self.builder()?))
     }
 }

@@ -8,7 +8,7 @@ use hbase_files::{MissingCells, TornLog, Warning};
 use sstable::ReadTrace;
 
 use crate::batch_builder::BatchBuilder;
-use crate::source::CellSource;
+use crate::source::Source;
 use crate::{Error, Result};
 
 /// An iterator over record batches. After an error it ends.
@@ -16,13 +16,13 @@ use crate::{Error, Result};
 /// [`BatchScan`](crate::BatchScan) makes it. For functions that take Arrow's own interface,
 /// [`into_reader`](Self::into_reader) returns a [`RecordBatchReader`].
 pub struct Batches {
-    source: Box<dyn CellSource>,
+    source: Source,
     builder: BatchBuilder,
     is_done: bool,
 }
 
 impl Batches {
-    pub(crate) fn new(source: Box<dyn CellSource>, builder: BatchBuilder) -> Self {
+    pub(crate) fn new(source: Source, builder: BatchBuilder) -> Self {
         Self { source, builder, is_done: false }
     }
 

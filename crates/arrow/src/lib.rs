@@ -43,14 +43,10 @@ mod cells_builder;
 mod columns;
 mod counting_sink;
 mod error;
-mod hfile_source;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod pivot_builder;
-mod selection;
 mod source;
-mod store_source;
-mod table_source;
 mod typed_builder;
 
 pub use arrow_file::ArrowFile;
@@ -61,7 +57,6 @@ pub use columns::{CellColumn, PivotColumn};
 pub use error::{Error, Result};
 #[cfg(feature = "parquet")]
 pub use parquet_file::{ParquetCompression, ParquetFile};
-pub use source::CellSource;
 
 pub use arrow_array::RecordBatch;
 

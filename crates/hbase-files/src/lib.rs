@@ -4,7 +4,7 @@
 //! |---------------------------------------------|-------------------------------------------|
 //! | a snapshot or a table, as HBase shows it    | [`RootDirectory`], [`Table::scan`]        |
 //! | whether a table or a snapshot is complete   | [`Table::check`], the module [`verify`]   |
-//! | single store files of any directory         | [`Listing`], [`StoreFileReader`]          |
+//! | single store files of any directory         | [`Listing`], [`StoreFileCells`]           |
 //! | write-ahead logs                            | the module [`wal`]                        |
 //!
 //! # Tables and snapshots
@@ -128,8 +128,8 @@ pub use names::{
 };
 pub use root::{Listing, Place, RootDirectory, Skipped, SnapshotList};
 pub use scan::{
-    FamilyColumns, MissingCells, MobValues, OldLogCells, TableCells, TableScan, TornLog,
-    UnflushedCells,
+    FamilyColumns, MissingCells, MobValues, OldLogCells, StoreCells, StoreFileCells, TableCells,
+    TableScan, TornLog, UnflushedCells,
 };
 pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use table::{

@@ -108,23 +108,17 @@ pub enum Asked {
     Present,
     /// Absent rows, uniformly distributed, with keys between the keys in the store.
     Absent,
-    /// Absent and present rows, alternating.
-    Mixed,
-    /// Present rows, with the Zipf distribution of YCSB (exponent 0.99).
-    Zipf,
 }
 
 impl Asked {
     /// All choices.
-    pub const ALL: [Self; 4] = [Self::Present, Self::Absent, Self::Mixed, Self::Zipf];
+    pub const ALL: [Self; 2] = [Self::Present, Self::Absent];
 
     /// Returns the name in result tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Present => "present",
             Self::Absent => "absent",
-            Self::Mixed => "mixed",
-            Self::Zipf => "zipf",
         }
     }
 
@@ -135,59 +129,14 @@ impl Asked {
     /// If `rows` is zero.
     pub fn questions(self, rows: u64, count: usize, seed: u64) -> Vec<u64> {
         let mut random = Random::new(seed);
-        let zipf = Zipf::new(if self == Self::Zipf { rows } else { 1 });
-        (0..count)
-            .map(|at| match self {
-                Self::Mixed if at % 2 == 0 => rows + random.below(rows as usize) as u64,
-                Self::Present | Self::Mixed => random.below(rows as usize) as u64,
-                Self::Absent => rows + random.below(rows as usize) as u64,
-                // Mixing spreads the frequent rows over all indexes.
-                Self::Zipf => mix(zipf.rank(&mut random)) % rows,
-            })
-            .collect()
-    }
-}
-
-/// Draws ranks with a probability proportional to `1 / rank^0.99`, as YCSB does.
-///
-/// The algorithm and the names of its constants are from Gray et al., "Quickly generating
-/// billion-record synthetic databases", 1994.
-struct Zipf {
-    /// The number of ranks.
-    ranks: f64,
-    alpha: f64,
-    zeta: f64,
-    eta: f64,
-}
-
-impl Zipf {
-    const THETA: f64 = 0.99;
-
-    fn new(ranks: u64) -> Self {
-        let zeta = |ranks: u64| (1..=ranks).map(|rank| (rank as f64).powf(-Self::THETA)).sum();
-        let all: f64 = zeta(ranks);
-        let two: f64 = zeta(2);
-        let ranks = ranks as f64;
-        let eta = (1.0 - (2.0 / ranks).powf(1.0 - Self::THETA)) / (1.0 - two / all);
-        Self { ranks, alpha: 1.0 / (1.0 - Self::THETA), zeta: all, eta }
-    }
-
-    fn rank(&self, random: &mut Random) -> u64 {
-        let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        let scaled = uniform * self.zeta;
-        if scaled < 1.0 {
-            0
-        } else if scaled < 1.0 + 0.5_f64.powf(Self::THETA) {
-            1
-        } else {
-            (self.ranks * (self.eta * uniform - self.eta + 1.0).powf(self.alpha)) as u64
-        }
+        let first = if self == Self::Absent { rows } else { 0 };
+        (0..count).map(|_| first + random.below(rows as usize) as u64).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{HashMap, HashSet};
+    use std::collections::HashSet;
 
     use super::*;
 
@@ -219,14 +168,5 @@ mod tests {
         let asked = |kind: Asked| kind.questions(rows, 10_000, 3);
         assert!(asked(Asked::Present).iter().all(|row| *row < rows));
         assert!(asked(Asked::Absent).iter().all(|row| *row >= rows));
-        assert_eq!(asked(Asked::Mixed).iter().filter(|row| **row < rows).count(), 5000);
-        let mut counts = HashMap::new();
-        for row in asked(Asked::Zipf) {
-            assert!(row < rows);
-            *counts.entry(row).or_insert(0) += 1;
-        }
-        // The most frequent of 1000 ranks has a probability of 1/7.7: about 1300 of 10,000 gets.
-        let most = *counts.values().max().unwrap_or(&0);
-        assert!((1100..1500).contains(&most), "{most}");
     }
 }

@@ -15,6 +15,8 @@
 //! were not flushed, and `log_reader.rs` reads them: `log_regions.rs` has them while they are read,
 //! `log_runs.rs` those that do not fit into memory, `log_cells.rs` iterates over both. `log_events.rs` has
 //! what makes them old. `damage.rs` collects what a scan leaves out because of damage.
+//! `store_file_cells.rs` and `store_cells.rs` have the cells of a single file and of a store of this project
+//! that the same parameters select.
 
 mod batch;
 mod damage;
@@ -34,6 +36,8 @@ mod plan;
 mod region;
 mod row_range;
 mod source;
+mod store_cells;
+mod store_file_cells;
 mod table;
 mod unflushed;
 
@@ -42,5 +46,7 @@ pub use log_events::OldLogCells;
 pub use logs::TornLog;
 pub(crate) use mob::{is_reference, mob_file};
 pub use options::{FamilyColumns, MobValues, TableScan};
+pub use store_cells::StoreCells;
+pub use store_file_cells::StoreFileCells;
 pub use table::TableCells;
 pub use unflushed::UnflushedCells;

@@ -202,11 +202,7 @@ impl OpenFile {
     /// Those of the whole file do for a half too: a scan reads only regions that have rows of its range,
     /// and a half ends where its region does.
     pub(super) fn has_rows_of(&self, plan: &Plan, range: &RowRange) -> bool {
-        let file = self.reader.whole();
-        let (Some(first), Some(last)) = (file.first_row(), file.last_row()) else {
-            return false;
-        };
-        range.ends_after(first, plan.order) && plan.order.compare_rows(last, &range.start).is_ge()
+        range.overlaps(self.reader.whole(), plan.order)
     }
 
     /// Returns a cursor without a position over the cells of the file.

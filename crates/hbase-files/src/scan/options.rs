@@ -1,5 +1,6 @@
 //! The parameters of a scan.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use sstable::{ReaderOptions, Timestamp};
@@ -165,6 +166,13 @@ impl TableScan {
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
         (self.min_ts, self.max_ts) = (min, max);
         self
+    }
+
+    /// Returns the timestamps to which the scan is limited; `None` if it has all.
+    pub fn times(&self) -> Option<Range<Timestamp>> {
+        let all = Self::default();
+        let is_limited = (self.min_ts, self.max_ts) != (all.min_ts, all.max_ts);
+        is_limited.then_some(self.min_ts..self.max_ts)
     }
 
     /// Sets the maximum number of versions of a column. Default: all that the family keeps.

@@ -176,7 +176,7 @@ impl FamilyPlan {
 }
 
 /// Returns the rows of a scan.
-fn row_range(scan: &TableScan, order: Comparator) -> RowRange {
+pub(super) fn row_range(scan: &TableScan, order: Comparator) -> RowRange {
     if let Some(row) = &scan.row {
         return RowRange { start: row.clone(), stop: Some([row, &b"\0"[..]].concat()) };
     }

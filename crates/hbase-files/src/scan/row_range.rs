@@ -1,6 +1,6 @@
 //! The rows of a scan, or of a part of it.
 
-use sstable::Comparator;
+use sstable::{Comparator, Reader};
 
 /// The rows of a scan, or of a part of it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -16,6 +16,14 @@ impl RowRange {
     #[inline]
     pub(super) fn ends_after(&self, row: &[u8], order: Comparator) -> bool {
         self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())
+    }
+
+    /// Returns whether a file has rows in the range, by its first and last row.
+    pub(super) fn overlaps(&self, file: &Reader, order: Comparator) -> bool {
+        let (Some(first), Some(last)) = (file.first_row(), file.last_row()) else {
+            return false;
+        };
+        self.ends_after(first, order) && order.compare_rows(last, &self.start).is_ge()
     }
 
     /// Returns the row, if the range has only one in the order of bytes.

@@ -6,4 +6,5 @@ mod plain_log;
 mod restored;
 mod scan;
 mod scan_damage;
+mod store_cells;
 mod unflushed;

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hbase_files::{LocalTree, Location, MissingCells, StoreFileReader, TableScan};
+use hbase_files::{LocalTree, Location, MissingCells, StoreFileCells, StoreFileReader, TableScan};
 use serde_json::json;
-use sstable::{Comparator, FileName, Half, KeyRef, Reader, ReaderOptions, WriterOptions, escape};
+use sstable::{
+    CellRef, Comparator, FileName, Half, KeyRef, ReadTrace, Reader, ReaderOptions, WriterOptions,
+    escape,
+};
 
-use super::file_cells::FileCells;
 use super::form::{ExportFormat, Form};
 use super::manifest::Source;
 use super::run::{Export, Exported};
@@ -159,11 +161,21 @@ impl ExportSource for FilesSource<'_> {
         _observer: &dyn Observer,
     ) -> Result<Box<dyn PartCells + '_>> {
         let reader = self.files[part].open(scan.reader_options.clone())?;
-        Ok(Box::new(FileCells::open(&reader, scan)?))
+        Ok(Box::new(StoreFileCells::open(&reader, scan)?))
     }
 
     fn writer_options(&self, part: usize, _family: &[u8]) -> WriterOptions {
         self.options[part].clone()
+    }
+}
+
+impl PartCells for StoreFileCells {
+    fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
+        Ok(self.next_ref()?)
+    }
+
+    fn trace(&mut self) -> ReadTrace {
+        *Self::trace(self)
     }
 }
 

@@ -13,10 +13,8 @@
 //! sink                 cells → the bytes of one file, by format
 //! form                 which format, which columns, which options
 //! tables               a table or a snapshot as a source; stores, files: a store and HFiles
-//! file_cells           the cells of one HFile, or of a half, that an export selects
 //! ```
 
-mod file_cells;
 mod files;
 mod form;
 mod hash;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use hbase_files::{MissingCells, TableScan};
+use hbase_files::{MissingCells, StoreCells, TableScan};
 use serde_json::json;
-use sstable::{Cell, CellRef, ReadTrace, WriterOptions};
-use store::{Cells, Clock, Scan, Snapshot, Store, StoreOptions};
+use sstable::{CellRef, ReadTrace, WriterOptions};
+use store::{Clock, Snapshot, Store, StoreOptions};
 
 use super::form::Form;
 use super::manifest::Source;
@@ -135,16 +135,11 @@ impl ExportSource for StoreSource {
         _observer: &dyn Observer,
     ) -> Result<Box<dyn PartCells + '_>> {
         let (snapshot, part) = (self.snapshot(scan)?, &self.parts[part]);
-        let mut families = Vec::new();
-        for family in &self.families {
-            if let Some(scan) = request(family, part, scan) {
-                families.push(FamilyCells { cells: snapshot.scan(scan)?, next: None });
-            }
-        }
-        for family in &mut families {
-            family.advance()?;
-        }
-        Ok(Box::new(MergedFamilies { families, current: None }))
+        let mut scan = scan.clone();
+        scan.start = scan.start.max(Some(part.start_row.clone()));
+        let end = Some(part.end_row.clone()).filter(|end| !end.is_empty());
+        scan.stop = [scan.stop, end].into_iter().flatten().min();
+        Ok(Box::new(StoreCells::open(&snapshot, &self.families, &scan)?))
     }
 
     fn writer_options(&self, _part: usize, _family: &[u8]) -> WriterOptions {
@@ -170,64 +165,9 @@ fn add_files(directory: &Path, below: &str, files: &mut Vec<SourceFile>) -> io::
     Ok(())
 }
 
-/// Returns the scan of a family in a part; `None` if the family is not wanted.
-fn request(family: &str, part: &Part, scan: &TableScan) -> Option<Scan> {
-    let wanted = scan.families.iter().find(|wanted| wanted.family == family.as_bytes());
-    if wanted.is_none() && !scan.families.is_empty() {
-        return None;
-    }
-    let mut request = Scan::family(family)
-        .versions(scan.versions)
-        .time_range(scan.min_ts, scan.max_ts)
-        .raw(scan.raw);
-    let start = scan.start.as_deref().unwrap_or_default().max(&part.start_row);
-    if !start.is_empty() {
-        request = request.start(start);
-    }
-    let end = (!part.end_row.is_empty()).then_some(&part.end_row[..]);
-    if let Some(stop) = [scan.stop.as_deref(), end].into_iter().flatten().min() {
-        request = request.stop(stop);
-    }
-    if !scan.prefix.is_empty() {
-        request = request.prefix(&scan.prefix);
-    }
-    let qualifiers = wanted.map(|wanted| &wanted.qualifiers[..]).unwrap_or_default();
-    Some(qualifiers.iter().fold(request, Scan::column))
-}
-
-/// The cells of several families, in HBase's order: by row, then by family.
-struct MergedFamilies {
-    /// By ascending name.
-    families: Vec<FamilyCells>,
-    /// The family whose cell was returned last.
-    current: Option<usize>,
-}
-
-/// The cells of one family.
-struct FamilyCells {
-    cells: Cells,
-    /// The next cell, not returned yet or just now.
-    next: Option<Cell>,
-}
-
-impl FamilyCells {
-    fn advance(&mut self) -> store::Result<()> {
-        self.next = self.cells.next().transpose()?;
-        Ok(())
-    }
-}
-
-impl PartCells for MergedFamilies {
+impl PartCells for StoreCells {
     fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
-        if let Some(current) = self.current {
-            self.families[current].advance()?;
-        }
-        // Of equal rows the first family: those before the current one are past the row.
-        let rows = self.families.iter().enumerate();
-        let rows = rows.filter_map(|(family, cells)| Some((cells.next.as_ref()?.row(), family)));
-        self.current = rows.min().map(|(_, family)| family);
-        let current = self.current.and_then(|current| self.families[current].next.as_ref());
-        Ok(current.map(Cell::as_ref))
+        Ok(self.next_ref()?)
     }
 
     fn trace(&mut self) -> ReadTrace {
