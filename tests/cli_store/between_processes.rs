@@ -1,7 +1,5 @@
 //! `hfile store`: data written by one process and read by another.
 
-#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
-
 use std::fs;
 use std::path::Path;
 
