@@ -189,11 +189,11 @@ fn with_overflow() -> Vec<u8> {
 /// Filters that can change answer in memory as they do stored, whose error rates are measured below.
 #[test]
 fn a_loaded_filter_answers_as_the_stored_one() {
-    fn compare(stored: &StoredFilter<Vec<u8>>, loaded: &impl Membership) {
+    fn compare(rate: f64, stored: &StoredFilter<Vec<u8>>, loaded: &impl Membership) {
         let asked = [hashes(5, 3_000), hashes(6, 20_000)].concat();
         let differs = |hash: &&KeyHash| stored.may_contain(**hash) != loaded.may_contain(**hash);
-        assert_eq!(asked.iter().find(differs), None, "{}", stored.kind());
-        assert_eq!(stored.stats(), loaded.stats(), "{}", stored.kind());
+        assert_eq!(asked.iter().find(differs), None, "{} {rate}", stored.kind());
+        assert_eq!(stored.stats(), loaded.stats(), "{} {rate}", stored.kind());
     }
     for rate in [0.3, 0.03, 0.001] {
         let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"));
@@ -202,11 +202,11 @@ fn a_loaded_filter_answers_as_the_stored_one() {
             StoredFilter::parse(bytes).expect("sound")
         };
         let counting = stored(FilterKind::CountingBloom);
-        compare(&counting, &CountingBloom::from_stored(&counting).expect("sound"));
+        compare(rate, &counting, &CountingBloom::from_stored(&counting).expect("sound"));
         let d_left = stored(FilterKind::DLeft);
-        compare(&d_left, &DLeft::from_stored(&d_left).expect("sound"));
+        compare(rate, &d_left, &DLeft::from_stored(&d_left).expect("sound"));
         let cuckoo = stored(FilterKind::Cuckoo);
-        compare(&cuckoo, &Cuckoo::from_stored(&cuckoo).expect("sound"));
+        compare(rate, &cuckoo, &Cuckoo::from_stored(&cuckoo).expect("sound"));
     }
 }
 
