@@ -2,7 +2,7 @@
 //!
 //! `cargo test -p hfile-arrow --test arrow`
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int16Type, Int64Type};
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use bytes::Bytes;
-use flate2::read::GzDecoder;
 use hbase_files::{LocalTree, RootDirectory, TableScan};
 use hfile_arrow::{
     ArrowFile, BatchScan, CellColumn, Error, ParquetCompression, ParquetFile, PivotColumn,
@@ -22,6 +21,7 @@ use sstable::{
 };
 use store::{FamilyOptions, Put, Store, StoreOptions};
 use support::directory_cases::{DirectoryCase, Outcome, cases};
+use support::fixtures::read_cells;
 use support::root_directory::{self, RootCopy};
 
 /// Returns the cells of batches that have all parts.
@@ -308,11 +308,7 @@ fn a_store_shows_all_families_in_order() {
 
 /// Returns the cells that HBase returned, without sequence ids.
 fn truth(file: &str) -> Vec<Cell> {
-    let bytes = std::fs::read(root_directory::data().join(file)).expect("committed");
-    let mut lines = Vec::new();
-    GzDecoder::new(&bytes[..]).read_to_end(&mut lines).expect("gzip");
-    let cells = ndjson::Reader::new(&lines[..], FileName::new(file));
-    cells.collect::<Result<_, _>>().expect("cells")
+    read_cells(&root_directory::data().join(file))
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use crate::command_line::{
-    data, directory, failure, field, hfile, json, manifest, path, stdout, text,
-};
+use crate::command_line::{data, directory, field, json, manifest, path, run, stdout, tells};
 
 /// The lines of a cells file, row by row.
 fn rows(cells: &str) -> Vec<Vec<&str>> {
@@ -70,8 +68,7 @@ fn a_range_without_rows_is_wrong_usage() {
     for range in
         [&["--start", "b", "--stop", "a"][..], &["--start", "a", "--stop", "b", "--reverse"]]
     {
-        let (status, said) = failure(&[&cat[..], range].concat());
-        assert!(status == 2 && said.contains("--start"), "{range:?}: {said}");
+        tells(2, &[&cat[..], range].concat()).has("--start");
     }
 }
 
@@ -95,12 +92,11 @@ fn damage_ends_a_reverse_scan_as_it_ends_a_forward_one() {
     fs::write(&damaged, &bytes).expect("disk takes it");
 
     let whole = reversed(&stdout(&["cat", "--format", "cells", &file]));
-    let output = hfile(&["cat", "--format", "cells", "--reverse", &damaged]);
-    assert_eq!(output.status.code(), Some(1));
-    let printed = text(&output.stdout);
+    let (out, told) = run(1, &["cat", "--format", "cells", "--reverse", &damaged]);
+    let printed = out;
     assert!(printed.lines().count() > 0 && printed.lines().count() < whole.len());
     assert!(printed.lines().eq(&whole[..printed.lines().count()]), "no cell is wrong or missing");
-    assert!(text(&output.stderr).contains("DATA block at 0x"), "{}", text(&output.stderr));
+    assert!(told.contains("DATA block at 0x"), "{}", told);
 }
 
 /// The golden file with the most data blocks.

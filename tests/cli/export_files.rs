@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sstable::{Caching, Reader, ReaderOptions};
+use support::cells::bulk_load_cells;
 use tempfile::TempDir;
 
-use crate::command_line::{directory, failure, field, json as report, path, stdout};
+use crate::command_line::{directory, field, json as report, path, stdout, tells};
 
 /// Puts, delete markers, and cells with tags.
 const FILES: [&str; 3] =
@@ -134,11 +134,7 @@ fn hfiles_have_the_cells_and_no_sequence_ids() {
             without_ids(&stdout(&["cat", "--format", "cells", exported])) == expected,
             "{file}"
         );
-        let reader = Reader::open_file(exported, ReaderOptions::default()).expect("it is sound");
-        assert!(!reader.file_info().includes_mvcc(), "HBase gives the cells an age of its own");
-        assert!(reader.file_info().value(b"BULKLOAD_TIMESTAMP").is_some());
-        let mut scanner = reader.scanner(Caching::Bypass);
-        scanner.seek_to_first().expect("it is sound");
+        assert!(!bulk_load_cells(Path::new(exported)).is_empty(), "{file}");
         let name = Path::new(exported).file_name().and_then(|name| name.to_str()).expect("text");
         assert!(name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
     }
@@ -171,8 +167,7 @@ fn a_second_run_goes_on_unless_a_file_has_changed() {
 
     let out = path(&directory, "out");
     let refused = |arguments: &[&str], what: &str| {
-        let (status, told) = failure(&[&["export", "--output", &out], arguments].concat());
-        assert!(status == 2 && told.contains(what), "{status}: {told}");
+        tells(2, &[&["export", "--output", &out], arguments].concat()).has(what);
     };
     refused(&["--to", "csv", one], "the source has changed since: it no longer has ");
     refused(&["--to", "cells", one, other], "an export with other options");
@@ -191,8 +186,7 @@ fn damage_ends_the_export_and_complete_files_stay() {
     fs::write(&damaged, bytes).expect("the directory is ours");
     let out = path(&directory, "out");
     let arguments = ["export", "--to", "cells", "--output", &out, FILES[1], &damaged];
-    let (status, told) = failure(&arguments);
-    assert!(status == 1 && told.contains("damaged.hfile") && told.contains("next: "), "{told}");
+    tells(1, &arguments).has_all(&["damaged.hfile", "next: "]);
     let manifest = manifest(&directory, "out");
     assert_eq!(manifest["complete"], json!(false));
     assert_eq!(files_of(&directory, "out").len(), 1);
@@ -285,8 +279,7 @@ fn a_store_that_has_changed_is_not_exported_further() {
     assert!(text.starts_with("row,family,qualifier,"), "{text}");
     assert!(stdout(&export).contains("had been exported before"));
     stdout(&["store", "put", &store, "row99", "f:a=1"]);
-    let (status, told) = failure(&export);
-    assert!(status == 2 && told.contains("the source has changed since"), "{told}");
+    tells(2, &export).has("the source has changed since");
     let new = path(&directory, "new");
     for (more, what) in [
         (&["--prefix", "row1"][..], "HFiles get all cells of the store"),
@@ -300,8 +293,7 @@ fn a_store_that_has_changed_is_not_exported_further() {
         (&["--to", "csv", "--versions", "0"], "at least 1, or all"),
         (&["--to", "csv", "--max-file-size", "0"], "at least 1 byte"),
     ] {
-        let (status, told) = failure(&[&["store", "export", &store, &new][..], more].concat());
-        assert!(status == 2 && told.contains(what), "{told}");
+        tells(2, &[&["store", "export", &store, &new][..], more].concat()).has(what);
         assert!(
             !Path::new(&new).exists(),
             "{more:?}: the corrected command must not find anything"
@@ -357,9 +349,7 @@ fn families_that_no_file_has_are_refused() {
         (&["--columns", "f:q,zz:q", &built], "has no family zz"),
         (&["--family", "zz", &built, FILES[0]], "no file has family zz; the families of the files"),
     ] {
-        let (status, told) =
-            failure(&[&["export", "--to", "csv", "--output", &out], more].concat());
-        assert!(status == 2 && told.contains(what), "{status}: {told}");
+        tells(2, &[&["export", "--to", "csv", "--output", &out], more].concat()).has(what);
         assert!(!Path::new(&out).exists());
     }
     // A family that one of the files has is enough.

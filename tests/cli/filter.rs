@@ -6,7 +6,9 @@ use serde_json::Value;
 use support::hex;
 use tempfile::TempDir;
 
-use crate::command_line::{data, directory, failure, field, hfile, json, path, stdout, text};
+use crate::command_line::{
+    data, directory, field, json, json_with, path, shows, stdout, tells, text,
+};
 
 const FORMATS: [&str; 6] =
     ["guava", "simple-bloom", "hadoop-bloom", "hadoop-counting", "hadoop-dynamic", "go-cuckoo"];
@@ -79,9 +81,7 @@ fn foreign_filters_are_made_extended_queried_and_described() {
             let asked = json(&[&ask[..], &[&new, "--input", keys]].concat());
             assert_eq!((&asked["asked"], &asked["maybe"]), (&500.into(), &500.into()), "{asked}");
         }
-        let asked = hfile(&[&ask[..], &[&old, "row1", "row999", "no\\x20row"]].concat());
-        assert_eq!(asked.status.code(), Some(1), "{format}");
-        let asked: Value = serde_json::from_slice(&asked.stdout).expect("JSON");
+        let asked = json_with(1, &[&ask[..], &[&old, "row1", "row999", "no\\x20row"]].concat());
         assert_eq!(asked["absent"], serde_json::json!(["row999", "no row"]), "{format}");
 
         let info = [&filter[..], &["info", "--format", format]].concat();
@@ -92,8 +92,7 @@ fn foreign_filters_are_made_extended_queried_and_described() {
         if let Some(rate) = facts["error_rate"].as_f64() {
             assert!((1e-5..0.03).contains(&rate), "{facts}");
         }
-        let shown = stdout(&[&info[..], &[&new]].concat());
-        assert!(shown.contains(&format!("format      {format}\n")), "{shown}");
+        shows(0, &[&info[..], &[&new]].concat()).has(&format!("format      {format}\n"));
     }
 }
 
@@ -103,9 +102,8 @@ fn invalid_foreign_filters_are_refused() {
     let bytes = path(&directory, "bytes");
     fs::write(&bytes, [3; 10]).expect("the directory is ours");
     for format in FORMATS.into_iter().filter(|format| *format != "simple-bloom") {
-        let (status, message) = failure(&["filter", "foreign", "info", "--format", format, &bytes]);
-        assert_eq!(status, 3, "{format}: {message}");
-        assert!(message.contains(&format!("not a {format} filter")), "{message}");
+        tells(3, &["filter", "foreign", "info", "--format", format, &bytes])
+            .has(&format!("not a {format} filter"));
     }
     fs::write(&bytes, "row1\nx\n").expect("the directory is ours");
     let make = ["filter", "foreign", "make", "--input", &bytes, "--output", "-"];
@@ -120,25 +118,25 @@ fn invalid_foreign_filters_are_refused() {
         (&["--format", "guava", "--hex"], 3, "line 1 is not hex"),
         (&["--format", "guava", "--error-rate", "2"], 2, "error rate"),
     ] {
-        let (found, message) = failure(&[&make[..], args].concat());
-        assert_eq!(found, status, "{args:?}: {message}");
-        assert!(message.contains(words), "{args:?}: {message}");
+        tells(status, &[&make[..], args].concat()).has(words);
     }
     let copies = path(&directory, "copies");
     fs::write(&copies, "row1\n".repeat(9)).expect("the directory is ours");
-    let (status, message) = failure(&[
-        "filter",
-        "foreign",
-        "make",
-        "--format",
-        "go-cuckoo",
-        "--input",
-        &copies,
-        "--output",
-        "-",
-    ]);
-    assert_eq!(status, 3, "{message}");
-    assert!(message.contains("key 9: raise --expected"), "{message}");
+    tells(
+        3,
+        &[
+            "filter",
+            "foreign",
+            "make",
+            "--format",
+            "go-cuckoo",
+            "--input",
+            &copies,
+            "--output",
+            "-",
+        ],
+    )
+    .has("key 9: raise --expected");
 }
 
 #[test]
@@ -166,8 +164,7 @@ fn sizes_are_shown_at_every_width() {
     let filters = sizes["filters"].as_array().expect("filters");
     let cuckoo = filters.iter().find(|size| size["filter"] == "cuckoo").expect("a cuckoo filter");
     assert!(cuckoo["bits_per_key"].as_f64().expect("a number") < 10.6, "{cuckoo}");
-    let shown = stdout(&["filter", "size", "--keys", "1000000", "--widths"]);
-    assert!(shown.contains("cuckoo     10     10.42"), "{shown}");
+    shows(0, &["filter", "size", "--keys", "1000000", "--widths"]).has("cuckoo     10     10.42");
 }
 
 /// The filter that a get queries: the row filter of a file that has one, otherwise HBase's.
@@ -189,9 +186,10 @@ fn the_filter_of_a_file_has_its_predicted_error_rate() {
         let [low, high] = [0, 1].map(|at| number(&report["error_rate_interval"][at]));
         assert!(low < measured && measured < high, "{report}");
     }
-    let text = stdout(&["filter", "measure", "--probes", "1000", &ribbon]);
-    assert!(text.contains(": ribbon, 594 keys, 0 false negatives\n"), "{text}");
-    assert!(text.contains(" measured over 1,000 absent keys; "), "{text}");
+    shows(0, &["filter", "measure", "--probes", "1000", &ribbon]).has_all(&[
+        ": ribbon, 594 keys, 0 false negatives\n",
+        " measured over 1,000 absent keys; ",
+    ]);
 }
 
 #[test]
@@ -207,8 +205,7 @@ fn a_file_without_a_filter_over_rows_cannot_be_measured() {
         (&[&plain, "--kind", "ribbon"], "cannot be used with"),
         (&[], "--kind <KIND>"),
     ] {
-        let (status, message) = failure(&[&["filter", "measure"][..], args].concat());
-        assert!(status == 2 && message.contains(expected), "{message}");
+        tells(2, &[&["filter", "measure"][..], args].concat()).has(expected);
     }
 }
 
@@ -220,12 +217,10 @@ fn filters_that_files_no_longer_have_are_named_and_refused() {
         let file = data().join(format!("../older/filter-{kind}.hfile"));
         let file = file.to_str().expect("UTF-8");
         let why = format!("files have no {kind} filters; the kinds are classic-bloom, ");
-        let shown = stdout(&["verify", file]);
-        assert!(shown.contains(": sound, ") && shown.contains(&why), "{shown}");
+        shows(0, &["verify", file]).has_all(&[": sound, ", &why]);
         let report = json(&["verify", "--json", file]);
         assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
-        let shown = stdout(&["info", file]);
-        assert!(shown.contains(&format!("row filter    not used: {why}")), "{shown}");
+        shows(0, &["info", file]).has(&format!("row filter    not used: {why}"));
         let report = json(&["info", "--json", file]);
         assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
         assert!(report["filter"].is_null() && report["problems"].is_null(), "{report}");
@@ -233,18 +228,16 @@ fn filters_that_files_no_longer_have_are_named_and_refused() {
 
         let out = path(&directory, &format!("{kind}.hfile"));
         let to_out = ["--output", &out];
-        let (status, said) =
-            failure(&[&["filter", "rebuild", file, "--kind", kind], &to_out[..]].concat());
-        assert!(status == 2 && said.contains("split-block"), "{said}");
-        let (status, said) =
-            failure(&[&["build", "--from", "cells", "-", "--filter", kind], &to_out[..]].concat());
-        assert!(status == 2 && said.contains("split-block"), "{said}");
+        tells(2, &[&["filter", "rebuild", file, "--kind", kind], &to_out[..]].concat())
+            .has("split-block");
+        tells(2, &[&["build", "--from", "cells", "-", "--filter", kind], &to_out[..]].concat())
+            .has("split-block");
         stdout(&[&["filter", "rebuild", file, "--kind", "ribbon"], &to_out[..]].concat());
         let report = json(&["verify", "--json", &out]);
         assert!(report["unused_filter"].is_null(), "{report}");
         let salvaged = path(&directory, &format!("{kind}-salvaged.hfile"));
-        let shown = stdout(&["salvage", file, "--output", &salvaged]);
-        assert!(shown.contains("the row filter is not used, so the new file has none"), "{shown}");
+        shows(0, &["salvage", file, "--output", &salvaged])
+            .has("the row filter is not used, so the new file has none");
         assert_eq!(stdout(&["cat", &salvaged]).lines().count(), 800);
     }
 }

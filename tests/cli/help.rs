@@ -78,6 +78,22 @@ fn every_verb_prints_json() {
     }
 }
 
+/// Verbs whose examples are in the help of their group.
+const WITHOUT_EXAMPLES: [&str; 3] =
+    ["filter foreign ask", "filter foreign info", "filter foreign make"];
+
+#[test]
+fn the_help_of_every_verb_ends_in_examples() {
+    for verb in verbs() {
+        let help = help(&verb, "--help");
+        let examples = help.split_once("Examples:\n").map_or("", |(_, examples)| examples);
+        let name = verb.join(" ");
+        let is_exempt = WITHOUT_EXAMPLES.contains(&&*name);
+        assert_ne!(examples.contains(&format!("hfile {name}")), is_exempt, "{name}: {examples}");
+    }
+    assert!(help(&[], "--help").contains("Exit status: 0 success"));
+}
+
 /// The short help shows only common options, on about one screen.
 #[test]
 fn the_short_help_fits_a_screen() {

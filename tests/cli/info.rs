@@ -7,7 +7,9 @@ use sstable::{Cell, escape};
 use support::fixtures::Fixture;
 use support::unhex;
 
-use crate::command_line::{data, directory, field, hfile, json, manifest, path, stdout, text};
+use crate::command_line::{
+    data, directory, field, hfile, json, manifest, path, shows, stdout, text,
+};
 
 #[test]
 fn info_has_every_field_of_the_trailer() {
@@ -115,8 +117,7 @@ fn info_shows_dates_and_with_all_the_whole_metadata() {
         assert!(screen.contains(line), "{line} in\n{screen}");
     }
     assert!(!screen.contains("\ntrailer\n"), "{screen}");
-    let all = stdout(&["info", "--all", "s15-extra-file-info.hfile"]);
-    assert!(all.starts_with(&screen), "{all}");
+    let all = shows(0, &["info", "--all", "s15-extra-file-info.hfile"]).begins_with(&screen);
     for line in [
         "\ntrailer\n  major_version                 3\n",
         "\nfile info\n  BLOOM_FILTER_TYPE             ROW\n",
@@ -126,10 +127,10 @@ fn info_shows_dates_and_with_all_the_whole_metadata() {
     ] {
         assert!(all.contains(line), "{line} in\n{all}");
     }
-    let deletes = stdout(&["info", "p02-diff-snappy-row.hfile"]);
-    assert!(deletes.contains("\ndelete Bloom  ROW, 5 × jenkins, 7 keys in 1 chunk (8 B)"));
-    let tags = stdout(&["info", "s10-tags-compressed-diff.hfile"]);
-    assert!(tags.contains("\ncells have    sequence ids, compressed tags\n"), "{tags}");
+    shows(0, &["info", "p02-diff-snappy-row.hfile"])
+        .has("\ndelete Bloom  ROW, 5 × jenkins, 7 keys in 1 chunk (8 B)");
+    shows(0, &["info", "s10-tags-compressed-diff.hfile"])
+        .has("\ncells have    sequence ids, compressed tags\n");
 }
 
 /// HBase 2.6 records the longest cell.
@@ -159,8 +160,7 @@ fn info_shows_the_biggest_cell_if_the_file_has_it() {
     let info = json(&["info", "--json", &file]);
     assert_eq!(info["biggest_cell_bytes"], 300);
     assert_eq!(info["biggest_cell_key"], "row/f:q/5/Put");
-    let screen = stdout(&["info", &file]);
-    assert!(screen.contains("\nbiggest cell  300 bytes: row/f:q/5/Put\n"), "{screen}");
+    shows(0, &["info", &file]).has("\nbiggest cell  300 bytes: row/f:q/5/Put\n");
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::command_line::{command, data, directory, failure, hfile, json, path, stdout, text};
+use crate::command_line::{
+    command, data, directory, failure, hfile, json, path, run, stdout, tells, text,
+};
 
 const SOUND: &str = "s01-default.hfile";
 const ROW: &str = "row0000001728";
@@ -31,8 +33,7 @@ fn a_bad_file_does_not_stop_the_others() {
         (&["find"], &[ROW]),
         (&["recompress", "--compression", "NONE", "--data-block-encoding", "NONE"], &[]),
     ] {
-        let alone = hfile(&[verb, &[SOUND], behind].concat());
-        assert!(alone.status.success(), "{verb:?}: {}", text(&alone.stderr));
+        let (out, _) = run(0, &[verb, &[SOUND], behind].concat());
         let with = |bad: &str| hfile(&[verb, &[bad, SOUND], behind].concat());
         let with_damaged = with(&damaged);
         assert_eq!(with_damaged.status.code(), Some(1), "{verb:?}: {}", text(&with_damaged.stderr));
@@ -41,7 +42,7 @@ fn a_bad_file_does_not_stop_the_others() {
         if verb[0] == "recompress" {
             assert!(printed.contains(&format!("{SOUND}:")), "{printed}");
         } else {
-            assert!(printed.ends_with(&text(&alone.stdout)), "{verb:?}: {printed}");
+            assert!(printed.ends_with(&out), "{verb:?}: {printed}");
         }
         let told = if verb[0] == "verify" { printed } else { text(&with_damaged.stderr) };
         assert_eq!(told.matches(&damaged).count(), 1, "{verb:?}: {told}");
@@ -49,10 +50,7 @@ fn a_bad_file_does_not_stop_the_others() {
         let with_missing = with("nowhere.hfile");
         assert_eq!(with_missing.status.code(), Some(3), "{verb:?}");
         let printed = text(&with_missing.stdout);
-        assert!(
-            verb[0] == "recompress" || printed.ends_with(&text(&alone.stdout)),
-            "{verb:?}: {printed}"
-        );
+        assert!(verb[0] == "recompress" || printed.ends_with(&out), "{verb:?}: {printed}");
         let told = text(&with_missing.stderr);
         assert!(told.contains("hfile: nowhere.hfile: cannot "), "{verb:?}: {told}");
         assert!(told.ends_with("hfile: 1 of 2 files could not be read\n"), "{verb:?}: {told}");
@@ -83,12 +81,8 @@ fn hex(key: &str) -> String {
 #[test]
 fn a_forgotten_row_is_detected() {
     for verb in ["get", "find"] {
-        let (status, said) = failure(&[verb, SOUND, "s02-empty.hfile"]);
-        assert_eq!(status, 2, "{verb}: {said}");
-        assert!(
-            said.contains("the last argument must be the row, but s02-empty.hfile is a file"),
-            "{said}"
-        );
+        let said = tells(2, &[verb, SOUND, "s02-empty.hfile"])
+            .has("the last argument must be the row, but s02-empty.hfile is a file");
         // A row of that name can be looked up as hex; it is absent.
         assert!(said.contains(&hex("s02-empty.hfile")), "{said}");
     }
@@ -109,11 +103,7 @@ fn a_path_that_is_not_a_regular_file_is_named() {
     assert!(made.success());
     let inside = directory.path().to_str().expect("text");
     for verb in ["info", "layout", "verify", "cat"] {
-        let (status, said) = failure(&[verb, &fifo]);
-        assert!(
-            status == 3 && said.contains("it is a pipe; write what comes out"),
-            "{verb}: {said}"
-        );
+        tells(3, &[verb, &fifo]).has("it is a pipe; write what comes out");
         let (status, said) = failure(&[verb, inside]);
         let what = "no HFiles in this directory (1 entry skipped: 1 no regular file)";
         assert!(status == 3 && said.contains(what), "{verb}: {said}");
@@ -138,9 +128,8 @@ fn a_missing_manifest_beside_a_log_suggests_salvage() {
         assert!(hfile(&[&["store"], args].concat()).status.success(), "{args:?}");
     }
     fs::remove_file(directory.path().join("store/MANIFEST")).expect("there");
-    let (status, said) = failure(&["store", "get", &store, "row"]);
-    assert_eq!(status, 1, "{said}");
-    assert!(said.contains("MANIFEST is missing") && said.contains("hfile store salvage"), "{said}");
+    let said = tells(1, &["store", "get", &store, "row"])
+        .has_all(&["MANIFEST is missing", "hfile store salvage"]);
     assert!(!said.contains("store create"), "{said}");
     let nowhere = path(&directory, "nowhere");
     assert!(failure(&["store", "get", &nowhere, "row"]).1.contains("hfile store create"));
@@ -157,8 +146,7 @@ fn invalid_hex_digits_are_wrong_usage() {
         &["store", "get", "nowhere", "hex:zz"],
         &["build", "--from", "cells", "x", "--output", "y", "--splits", "hex:zz"],
     ] {
-        let (status, said) = failure(args);
-        assert!(status == 2 && said.contains("pairs of hex digits"), "{args:?}: {said}");
+        tells(2, args).has("pairs of hex digits");
     }
 }
 
@@ -176,8 +164,8 @@ fn max_ts_is_exclusive() {
     assert_eq!(find("--min-ts", last + 1), Some(1));
     for range in [["5", "5"], ["6", "5"]] {
         let [min, max] = range;
-        let (status, said) = failure(&["find", SOUND, ROW, "--min-ts", min, "--max-ts", max]);
-        assert!(status == 2 && said.contains("must be less than --max-ts"), "{said}");
+        tells(2, &["find", SOUND, ROW, "--min-ts", min, "--max-ts", max])
+            .has("must be less than --max-ts");
     }
 }
 
@@ -201,12 +189,11 @@ fn an_empty_time_range_is_wrong_usage_in_every_verb() {
             let times: Vec<String> =
                 [min, max].iter().zip(times).map(|(name, time)| format!("{name}={time}")).collect();
             let times: Vec<&str> = times.iter().map(String::as_str).collect();
-            let (status, said) = failure(&[verb, &times[..]].concat());
-            assert!(status == 2 && said.contains("must be less than --max-ts"), "{verb:?}: {said}");
+            tells(2, &[verb, &times[..]].concat()).has("must be less than --max-ts");
         }
     }
-    let (status, said) = failure(&["store", "scan", &store, "--max-ts", "0"]);
-    assert!(status == 2 && said.contains("--min-ts 0 must be less than --max-ts 0"), "{said}");
+    tells(2, &["store", "scan", &store, "--max-ts", "0"])
+        .has("--min-ts 0 must be less than --max-ts 0");
     // Checked before the store is opened.
     assert_eq!(failure(&["store", "get", "nowhere", "row", "--max-ts", "0"]).0, 2);
     assert_eq!(stdout(&["store", "scan", &store, "--min-ts", "1"]).lines().count(), 1);
@@ -216,8 +203,7 @@ fn an_empty_time_range_is_wrong_usage_in_every_verb() {
 fn a_ttl_of_zero_is_wrong_usage() {
     let directory = directory();
     let store = path(&directory, "store");
-    let (status, said) = failure(&["store", "create", &store, "f", "--ttl", "0"]);
-    assert!(status == 2 && said.contains("--ttl"), "{said}");
+    tells(2, &["store", "create", &store, "f", "--ttl", "0"]).has("--ttl");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::command_line::{
     command, data, directory, entries, failure, field, golden_cells, hfile, json, manifest, path,
-    stdout, text,
+    shows, stdout, tells, text,
 };
 
 const ENCODINGS: [&str; 5] = ["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"];
@@ -100,8 +100,8 @@ fn settings_without_an_option_stay() {
     let theirs = "s15-extra-file-info.hfile";
     stdout(&["filter", "rebuild", theirs, "--output", &old, "--kind", "ribbon"]);
     let recompress = ["recompress", &old, "--data-block-encoding", "DIFF", "--compression", "LZ4"];
-    let said = stdout(&[&recompress[..], &["--output", &new]].concat());
-    assert!(said.starts_with(&new) && said.contains(" as DIFF, LZ4; 0."), "{said}");
+    let said = shows(0, &[&recompress[..], &["--output", &new]].concat()).has(" as DIFF, LZ4; 0.");
+    assert!(said.starts_with(&new), "{said}");
     let (before, after) = (json(&["info", "--json", &old]), json(&["info", "--json", &new]));
     assert_eq!((&after["encoding"], &after["compression"]), (&"DIFF".into(), &"LZ4".into()));
     let may_change = ["file", "size", "encoding", "compression", "mid_key", "trailer", "file_info"];
@@ -167,8 +167,7 @@ fn a_failed_recompress_explains_itself_and_leaves_nothing() {
         (&[&damaged], 1, "DATA block at 0x0"),
     ] {
         let args = [&["recompress"], args].concat();
-        let (found, said) = failure(&args);
-        assert!(found == status && said.contains(message), "{args:?}: {found}: {said}");
+        tells(status, &args).has(message);
         assert_eq!(entries(&directory), 1, "{args:?}");
     }
     let (status, said) =
@@ -217,13 +216,11 @@ fn the_output_is_read_back_before_it_gets_its_final_name() {
     let output = path(&directory, "new.hfile");
     let lying = file_with_a_filter_of_other_rows(&directory);
     let recompress = ["recompress", &lying, "--compression", "GZ", "--output", &output];
-    let (status, said) = failure(&recompress);
-    assert_eq!(status, 1, "{said}");
-    assert!(said.contains("new.hfile: the output is damaged: "), "{said}");
-    assert!(
-        said.contains("filter") && said.contains("next: check the input with hfile verify"),
-        "{said}"
-    );
+    tells(1, &recompress).has_all(&[
+        "new.hfile: the output is damaged: ",
+        "filter",
+        "next: check the input with hfile verify",
+    ]);
     assert_eq!(entries(&directory), 1, "nothing is left behind");
 
     fs::write(&output, "theirs").expect("the directory is ours");
@@ -258,8 +255,7 @@ fn hbase_reads_its_rewritten_files() {
         // HBase 2.5 fails to scan backwards over dictionary-compressed tags, even in its own files.
         let read = ["read", &output, "--expect", &cells, "--reverse-limit", "0"];
         for question in [&read[..], &["bloom", &output, "--cells", &cells]] {
-            let answer = judge::ask(question);
-            assert_eq!(answer["ok"], true, "{name} as {encoding}, {codec}: {answer:#}");
+            judge::confirm(question);
         }
         count += 1;
     }

@@ -8,7 +8,9 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::command_line::{directory, entries, failure, field, hfile, json, path, stdout, text};
+use crate::command_line::{
+    directory, entries, failure, field, hfile, json, json_with, path, run, stdout, tells, text,
+};
 
 /// Writes a file of 20,000 rows `row00000` …, with the given options.
 fn sound(options: &[&str]) -> (TempDir, String) {
@@ -23,12 +25,16 @@ fn sound(options: &[&str]) -> (TempDir, String) {
     (directory, file)
 }
 
-/// Returns the offsets of the data blocks.
-fn data_blocks(file: &str) -> Vec<u64> {
+/// Returns the offsets of the blocks of these types.
+fn blocks_of(file: &str, types: &[&str]) -> Vec<u64> {
     let layout = json(&["layout", "--json", file]);
-    let blocks = layout["blocks"].as_array().expect("blocks").clone();
-    let is_data = |block: &&Value| field(block, "type").ends_with("DATA");
-    blocks.iter().filter(is_data).map(|block| block["offset"].as_u64().expect("a place")).collect()
+    let blocks = layout["blocks"].as_array().expect("blocks").iter();
+    let of_types = blocks.filter(|block| types.contains(&field(block, "type")));
+    of_types.map(|block| block["offset"].as_u64().expect("a place")).collect()
+}
+
+fn data_blocks(file: &str) -> Vec<u64> {
+    blocks_of(file, &["DATA", "ENCODED_DATA"])
 }
 
 fn flip(file: &str, at: u64) {
@@ -43,9 +49,7 @@ fn rows(file: &str) -> BTreeSet<String> {
 }
 
 fn verified(file: &str) -> Value {
-    let output = hfile(&["verify", "--json", file]);
-    assert_eq!(output.status.code(), Some(1));
-    serde_json::from_slice(&output.stdout).expect("an object")
+    json_with(1, &["verify", "--json", file])
 }
 
 /// The lost rows lie between the reported rows, in `verify` and in `salvage`; all others are saved.
@@ -69,9 +73,7 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
         assert_eq!(errors.len(), damaged.len(), "{report}");
 
         let output = path(&directory, "saved.hfile");
-        let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
-        assert_eq!(salvage.status.code(), Some(1), "{}", text(&salvage.stderr));
-        let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        let salvage = json_with(1, &["salvage", "--json", &file, "--output", &output]);
         stdout(&["verify", &output]);
         let saved = rows(&output);
         assert_eq!(salvage["cells"], saved.len());
@@ -132,14 +134,6 @@ fn the_text_report_names_rows() {
     assert!(!said.contains("can be trusted"), "{said}");
 }
 
-/// Returns the offsets of the blocks of a type.
-fn blocks_of(file: &str, block_type: &str) -> Vec<u64> {
-    let layout = json(&["layout", "--json", file]);
-    let blocks = layout["blocks"].as_array().expect("blocks").iter();
-    let of_type = blocks.filter(|block| field(block, "type") == block_type);
-    of_type.map(|block| block["offset"].as_u64().expect("a place")).collect()
-}
-
 /// Settings with leaf and intermediate index blocks, and a Bloom filter.
 const LEAVES: [&str; 6] =
     ["--index-block-size", "200B", "--index-min-entries", "2", "--bloom-type", "ROW"];
@@ -158,8 +152,7 @@ fn an_unreadable_header_costs_only_its_block() {
             flip(&file, blocks[index]);
         }
         let output = path(&directory, "saved.hfile");
-        let salvage = hfile(&["salvage", "--json", "--force", &file, "--output", &output]);
-        let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        let salvage = json_with(1, &["salvage", "--json", "--force", &file, "--output", &output]);
         let saved = rows(&output);
         let missing: Vec<&String> = all.difference(&saved).collect();
         assert!(missing.len() < 600 * damaged.len(), "{damaged:?}: {}", missing.len());
@@ -194,7 +187,7 @@ fn an_unreadable_header_of_an_index_block_or_a_filter_costs_no_rows() {
     let (_directory, file) = sound(&LEAVES);
     let bytes = fs::read(&file).expect("there");
     for block_type in ["LEAF_INDEX", "BLOOM_CHUNK", "INTERMEDIATE_INDEX"] {
-        let places = blocks_of(&file, block_type);
+        let places = blocks_of(&file, &[block_type]);
         for at in [places[0], places[places.len() - 1]] {
             fs::write(&file, &bytes).expect("writable");
             flip(&file, at);
@@ -222,14 +215,10 @@ fn a_sound_file_is_salvaged_whole_with_its_filter() {
     assert_eq!((&filter["kind"], &filter["keys"]), (&"blocked-bloom".into(), &20_000.into()));
 
     // A damaged filter is not needed.
-    let layout = json(&["layout", "--json", &file]);
-    for block in layout["blocks"].as_array().expect("blocks") {
-        if ["META", "BLOOM_CHUNK"].contains(&field(block, "type")) {
-            flip(&file, block["offset"].as_u64().expect("a place") + 60);
-        }
+    for at in blocks_of(&file, &["META", "BLOOM_CHUNK"]) {
+        flip(&file, at + 60);
     }
-    let salvage = hfile(&["salvage", "--json", &file, "--output", &output, "--force"]);
-    let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+    let report = json_with(1, &["salvage", "--json", &file, "--output", &output, "--force"]);
     assert_eq!(report["cells"], 20_000, "{report}");
     stdout(&["verify", &output]);
     for lost in report["lost"].as_array().expect("a list") {
@@ -242,13 +231,9 @@ fn a_sound_file_is_salvaged_whole_with_its_filter() {
 fn no_rows_are_reported_lost_if_all_cells_are_saved() {
     for at in [0, 60] {
         let (directory, file) = sound(&["--filter", "blocked-bloom"]);
-        let layout = json(&["layout", "--json", &file]);
-        let blocks = layout["blocks"].as_array().expect("blocks");
-        let meta = blocks.iter().find(|block| field(block, "type") == "META").expect("a filter");
-        flip(&file, meta["offset"].as_u64().expect("a place") + at);
+        flip(&file, blocks_of(&file, &["META"])[0] + at);
         let output = path(&directory, "saved.hfile");
-        let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
-        let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        let report = json_with(1, &["salvage", "--json", &file, "--output", &output]);
         assert_eq!(report["cells"], 20_000, "{report}");
         assert_eq!(report["cells_refused"], 0, "{report}");
         let lost = report["lost"].as_array().expect("a list");
@@ -256,14 +241,10 @@ fn no_rows_are_reported_lost_if_all_cells_are_saved() {
     }
     // With a lost data block, too, a META block has no lost rows.
     let (directory, file) = sound(&["--filter", "blocked-bloom"]);
-    let layout = json(&["layout", "--json", &file]);
-    let blocks = layout["blocks"].as_array().expect("blocks");
-    let meta = blocks.iter().find(|block| field(block, "type") == "META").expect("a filter");
-    flip(&file, meta["offset"].as_u64().expect("a place") + 60);
+    flip(&file, blocks_of(&file, &["META"])[0] + 60);
     flip(&file, data_blocks(&file)[2] + 60);
     let output = path(&directory, "saved.hfile");
-    let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
-    let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+    let report = json_with(1, &["salvage", "--json", &file, "--output", &output]);
     let named = |block: &str| {
         let lost = report["lost"].as_array().expect("a list");
         let found = lost.iter().find(|lost| lost["block"] == block);
@@ -297,17 +278,14 @@ fn a_file_without_a_sound_trailer_is_refused_by_name() {
     let bytes = fs::read(&file).expect("there");
     for damaged in [&bytes[..bytes.len() - 100], &bytes[..bytes.len() / 2]] {
         fs::write(&file, damaged).expect("writable");
-        let (status, said) = failure(&["salvage", &file, "--output", &output]);
-        assert_eq!(status, 1, "{said}");
-        assert!(said.contains("salvage needs a sound trailer, file info and index root"), "{said}");
+        tells(1, &["salvage", &file, "--output", &output])
+            .has("salvage needs a sound trailer, file info and index root");
         assert_eq!(entries(&directory), 1);
     }
     fs::write(&file, b"").expect("writable");
-    let (status, said) = failure(&["salvage", &file, "--output", &output]);
-    assert!(status == 1 && said.contains("is empty") && said.contains("next: restore"), "{said}");
+    tells(1, &["salvage", &file, "--output", &output]).has_all(&["is empty", "next: restore"]);
     fs::write(&file, &bytes).expect("writable");
-    let (status, said) = failure(&["salvage", &file, "--output", &file, "--force"]);
-    assert!(status == 2 && said.contains("the damaged file itself"), "{said}");
+    tells(2, &["salvage", &file, "--output", &file, "--force"]).has("the damaged file itself");
     assert_eq!(fs::read(&file).expect("there"), bytes);
     let (status, _) = failure(&["salvage", "nowhere.hfile", "--output", &output]);
     assert_eq!(status, 3);
@@ -330,9 +308,8 @@ fn many_files_are_verified_and_reported_in_the_given_order() {
         fs::write(name, &bytes[..len]).expect("disk takes it");
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let output = hfile(&[&["verify", "--json"], &names[..]].concat());
-    assert_eq!(output.status.code(), Some(1));
-    let printed = text(&output.stdout);
+    let (out, _) = run(1, &[&["verify", "--json"], &names[..]].concat());
+    let printed = out;
     let reports: Vec<Value> =
         printed.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
     let files: Vec<&str> = reports.iter().map(|report| field(report, "file")).collect();

@@ -10,12 +10,13 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use sstable::{Caching, Cell, Reader, ReaderOptions};
+use sstable::Cell;
+use support::cells::bulk_load_cells;
 use support::people::{self, Person};
 use support::{hex, judge, say};
 use tempfile::TempDir;
 
-use crate::command_line::{command, data, directory, entries, failure, json, path, stdout};
+use crate::command_line::{directory, entries, failure, json, path, shows, tells};
 
 const ROWS: u64 = 3000;
 const SPLITS: [&str; 4] = ["row0500", "row1700", "row1701", "row4000"];
@@ -38,20 +39,6 @@ fn write_cells(directory: &TempDir) -> String {
     place
 }
 
-fn cells_of(file: &Path) -> Vec<Cell> {
-    let reader = Reader::open_file(file, ReaderOptions::default()).expect("it is sound");
-    assert!(!reader.file_info().includes_mvcc(), "HBase gives the cells an age of its own");
-    assert!(reader.file_info().value(b"BULKLOAD_TIMESTAMP").is_some());
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().expect("it is sound");
-    let mut cells = Vec::new();
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        scanner.advance().expect("it is sound");
-    }
-    cells
-}
-
 /// Returns the cells of each family's files, in report order.
 fn families(report: &Value) -> BTreeMap<String, Vec<Vec<Cell>>> {
     let mut families: BTreeMap<String, Vec<Vec<Cell>>> = BTreeMap::new();
@@ -61,7 +48,7 @@ fn families(report: &Value) -> BTreeMap<String, Vec<Vec<Cell>>> {
         // HBase silently ignores many other names.
         assert!(name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
         let family = file.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        families.entry(family.expect("text").to_owned()).or_default().push(cells_of(file));
+        families.entry(family.expect("text").to_owned()).or_default().push(bulk_load_cells(file));
     }
     families
 }
@@ -121,8 +108,7 @@ fn sorted_cells_of_many_families_need_no_sort() {
     assert!(
         families.values().all(|files| files.len() == 2 && files.iter().all(|it| it.len() == 100))
     );
-    let (status, message) = failure(&build);
-    assert!(status == 3 && message.contains("is not an empty directory"), "{status}: {message}");
+    tells(3, &build).has("is not an empty directory");
 }
 
 #[test]
@@ -131,8 +117,8 @@ fn a_table_of_one_region_needs_no_splits_and_its_load_command_is_quoted() {
     let out = path(&directory, "of a table");
     fs::create_dir(&out).expect("the directory is ours");
     let cells = "s15-extra-file-info.cells.ndjson";
-    let said = stdout(&["build", "--from", "cells", cells, "--output", &out, "--bulk-load"]);
-    assert!(said.contains(" in 1 file; load them with\n"), "{said}");
+    let said = shows(0, &["build", "--from", "cells", cells, "--output", &out, "--bulk-load"])
+        .has(" in 1 file; load them with\n");
     assert!(said.ends_with(&format!("  hbase completebulkload '{out}' TABLE\n")), "{said}");
     let family = fs::read_dir(&out).expect("it is there").next().expect("a family");
     assert_eq!(fs::read_dir(family.expect("readable").path()).expect("readable").count(), 1);
@@ -162,9 +148,7 @@ fn a_failure_leaves_no_part_of_a_table_behind() {
                 continue;
             }
             fs::write(&input, format!("row,family,ts\n{cells}")).expect("the directory is ours");
-            let (found, said) = failure(&[&build[..], options, sort].concat());
-            assert_eq!(found, status, "{cells}: {said}");
-            assert!(said.contains(message), "{cells}: {said}");
+            tells(status, &[&build[..], options, sort].concat()).has(message);
             assert_eq!(entries(&directory), 1, "{cells}: something is left");
         }
     }
@@ -175,36 +159,6 @@ fn a_failure_leaves_no_part_of_a_table_behind() {
     assert_eq!(entries(&directory), 1);
     let to_stdout = ["build", "--from", "csv", &input, "--output", "-", "--splits", "m"];
     assert_eq!(failure(&to_stdout).0, 2, "no directory goes to stdout");
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_leaves_no_part_of_a_table() {
-    use std::io::Write as _;
-    use std::process::{Command, Stdio};
-
-    let directory = directory();
-    let out = path(&directory, "out");
-    let build = ["build", "--from", "cells", "-", "--output", &out, "--bulk-load"];
-    let mut child = command(&build).stdin(Stdio::piped()).spawn().expect("the binary runs");
-    let cells = fs::read(data().join("s15-extra-file-info.cells.ndjson")).expect("committed");
-    let mut stdin = child.stdin.take().expect("piped");
-    stdin.write_all(&cells).expect("it reads");
-    let is_begun = || {
-        let mut inside = fs::read_dir(directory.path()).expect("readable").flatten();
-        inside.next().is_some_and(|half| fs::read_dir(half.path()).is_ok_and(|it| it.count() > 0))
-    };
-    for _ in 0..1000 {
-        if is_begun() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    assert!(is_begun(), "waited for ten seconds");
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.expect("kill runs").success());
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    assert_eq!(entries(&directory), 0);
 }
 
 #[test]
@@ -225,7 +179,7 @@ fn a_running_hbase_loads_the_files_and_returns_every_cell() {
             sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).expect("memory");
         }
         fs::write(&expected, lines).expect("the directory is ours");
-        let answer = judge::ask(&[
+        let answer = judge::confirm(&[
             "bulkload",
             &out,
             "--family",
@@ -239,13 +193,11 @@ fn a_running_hbase_loads_the_files_and_returns_every_cell() {
             "--expect",
             &expected,
         ]);
-        assert_eq!(answer["ok"], true, "{answer:#}");
         assert_eq!(answer["loaded"], files.len(), "no file had to be cut: {answer:#}");
     }
     let files = report["files"].as_array().expect("files");
     for file in files {
-        let answer = judge::ask(&["read", file.as_str().expect("a path")]);
-        assert_eq!(answer["ok"], true, "{answer:#}");
+        judge::confirm(&["read", file.as_str().expect("a path")]);
     }
     let count = files.len();
     say(&format!(
@@ -282,8 +234,7 @@ fn a_running_hbase_loads_csv_and_returns_every_cell() {
         let place = path(&directory, "expected.ndjson");
         fs::write(&place, lines).expect("the directory is ours");
         let load = ["bulkload", &out, "--family", &family, "--splits", &splits, "--expect", &place];
-        let answer = judge::ask(&load);
-        assert_eq!(answer["ok"], true, "{answer:#}");
+        judge::confirm(&load);
     }
     say("hfile build --row: HBase answers with every cell of somebody's CSV");
 }

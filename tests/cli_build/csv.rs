@@ -8,7 +8,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::command_line::{command, directory, entries, failure, hfile, json, path, stdout, text};
+use crate::command_line::{
+    command, directory, entries, failure, hfile, json, path, run, shows, stdout, tells, text,
+};
 use crate::csv_build::{AT_5, cells, refusal, shown, with_csv};
 
 #[test]
@@ -40,8 +42,7 @@ fn row_keys_are_made_of_several_columns() {
     assert_eq!(cells(csv, &options), ["1|x/f:v/5 v", "2|x/f:v/5 w"]);
     let options = [&["--row", "a", "--row", "b", "--row-separator", ""], &AT_5[..]].concat();
     assert_eq!(cells(csv, &options), ["x1/f:v/5 v", "x2/f:v/5 w"]);
-    let (status, said) = refusal(csv, &["--row", "a,b"]);
-    assert!(status == 2 && said.contains("need --row-separator"), "{said}");
+    refusal(2, csv, &["--row", "a,b"]).has("need --row-separator");
 }
 
 #[test]
@@ -55,19 +56,14 @@ fn input_without_header_has_numbered_or_importtsv_columns() {
     let with_header = format!("row\tv\tts\tz\n{tsv}");
     assert_eq!(cells(&with_header, &[&options[..], &["--header"]].concat()).len(), 2);
     // Without --header the header is a record with an invalid timestamp.
-    let (status, said) = refusal(&with_header, &options);
-    assert!(
-        status == 3 && said.contains("in.csv: line 1: column \"3\": \"ts\" is neither"),
-        "{said}"
-    );
+    refusal(3, &with_header, &options).has("in.csv: line 1: column \"3\": \"ts\" is neither");
     for (columns, what) in [
         ("f:v", "HBASE_ROW_KEY must occur once"),
         ("HBASE_ROW_KEY,HBASE_ROW_KEY,f:v", "HBASE_ROW_KEY must occur once"),
         ("HBASE_ROW_KEY,HBASE_CELL_TTL,f:v", "HBASE_CELL_TTL is not supported"),
         ("HBASE_ROW_KEY", "no column becomes a cell"),
     ] {
-        let (status, said) = refusal("a,b\n", &["--columns", columns]);
-        assert!(status == 2 && said.contains(what), "{columns}: {said}");
+        refusal(2, "a,b\n", &["--columns", columns]).has(what);
     }
 }
 
@@ -114,9 +110,8 @@ fn timestamps_come_from_a_column_the_clock_or_the_command_line() {
     for now in [&[][..], &["--timestamp", "NOW"]] {
         let build =
             ["build", "--from", "csv", &input, "--row", "k", "--output", &output, "--force"];
-        let done = hfile(&[&build[..], now].concat());
-        assert!(done.status.success());
-        let said = text(&done.stderr);
+        let (_, told) = run(0, &[&build[..], now].concat());
+        let said = told;
         let time = said.split_once("the timestamp ").expect("it is said").1.split(',').next();
         let time = time.expect("a number");
         assert!(time.parse::<u64>().is_ok_and(|time| time > 1_700_000_000_000), "{said}");
@@ -141,12 +136,10 @@ fn compressed_input_is_read() {
     let frames = [&skippable[..], &raw("k,f:v\na,"), &skippable[..], &raw("v\n")].concat();
     assert_eq!(cells(&frames, &options), ["a/f:v/5 v"]);
     for cut in [1, 3, 12, 20, 25] {
-        let (status, said) = refusal(&frames[..frames.len() - cut], &options);
-        assert_eq!(status, 3, "{cut}: {said}");
+        let _ = refusal(3, &frames[..frames.len() - cut], &options);
     }
     let checked = b"\x28\xb5\x2f\xfd\x24\x0a\x51\0\0k,f:v\na,v\n\xde\xad\xbe\xef";
-    let (status, said) = refusal(checked, &options);
-    assert!(status == 3 && said.contains("checksum mismatch"), "{said}");
+    refusal(3, checked, &options).has("checksum mismatch");
 }
 
 #[test]
@@ -154,19 +147,14 @@ fn csv_printed_by_cat_needs_and_allows_no_column_options() {
     let own = "row,family,qualifier,ts,value\nr\\x00,f,q,5,v\\x01\n";
     assert_eq!(cells(own, &[]), ["r\\x00/f:q/5 v\\x01"]);
     for option in [["--null", ""], ["--type", "f:q=int32"], ["--timestamp", "5"]] {
-        let (status, said) = refusal(own, &option);
-        assert!(
-            status == 2 && said.contains(option[0]) && said.contains("which hfile cat prints"),
-            "{said}"
-        );
+        refusal(2, own, &option).has_all(&[option[0], "which hfile cat prints"]);
     }
     let as_other = ["--row", "row", "--family", "f", "--ignore", "family,ts", "--timestamp", "5"];
     assert_eq!(
         cells(own, &as_other),
         ["r\\x5Cx00/f:qualifier/5 q", "r\\x5Cx00/f:value/5 v\\x5Cx01"]
     );
-    let (status, said) = refusal("row,family,value\nr,f,v\n", &[]);
-    assert!(status == 2 && said.contains("--row is needed"), "{said}");
+    refusal(2, "row,family,value\nr,f,v\n", &[]).has("--row is needed");
     let (directory, input) = with_csv("");
     let output = path(&directory, "out");
     let args = ["build", "--from", "cells", &input, "--output", &output, "--row", "id"];
@@ -179,8 +167,7 @@ fn several_families_are_written_to_a_directory() {
     let output = path(&directory, "out");
     let build = ["build", "--from", "csv", &input, "--row", "k", "--timestamp", "5", "--sort"];
     let build = [&build[..], &["--output", &output]].concat();
-    let said = stdout(&build);
-    assert!(said.starts_with("4 cells in 2 files; load them with"), "{said}");
+    shows(0, &build).begins_with("4 cells in 2 files; load them with");
     for (family, expected) in
         [("f", ["r1/f:a/5 v", "r2/f:a/5 x"]), ("g", ["r1/g:b/5 w", "r2/g:b/5 y"])]
     {
@@ -189,18 +176,12 @@ fn several_families_are_written_to_a_directory() {
         assert!(files.next().is_none());
         assert_eq!(shown(file.to_str().expect("text")), expected);
     }
-    let (status, said) = failure(&[&build[..9], &["--output", "-"]].concat());
-    assert!(status == 2 && said.contains("name a directory"), "{said}");
-    let (status, said) = failure(&[&build[..], &["--force"]].concat());
-    assert!(status == 2 && said.contains("--force cannot replace a directory"), "{said}");
+    tells(2, &[&build[..9], &["--output", "-"]].concat()).has("name a directory");
+    tells(2, &[&build[..], &["--force"]].concat()).has("--force cannot replace a directory");
 
     // CSV printed by `hfile cat` does not declare its families in advance.
     let own = "row,family,ts\nr,f,5\nr,g,5\n";
-    let (status, said) = refusal(own, &[]);
-    assert!(
-        status == 3 && said.contains("in.csv: line 3: ") && said.contains("--bulk-load"),
-        "{said}"
-    );
+    refusal(3, own, &[]).has_all(&["in.csv: line 3: ", "--bulk-load"]);
 }
 
 #[test]
@@ -223,31 +204,26 @@ fn errors_name_line_and_column() {
         ("r0,1,5", "line 3: "),
         (&*long, "line 3: column \"k\": a row of 40000 bytes exceeds the maximum of 32767"),
     ] {
-        let (status, said) = refusal(csv(line), &options);
-        assert!(
-            status == 3 && said.starts_with(&format!("hfile: in.csv: {what}")),
-            "{line}: {said}"
-        );
+        refusal(3, csv(line), &options).begins_with(&format!("hfile: in.csv: {what}"));
     }
-    assert!(refusal(csv("r0,1,5"), &options).1.contains("next: use --sort"), "out of order");
-    let (_, said) = refusal(csv("r2,1,5").replace("k,", "k,k,"), &options);
-    assert!(said.contains("--row: two columns are named k"), "{said}");
+    // Out of order.
+    refusal(3, csv("r0,1,5"), &options).has("next: use --sort");
+    let csv = csv("r2,1,5").replace("k,", "k,k,");
+    refusal(2, csv, &options).has("--row: two columns are named k");
 }
 
 #[test]
 fn ambiguous_input_is_refused() {
     let numbered = ["--no-header", "--row", "1", "--column", "2=f:v", "--timestamp", "3"];
-    let (status, said) = refusal("a,v,17\n", &numbered);
-    assert!(status == 2 && said.contains("write column:3 for the column, or 03 for"), "{said}");
+    refusal(2, "a,v,17\n", &numbered).has("write column:3 for the column, or 03 for");
     let numbered = [&numbered[..6], &["03", "--ignore", "3"]].concat();
     assert_eq!(cells("a,v,17\n", &numbered), ["a/f:v/3 v"]);
     for time in ["2023", "20231114"] {
         let csv = format!("k,f:v,at\na,v,{time}\n");
-        let (status, said) = refusal(csv, &["--row", "k", "--timestamp", "at"]);
-        assert!(status == 3 && said.contains("line 2: column \"at\""), "{said}");
-        assert!(said.contains("could be a date or milliseconds"), "{said}");
-        let (status, said) = refusal("k,f:v\na,v\n", &["--row", "k", "--timestamp", time]);
-        assert!(status == 2 && said.contains("could be a date or milliseconds"), "{said}");
+        refusal(3, csv, &["--row", "k", "--timestamp", "at"])
+            .has_all(&["line 2: column \"at\"", "could be a date or milliseconds"]);
+        refusal(2, "k,f:v\na,v\n", &["--row", "k", "--timestamp", time])
+            .has("could be a date or milliseconds");
     }
     let iso = ["--row", "k", "--timestamp", "2023-11-14T22:13:20Z"];
     assert_eq!(cells("k,f:v\na,v\n", &iso), ["a/f:v/1700000000000 v"]);
@@ -256,26 +232,23 @@ fn ambiguous_input_is_refused() {
         ("a,v\n", &["--columns", "HBASE_ROW_KEY,f:v", "--family", "g"][..]),
         ("row,family,ts\nr,f,5\n", &["--family", "g"]),
     ] {
-        let (status, said) = refusal(csv, options);
-        assert!(status == 2 && said.contains("--family cannot be combined"), "{said}");
+        refusal(2, csv, options).has("--family cannot be combined");
     }
 }
 
 #[test]
 fn headers_that_name_no_columns_are_refused() {
-    let (status, said) = refusal("k,a,\nr,v,\n", &["--row", "k", "--family", "f"]);
-    assert!(status == 2 && said.contains("column 3 has no name"), "{said}");
+    refusal(2, "k,a,\nr,v,\n", &["--row", "k", "--family", "f"]).has("column 3 has no name");
     let ignoring = [&["--row", "k", "--family", "f", "--ignore", ""], &AT_5[..]].concat();
     assert_eq!(cells("k,a,\nr,v,\n", &ignoring), ["r/f:a/5 v"]);
-    let (status, said) = refusal("k,created at 12:30\nr,v\n", &["--row", "k"]);
-    assert!(status == 2 && said.contains("\"created at 12\" cannot name a family"), "{said}");
+    refusal(2, "k,created at 12:30\nr,v\n", &["--row", "k"])
+        .has("\"created at 12\" cannot name a family");
 
     let row = ["--row", "k", "--family", "f"];
     let numbered = ["--row", "1", "--family", "f", "--no-header"];
     let columns = ["--columns", "HBASE_ROW_KEY,f:a,f:b"];
     for options in [&row[..], &numbered, &columns] {
-        let (status, said) = refusal("k,a\rr1,v\rr2,w\r", options);
-        assert!(status == 3 && said.contains("line 1: a carriage return without"), "{said}");
+        refusal(3, "k,a\rr1,v\rr2,w\r", options).has("line 1: a carriage return without");
     }
     let options = [&["--row", "k", "--family", "f"], &AT_5[..]].concat();
     assert_eq!(cells("k,a\nr,\"v\rw\"\n", &options), ["r/f:a/5 v\\x0Dw"]);
@@ -284,11 +257,8 @@ fn headers_that_name_no_columns_are_refused() {
 #[test]
 fn numbers_too_large_for_their_type_are_bad_lines() {
     let options = [&["--row", "k", "--type", "f:n=float32"], &AT_5[..]].concat();
-    let (status, said) = refusal("k,f:n\nr,1e39\n", &options);
-    assert!(
-        status == 3 && said.contains("line 2: column \"f:n\": \"1e39\" is too large for"),
-        "{said}"
-    );
+    refusal(3, "k,f:n\nr,1e39\n", &options)
+        .has("line 2: column \"f:n\": \"1e39\" is too large for");
     assert_eq!(cells("k,f:n\nr,inf\n", &options), ["r/f:n/5 \\x7F\\x80\\x00\\x00"]);
 }
 
@@ -300,11 +270,9 @@ fn bad_lines_and_output_must_be_different_files() {
         ["build", "--from", "csv", &input, "--row", "k", "--output", &output, "--bad-lines"];
     let other = path(&directory, "./out");
     for bad in [&output, &other] {
-        let (status, said) = failure(&[&build[..], &[bad]].concat());
-        assert!(status == 2 && said.contains("are the same path"), "{said}");
+        tells(2, &[&build[..], &[bad]].concat()).has("are the same path");
     }
-    let (status, said) = failure(&[&build[..], &["-"]].concat());
-    assert!(status == 2 && said.contains("cannot go to stdout"), "{said}");
+    tells(2, &[&build[..], &["-"]].concat()).has("cannot go to stdout");
     assert_eq!(entries(&directory), 1);
 }
 
@@ -314,8 +282,7 @@ fn a_failed_build_leaves_no_file_for_bad_lines() {
     let (output, bad) = (path(&directory, "out"), path(&directory, "bad.csv"));
     let build = ["build", "--from", "csv", &input, "--row", "k", "--output", &output];
     let build = [&build[..], &["--bad-lines", &bad]].concat();
-    let (status, said) = failure(&build);
-    assert!(status == 3 && said.contains("next: use --sort"), "{said}");
+    tells(3, &build).has("next: use --sort");
     assert_eq!(entries(&directory), 1, "neither output nor bad lines");
     stdout(&[&build[..], &["--sort"]].concat());
     assert_eq!(entries(&directory), 3);
@@ -346,8 +313,7 @@ fn options_for_unknown_columns_are_wrong_usage() {
         (&["--row", "k", "--field-size-max", "0"], "--field-size-max"),
         (&["--row", "k", "--columns", "HBASE_ROW_KEY,f:v"], "cannot be used with"),
     ] {
-        let (status, said) = refusal(csv, options);
-        assert!(status == 2 && said.contains(what), "{options:?}: {said}");
+        refusal(2, csv, options).has(what);
     }
 }
 
@@ -360,17 +326,14 @@ fn an_unclosed_quote_is_an_error_with_its_line() {
     };
     let rows = |count| (2..=count).map(row).collect::<String>();
     let csv = |count| format!("row,family,ts,value\n{}", rows(count));
-    let (status, said) = refusal(csv(900), &[]);
-    assert_eq!(status, 3);
-    let line = "hfile: in.csv: line 50: the quote that opens a field on line 50 is not closed";
-    assert!(said.starts_with(line), "{said}");
-    let (_, said) = refusal(csv(10_000), &[]);
-    let line = "hfile: in.csv: line 50: a record of more than 1000 lines; the quote that opens a field on line 50";
-    assert!(said.starts_with(line), "{said}");
     let closed = csv(10_000).replace("r00060,f,1,v", "r00060,f,1,\"v\"");
-    let (_, said) = refusal(&closed, &[]);
-    let line = "hfile: in.csv: line 50: text after the quote on line 60 that closes the field opened on line 50";
-    assert!(said.starts_with(line), "{said}");
+    for (csv, what) in [
+        (csv(900), "the quote that opens a field on line 50 is not closed"),
+        (csv(10_000), "a record of more than 1000 lines; the quote that opens a field on line 50"),
+        (closed, "text after the quote on line 60 that closes the field opened on line 50"),
+    ] {
+        refusal(3, csv, &[]).begins_with(&format!("hfile: in.csv: line 50: {what}"));
+    }
     let (directory, input) = with_csv(csv(10_000));
     let output = path(&directory, "out");
     let build = ["build", "--from", "csv", &input, "--output", &output, "--bad-lines", "skip"];
@@ -383,12 +346,8 @@ fn the_size_of_fields_is_limited() {
     let csv = |len: usize| format!("k,f:v\nr,{}\n", "v".repeat(len));
     let options = ["--row", "k", "--timestamp", "5"];
     assert_eq!(cells(csv(16 << 20), &options).len(), 1);
-    let (status, said) = refusal(csv((16 << 20) + 1), &options);
-    assert_eq!(status, 3);
-    assert!(
-        said.contains("in.csv: line 2: column 2: a field of more than 16777216 bytes"),
-        "{said}"
-    );
+    refusal(3, csv((16 << 20) + 1), &options)
+        .has("in.csv: line 2: column 2: a field of more than 16777216 bytes");
     let larger = [&options[..], &["--field-size-max", "17MiB"]].concat();
     assert_eq!(cells(csv((16 << 20) + 1), &larger).len(), 1);
 }
@@ -398,7 +357,7 @@ fn bad_lines_stop_the_run_or_are_skipped_or_copied() {
     let csv = "k,f:n\nr1,1\nr2,x\n,3\nr4,\"4\nr5,5\nr6\n";
     let options = ["--row", "k", "--type", "f:n=int16", "--timestamp", "5"];
     for stop in [&[][..], &["--bad-lines", "stop"]] {
-        assert!(refusal(csv, &[&options[..], stop].concat()).1.contains("line 3"));
+        refusal(3, csv, &[&options[..], stop].concat()).has("line 3");
     }
     let (directory, input) = with_csv(csv);
     let (output, bad) = (path(&directory, "out"), path(&directory, "bad.csv"));
@@ -428,8 +387,7 @@ fn bad_lines_stop_the_run_or_are_skipped_or_copied() {
          7,\"column \"\"f:n\"\" is missing: 1 of 2 fields\",r6\n"
     );
     fs::remove_file(&output).expect("ours");
-    let (status, said) = failure(&keeping);
-    assert!(status == 3 && said.contains("bad.csv: the file for bad lines already exists"));
+    tells(3, &keeping).has("bad.csv: the file for bad lines already exists");
     assert_eq!(entries(&directory), 2, "and no output");
     fs::remove_file(&bad).expect("ours");
     fs::write(&input, "k,f:n\nr1,1\n").expect("writable");
@@ -479,30 +437,6 @@ fn a_dry_run_shows_and_counts_and_writes_nothing() {
     let sorted = json(&[&run[..], &["--sort", "--json"]].concat());
     assert_eq!((&sorted["records"], &sorted["problems"]), (&3.into(), &0.into()));
     drop(directory);
-}
-
-/// Runs the README's example.
-#[test]
-fn the_readme_s_csv_runs_as_printed() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = fs::read_to_string(readme).expect("committed");
-    let block = readme.split("```console\n$ cat users.csv\n").nth(1).expect("the example");
-    let block = block.split("```").next().expect("its end").replace(" \\\n      ", " ");
-    let (csv, commands) = block.split_once("\n$ ").expect("commands behind the file");
-    let directory = directory();
-    fs::write(directory.path().join("users.csv"), format!("{csv}\n")).expect("disk takes it");
-    let mut ran = 0;
-    for part in commands.split("\n$ ") {
-        let (line, expected) = part.split_once('\n').unwrap_or((part, ""));
-        let line = line.strip_prefix("hfile ").expect("a command of ours");
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", &format!("exec \"$0\" {line}")]).arg(env!("CARGO_BIN_EXE_hfile"));
-        let done = command.current_dir(directory.path()).output().expect("there is a shell");
-        assert!(done.status.success(), "{line}: {}", text(&done.stderr));
-        assert_eq!(text(&done.stdout).trim_end(), expected.trim_end(), "{line}");
-        ran += 1;
-    }
-    assert!(ran >= 2, "{commands}");
 }
 
 /// Cells are read before the end of a pipe.

@@ -4,11 +4,16 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::command_line::{command, text};
+
+/// Runs `hfile`, which sorts in the directory `scratch`.
+fn hfile(directory: &Path, scratch: &Path, args: &[&str]) -> Output {
+    command(args).current_dir(directory).env("TMPDIR", scratch).output().expect("the binary runs")
+}
+
 fn build(directory: &Path, scratch: &Path, output: &str, options: &[&str]) -> Output {
     let args = ["build", "--from", "csv", "cells.csv", "--output", output, "--create-time", "1"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    command.args(args).args(options).current_dir(directory).env("TMPDIR", scratch);
-    command.output().expect("the binary runs")
+    hfile(directory, scratch, &[&args[..], options].concat())
 }
 
 /// Writes unordered rows, some twice with another value.
@@ -124,23 +129,11 @@ fn cells_keep_their_tags_and_sequence_ids_in_runs() {
     sorted.sort_by_key(|number| (number * 37 % 100, std::cmp::Reverse(*number)));
     let sorted: String = sorted.into_iter().map(|number| &*lines[number]).collect();
     std::fs::write(directory.path().join("cells"), lines.concat()).expect("it is ours");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    command.args([
-        "build",
-        "--from",
-        "cells",
-        "cells",
-        "--output",
-        "out",
-        "--includes-tags",
-        "true",
-    ]);
-    command.args(["--sort", "--sort-memory", "2KiB"]);
-    let done = command.current_dir(directory.path()).env("TMPDIR", scratch.path()).output();
-    assert!(done.expect("the binary runs").status.success());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-    let shown = command.args(["cat", "--format", "cells", "out"]).current_dir(directory.path());
-    let shown = shown.output().expect("the binary runs").stdout;
+    let (directory, scratch) = (directory.path(), scratch.path());
+    let build = ["build", "--from", "cells", "cells", "--output", "out", "--includes-tags", "true"];
+    let sort = ["--sort", "--sort-memory", "2KiB"];
+    assert!(hfile(directory, scratch, &[&build[..], &sort].concat()).status.success());
+    let shown = hfile(directory, scratch, &["cat", "--format", "cells", "out"]).stdout;
     assert_eq!(String::from_utf8_lossy(&shown), sorted);
 }
 
@@ -164,9 +157,7 @@ fn of_cells_with_equal_keys_the_later_line_comes_first() {
     ] {
         let done = build(directory, scratch, output, options);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
-        let cat = command.args(["cat", "--format", "csv"]).arg(directory.join(output)).output();
-        let cells = String::from_utf8(cat.expect("the binary runs").stdout).expect("text");
+        let cells = text(&hfile(directory, scratch, &["cat", "--format", "csv", output]).stdout);
         let of_row = |row: &str| {
             let lines = cells.lines().filter(|line| line.starts_with(row));
             lines.map(|line| line.split(',').nth(5).expect("a value").to_owned()).collect()

@@ -4,14 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::PathBuf;
 
-use flate2::read::GzDecoder;
 use serde_json::Value;
-use support::copy_directory;
+use support::cells::put_line;
+use support::{copy_directory, gunzip};
 
-use crate::command_line::{data, directory, objects, path, run};
+use crate::command_line::{data, directory, objects, path, run, shows, tells};
 
 const TABLE: &str = "../rootdir/root/data/default/t1";
 const LOWER: &str = "../rootdir/root/data/default/t1/40ab6300693e3f01d37da6c46414d9c8";
@@ -25,11 +24,7 @@ const REFERENCE: &str = "g/4844017402a04d9587a063dc65b1fcc9.54831f426c01e05355f3
 
 /// Returns the cells that HBase read from a region, each as a JSON object.
 fn truth(name: &str) -> Vec<Value> {
-    let file = data().join(format!("../rootdir/{name}.cells.ndjson.gz"));
-    let mut lines = String::new();
-    let bytes = fs::read(file).expect("committed");
-    GzDecoder::new(&bytes[..]).read_to_string(&mut lines).expect("gzip");
-    objects(&lines)
+    objects(&gunzip(&data().join(format!("../rootdir/{name}.cells.ndjson.gz"))))
 }
 
 /// Returns cells without sequence ids, sorted by their keys; of equal keys only the newest.
@@ -75,8 +70,8 @@ fn info_and_layout_say_which_half_or_file_an_entry_stands_for() {
     assert_eq!(out.matches("\nwhich is      lower half of ").count(), 8, "{out}");
     assert_eq!(out.matches(", before row row-01500\n").count(), 8);
     assert_eq!(out.matches("file          ").count(), 14);
-    let (out, _) = run(0, &["info", &format!("{MERGED}/{REFERENCE}")]);
-    assert!(out.contains("/g/4844017402a04d9587a063dc65b1fcc9, from row row-00200\n"), "{out}");
+    shows(0, &["info", &format!("{MERGED}/{REFERENCE}")])
+        .has("/g/4844017402a04d9587a063dc65b1fcc9, from row row-00200\n");
     let (out, _) = run(0, &["info", "--json", CLONE]);
     let reports = objects(&out);
     let link = reports.iter().find(|it| it["half"].is_null()).expect("the region has links");
@@ -86,10 +81,8 @@ fn info_and_layout_say_which_half_or_file_an_entry_stands_for() {
     assert!(half["file"].as_str().expect("text").starts_with(CLONE));
     let (out, _) = run(0, &["info", "--json", "s01-default.hfile"]);
     assert!(!out.contains("target") && !out.contains("half"), "{out}");
-    let (out, _) = run(0, &["layout", &format!("{ARCHIVED}/g/{LINK}")]);
-    assert!(
-        out.contains("7870cbc258c3453e91d8ee4528e8f438; these are the blocks of the whole file")
-    );
+    shows(0, &["layout", &format!("{ARCHIVED}/g/{LINK}")])
+        .has("7870cbc258c3453e91d8ee4528e8f438; these are the blocks of the whole file");
 }
 
 #[test]
@@ -124,17 +117,14 @@ fn get_explain_and_find_end_with_a_summary() {
 
 #[test]
 fn get_and_find_search_only_the_half_of_a_reference() {
-    let (out, _) = run(0, &["get", LOWER, "row-01002"]);
-    assert!(out.contains("row-01002/f1:"), "{out}");
+    shows(0, &["get", LOWER, "row-01002"]).has("row-01002/f1:");
     // The parent's files have the row, but it is in the other half.
     run(0, &["get", &format!("{TABLE}/c65bc83cc9888373de3595d40b882f08"), "row-01600"]);
     run(1, &["get", LOWER, "row-01600"]);
-    let (_, told) = run(2, &["get", LOWER, CLONE]);
-    assert!(told.contains("is a directory; give a row of that name as hex:"), "{told}");
+    tells(2, &["get", LOWER, CLONE]).has("is a directory; give a row of that name as hex:");
     let (out, _) = run(1, &["find", LOWER, "row-01600"]);
     assert_eq!(out.matches("no: outside its key range").count(), 14, "{out}");
-    let (out, _) = run(0, &["find", LOWER, "row-01002"]);
-    assert!(out.contains("which is\n") && out.contains("lower half of "), "{out}");
+    shows(0, &["find", LOWER, "row-01002"]).has_all(&["which is\n", "lower half of "]);
     let (out, _) = run(0, &["get", "--explain", "--json", LOWER, "row-01002"]);
     let report = &objects(&out)[0];
     assert_eq!(report["files"].as_array().map(Vec::len), Some(14));
@@ -177,19 +167,18 @@ fn verify_of_a_table_shows_the_damaged_file_and_a_summary() {
     assert_eq!(report["ok"], false);
     assert_eq!(report["errors"][0]["what"], "no reference to a half of a file");
     fs::remove_file(&parent).expect("disk takes it");
-    let (_, told) = run(3, &["verify", &path(&place, "data")]);
-    assert!(
-        told.contains("the file 81b5fc619b754e26b0314f0daa183a00 of family f1, region c65bc83cc9")
-    );
-    assert!(told.contains("next: copy the missing file from HBase's root directory"), "{told}");
+    tells(3, &["verify", &path(&place, "data")]).has_all(&[
+        "the file 81b5fc619b754e26b0314f0daa183a00 of family f1, region c65bc83cc9",
+        "next: copy the missing file from HBase's root directory",
+    ]);
 }
 
 #[test]
 fn diff_compares_the_merged_cells_of_directories() {
     let (out, _) = run(0, &["diff", LOWER, CLONE]);
     assert_eq!(out, "the same 1,164 cells\n");
-    let (out, _) = run(1, &["diff", "--limit", "0", TABLE, LOWER]);
-    assert!(out.contains("only in the first, 0 only in the second"), "{out}");
+    shows(1, &["diff", "--limit", "0", TABLE, LOWER])
+        .has("only in the first, 0 only in the second");
     let family = format!("{LOWER}/f1");
     let (out, _) = run(0, &["cat", "--format", "cells", &family]);
     let place = directory();
@@ -220,8 +209,7 @@ fn verbs_of_one_file_refuse_directories_and_references() {
     let reference = format!("{MERGED}/{REFERENCE}");
     for verb in [&["salvage"][..], &["recompress"], &["filter", "rebuild", "--kind", "none"]] {
         for (input, what) in [(LOWER, "is a directory"), (&reference, "the upper half of ")] {
-            let (_, told) = run(2, &[verb, &[input, "--output", &output]].concat());
-            assert!(told.contains(what) && told.contains("next: "), "{told}");
+            tells(2, &[verb, &[input, "--output", &output]].concat()).has_all(&[what, "next: "]);
         }
         let link = format!("{ARCHIVED}/g/{LINK}");
         run(0, &[verb, &[&link, "--output", &output, "--force"]].concat());
@@ -269,28 +257,21 @@ fn arguments_that_are_no_hfiles_are_named_with_a_next_step() {
         (&"../rootdir/root/hbase.id".to_owned(), 3, "it begins with PBUF"),
     ] {
         for verb in ["info", "layout", "cat"] {
-            let (_, told) = run(status, &[verb, file]);
-            assert!(told.contains(what) && told.contains("\nnext: "), "{verb}: {told}");
+            tells(status, &[verb, file]).has_all(&[what, "\nnext: "]);
         }
     }
-    let (_, told) = run(1, &["info", &part]);
-    assert!(told.contains("\nnext: check that this is an HFile"), "{told}");
-    let (_, told) = run(3, &["store", "get", &empty, "row"]);
-    assert!(told.contains("\nnext: check the path: a store is a directory"), "{told}");
-    let (out, _) = run(1, &["verify", &empty]);
-    assert!(out.contains("at 0x0: the file is empty"), "{out}");
+    tells(1, &["info", &part]).has("\nnext: check that this is an HFile");
+    tells(3, &["store", "get", &empty, "row"])
+        .has("\nnext: check the path: a store is a directory");
+    shows(1, &["verify", &empty]).has("at 0x0: the file is empty");
     // The directory has only the link, which cannot be resolved.
-    let (_, told) = run(3, &["info", &path(&place, "")]);
-    assert!(
-        told.contains(
-            " entries skipped: 1 in .tmp, 1 in recovered.edits, 1 write-ahead log, 1 empty\n"
-        ),
-        "{told}"
-    );
+    tells(3, &["info", &path(&place, "")])
+        .has(" entries skipped: 1 in .tmp, 1 in recovered.edits, 1 write-ahead log, 1 empty\n");
     fs::remove_file(&link).expect("ours");
-    let (_, told) = run(3, &["verify", &path(&place, "")]);
-    assert!(told.contains(": no HFiles in this directory (4 entries skipped: "), "{told}");
-    assert!(told.contains("\nnext: give the directory of a family"), "{told}");
+    tells(3, &["verify", &path(&place, "")]).has_all(&[
+        ": no HFiles in this directory (4 entries skipped: ",
+        "\nnext: give the directory of a family",
+    ]);
 }
 
 #[test]
@@ -329,8 +310,7 @@ fn a_root_directory_and_a_store_are_read_with_a_note() {
     let store = path(&place, "store");
     run(0, &["store", "create", &store, "f"]);
     let cells = path(&place, "cells");
-    fs::write(&cells, "{\"row\":\"61\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}\n")
-        .expect("disk takes it");
+    fs::write(&cells, put_line("a", "q", 1, "")).expect("disk takes it");
     run(0, &["store", "put", &store, "f", "--from", "cells", &cells]);
     run(0, &["store", "flush", &store]);
     run(0, &["store", "put", &store, "row", "f:q=1"]);

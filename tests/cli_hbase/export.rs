@@ -10,7 +10,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sstable::{Caching, Reader, ReaderOptions};
+use support::cells::bulk_load_cells;
 
 use crate::command_line::{command, hfile, text};
 use crate::exports::{Exports, concatenated, without_sequence_ids};
@@ -141,15 +141,9 @@ fn hfiles_are_laid_out_for_a_bulk_load() {
 
 /// Returns the cells of a file for a bulk load.
 fn cells_of(file: &Path) -> Vec<Value> {
-    let reader = Reader::open_file(file, ReaderOptions::default()).expect("it is sound");
-    assert!(!reader.file_info().includes_mvcc(), "HBase gives the cells an age of its own");
-    assert!(reader.file_info().value(b"BULKLOAD_TIMESTAMP").is_some());
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().expect("it is sound");
     let mut lines = Vec::new();
-    while let Some(cell) = scanner.cell() {
-        sstable::ndjson::write_cell(&mut lines, &cell).expect("memory");
-        scanner.advance().expect("it is sound");
+    for cell in bulk_load_cells(file) {
+        sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).expect("memory");
     }
     without_sequence_ids(&text(&lines))
 }
@@ -285,27 +279,19 @@ fn a_directory_of_something_else_is_refused() {
         ("s6", &["--to", "cells", "--now", "5"], "an export with --now"),
         ("s5", &CELLS, "an export of another source"),
     ] {
-        let (_, told) = exports.run(2, snapshot, "out", more);
-        assert!(told.contains(what) && told.contains("give another directory"), "{told}");
+        exports.tells(2, snapshot, "out", more).has_all(&[what, "give another directory"]);
     }
     exports.run(0, "s6", "rows", &["--to", "cells", "--start", "a", "--versions", "1", "--raw"]);
-    let (_, told) = exports.run(2, "s6", "rows", &CELLS);
-    assert!(told.contains("other options: --start a, --versions 1, --raw;"), "{told}");
+    exports.tells(2, "s6", "rows", &CELLS).has("other options: --start a, --versions 1, --raw;");
     fs::write(exports.out("file"), b"mine").expect("disk takes it");
     for out in ["file", "file/below"] {
-        let (_, told) = exports.run(3, "s6", out, &CELLS);
-        assert!(
-            told.contains("not a directory") && told.contains("give another --output"),
-            "{told}"
-        );
+        exports.tells(3, "s6", out, &CELLS).has_all(&["not a directory", "give another --output"]);
     }
     fs::write(exports.out("out").join("notes.txt"), b"mine").expect("disk takes it");
-    let (_, told) = exports.run(2, "s6", "out", &CELLS);
-    assert!(told.contains("notes.txt: not a file of this export"), "{told}");
+    exports.tells(2, "s6", "out", &CELLS).has("notes.txt: not a file of this export");
     fs::create_dir(exports.out("full")).expect("disk takes it");
     fs::write(exports.out("full").join("notes.txt"), b"mine").expect("disk takes it");
-    let (_, told) = exports.run(2, "s6", "full", &CELLS);
-    assert!(told.contains("is not empty and has no manifest.json"), "{told}");
+    exports.tells(2, "s6", "full", &CELLS).has("is not empty and has no manifest.json");
     assert_eq!(fs::read(exports.out("full").join("notes.txt")).expect("it stays"), b"mine");
 }
 
@@ -323,13 +309,11 @@ fn options_that_do_not_fit_are_refused() {
         (&["--to", "cells", "--versions", "0"], "at least 1, or all"),
         (&["--to", "cells", "--max-file-size", "0"], "at least 1 byte"),
     ] {
-        let (_, told) = exports.run(2, "s6", "out", more);
-        assert!(told.contains(what), "{told}");
+        exports.tells(2, "s6", "out", more).has(what);
         assert!(!exports.out("out").exists());
     }
     if cfg!(not(feature = "parquet")) {
-        let (_, told) = exports.run(2, "s6", "out", &["--to", "parquet"]);
-        assert!(told.contains("--features parquet"), "{told}");
+        exports.tells(2, "s6", "out", &["--to", "parquet"]).has("--features parquet");
     }
 }
 
@@ -346,11 +330,9 @@ fn cells_that_are_missing_are_in_the_manifest() {
         file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.len() == 32)
     });
     fs::remove_file(file.expect("an HFile")).expect("ours");
-    let (_, told) = exports.run(3, "s13", "stopped", &CELLS);
-    assert!(told.contains("hfile: "), "{told}");
+    exports.tells(3, "s13", "stopped", &CELLS).has("hfile: ");
     assert_eq!(exports.manifest("stopped")["complete"], json!(false));
-    let (_, told) = exports.run(1, "s13", "skipped", &["--to", "cells", "--skip-damaged"]);
-    assert!(told.contains("missing"), "{told}");
+    exports.tells(1, "s13", "skipped", &["--to", "cells", "--skip-damaged"]).has("missing");
     let manifest = exports.manifest("skipped");
     let regions = manifest["regions"].as_array().expect("regions");
     let missing: Vec<_> = regions.iter().filter(|region| region["missing"].is_array()).collect();

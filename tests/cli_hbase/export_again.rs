@@ -1,6 +1,5 @@
 //! Exports that say "complete", and exports that are run again: what they keep, remove and refuse.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,10 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use support::contents;
 use support::root_directory::RootCopy;
 use tempfile::TempDir;
 
-use crate::command_line::{directory, failure, hfile, path, stdout, text};
+use crate::command_line::{directory, hfile, path, stdout, tells, text};
 use crate::exports::{Exports, concatenated};
 
 /// Table `walt`, which has logs and hbase:meta, and a place for exports.
@@ -85,21 +85,6 @@ fn forget_last_region(out: &Path) {
     write_manifest(out, &manifest);
 }
 
-/// Returns the names and contents of all files of a directory and its subdirectories.
-fn contents(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(out).expect("readable") {
-        let path = entry.expect("readable").path();
-        if path.is_dir() {
-            found.extend(contents(&path));
-        } else {
-            let bytes = fs::read(&path).expect("readable");
-            found.insert(path, bytes);
-        }
-    }
-    found
-}
-
 #[test]
 fn a_table_without_a_readable_region_is_not_complete() {
     let walt = Walt::new();
@@ -169,12 +154,10 @@ fn a_snapshot_without_a_readable_region_is_not_complete() {
             fs::remove_dir_all(path).expect("ours");
         }
     }
-    let (_, told) = exports.run(1, "s12", "out", &["--to", "cells"]);
-    assert!(told.contains("no region has these rows"), "{told}");
+    exports.tells(1, "s12", "out", &["--to", "cells"]).has("no region has these rows");
     assert!(!exports.out("out").exists());
     let more = ["--to", "cells", "--skip-damaged"];
-    let (_, told) = exports.run(1, "s12", "skipped", &more);
-    assert!(told.contains("hfile: missing: ") && told.contains("all rows"), "{told}");
+    exports.tells(1, "s12", "skipped", &more).has_all(&["hfile: missing: ", "all rows"]);
     assert_eq!(exports.manifest("skipped")["missing"].as_array().map(Vec::len), Some(1));
 }
 
@@ -240,14 +223,12 @@ fn a_store_with_the_same_sequence_ids_is_another_source() {
             stdout(&export);
         }
     }
-    let (status, told) = failure(&export);
-    assert!(status == 2 && told.contains("the source has changed since"), "{told}");
+    tells(2, &export).has("the source has changed since");
 
     fs::remove_dir_all(&out).expect("ours");
     stdout(&export);
     stdout(&["store", "alter", &store, "f", "--versions", "1"]);
-    let (status, told) = failure(&export);
-    assert!(status == 2 && told.contains("the source has changed since"), "{told}");
+    tells(2, &export).has("the source has changed since");
 }
 
 #[test]
@@ -285,8 +266,7 @@ fn only_files_of_the_export_are_removed() {
                 manifest["complete"] = json!(false);
                 write_manifest(&exports.out(&out), &manifest);
             }
-            let (_, told) = exports.run(2, "s6", &out, &["--to", format]);
-            assert!(told.contains("not a file of this export"), "{told}");
+            exports.tells(2, "s6", &out, &["--to", format]).has("not a file of this export");
             assert_eq!(fs::read(&theirs).expect("it stays"), b"mine");
         }
         fs::remove_file(theirs).expect("ours");

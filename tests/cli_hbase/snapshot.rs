@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use support::root_directory::{RootCopy, manifest};
 
-use crate::command_line::{objects, run};
+use crate::command_line::{objects, run, shows, tells};
 
 fn object(line: &str) -> Value {
     let objects = objects(line);
@@ -30,8 +30,7 @@ fn sum(report: &Value, field: &str) -> u64 {
 #[test]
 fn info_of_each_snapshot_counts_what_hbase_counts() {
     let (copy, manifest) = (RootCopy::new(), manifest());
-    let root = copy.path();
-    let root = root.to_str().expect("UTF-8");
+    let root = &*copy.argument();
     let (out, told) = run(0, &["snapshot", "ls", "--root", root, "--json"]);
     assert_eq!(told, "");
     let listed = objects(&out);
@@ -71,18 +70,18 @@ fn info_of_each_snapshot_counts_what_hbase_counts() {
         "{out}"
     );
     assert!(out.contains("\ns13       t1      "), "{out}");
-    let (out, _) = run(0, &["snapshot", "info", "--root", root, "s2"]);
-    assert!(out.contains("\nfiles         24 HFiles, 0 links, 16 references\n"), "{out}");
-    assert!(out.contains("\nregions       4\n"), "{out}");
-    assert!(out.contains("  not counted: split parent, its daughters have its cells\n"), "{out}");
-    assert!(out.contains("\nfamily        f1: VERSIONS "), "{out}");
+    shows(0, &["snapshot", "info", "--root", root, "s2"]).has_all(&[
+        "\nfiles         24 HFiles, 0 links, 16 references\n",
+        "\nregions       4\n",
+        "  not counted: split parent, its daughters have its cells\n",
+        "\nfamily        f1: VERSIONS ",
+    ]);
 }
 
 #[test]
 fn info_of_a_table_says_which_regions_count_and_why() {
     let copy = RootCopy::new();
-    let root = copy.path();
-    let root = root.to_str().expect("UTF-8");
+    let root = &*copy.argument();
     let (out, told) = run(0, &["table", "ls", "--root", root, "--json"]);
     assert_eq!(told, "");
     let tables: Vec<Value> = objects(&out).iter().map(|line| line["table"].clone()).collect();
@@ -96,54 +95,45 @@ fn info_of_a_table_says_which_regions_count_and_why() {
     let reasons: Vec<&Value> = list(&report["left_out"]).iter().map(|it| &it["reason"]).collect();
     assert_eq!(reasons, ["not_in_meta", "not_in_meta"]);
     assert_eq!(list(&report["logs"]).len(), 2);
-    let (out, _) = run(0, &["table", "info", "--root", root, "t3"]);
-    assert!(out.contains("\nregions       2, as hbase:meta lists them\n"), "{out}");
-    assert!(out.contains("\nMOB files     4 files, "), "{out}");
+    let out = shows(0, &["table", "info", "--root", root, "t3"])
+        .has_all(&["\nregions       2, as hbase:meta lists them\n", "\nMOB files     4 files, "]);
     assert_eq!(out.matches(" (may have cells that are in no store file)\n").count(), 2, "{out}");
     // The tracker does not list one file of t5.
     let (out, _) = run(0, &["table", "info", "--root", root, "t5", "--json"]);
     assert_eq!(object(&out)["hfiles"], 8);
     fs::remove_dir_all(copy.path().join("data/hbase/meta")).expect("ours");
-    let (out, _) = run(0, &["table", "info", "--root", root, "t6"]);
-    assert!(out.contains("\nregions       2, by their key ranges: hbase:meta is missing"), "{out}");
-    assert!(out.contains("not counted: newer regions cover its key range\n"), "{out}");
+    shows(0, &["table", "info", "--root", root, "t6"]).has_all(&[
+        "\nregions       2, by their key ranges: hbase:meta is missing",
+        "not counted: newer regions cover its key range\n",
+    ]);
     fs::write(
         copy.path().join("data/default/t6/475ea0cde6a4298710607723607cb381/.regioninfo"),
         "PBUF",
     )
     .expect("ours");
-    let (out, _) = run(1, &["table", "info", "--root", root, "t6"]);
-    assert!(
-        out.contains(
-            "475ea0cde6a4298710607723607cb381/.regioninfo: damaged description of a region: "
-        ),
-        "{out}"
-    );
+    shows(1, &["table", "info", "--root", root, "t6"])
+        .has("475ea0cde6a4298710607723607cb381/.regioninfo: damaged description of a region: ");
 }
 
 #[test]
 fn wrong_roots_and_names_are_told_with_a_next_step() {
     let copy = RootCopy::new();
-    let root = copy.path();
-    let root = root.to_str().expect("UTF-8");
-    let (_, told) = run(2, &["snapshot", "ls", "--root", "hdfs://namenode:8020/hbase"]);
-    assert!(told.contains("copy it first: hdfs dfs -get hdfs://namenode:8020/hbase DIR"), "{told}");
-    let (_, told) = run(3, &["snapshot", "info", "--root", root, "s99"]);
-    assert!(told.contains("has no snapshot s99; snapshots: s1, s10, s11, "), "{told}");
-    let (_, told) = run(3, &["table", "info", "--root", root, "t99"]);
-    assert!(told.contains("has no table t99; tables: "), "{told}");
-    let (_, told) = run(2, &["table", "info", "--root", root, "a/b"]);
-    assert!(told.contains("a/b is not the name of a table"), "{told}");
+    let root = &*copy.argument();
+    tells(2, &["snapshot", "ls", "--root", "hdfs://namenode:8020/hbase"])
+        .has("copy it first: hdfs dfs -get hdfs://namenode:8020/hbase DIR");
+    tells(3, &["snapshot", "info", "--root", root, "s99"])
+        .has("has no snapshot s99; snapshots: s1, s10, s11, ");
+    tells(3, &["table", "info", "--root", root, "t99"]).has("has no table t99; tables: ");
+    tells(2, &["table", "info", "--root", root, "a/b"]).has("a/b is not the name of a table");
     let data = copy.path().join("data/default");
-    let (_, told) = run(3, &["table", "ls", "--root", data.to_str().expect("UTF-8")]);
-    assert!(told.contains("is not a root directory of HBase"), "{told}");
+    let told = tells(3, &["table", "ls", "--root", data.to_str().expect("UTF-8")])
+        .has("is not a root directory of HBase");
     let absolute = copy.path().canonicalize().expect("there");
     let is_one = format!("; {} is one\n", absolute.display());
     assert!(told.contains(&is_one), "{told}");
     for part in ["data", ".hbase-snapshot/s1"] {
         let part = copy.path().join(part);
-        let (_, told) = run(3, &["snapshot", "ls", "--root", part.to_str().expect("UTF-8")]);
-        assert!(told.contains(&is_one), "{told}");
+        tells(3, &["snapshot", "ls", "--root", part.to_str().expect("UTF-8")]).has(&is_one);
     }
     let unfinished = copy.path().join(".hbase-snapshot/.tmp/s77");
     fs::create_dir(&unfinished).expect("ours");
@@ -162,8 +152,7 @@ fn a_snapshot_past_its_ttl_is_read_with_a_warning() {
     // Creation in 1970, TTL of one second.
     let description = b"\x0a\x02s2\x12\x02t1\x18\x01\x20\x01\x28\x02\x40\x01";
     fs::write(path, description).expect("ours");
-    let root = copy.path();
-    let root = root.to_str().expect("UTF-8");
+    let root = &*copy.argument();
     let (out, told) = run(0, &["snapshot", "info", "--root", root, "s2"]);
     assert!(out.contains("\nTTL           1 second, expired\n"), "{out}");
     assert!(
@@ -175,8 +164,7 @@ fn a_snapshot_past_its_ttl_is_read_with_a_warning() {
 #[test]
 fn verify_of_sound_snapshots_and_tables() {
     let copy = RootCopy::new();
-    let root = copy.path();
-    let root = root.to_str().expect("UTF-8");
+    let root = &*copy.argument();
     for snapshot in ["s2", "s5", "s9", "s10", "s12", "s14"] {
         let (out, told) = run(0, &["snapshot", "verify", "--root", root, snapshot]);
         assert!(out.starts_with(&format!("snapshot {snapshot}: sound, ")), "{out}");
@@ -264,23 +252,18 @@ fn verify_of_a_table_finds_gaps_overlaps_and_rows_of_other_regions() {
         table.join("cfe27cad50f93b8520a92fe3492bd824/f1/e0cde2b361dc4eec879c99fddbc5be15");
     let placed = table.join("4820f17f61e882630b301c9225eb7ae9/f1/e0cde2b361dc4eec879c99fddbc5be15");
     fs::copy(foreign, &placed).expect("ours");
-    let (out, _) = run(1, &["table", "verify", "--root", root, "t1"]);
-    assert!(out.contains("4820f17f61e882630b301c9225eb7ae9/f1/e0cde2b361dc4eec879c99fddbc5be15: has rows outside of its region, which has rows from row-02000 to the end: from "), "{out}");
+    shows(1, &["table", "verify", "--root", root, "t1"]).has("4820f17f61e882630b301c9225eb7ae9/f1/e0cde2b361dc4eec879c99fddbc5be15: has rows outside of its region, which has rows from row-02000 to the end: from ");
     fs::remove_file(placed).expect("ours");
     fs::remove_dir_all(table.join("cfe27cad50f93b8520a92fe3492bd824")).expect("ours");
-    let (out, _) = run(1, &["table", "verify", "--root", root, "t1"]);
-    assert!(out.contains("the region cfe27cad50f93b8520a92fe3492bd824 of hbase:meta"), "{out}");
-    assert!(
-        out.contains(
-            "  no region has these rows\n    rows from the start to row-01000 may be missing"
-        ),
-        "{out}"
-    );
+    shows(1, &["table", "verify", "--root", root, "t1"]).has_all(&[
+        "the region cfe27cad50f93b8520a92fe3492bd824 of hbase:meta",
+        "  no region has these rows\n    rows from the start to row-01000 may be missing",
+    ]);
     // Without hbase:meta and one daughter, the parent and the other daughter overlap.
     fs::remove_dir_all(path.join("data/hbase")).expect("ours");
     fs::remove_dir_all(table.join("77a347dcd3a699aadaaa702b08393620")).expect("ours");
-    let (out, _) = run(1, &["table", "verify", "--root", root, "t1"]);
-    assert!(out.contains(" overlap\n    rows from row-01000 to row-01500 may be"), "{out}");
+    shows(1, &["table", "verify", "--root", root, "t1"])
+        .has(" overlap\n    rows from row-01000 to row-01500 may be");
 }
 
 #[test]
@@ -290,15 +273,12 @@ fn parts_of_regions_that_are_gone_are_named_by_verify_and_end_a_scan() {
     let root = path.to_str().expect("UTF-8");
     let region = path.join("data/default/t1/77a347dcd3a699aadaaa702b08393620");
     let check = |what: &str| {
-        let (out, _) = run(1, &["table", "verify", "--root", root, "t1"]);
-        assert!(out.contains(what), "{out}");
-        assert!(out.contains("\n    rows from row-01500 to row-02000 may be missing"), "{out}");
+        shows(1, &["table", "verify", "--root", root, "t1"])
+            .has_all(&[what, "\n    rows from row-01500 to row-02000 may be missing"]);
         let (out, told) = run(1, &["table", "scan", "--root", root, "t1"]);
         assert!(out.is_empty() && told.contains(what), "{told}");
-        let (_, told) =
-            run(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"]);
-        assert!(told.contains(what), "{told}");
-        assert!(told.contains(" (region 77a347dcd3a699aadaaa702b08393620, family f2)"), "{told}");
+        tells(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"])
+            .has_all(&[what, " (region 77a347dcd3a699aadaaa702b08393620, family f2)"]);
     };
     let family = region.join("f2");
     let away = path.join("away");
@@ -310,8 +290,8 @@ fn parts_of_regions_that_are_gone_are_named_by_verify_and_end_a_scan() {
     fs::remove_dir_all(&family).expect("ours");
     fs::rename(&away, &family).expect("ours");
     fs::rename(&region, &away).expect("ours");
-    let (_, told) = run(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"]);
-    assert!(told.contains(" (region 77a347dcd3a699aadaaa702b08393620): the region"), "{told}");
+    let told = tells(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"])
+        .has(" (region 77a347dcd3a699aadaaa702b08393620): the region");
     assert_eq!(told.matches("; rows from row-01500 to row-02000 may be missing").count(), 2);
     // HBase may not have opened this region since it was made; the log says that it has.
     let region = path.join("data/default/t7/5945bde6175a9acfce0280d65ebbf2a1");
@@ -349,16 +329,14 @@ fn linked_tables_and_namespaces_are_listed() {
         "{told}"
     );
     symlink("/nonexistent", data.join("ns9")).expect("linked");
-    let (_, told) = run(3, &["table", "ls", "--root", root]);
-    assert!(told.contains("data/ns9: cannot list it"), "{told}");
+    tells(3, &["table", "ls", "--root", root]).has("data/ns9: cannot list it");
 }
 
 #[test]
 fn a_root_without_tables_leads_to_its_snapshots() {
     let copy = RootCopy::new();
     fs::remove_dir_all(copy.path().join("data")).expect("ours");
-    let root = copy.path();
-    let root = root.to_str().expect("UTF-8");
+    let root = &*copy.argument();
     let (out, told) = run(0, &["table", "ls", "--root", root]);
     assert_eq!(out, "");
     assert_eq!(

@@ -2,12 +2,11 @@
 //!
 //! `data/snapshots/README.md` describes the root directory, which HBase wrote.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 
-use flate2::read::GzDecoder;
 use serde_json::Value;
 use support::directory_cases::without_sequence;
+use support::gunzip;
 use support::root_directory::{RootCopy, data, manifest};
 
 use crate::command_line;
@@ -22,10 +21,7 @@ fn run(copy: &RootCopy, status: i32, args: &[&str]) -> (String, String) {
 
 /// Returns the cells that HBase returned, one a line.
 fn truth(file: &Value) -> String {
-    let path = data().join(file.as_str().expect("the name of a file"));
-    let mut lines = String::new();
-    GzDecoder::new(File::open(path).expect("there")).read_to_string(&mut lines).expect("gzip");
-    lines
+    gunzip(&data().join(file.as_str().expect("the name of a file")))
 }
 
 #[test]

@@ -8,17 +8,15 @@
 //! and `SNAPSHOT_ROOTS` the number of root directories (1). A failed one is kept if `SNAPSHOT_KEEP=1`.
 
 use std::env;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs;
 use std::path::Path;
 
-use flate2::read::GzDecoder;
 use serde_json::{Map, Value};
 use support::{judge, say};
 use tempfile::TempDir;
 use workload::Random;
 
-use crate::command_line::{directory, field, hfile, path, text};
+use crate::command_line::{directory, field, hfile, objects, path, text};
 
 /// A root directory and what HBase read from it.
 struct Root {
@@ -74,11 +72,7 @@ impl Root {
     }
 
     fn truth(&self, file: &str) -> Vec<Value> {
-        let file = File::open(self.directory.path().join(file)).expect("written");
-        BufReader::new(GzDecoder::new(file))
-            .lines()
-            .map(|line| serde_json::from_str(&line.expect("gzip")).expect("JSON"))
-            .collect()
+        objects(&support::gunzip(&self.directory.path().join(file)))
     }
 
     /// Compares the output of a command with what HBase read; `None` means that the output is not compared.

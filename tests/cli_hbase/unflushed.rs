@@ -6,10 +6,12 @@
 use std::fs;
 use std::path::Path;
 
-use sstable::{CellRef, CellType, SequenceId, Timestamp};
+use sstable::CellRef;
+use support::cells::PUT;
+use support::plain_log::{EntryKey, PlainLog};
 use support::root_directory::RootCopy;
 
-use crate::command_line::{self, directory, failure, path};
+use crate::command_line::{self, directory, path, tells};
 
 /// Runs a verb of `hfile table` that must succeed; returns its output and what it told.
 fn run(root: &Path, args: &[&str]) -> (String, String) {
@@ -44,9 +46,7 @@ fn without_a_directory_of_logs_with_wal_is_refused() {
     let shown = root.to_str().expect("text");
     for verb in [&["scan", "walt"][..], &["get", "walt", "app"]] {
         let args = [&["table"], verb, &["--root", shown, "--with-wal"]].concat();
-        let (status, told) = failure(&args);
-        assert_eq!(status, 2, "{told}");
-        assert!(told.contains("has no WALs; if the setting hbase.wal.dir"), "{told}");
+        tells(2, &args).has("has no WALs; if the setting hbase.wal.dir");
         let found = run(&root, &[verb, &["--with-wal", "--wal-root", &wal_root]].concat());
         assert!(!found.0.is_empty());
         assert_eq!(found.1, "");
@@ -56,9 +56,7 @@ fn without_a_directory_of_logs_with_wal_is_refused() {
     let (_, told) = run(&root, &["verify", "walt", "--wal-root", &wal_root]);
     assert!(told.contains("1 write-ahead log not checked"), "{told}");
     let wrong = ["table", "scan", "walt", "--root", shown, "--wal-root", shown];
-    let (status, told) = failure(&wrong);
-    assert_eq!(status, 3, "{told}");
-    assert!(told.contains("it has no WALs"), "{told}");
+    tells(3, &wrong).has("it has no WALs");
 }
 
 #[test]
@@ -78,47 +76,28 @@ fn a_log_without_bytes_is_named() {
     }
 }
 
-/// Returns an entry of a log without dictionaries, whose cells have one key and these values.
-fn entry(region: &str, sequence: u8, row: &[u8], values: &[&str]) -> Vec<u8> {
-    let field = |tag: u8, bytes: &[u8]| [&[tag << 3 | 2, bytes.len() as u8], bytes].concat();
-    let numbers = [0x18, sequence, 0x20, 1, 0x38, values.len() as u8];
-    let key = [field(1, region.as_bytes()), field(2, b"walt"), numbers.to_vec()].concat();
-    let mut bytes = [&[key.len() as u8], &key[..]].concat();
-    for value in values {
-        let cell = CellRef {
-            row,
-            family: b"f",
-            qualifier: b"twice",
-            timestamp: Timestamp::new(5),
-            cell_type: CellType::Put,
-            value: value.as_bytes(),
-            tags: b"",
-            sequence_id: SequenceId::new(0),
-        };
-        let mut key = Vec::new();
-        cell.key().write_flat(&mut key);
-        let lens = [8 + key.len() + value.len(), key.len(), value.len()];
-        bytes.extend(lens.iter().flat_map(|len| (*len as u32).to_be_bytes()));
-        bytes.extend(key.iter().chain(value.as_bytes()));
-    }
-    bytes
-}
-
 /// HBase's memstore replaces the cell: `judge history` answers the later of two writes in one batch.
 #[test]
 fn of_two_writes_of_a_cell_in_one_batch_the_later_is_returned() {
     let (copy, other) = (RootCopy::walt(), directory());
     let root = copy.path();
     let log = root.join("WALs/localhost,41253,1795621469921/z-later-log");
-    let header = b"PWAL\x02\x08\x00".to_vec();
-    // The second entry is not in the order of its sequence id.
     let region = "83a2af9efa70f232938815b9cf317a11";
-    let entries = [
-        entry(region, 120, b"a", &["1", "2", "3"]),
-        entry(region, 110, b"a", &["4"]),
-        entry(region, 121, b"b", &["5", "6"]),
-    ];
-    fs::write(log, [&header[..], &entries.concat()].concat()).expect("disk takes it");
+    let mut entries = PlainLog::new();
+    // The second entry is not in the order of its sequence id.
+    for (sequence, row, values) in
+        [(120, b"a", &["1", "2", "3"][..]), (110, b"a", &["4"]), (121, b"b", &["5", "6"])]
+    {
+        let key = EntryKey { region, table: "walt", sequence, write_time: 1, padding: 0 };
+        let cell = |value: &&'static str| CellRef {
+            row,
+            qualifier: b"twice",
+            value: value.as_bytes(),
+            ..PUT
+        };
+        entries.entry(key, &values.iter().map(cell).collect::<Vec<_>>());
+    }
+    fs::write(log, entries.bytes).expect("disk takes it");
     let value = |text: &str, row: &str| {
         let mut found = text.lines().filter(|line| line.contains("twice") && line.contains(row));
         let line = found.next().unwrap_or_else(|| panic!("no {row} in {text}"));

@@ -3,14 +3,12 @@
 //! `data/wal/README.md` describes the logs, which HBase wrote.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::command_line::{data, objects, run};
+use crate::command_line::{data, objects, run, shows, tells};
 
 const WITH_ENTRIES: [&str; 8] = [
     "plain.meta",
@@ -34,10 +32,7 @@ fn log_bytes(name: &str) -> Vec<u8> {
 
 /// Returns the entries that HBase's reader returned.
 fn truth(name: &str) -> Vec<Value> {
-    let bytes = log_bytes(&format!("{name}.entries.ndjson.gz"));
-    let mut lines = String::new();
-    GzDecoder::new(&bytes[..]).read_to_string(&mut lines).expect("gzip");
-    objects(&lines)
+    objects(&support::gunzip(&data().join(log(&format!("{name}.entries.ndjson.gz")))))
 }
 
 /// Returns a path as an argument.
@@ -112,11 +107,10 @@ fn cat_can_be_limited_to_a_table_and_a_region() {
     let (_, told) = run(1, &[&args[..], &["--table", "nosuch"]].concat());
     assert_eq!(told, "hfile: no entries of table nosuch in these logs\n");
     let other = ["--table", "nosuch", "--region", &"0".repeat(32)];
-    let (_, told) = run(1, &[&args[..], &other].concat());
-    assert!(told.contains("no entries of table nosuch of region 0000"), "{told}");
+    tells(1, &[&args[..], &other].concat()).has("no entries of table nosuch of region 0000");
     for region in ["123", "hbase", &region.to_uppercase()] {
-        let (_, told) = run(2, &[&args[..], &["--region", region]].concat());
-        assert!(told.contains("not the encoded name of a region: 32 lower-case hex"), "{told}");
+        tells(2, &[&args[..], &["--region", region]].concat())
+            .has("not the encoded name of a region: 32 lower-case hex");
     }
     run(0, &["wal", "cat", "--region", "1588230740", &log("plain.meta")]);
     run(2, &[&args[..], &["--table", "a/b"]].concat());
@@ -147,14 +141,13 @@ fn info_counts_by_region_and_tells_how_the_log_ends() {
     ] {
         assert!(out.contains(line), "{out}");
     }
-    let (out, _) = run(0, &["wal", "info", &log("plain.meta")]);
-    assert!(
-        out.contains("compression   none\n") && out.contains("end           closed\n"),
-        "{out}"
-    );
-    assert!(out.contains("(2026-11-23T05:45:"), "{out}");
-    let (out, _) = run(0, &["wal", "info", &log("value.empty")]);
-    assert!(out.contains("end           open: no trailer and no entries\n"), "{out}");
+    shows(0, &["wal", "info", &log("plain.meta")]).has_all(&[
+        "compression   none\n",
+        "end           closed\n",
+        "(2026-11-23T05:45:",
+    ]);
+    shows(0, &["wal", "info", &log("value.empty")])
+        .has("end           open: no trailer and no entries\n");
 }
 
 #[test]
@@ -168,17 +161,13 @@ fn a_torn_end_is_reported_and_is_no_damage() {
     assert_eq!(report["torn"]["part"], "an entry");
     let (offset, bytes) = (&report["torn"]["offset"], &report["torn"]["bytes"]);
     assert_eq!(offset.as_u64().expect("a number") + bytes.as_u64().expect("a number"), 1000);
-    let (out, _) = run(0, &["wal", "verify", path(&torn)]);
-    assert!(out.contains(": sound, torn at its end, 3 entries, "), "{out}");
+    shows(0, &["wal", "verify", path(&torn)]).has(": sound, torn at its end, 3 entries, ");
     let (out, told) = run(0, &["wal", "cat", "--json", path(&torn)]);
     assert_eq!(objects(&out), truth("plain.open")[..3]);
     assert!(told.contains(": torn: an entry at offset "), "{told}");
     let empty = write(directory.path(), "empty", b"");
-    let (out, _) = run(0, &["wal", "info", path(&empty)]);
-    assert!(
-        out.contains("torn: the header at offset 0 is not finished; 0 bytes not read"),
-        "{out}"
-    );
+    shows(0, &["wal", "info", path(&empty)])
+        .has("torn: the header at offset 0 is not finished; 0 bytes not read");
 }
 
 #[test]
@@ -199,27 +188,26 @@ fn damage_has_status_1_and_an_offset() {
     assert_eq!(report["entries"].as_u64(), Some(found.len() as u64));
     assert!(told.contains(&format!("damaged: damaged at offset {offset}: ")), "{told}");
     assert!(told.contains("\nnext: the entries before that offset are sound"), "{told}");
-    let (out, _) = run(1, &["wal", "info", path(&damaged)]);
-    assert!(out.contains("end           DAMAGED at offset "), "{out}");
+    shows(1, &["wal", "info", path(&damaged)]).has("end           DAMAGED at offset ");
 }
 
 #[test]
 fn a_log_and_an_hfile_lead_to_the_verb_that_reads_them() {
-    let (_, told) = run(3, &["info", &log("plain.open")]);
-    assert!(told.contains("is a write-ahead log, not an HFile"), "{told}");
-    assert!(told.contains("next: read it with hfile wal info or hfile wal cat"), "{told}");
+    tells(3, &["info", &log("plain.open")]).has_all(&[
+        "is a write-ahead log, not an HFile",
+        "next: read it with hfile wal info or hfile wal cat",
+    ]);
     for verb in ["info", "cat", "verify"] {
-        let (_, told) = run(3, &["wal", verb, "s01-default.hfile"]);
-        assert!(told.contains("s01-default.hfile: is an HFile, not a write-ahead log"), "{told}");
-        assert!(told.contains("next: read it with hfile info or hfile cat"), "{told}");
-        let (_, told) = run(3, &["wal", verb, "manifest.json"]);
-        assert!(told.contains("is not a write-ahead log of HBase"), "{told}");
+        tells(3, &["wal", verb, "s01-default.hfile"]).has_all(&[
+            "s01-default.hfile: is an HFile, not a write-ahead log",
+            "next: read it with hfile info or hfile cat",
+        ]);
+        tells(3, &["wal", verb, "manifest.json"]).has("is not a write-ahead log of HBase");
     }
     let directory = tempdir().expect("a temporary directory");
     let secure = b"PWAL\x19\x22\x17SecureProtobufLogWriter";
     let secure = write(directory.path(), "secure", secure);
-    let (_, told) = run(3, &["wal", "cat", path(&secure)]);
-    assert!(told.contains("unsupported: an encrypted log"), "{told}");
+    tells(3, &["wal", "cat", path(&secure)]).has("unsupported: an encrypted log");
 }
 
 #[test]
@@ -249,8 +237,8 @@ fn directories_are_searched_for_logs() {
     }
     assert!(told.contains("3 files skipped: not write-ahead logs"), "{told}");
     fs::create_dir(root.join("none")).expect("disk takes it");
-    let (_, told) = run(3, &["wal", "cat", path(&root.join("none"))]);
-    assert!(told.contains("no write-ahead logs in this directory"), "{told}");
+    tells(3, &["wal", "cat", path(&root.join("none"))])
+        .has("no write-ahead logs in this directory");
 }
 
 /// A log with control characters in the names of its codec, a table and a region.

@@ -1,31 +1,21 @@
 //! `hfile store`: data written by one process and read by another.
 
-#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
-
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use support::cells::put_line;
 use tempfile::TempDir;
 
-use crate::command_line::{directory, failure, hfile, json, path, stdout, text};
-
-/// Returns a cell in the cells format.
-fn cell(row: &str, qualifier: &str, ts: u64, value: &str) -> String {
-    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    format!(
-        "{{\"row\":\"{}\",\"family\":\"66\",\"qualifier\":\"{}\",\"ts\":{ts},\"type\":\"Put\",\"value\":\"{}\",\"seq\":0}}\n",
-        hex(row),
-        hex(qualifier),
-        hex(value)
-    )
-}
+use crate::command_line::{
+    directory, failure, hfile, json, json_with, path, run, shows, stdout, tells, text,
+};
 
 /// Creates a store with the rows `row000` to `row199`.
 fn store_of_200_rows(directory: &TempDir) -> String {
     let (store, cells) = (path(directory, "store"), path(directory, "cells"));
     let lines: String =
-        (0..200).map(|row| cell(&format!("row{row:03}"), "q", 1_000 + row, "v")).collect();
+        (0..200).map(|row| put_line(&format!("row{row:03}"), "q", 1_000 + row, "v")).collect();
     fs::write(&cells, lines).expect("disk takes it");
     stdout(&["store", "create", &store, "f", "--versions", "3", "--filter", "blocked-bloom"]);
     let put = ["store", "put", &store, "f", "--from", "cells", &cells, "--ack", "--batch", "80"];
@@ -37,8 +27,8 @@ fn store_of_200_rows(directory: &TempDir) -> String {
 fn the_next_process_reads_the_cells_of_a_put() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
-    let one = stdout(&["store", "get", &store, "row007"]);
-    assert!(one.starts_with("K: row007/f:q/1007/Put/vlen=1/seqid="), "{one}");
+    shows(0, &["store", "get", &store, "row007"])
+        .begins_with("K: row007/f:q/1007/Put/vlen=1/seqid=");
     let all = stdout(&["store", "scan", &store, "f"]);
     assert_eq!(all.lines().count(), 200);
     let some = stdout(&["store", "scan", &store, "--start", "row010", "--stop", "row012"]);
@@ -80,9 +70,7 @@ fn explain_shows_which_files_were_skipped() {
     stdout(&["store", "flush", &store]);
     let mut skipped = 0;
     for number in 0..10 {
-        let absent = hfile(&["store", "explain", &store, &format!("row00{number}0"), "--json"]);
-        assert_eq!(absent.status.code(), Some(1));
-        let way: Value = serde_json::from_slice(&absent.stdout).expect("JSON");
+        let way = json_with(1, &["store", "explain", &store, &format!("row00{number}0"), "--json"]);
         assert_eq!(way["found"], false);
         assert_eq!(way["files_considered"], 1);
         if way["families"][0]["files"][0]["fate"] == "skipped: filter says no" {
@@ -92,9 +80,7 @@ fn explain_shows_which_files_were_skipped() {
     }
     // Filters have random seeds: any row may be a false positive, but not most rows.
     assert!(skipped > 5, "only {skipped}");
-    let present = stdout(&["store", "explain", &store, "row007"]);
-    assert!(present.contains("files considered"), "{present}");
-    assert!(present.contains("outcome"), "{present}");
+    shows(0, &["store", "explain", &store, "row007"]).has_all(&["files considered", "outcome"]);
 }
 
 /// Two files, whose family has a wide map. A command that reads builds it only on request.
@@ -122,9 +108,8 @@ fn stats_and_explain_show_the_family_map() {
     }
     let bits = map["bytes"].as_f64().expect("bytes") * 8.0 / 202.0;
     assert!((map["bits_per_entry"].as_f64().expect("bits") - bits).abs() < 1e-6, "{with}");
-    let screen = stdout(&["store", "stats", &store, "--with-map"]);
-    assert!(screen.contains("WIDE        WIDE  2 of 2"), "{screen}");
-    assert!(screen.contains("family maps: 1 build, 0 of another one, "), "{screen}");
+    shows(0, &["store", "stats", &store, "--with-map"])
+        .has_all(&["WIDE        WIDE  2 of 2", "family maps: 1 build, 0 of another one, "]);
 
     let explain = ["store", "explain", &store, "row050", "--with-map"];
     let way = json(&[&explain[..], &["--json"]].concat());
@@ -173,14 +158,11 @@ fn a_missing_or_damaged_store_is_an_error() {
     fs::write(&file, bytes).expect("disk takes it");
     let output = hfile(&["store", "verify", &store]);
     assert_eq!(output.status.code(), Some(1));
-    let (status, message) = failure(&["store", "get", &store, "row007"]);
-    assert_eq!(status, 1);
-    assert!(message.contains("DATA block at 0x0"), "{message}");
+    tells(1, &["store", "get", &store, "row007"]).has("DATA block at 0x0");
     let copy = path(&directory, "copy");
     for args in [&["verify", &store][..], &["salvage", &store, &copy]] {
-        let output = hfile(&[&["store"], args].concat());
-        assert_eq!(output.status.code(), Some(1));
-        let report = text(&output.stdout);
+        let (out, _) = run(1, &[&["store"], args].concat());
+        let report = out;
         assert!(report.contains("    all rows may be missing or incomplete\n"), "{report}");
     }
     let output = hfile(&["store", "verify", &store, "--json"]);
@@ -199,10 +181,9 @@ fn an_unusable_filter_is_a_warning_and_the_answer_is_right() {
     let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").expect("a filter of ours");
     bytes[meta + 40] ^= 1;
     fs::write(&file, bytes).expect("disk takes it");
-    let output = hfile(&["store", "get", &store, "row007", "row100"]);
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(&output.stdout).lines().count(), 2);
-    let said = text(&output.stderr);
+    let (out, told) = run(0, &["store", "get", &store, "row007", "row100"]);
+    assert_eq!(out.lines().count(), 2);
+    let said = told;
     let name = file.file_name().expect("a name").to_str().expect("text");
     assert_eq!(said.matches("a filter cannot be used").count(), 1, "{said}");
     assert!(said.contains(&format!("f/{name}")) && said.contains("next: "), "{said}");
@@ -221,9 +202,7 @@ fn a_damaged_hfile_is_imported_only_without_verification() {
     bytes[filter + 100] ^= 1;
     fs::write(&damaged, bytes).expect("disk takes it");
     let import = ["store", "import", &store, "f", "s01-default.hfile", &damaged];
-    let (status, message) = failure(&import);
-    assert_eq!(status, 1, "{message}");
-    assert!(message.contains(&format!("{damaged}: BLOOM_CHUNK block at {filter:#x}")), "{message}");
+    tells(1, &import).has(&format!("{damaged}: BLOOM_CHUNK block at {filter:#x}"));
     assert_eq!(stdout(&["store", "scan", &store, "f"]), "", "not the sound one either");
     stdout(&[&import[..], &["--no-verify"]].concat());
     let held = json(&["store", "stats", &store, "--json"]);

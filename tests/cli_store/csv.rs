@@ -4,9 +4,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 
+use support::cells::put_line;
 use tempfile::TempDir;
 
-use crate::command_line::{command, directory, failure, hfile, json, path, stdout, text};
+use crate::command_line::{
+    command, directory, failure, interrupt, json, path, shows, stdout, tells, text,
+};
 
 /// Creates an empty store with the family `f`, and an input file.
 fn with_store(csv: &str) -> (TempDir, String, String) {
@@ -23,14 +26,6 @@ fn start_put(store: &str, options: &[&str]) -> Child {
     let mut command = command(&[&put[..], options].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the binary runs")
-}
-
-/// Sends SIGINT, as Ctrl-C does.
-#[cfg(unix)]
-fn interrupt(child: &Child) {
-    let killed =
-        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(killed.expect("there is kill").success());
 }
 
 fn cells(store: &str) -> Vec<String> {
@@ -62,14 +57,10 @@ fn columns_without_a_family_get_the_family_of_put() {
 fn a_column_of_another_family_is_refused_before_anything_is_written() {
     let (directory, store, input) = with_store("id,g:name\n1,Ann\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input];
-    let (status, said) = failure(&[&put[..], &["--row", "id"]].concat());
-    assert!(
-        status == 2 && said.contains("in.csv: a column has the family g, expected f"),
-        "{said}"
-    );
+    tells(2, &[&put[..], &["--row", "id"]].concat())
+        .has("in.csv: a column has the family g, expected f");
     fs::write(path(&directory, "in.csv"), "row,family,ts\nr1,f,1\nr2,g,1\n").expect("writable");
-    let (status, said) = failure(&put);
-    assert!(status == 3 && said.contains("in.csv: line 3: cell of family g, expected f"), "{said}");
+    tells(3, &put).has("in.csv: line 3: cell of family g, expected f");
 }
 
 #[test]
@@ -98,9 +89,7 @@ fn a_failed_put_prints_where_to_resume() {
 
     let (_directory, store, input) = with_store(csv);
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--bad-lines", "skip"];
-    let skipping = hfile(&[&put[..], &typed].concat());
-    assert!(skipping.status.success());
-    assert!(text(&skipping.stderr).contains("skipped 1 line"), "{}", text(&skipping.stderr));
+    tells(0, &[&put[..], &typed].concat()).has("skipped 1 line");
     assert_eq!(cells(&store).len(), 4);
 }
 
@@ -109,17 +98,15 @@ fn lines_before_from_line_are_skipped_even_if_invalid() {
     let (directory, store, input) = with_store("id,n\n,1\nr2,\"2\nr3,3\nr4,4\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
     let put = [&put[..], &["--timestamp", "5", "--from-line"]].concat();
-    let dry = stdout(&[&put[..], &["4", "--dry-run"]].concat());
-    assert!(dry.contains("2 cells from 2 records"), "{dry}");
+    shows(0, &[&put[..], &["4", "--dry-run"]].concat()).has("2 cells from 2 records");
     assert_eq!(stdout(&[&put[..], &["4", "--ack"]].concat()), "ACK 2\n");
     assert_eq!(cells(&store), ["r3,f,n,5,Put,3", "r4,f,n,5,Put,4"]);
     for dry in [&[][..], &["--dry-run"]] {
-        let (status, said) = failure(&[&put[..], &["4000"], dry].concat());
-        assert!(status == 2 && said.contains("--from-line 4000: no record"), "{said}");
+        tells(2, &[&put[..], &["4000"], dry].concat()).has("--from-line 4000: no record");
     }
-    let cell = "{\"row\":\"63\",\"family\":\"66\",\"qualifier\":\"\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}";
+    let cell = put_line("c", "", 1, "");
     let input = path(&directory, "in.ndjson");
-    fs::write(&input, format!("nonsense\n{cell}\nnonsense\n")).expect("disk takes it");
+    fs::write(&input, format!("nonsense\n{cell}nonsense\n")).expect("disk takes it");
     let put = ["store", "put", &store, "f", "--from", "cells", &input, "--from-line", "2"];
     let (_, said) = failure(&put);
     assert!(said.starts_with("hfile: 1 cell stored from the records before line 3;"), "{said}");
@@ -176,16 +163,11 @@ fn ctrl_c_while_skipping_prints_the_given_line() {
 
 #[test]
 fn put_of_the_cells_format_prints_where_to_resume() {
-    let cell = |row: &str| {
-        format!(
-            "{{\"row\":\"{row}\",\"family\":\"66\",\"qualifier\":\"\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}}\n"
-        )
-    };
-    let lines = [cell("61"), cell("62"), "nonsense\n".to_owned(), cell("63")].concat();
+    let [a, b, c] = ["a", "b", "c"].map(|row| put_line(row, "", 1, ""));
+    let lines = format!("{a}{b}nonsense\n{c}");
     let (_directory, store, input) = with_store(&lines);
-    let (status, said) = failure(&["store", "put", &store, "f", "--from", "cells", &input]);
-    assert_eq!(status, 3);
-    assert!(said.starts_with("hfile: 2 cells stored from the records before line 3;"), "{said}");
+    tells(3, &["store", "put", &store, "f", "--from", "cells", &input])
+        .begins_with("hfile: 2 cells stored from the records before line 3;");
     assert_eq!(cells(&store).len(), 2);
 }
 
@@ -194,10 +176,10 @@ fn a_dry_run_of_put_opens_no_store() {
     let (directory, store, input) = with_store("id,n\nr1,1\n,2\n");
     fs::remove_dir_all(&store).expect("ours");
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id", "--dry-run"];
-    let said = hfile(&put);
-    assert_eq!(said.status.code(), Some(1));
-    assert!(text(&said.stdout).contains("1 cell from 1 record; nothing was written"));
-    assert!(text(&said.stdout).contains("  line 3: column \"id\": the row is empty"));
+    shows(1, &put).has_all(&[
+        "1 cell from 1 record; nothing was written",
+        "  line 3: column \"id\": the row is empty",
+    ]);
     fs::write(path(&directory, "in.csv"), "id,n\nr1,1\n").expect("writable");
     assert_eq!(json(&[&put[..], &["--json"]].concat())["problems"], 0);
     assert!(!fs::exists(&store).expect("readable"));

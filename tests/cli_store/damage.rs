@@ -6,57 +6,37 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use support::cells::put_line;
+use support::files_below;
 
 use crate::command_line::{hfile_in, objects};
-
-/// Returns exit status, stdout and stderr of `hfile store`.
-fn store(directory: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = hfile_in(directory, &[&["store"], args].concat());
-    let [out, error] =
-        [output.stdout, output.stderr].map(|it| String::from_utf8(it).expect("text"));
-    (output.status.code().expect("it ends by itself"), out, error)
-}
-
-fn run(directory: &Path, args: &[&str]) -> String {
-    let (status, out, error) = store(directory, args);
-    assert_eq!(status, 0, "{args:?}: {error}");
-    out
-}
+use crate::store_command::{hfile, run, shows, store, tells};
 
 /// Returns the JSON objects of damaged parts.
 fn damaged(lines: &str) -> Vec<Value> {
     objects(lines).into_iter().filter(|part| part["ok"] == false).collect()
 }
 
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).expect("it is there");
-    let mut files: Vec<_> = entries.map(|entry| entry.expect("a name").path()).collect();
-    files.sort();
-    files
-}
-
 /// Creates a store with two files of one row each, and a third row in the log.
 fn filled(directory: &Path, name: &str) -> Vec<PathBuf> {
-    run(directory, &["create", name, "f"]);
+    store(directory, &["create", name, "f"]);
     for row in ["row1", "row2"] {
-        run(directory, &["append", name, "f", row, "q", "value"]);
-        run(directory, &["flush", name]);
+        store(directory, &["append", name, "f", row, "q", "value"]);
+        store(directory, &["flush", name]);
     }
-    run(directory, &["append", name, "f", "row3", "q", "value"]);
-    files(&directory.join(name).join("f"))
+    store(directory, &["append", name, "f", "row3", "q", "value"]);
+    files_below(&directory.join(name).join("f"))
 }
 
 fn rows(directory: &Path, name: &str) -> Vec<String> {
-    let out = run(directory, &["scan", name, "f", "--format", "csv"]);
+    let out = store(directory, &["scan", name, "f", "--format", "csv"]);
     out.lines().skip(1).map(|line| line[..4].to_owned()).collect()
 }
 
 /// Checks that verify and salvage report `what` for the file; returns the saved rows.
 fn judge(directory: &Path, file: &Path, what: &str) -> Vec<String> {
     let name = file.file_name().and_then(|name| name.to_str()).expect("text");
-    let (status, out, _) = store(directory, &["verify", "s", "--json"]);
-    assert_eq!(status, 1);
-    let wrong = damaged(&out);
+    let wrong = damaged(&run(1, directory, &["verify", "s", "--json"]).0);
     assert!(
         wrong.iter().any(|part| {
             part["file"].as_str().is_some_and(|file| file.ends_with(name))
@@ -65,9 +45,9 @@ fn judge(directory: &Path, file: &Path, what: &str) -> Vec<String> {
         "{what}: {wrong:?}"
     );
     let _ = fs::remove_dir_all(directory.join("saved"));
-    let (_, out, error) = store(directory, &["salvage", "s", "saved", "--json"]);
-    assert!(!out.is_empty(), "{error}");
-    run(directory, &["verify", "saved"]);
+    let salvaged = hfile(directory, &["salvage", "s", "saved", "--json"]);
+    assert!(!salvaged.stdout.is_empty(), "{salvaged:?}");
+    store(directory, &["verify", "saved"]);
     rows(directory, "saved")
 }
 
@@ -78,22 +58,18 @@ fn store_files_that_are_not_the_listed_ones_are_refused_and_salvaged() {
     let ours = filled(directory, "s");
     let theirs = filled(directory, "other");
     let whole = [&ours[0], &ours[1]].map(|file| fs::read(file).expect("sound"));
-    let sound = run(directory, &["verify", "s", "--json"]);
+    let sound = store(directory, &["verify", "s", "--json"]);
     let parts = objects(&sound).into_iter().filter(|part| part["part"] == "store-file");
     assert_eq!(parts.count(), 2, "{sound}");
     let refused = |what: &str| {
-        let (status, _, error) = store(directory, &["get", "s", "row1"]);
-        assert_eq!(status, 1, "{error}");
-        assert!(error.contains(what) && error.contains("hfile store salvage"), "{what}: {error}");
+        tells(1, directory, &["get", "s", "row1"]).has_all(&[what, "hfile store salvage"]);
     };
 
     fs::write(&ours[0], &whole[1]).expect("writable");
     fs::write(&ours[1], &whole[0]).expect("writable");
     refused("its id is");
     assert_eq!(judge(directory, &ours[0], "its id is"), ["row1", "row2", "row3"]);
-    let (status, out, _) = store(directory, &["salvage", "s", "again"]);
-    assert_eq!(status, 0, "swapped, and nothing lost");
-    assert!(out.contains("found under the name"), "{out}");
+    shows(0, directory, &["salvage", "s", "again"]).has("found under the name");
 
     fs::write(&ours[1], &whole[1]).expect("writable");
     fs::copy(&theirs[0], &ours[0]).expect("writable");
@@ -110,8 +86,8 @@ fn store_files_that_are_not_the_listed_ones_are_refused_and_salvaged() {
 
     // A file of an older copy of the store, from before all files were merged into this one.
     fs::write(&ours[0], &whole[0]).expect("writable");
-    run(directory, &["compact", "s", "--major"]);
-    let merged = files(&directory.join("s/f")).pop().expect("one file");
+    store(directory, &["compact", "s", "--major"]);
+    let merged = files_below(&directory.join("s/f")).pop().expect("one file");
     fs::write(&merged, &whole[0]).expect("writable");
     refused("is not the file that the manifest lists");
     fs::write(directory.join("s/f").join(ours[0].file_name().expect("a name")), &whole[0])
@@ -130,9 +106,7 @@ fn a_store_file_with_another_filter_is_not_the_listed_one() {
     let rebuild = ["filter", "rebuild", file, "--output", file, "--force", "--kind", "none"];
     assert!(hfile_in(directory, &rebuild).status.success());
     assert!(hfile_in(directory, &["verify", file]).status.success(), "it is a sound file");
-    let (status, _, error) = store(directory, &["get", "s", "row1"]);
-    assert_eq!(status, 1, "{error}");
-    assert!(error.contains("is not the file that the manifest lists"), "{error}");
+    tells(1, directory, &["get", "s", "row1"]).has("is not the file that the manifest lists");
     assert_eq!(judge(directory, &ours[0], "its id is none").len(), 2);
 }
 
@@ -151,24 +125,23 @@ fn what_an_interrupted_salvage_leaves_is_refused_by_name() {
         .expect("there is a shell");
     assert!(!killed.status.success(), "{killed:?}");
     assert!(directory.join("saved/f").exists(), "it had begun");
-    let inside = files(&directory.join("saved"));
+    let inside = files_below(&directory.join("saved"));
     for verb in [
         &["get", "saved", "row1"][..],
         &["create", "saved", "f"],
         &["stats", "saved"],
         &["salvage", "s", "saved"],
     ] {
-        let (status, _, error) = store(directory, verb);
-        assert_eq!(status, 1, "{verb:?}: {error}");
-        assert!(error.contains("saved: the store is the incomplete output"), "{verb:?}: {error}");
-        assert!(error.contains("next: ") && error.contains("remove the directory"), "{error}");
+        tells(1, directory, verb).has_all(&[
+            "saved: the store is the incomplete output",
+            "next: ",
+            "remove the directory",
+        ]);
     }
-    assert_eq!(files(&directory.join("saved")), inside, "it stays as it is");
-    let (status, out, _) = store(directory, &["verify", "saved"]);
-    assert_eq!(status, 1);
-    assert!(out.contains("incomplete output of a"), "{out}");
+    assert_eq!(files_below(&directory.join("saved")), inside, "it stays as it is");
+    shows(1, directory, &["verify", "saved"]).has("incomplete output of a");
     fs::remove_dir_all(directory.join("saved")).expect("ours");
-    run(directory, &["salvage", "s", "saved"]);
+    store(directory, &["salvage", "s", "saved"]);
     assert_eq!(rows(directory, "saved"), ["row1", "row2", "row3"]);
 }
 
@@ -176,16 +149,12 @@ fn what_an_interrupted_salvage_leaves_is_refused_by_name() {
 fn a_damaged_log_is_refused_with_its_offset_and_salvaged_around_it() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
-    run(directory, &["create", "s", "f"]);
-    let cell = |row: u32| {
-        format!(
-            "{{\"row\":\"{row:02}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":5,\"type\":\"Put\",\"value\":\"76\"}}\n"
-        )
-    };
+    store(directory, &["create", "s", "f"]);
+    let cell = |row: u32| put_line(&row.to_string(), "q", 5, "v");
     fs::write(directory.join("cells"), (10..16).map(cell).collect::<String>()).expect("writable");
-    run(directory, &["put", "s", "f", "--from", "cells", "cells", "--batch", "1"]);
+    store(directory, &["put", "s", "f", "--from", "cells", "cells", "--batch", "1"]);
     // Each call begins a segment; the put's segment is the last with records.
-    let wal = files(&directory.join("s/wal"));
+    let wal = files_below(&directory.join("s/wal"));
     let segment = wal.iter().max_by_key(|file| fs::metadata(file).expect("there").len());
     let segment = segment.expect("some");
     let whole = fs::read(segment).expect("sound");
@@ -195,30 +164,21 @@ fn a_damaged_log_is_refused_with_its_offset_and_salvaged_around_it() {
     flipped[start + 40] ^= 4;
     fs::write(segment, &flipped).expect("writable");
 
-    let (status, _, error) = store(directory, &["scan", "s", "f"]);
-    assert_eq!(status, 1);
     let name = segment.file_name().and_then(|name| name.to_str()).expect("text");
-    assert!(error.contains(&format!("{name}: at {start:#x}: damage")), "{error}");
-    assert!(error.contains("hfile store salvage"), "{error}");
-    let (status, out, _) = store(directory, &["verify", "s"]);
-    assert_eq!(status, 1);
-    assert!(out.contains(&format!("  at {start:#x}, {len} bytes: damage")), "{out}");
-    let (status, out, _) = store(directory, &["salvage", "s", "saved", "--json"]);
-    assert_eq!(status, 1);
-    let lost = damaged(&out);
+    tells(1, directory, &["scan", "s", "f"])
+        .has_all(&[&format!("{name}: at {start:#x}: damage"), "hfile store salvage"]);
+    shows(1, directory, &["verify", "s"]).has(&format!("  at {start:#x}, {len} bytes: damage"));
+    let lost = damaged(&run(1, directory, &["salvage", "s", "saved", "--json"]).0);
     assert_eq!(
         (lost.len(), &lost[0]["part"], &lost[0]["records"]),
         (1, &"log-segment".into(), &5.into())
     );
     assert_eq!(lost[0]["errors"][0]["offset"], start);
     assert_eq!(lost[0]["errors"][0]["bytes"], len);
-    assert_eq!(run(directory, &["scan", "saved", "f"]).lines().count(), 5);
+    assert_eq!(store(directory, &["scan", "saved", "f"]).lines().count(), 5);
     assert_eq!(fs::read(segment).expect("there"), flipped, "it stays as it is");
-    let (status, _, error) = store(directory, &["salvage", "s", "saved"]);
-    assert_ne!(status, 0, "not over another store");
-    assert!(error.contains("is not empty"), "{error}");
-    let (_, _, error) = store(directory, &["salvage", "s", "s/inside"]);
-    assert!(error.contains("is in the damaged store"), "{error}");
+    tells(3, directory, &["salvage", "s", "saved"]).has("is not empty");
+    tells(3, directory, &["salvage", "s", "s/inside"]).has("is in the damaged store");
 }
 
 #[test]
@@ -227,25 +187,20 @@ fn a_store_without_a_manifest_is_salvaged_if_its_families_are_named() {
     let directory = directory.path();
     // Not in alphabetical order.
     for family in ["g", "f"] {
-        run(directory, &["create", "s", family]);
-        run(directory, &["append", "s", family, "row1", "q", family]);
+        store(directory, &["create", "s", family]);
+        store(directory, &["append", "s", family, "row1", "q", family]);
     }
-    run(directory, &["flush", "s"]);
-    run(directory, &["append", "s", "g", "row2", "q", "g"]);
+    store(directory, &["flush", "s"]);
+    store(directory, &["append", "s", "g", "row2", "q", "g"]);
     fs::remove_file(directory.join("s/MANIFEST")).expect("it is there");
-    let (status, _, error) = store(directory, &["get", "s", "row1"]);
-    assert_ne!(status, 0, "{error}");
-    let (status, out, _) = store(directory, &["verify", "s"]);
-    assert_eq!(status, 1);
-    assert!(out.contains("MANIFEST: DAMAGED"), "{out}");
-    let (status, _, error) = store(directory, &["salvage", "s", "saved"]);
-    assert_ne!(status, 0);
-    assert!(error.contains("name them in the order in which they were made (there are: f, g)"));
-    let (status, out, _) = store(directory, &["salvage", "s", "saved", "--families", "g,f"]);
-    assert_eq!(status, 1, "{out}");
-    let all = run(directory, &["get", "saved", "row1", "row2"]);
+    run(1, directory, &["get", "s", "row1"]);
+    shows(1, directory, &["verify", "s"]).has("MANIFEST: DAMAGED");
+    tells(3, directory, &["salvage", "s", "saved"])
+        .has("name them in the order in which they were made (there are: f, g)");
+    run(1, directory, &["salvage", "s", "saved", "--families", "g,f"]);
+    let all = store(directory, &["get", "saved", "row1", "row2"]);
     assert_eq!(all.matches("V: g").count() + all.matches("value=g").count(), 2, "{all}");
-    let family = run(directory, &["scan", "saved", "g", "--format", "csv"]);
+    let family = store(directory, &["scan", "saved", "g", "--format", "csv"]);
     assert_eq!(family.lines().count(), 3, "{family}");
 }
 
@@ -263,7 +218,7 @@ fn a_second_process_is_refused_even_if_lock_was_recreated() {
         .spawn()
         .expect("the binary runs");
     let mut stdin = holder.stdin.take().expect("piped");
-    let cell = "{\"row\":\"61\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":5,\"type\":\"Put\",\"value\":\"76\"}\n";
+    let cell = put_line("a", "q", 5, "v");
     stdin.write_all(cell.repeat(2).as_bytes()).expect("it reads");
     stdin.flush().expect("it reads");
     let mut line = String::new();
@@ -277,39 +232,35 @@ fn a_second_process_is_refused_even_if_lock_was_recreated() {
             _ => {}
         }
         // Verbs that only read need no lock.
-        assert_eq!(store(directory, &["verify", "s"]).0, 0, "{step}");
+        run(0, directory, &["verify", "s"]);
         for verb in [&["flush", "s"][..], &["checkpoint", "s", "t"], &["salvage", "s", "saved"]] {
-            let (status, _, error) = store(directory, verb);
-            assert_eq!(status, 3, "{step}: {error}");
-            assert!(error.contains("open already"), "{step}: {error}");
+            tells(3, directory, verb).has("open already");
         }
     }
     drop(stdin);
     assert!(holder.wait().expect("it ends").success());
-    run(directory, &["verify", "s"]);
+    store(directory, &["verify", "s"]);
 }
 
 #[test]
 fn a_deleted_last_log_segment_is_named_and_salvage_suggested() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
-    run(directory, &["create", "t", "f"]);
+    store(directory, &["create", "t", "f"]);
     for row in ["row1", "row2"] {
-        run(directory, &["append", "t", "f", row, "q", "value"]);
+        store(directory, &["append", "t", "f", row, "q", "value"]);
     }
     let segments = fs::read_dir(directory.join("t/wal")).expect("a log");
     let last = segments.map(|it| it.expect("readable").path()).max().expect("a segment");
     fs::remove_file(&last).expect("it is there");
     let name = last.file_name().expect("a name").to_str().expect("text");
     for verb in [&["get", "t", "row2"][..], &["scan", "t"], &["flush", "t"]] {
-        let (status, out, error) = store(directory, verb);
-        assert_eq!((status, &*out), (1, ""), "{verb:?}: {error}");
+        let (out, error) = run(1, directory, verb);
+        assert_eq!(out, "", "{verb:?}: {error}");
         assert!(error.contains(name) && error.contains("missing"), "{verb:?}: {error}");
         assert!(error.contains("hfile store salvage"), "{verb:?}: {error}");
     }
-    let (status, out, _) = store(directory, &["verify", "t"]);
-    assert!(status == 1 && out.contains(&format!("{name}: DAMAGED")), "{out}");
-    let (status, out, error) = store(directory, &["salvage", "t", "u"]);
-    assert_eq!(status, 1, "{out}{error}");
-    assert_eq!(run(directory, &["scan", "u"]).lines().count(), 1);
+    shows(1, directory, &["verify", "t"]).has(&format!("{name}: DAMAGED"));
+    run(1, directory, &["salvage", "t", "u"]);
+    assert_eq!(store(directory, &["scan", "u"]).lines().count(), 1);
 }

@@ -4,14 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use support::cells::put_line;
 
-use crate::store_command::{hfile, json, store};
-
-/// Runs `hfile store`, which must fail, and returns its status and stderr.
-fn failure(directory: &Path, args: &[&str]) -> (Option<i32>, String) {
-    let output = hfile(directory, args);
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
-}
+use crate::store_command::{hfile, json, store, tells};
 
 #[test]
 fn describe_shows_all_settings_under_hbases_names() {
@@ -62,9 +57,8 @@ fn describe_shows_all_settings_under_hbases_names() {
         assert_eq!(family["settings"][name], value, "{name}");
     }
     assert_eq!((family["files"].as_u64(), family["file_bytes"].as_u64()), (Some(0), Some(0)));
-    let (status, said) = failure(directory, &["describe", "s", "h"]);
-    assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("the store has no family h; its families are f, g\n"), "{said}");
+    tells(2, directory, &["describe", "s", "h"])
+        .has("the store has no family h; its families are f, g\n");
 }
 
 #[test]
@@ -120,15 +114,12 @@ fn alter_changes_what_is_given_and_keeps_the_rest() {
         (&["f", "--versions", "0"], "0 is not in 1.."),
         (&["g", "--versions", "1"], "the store has no family g; its family is f\n"),
     ] {
-        let (status, said) = failure(directory, &[&["alter", "s"], args].concat());
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains(expected), "{said}");
+        tells(2, directory, &[&["alter", "s"], args].concat()).has(expected);
     }
     for args in
         [&["create", "s", "h"][..], &["get", "s", "r"], &["scan", "s"], &["explain", "s", "r"]]
     {
-        let (status, said) = failure(directory, &[args, &["--versions", "0"]].concat());
-        assert!(status == Some(2) && said.contains("0 is not in 1.."), "{args:?}: {said}");
+        tells(2, directory, &[args, &["--versions", "0"]].concat()).has("0 is not in 1..");
     }
     let described = json(directory, &["describe", "s"]);
     assert_eq!(described["families"][0]["settings"]["BLOOMFILTER"], "ROW");
@@ -153,9 +144,8 @@ fn the_family_map_is_set_by_create_and_alter() {
     store(directory, &["alter", "s", "g", "--versions", "2"]);
     assert_eq!((mode("f"), mode("g")), ("AUTO".into(), "OFF".into()));
     for verb in ["create", "alter"] {
-        let (status, said) = failure(directory, &[verb, "s", "f", "--family-map", "ON"]);
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains("possible values: OFF, FILES, WIDE, AUTO"), "{said}");
+        tells(2, directory, &[verb, "s", "f", "--family-map", "ON"])
+            .has("possible values: OFF, FILES, WIDE, AUTO");
     }
 }
 
@@ -178,9 +168,8 @@ fn drop_family_removes_cells_and_files_and_says_what_it_removed() {
             && dropped["seconds"].is_f64()
     );
     assert!(!directory.join("s/f").exists());
-    let (status, said) = failure(directory, &["drop-family", "s", "f"]);
-    let what = "the store has no family f; its family is g\n";
-    assert_eq!((status, said.contains(what)), (Some(2), true), "{said}");
+    tells(2, directory, &["drop-family", "s", "f"])
+        .has("the store has no family f; its family is g\n");
 
     store(directory, &["create", "s", "f"]);
     assert_eq!(store(directory, &["scan", "s", "f"]), "");
@@ -211,16 +200,12 @@ fn settings_that_no_file_can_have_are_wrong_usage_and_make_no_store() {
         ),
         (&["--key-value", "--ttl", "60"], "a key-value family cannot have a TTL"),
     ] {
-        let (status, said) = failure(directory, &[&["create", "s", "f"], args].concat());
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains(what), "{said}");
+        tells(2, directory, &[&["create", "s", "f"], args].concat()).has(what);
         assert!(!directory.join("s").exists(), "{args:?}");
     }
     store(directory, &["create", "s", "f"]);
     let args = ["alter", "s", "f", "--filter", "split-block", "--filter-error-rate", "1e-9"];
-    let (status, said) = failure(directory, &args);
-    assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("no split-block filter has an error rate of 1e-9"), "{said}");
+    tells(2, directory, &args).has("no split-block filter has an error rate of 1e-9");
 }
 
 #[test]
@@ -229,9 +214,7 @@ fn a_file_without_its_filter_is_reported() {
     let directory = directory.path();
     let filter = ["--filter", "split-block", "--filter-error-rate", "2.4e-9"];
     store(directory, &[&["create", "s", "f"], &filter[..]].concat());
-    let cells = (0..1000).map(|row| {
-        format!("{{\"row\":\"{row:08}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":7,\"type\":\"Put\",\"value\":\"\"}}\n")
-    });
+    let cells = (0..1000).map(|row| put_line(&format!("{row:04}"), "q", 7, ""));
     fs::write(directory.join("cells"), cells.collect::<String>()).expect("a file");
     store(directory, &["put", "s", "f", "--from", "cells", "cells"]);
     let output = hfile(directory, &["flush", "s"]);
@@ -251,9 +234,7 @@ fn a_key_value_family_is_made_and_shown_and_refuses_cells() {
     let directory = directory.path();
     store(directory, &["create", "s", "f", "--key-value"]);
     assert!(store(directory, &["describe", "s"]).contains("KEY_VALUE => 'true'"));
-    let (status, said) = failure(directory, &["put", "s", "row1", "f:name=Ada"]);
-    assert_ne!(status, Some(0));
-    assert!(said.contains("\"f\" holds keys and values"), "{said}");
+    tells(3, directory, &["put", "s", "row1", "f:name=Ada"]).has("\"f\" holds keys and values");
     let said = store(directory, &["alter", "s", "f", "--key-value=false"]);
     assert_eq!(said, "f: KEY_VALUE true → none\n");
     assert_eq!(store(directory, &["alter", "s", "f", "--key-value"]), "f: KEY_VALUE none → true\n");
@@ -276,8 +257,7 @@ fn the_filter_of_an_older_family_is_named_until_it_is_altered() {
     let refusal = report["families"][0]["filter_refusal"].as_str().expect("text");
     assert!(refusal.starts_with(why), "{report}");
     assert_eq!(store(directory, &["scan", "s"]).lines().count(), 110);
-    let (status, said) = failure(directory, &["alter", "s", "f", "--versions", "3"]);
-    assert!(status == Some(2) && said.contains(why), "{said}");
+    tells(2, directory, &["alter", "s", "f", "--versions", "3"]).has(why);
     store(directory, &["alter", "s", "f", "--versions", "3", "--filter", "ribbon"]);
     assert!(!store(directory, &["stats", "s"]).contains("without a row filter"));
 }

@@ -10,21 +10,17 @@ use std::process::{Command, Output, Stdio};
 
 use support::{contents, say};
 
+use crate::command_line::{stdout, text};
+
 const HFILE: &str = env!("CARGO_BIN_EXE_hfile");
 
 fn run(program: &str, args: &[&str]) -> Output {
     Command::new(program).args(args).stdin(Stdio::null()).output().expect("the program runs")
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
-}
-
 /// Runs a store verb, which must succeed, and returns its stdout.
 fn store(args: &[&str]) -> String {
-    let output = run(HFILE, &[&["store"], args].concat());
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    text(&output.stdout)
+    stdout(&[&["store"], args].concat())
 }
 
 /// Creates a store with a row in a file and another in the log, below `directory`.

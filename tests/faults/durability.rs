@@ -3,14 +3,16 @@
 //!
 //! `power_cut.rs` tests them with random histories.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sstable::{CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
+use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
-use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+use store::{Durability, FamilyOptions, Put, Store, StoreOptions};
+use support::cells::{PUT, hfile};
 use support::disk::Disk;
+use support::test_store::{disk_with_data, has};
 use workload::Random;
 
 const STORE: &str = "/data/store";
@@ -22,9 +24,7 @@ fn open(disk: &Disk, background: bool) -> Store {
 
 /// Creates a store on a new disk.
 fn new_store(background: bool) -> (Disk, Store) {
-    let disk = Disk::default();
-    disk.create_directory(Path::new("/data")).unwrap();
-    disk.sync_directory(Path::new("/")).unwrap();
+    let disk = disk_with_data();
     let store = open(&disk, background);
     store.create_family("f", FamilyOptions::default()).unwrap();
     (disk, store)
@@ -33,10 +33,6 @@ fn new_store(background: bool) -> (Disk, Store) {
 fn put(store: &Store, row: &str, durability: Durability) {
     store.write(Put::new(row).column("f", "q", "value"), durability).unwrap();
     assert!(has(store, row), "an acknowledged row can be read");
-}
-
-fn has(store: &Store, row: &str) -> bool {
-    !store.get(&Get::row(row)).unwrap().is_empty()
 }
 
 fn survives_kill(disk: &Disk, row: &str) -> bool {
@@ -125,22 +121,10 @@ fn what_came_before_a_sync_survives_a_power_cut() {
 
 /// Returns the path of a file with one cell that the store did not write.
 fn file_on(disk: &Disk) -> PathBuf {
-    let (source, path) = (Disk::default(), PathBuf::from("/data/loaded"));
-    let name = FileName::new(path.display().to_string());
-    let mut writer = Writer::new(Vec::new(), name, WriterOptions::default()).unwrap();
-    let cell = CellRef {
-        row: b"loaded",
-        family: b"f",
-        qualifier: b"q",
-        timestamp: Timestamp::new(1),
-        cell_type: CellType::Put,
-        value: b"value",
-        tags: b"",
-        sequence_id: SequenceId::new(0),
-    };
-    writer.append(cell).unwrap();
-    source.create_directory(Path::new("/data")).unwrap();
-    source.create(&path).unwrap().write_all(&writer.finish().unwrap().0).unwrap();
+    let (source, path) = (disk_with_data(), PathBuf::from("/data/loaded"));
+    let cell = CellRef { row: b"loaded", value: b"value", ..PUT };
+    let bytes = hfile(&path, WriterOptions::default(), [cell]);
+    source.create(&path).unwrap().write_all(&bytes).unwrap();
     disk.adopt(&source, &path);
     path
 }

@@ -12,6 +12,7 @@ use store::{
     Append, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store, StoreOptions,
 };
 use support::disk::{Disk, Fault, Faults};
+use support::test_store::disk_with_data;
 
 /// Something that a store does.
 type Work = dyn Fn(&Store) -> store::Result<()>;
@@ -28,8 +29,7 @@ fn open(disk: &Disk) -> Store {
 
 /// Returns a store on a new disk, with the row "before" and, if asked for, an open log segment.
 fn with_row(has_segment: bool) -> (Disk, Store) {
-    let disk = Disk::default();
-    disk.create_directory(Path::new("/data")).unwrap();
+    let disk = disk_with_data();
     let store = open(&disk);
     store.create_family("f", FamilyOptions::default()).unwrap();
     put(&store, "before").unwrap();

@@ -1,16 +1,15 @@
 //! A failed sync stops the store: every writer gets an error with the cause, and none hangs.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use store::vfs::Vfs;
 use store::{
     Append, CheckAndMutate, Delete, Durability, Error, FamilyOptions, Get, Increment, Put, Result,
     Store, StoreOptions,
 };
 use support::disk::{Disk, Fault, Faults};
+use support::test_store::disk_with_data;
 
 const STORE: &str = "/data/store";
 const WRITERS: usize = 4;
@@ -73,8 +72,7 @@ fn a_failed_sync_stops_the_store_for_all_writers_and_names_the_cause() {
     // Each of the first calls fails in turn, and all later ones: syncs of the log, of files and of
     // directories, also in the background.
     for failing in 1..120 {
-        let disk = Disk::default();
-        disk.create_directory(Path::new("/data")).unwrap();
+        let disk = disk_with_data();
         let store = open(&disk);
         store.create_family("f", FamilyOptions::default()).unwrap();
         disk.set_faults(Faults::from(failing, Fault::Device));

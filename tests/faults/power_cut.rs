@@ -24,6 +24,7 @@ use store::vfs::Vfs;
 use store::{Durability, Put, Scan, Store, Timestamp};
 use support::disk::{Disk, Fault, Faults};
 use support::say;
+use support::test_store::disk_with_data;
 use workload::Random;
 
 use runner::{Content, Progress, Runner, STORE, Step, history, open};
@@ -306,9 +307,7 @@ fn fail_everywhere(seed: u64, len: usize) {
 
 /// Returns a disk with the parent directory of the store; its calls are counted from here.
 fn prepared() -> Disk {
-    let disk = Disk::default();
-    disk.create_directory(Path::new("/data")).unwrap();
-    disk.sync_directory(Path::new("/")).unwrap();
+    let disk = disk_with_data();
     disk.set_faults(Faults::default());
     disk
 }

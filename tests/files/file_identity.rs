@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sstable::{CellRef, FileInfo, Reader, ReaderOptions, SequenceId, WriterOptions};
 use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
-use support::{cells, hex};
+use support::{cells, files_below, hex};
 
 fn open(directory: &Path) -> store::Result<Store> {
     Store::open(directory, StoreOptions::default().auto_compaction(false))
@@ -21,14 +21,7 @@ fn filled(directory: &Path, rows: [&str; 2]) -> Vec<PathBuf> {
         store.flush().unwrap();
     }
     drop(store);
-    files(&directory.join("f"))
-}
-
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> =
-        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
+    files_below(&directory.join("f"))
 }
 
 /// Returns the refused file and the reason.
@@ -112,7 +105,7 @@ fn files_without_an_id_are_identified_by_their_keys_and_by_checksum_before_a_mer
     store.create_family("f", FamilyOptions::default()).unwrap();
     store.bulk_load("f", &exported).unwrap();
     drop(store);
-    let ours = files(&here.join("f"));
+    let ours = files_below(&here.join("f"));
     let contents = [&ours[0], &ours[1]].map(|file| fs::read(file).unwrap());
     assert!(exported.iter().all(|file| contents.contains(&fs::read(file).unwrap())));
     fs::write(&ours[0], &contents[1]).unwrap();
@@ -150,7 +143,7 @@ fn files_of_equal_length_and_keys_are_distinguished_by_their_cell_count() {
     store.create_family("f", FamilyOptions::default()).unwrap();
     store.bulk_load("f", std::slice::from_ref(&loaded)).unwrap();
     drop(store);
-    let ours = files(&here.join("f")).remove(0);
+    let ours = files_below(&here.join("f")).remove(0);
     let shorter = write_file(&ours, &["a", "c"], 1);
     assert_eq!(write_file(&ours, &["a", "c"], 1 + len - shorter), len);
     assert!(refusal(&here, &ours).ends_with("its cells are 2, not 3"));
@@ -164,7 +157,7 @@ fn a_file_stores_the_name_under_which_it_was_written() {
     filled(&here, ["a", "b"]);
     open(&here).unwrap().checkpoint(&backup).unwrap();
     for place in [&here, &backup] {
-        for file in files(&place.join("f")) {
+        for file in files_below(&place.join("f")) {
             let reader = Reader::open_file(&file, ReaderOptions::default()).unwrap();
             let id = reader.file_info().value(store::FILE_ID_KEY).unwrap();
             assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
@@ -185,7 +178,7 @@ fn a_checkpoint_refuses_the_log_of_its_origin() {
     store.checkpoint(&backup).unwrap();
     store.put(Put::new("d").column("f", "q", "4")).unwrap();
     drop(store);
-    let ours = files(&here.join("wal")).remove(0);
+    let ours = files_below(&here.join("wal")).remove(0);
     // The checkpoint first has no such segment, then one with its own records.
     for begins in [false, true] {
         let theirs = backup.join("wal").join(ours.file_name().unwrap());
@@ -206,7 +199,7 @@ fn a_file_gets_a_new_id_with_its_new_filter() {
     let directory = tempfile::tempdir().unwrap();
     let before = filled(directory.path(), ["a", "b"]);
     open(directory.path()).unwrap().rebuild_filters("f").unwrap();
-    let after = files(&directory.path().join("f"));
+    let after = files_below(&directory.path().join("f"));
     assert_eq!(after.len(), 2);
     for file in &after {
         assert!(!before.contains(file));

@@ -6,34 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use store::vfs::Vfs;
-use store::{Error, FamilyOptions, Get, Put, Step, Store, StoreOptions, salvage, verify};
+use store::{Error, FamilyOptions, Get, Step, Store, StoreOptions, salvage, verify};
 use support::disk::Disk;
+use support::files_below;
+use support::test_store::{has, put};
 
 fn open(directory: &Path) -> store::Result<Store> {
     Store::open(directory, StoreOptions::default().auto_compaction(false))
 }
 
-fn put(store: &Store, row: &str) {
-    store.put(Put::new(row).column("f", "q", row)).unwrap();
-}
-
-fn has(store: &Store, row: &str) -> bool {
-    !store.get(&Get::row(row)).unwrap().is_empty()
-}
-
-/// Returns all files below a directory, in order.
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
-    }
-    found.sort();
-    found
-}
-
 fn segments(store: &Path) -> Vec<PathBuf> {
-    files(&store.join("wal"))
+    files_below(&store.join("wal"))
 }
 
 #[test]
@@ -45,12 +28,12 @@ fn forty_opens_and_reads_leave_the_files_as_they_are() {
     store.flush().unwrap();
     put(&store, "unflushed");
     drop(store);
-    let before = files(directory.path());
+    let before = files_below(directory.path());
     for _ in 0..40 {
         let store = open(directory.path()).unwrap();
         assert!(has(&store, "flushed") && has(&store, "unflushed"));
     }
-    assert_eq!(files(directory.path()), before);
+    assert_eq!(files_below(directory.path()), before);
 }
 
 #[test]
@@ -133,7 +116,7 @@ fn every_deleted_segment_is_reported_by_name_and_the_rest_is_salvaged() {
 
 /// Copies a store to a directory where it may change.
 fn copied(from: &Path, to: &Path) {
-    for path in files(from) {
+    for path in files_below(from) {
         let place = to.join(path.strip_prefix(from).unwrap());
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::copy(&path, place).unwrap();

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{
-    BlockType, Caching, Cell, Comparator, FileInfo, FileName, FilterOptions, Limits, ReadAt,
-    Reader, ReaderOptions, Timestamp, Writer, WriterOptions, rebuild_filter, verify,
+    BlockType, Comparator, FileInfo, FileName, FilterOptions, Limits, ReadAt, Reader,
+    ReaderOptions, Timestamp, Writer, WriterOptions, rebuild_filter, verify,
 };
-use support::cells::{Shape, cells};
+use support::cells::{Shape, cells, read_all};
 use support::fixtures::Fixture;
 
 fn filter(kind: FilterKind, error_rate: f64) -> FilterOptions {
@@ -43,17 +43,6 @@ fn data_end(reader: &Reader) -> usize {
     data.last().map_or(0, |(at, header)| usize::try_from(at.get() + header.len()).expect("small"))
 }
 
-fn cells_of(reader: &Reader) -> Vec<Cell> {
-    let mut found = Vec::new();
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().expect("a sound file");
-    while let Some(cell) = scanner.cell() {
-        found.push(cell.to_cell());
-        scanner.advance().expect("a sound file");
-    }
-    found
-}
-
 fn assert_sound(bytes: &[u8], what: &str) {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
     let found = verify(source, FileName::new("file"), Limits::default(), |_| {});
@@ -77,7 +66,7 @@ fn adding_and_removing_a_filter_restores_files_of_hbase() {
         assert_sound(&ours, name);
         let with = open(&ours);
         assert_eq!(data_end(&with), end, "{name}");
-        assert_eq!(cells_of(&with), cells_of(&reader), "{name}");
+        assert_eq!(read_all(&with), read_all(&reader), "{name}");
         let summary = with.filters().row_filter().expect("a sound file").expect("the file has one");
         assert_eq!(summary.kind, kind, "{name}");
         let entries = with.file_info().iter().filter(|(key, _)| *key != FileInfo::ROW_FILTER_ID);

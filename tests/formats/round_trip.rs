@@ -13,6 +13,7 @@ use sstable::{
     FileName, FilterOptions, FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner,
     SequenceId, Timestamp, Writer, WriterOptions, ZstdFraming,
 };
+use support::cells::read_all;
 
 /// The parts of a cell, of few different bytes, so that parts are often equal or prefixes.
 fn cell() -> impl Strategy<Value = Cell> {
@@ -124,14 +125,7 @@ proptest! {
             let keeps_ids = reader.file_info().includes_mvcc();
             let expected =
                 if keeps_ids { cells.clone() } else { without_sequence_ids(&cells) };
-            let mut scanner = reader.scanner(Caching::Bypass);
-            scanner.seek_to_first().expect("sound");
-            let mut read = Vec::new();
-            while let Some(cell) = scanner.cell() {
-                read.push(cell.to_cell());
-                scanner.advance().expect("sound");
-            }
-            prop_assert_eq!(&read, &expected);
+            prop_assert_eq!(&read_all(&reader), &expected);
 
             for cell in &cells {
                 let probe = RowProbe::new(cell.row(), Seed::new(3));

@@ -319,8 +319,7 @@ fn bulk_load(codecs: &[&str], zstd_framing: &str) {
     let question =
         ["bulkload", &dir, "--family", "f", "--bloom", "ROW", "--expect", &expected, "--compact"];
     let versions = ["--versions", "100", "--max-versions", "100", "--zstd", zstd_framing];
-    let answer = judge::ask(&[&question[..], &versions].concat());
-    assert_eq!(answer["ok"], true, "{answer:#}");
+    let answer = judge::confirm(&[&question[..], &versions].concat());
     assert_eq!(answer["loaded"], count, "{answer:#}");
     say(&format!(
         "interop: {count} of {count} files of {codecs:?} are bulk loaded and served by HBase"

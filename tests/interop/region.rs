@@ -16,9 +16,10 @@ use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
-use sstable::{Caching, Reader, ReaderOptions};
+use sstable::{Reader, ReaderOptions};
 use store::vfs::Vfs;
 use store::{FamilyOptions, Get, Scan, Store, StoreOptions, Timestamp};
+use support::cells::read_all;
 use support::disk::Disk;
 use support::{judge, say};
 
@@ -53,8 +54,7 @@ fn random_histories_give_the_answers_of_an_hregion() {
     let [asked, answered] =
         ["histories", "answers"].map(|name| directory.path().join(name).display().to_string());
     write_lines(Path::new(&asked), histories.iter().map(History::to_json));
-    let verdict = judge::ask(&["history", &asked, "--out", &answered]);
-    assert_eq!(verdict["ok"], true, "{verdict:#}");
+    judge::confirm(&["history", &asked, "--out", &answered]);
     let answered = fs::read_to_string(&answered).unwrap();
     let (mut faults, mut endless) = (Vec::new(), 0);
     for (number, (history, answers)) in histories.iter().zip(answered.lines()).enumerate() {
@@ -136,8 +136,7 @@ fn a_major_compaction_keeps_the_cells_that_hbase_keeps() {
         if family["keepDeletedCells"] != "FALSE" {
             question.push("--keep-deleted");
         }
-        let answer = judge::ask(&question);
-        assert_eq!(answer["ok"], true, "{answer:#}");
+        judge::confirm(&question);
         history.compact();
         let ours = directory.path().join(format!("ours-{seed}"));
         fs::create_dir(&ours).unwrap();
@@ -184,11 +183,9 @@ fn hbase_passes_over_markers_of_the_family_in_the_column_without_a_name() {
         let [file, spec, lines, answer, place] =
             [&place.join("file.hfile"), &spec, &lines, &directory.path().join("answer"), &place]
                 .map(|path| path.display().to_string());
-        let written = judge::ask(&["write", &spec, &file, "--cells", &lines]);
-        assert_eq!(written["ok"], true, "{written:#}");
+        judge::confirm(&["write", &spec, &file, "--cells", &lines]);
         let read = ["store", &place, "--family", "f", "--versions", "9", "--max-versions", "1"];
-        let read = judge::ask(&[&read[..], &["--sample", "0", "--out", &answer]].concat());
-        assert_eq!(read["ok"], true, "{read:#}");
+        judge::confirm(&[&read[..], &["--sample", "0", "--out", &answer]].concat());
         let shown = fs::read_to_string(&answer).unwrap();
         deleted_cells.push(shown.lines().filter(|line| line.contains("\"ts\":20,")).count());
     }
@@ -211,14 +208,7 @@ fn stored(path: &Path) -> Vec<Value> {
         return Vec::new();
     }
     let reader = Reader::open_file(path, ReaderOptions::default()).unwrap();
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().unwrap();
-    let mut cells = Vec::new();
-    while let Some(cell) = scanner.cell() {
-        cells.push(line(&cell));
-        scanner.advance().unwrap();
-    }
-    cells
+    read_all(&reader).iter().map(|cell| line(&cell.as_ref())).collect()
 }
 
 /// HBase's time range of a read without one has no end. Only loaded files have cells of the latest time.
@@ -241,11 +231,9 @@ fn cells_of_the_latest_time_are_shown_unless_a_time_range_ends_before_them() {
     let file = place.join("00000000000000000000000000000001");
     let [lines, spec, answer, place, written] =
         [&lines, &spec, &answer, &place, &file].map(|path| path.display().to_string());
-    let wrote = judge::ask(&["write", &spec, &written, "--cells", &lines]);
-    assert_eq!(wrote["ok"], true, "{wrote:#}");
+    judge::confirm(&["write", &spec, &written, "--cells", &lines]);
     let read = ["store", &place, "--family", "f", "--versions", "9", "--max-versions", "9"];
-    let read = judge::ask(&[&read[..], &["--sample", "0", "--out", &answer]].concat());
-    assert_eq!(read["ok"], true, "{read:#}");
+    judge::confirm(&[&read[..], &["--sample", "0", "--out", &answer]].concat());
     let of_cell = |cell: &Value| (cell["row"].clone(), cell["ts"].clone());
     let shown = fs::read_to_string(&answer).unwrap();
     let shown: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,12 +1,12 @@
 //! `hfile store put` is killed with SIGKILL: the store then holds every acknowledged cell, and a
 //! prefix of the cells in the order of their writes, in whole batches.
 
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use support::cells::put_line;
 use tempfile::TempDir;
 
 const KILLS: u64 = 20;
@@ -35,15 +35,8 @@ fn new_store() -> (TempDir, String) {
 
 /// Returns cell `number`, in its own row, so that the rows of the store tell which were written.
 fn cell(number: u64) -> String {
-    let row: String = format!("{number:08}").bytes().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
-    let value = "76".repeat(100 + (number % 400) as usize);
-    format!(
-        "{{\"row\":\"{row}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":{number},\
-         \"type\":\"Put\",\"value\":\"{value}\",\"seq\":0}}\n"
-    )
+    let value = "v".repeat(100 + (number % 400) as usize);
+    put_line(&format!("{number:08}"), "q", number, &value)
 }
 
 /// Puts cells from `first` on and kills the process after some acknowledgements.

@@ -13,7 +13,6 @@
 //! `cargo test -p hfile-cli --test kills three_hundred -- --ignored --nocapture`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -25,6 +24,7 @@ use std::time::Duration;
 use store::{
     CompactionOptions, Durability, FamilyOptions, MapMode, Put, Scan, Store, StoreOptions,
 };
+use support::cells::put_line;
 use workload::Random;
 
 const CHAINS: u64 = 4;
@@ -67,21 +67,8 @@ impl Link {
     }
 
     fn cell(self) -> String {
-        format!(
-            "{{\"row\":\"{}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":{},\"type\":\"Put\",\
-             \"value\":\"{}\",\"seq\":0}}\n",
-            hex(&self.row()),
-            self.number,
-            hex(&self.value())
-        )
+        put_line(&self.row(), "q", self.number, &self.value())
     }
-}
-
-fn hex(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}"); // A string takes everything.
-        hex
-    })
 }
 
 /// The last record of each chain that is stored or acknowledged.

@@ -11,6 +11,7 @@ use store::{
     Clock, Delete, Durability, Error, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp,
 };
 use support::disk::Disk;
+use support::test_store::disk_with_data;
 use workload::Random;
 
 const STORE: &str = "/data/store";
@@ -22,13 +23,6 @@ fn options(disk: &Disk) -> StoreOptions {
 
 fn open(disk: &Disk) -> Store {
     Store::open(STORE, options(disk)).unwrap()
-}
-
-fn disk() -> Disk {
-    let disk = Disk::default();
-    disk.create_directory(Path::new("/data")).unwrap();
-    disk.sync_directory(Path::new("/")).unwrap();
-    disk
 }
 
 fn put(store: &Store, family: &str, row: &str, time: i64, value: &str) {
@@ -63,7 +57,7 @@ fn paths(disk: &Disk, directory: &str) -> Vec<String> {
 
 #[test]
 fn altered_settings_apply_to_reads_at_once_and_to_files_when_they_are_written() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = open(&disk);
     store.create_family("f", FamilyOptions::default().versions(3)).unwrap();
     for time in [1_000, 2_000, 9_000] {
@@ -96,7 +90,7 @@ fn altered_settings_apply_to_reads_at_once_and_to_files_when_they_are_written() 
 
 #[test]
 fn what_cannot_be_altered_or_dropped_is_refused_and_changes_nothing() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = open(&disk);
     store.create_family("f", FamilyOptions::default()).unwrap();
     put(&store, "f", "row", 1, "value");
@@ -137,7 +131,7 @@ fn two_families(disk: &Disk) -> Store {
 /// The log still has the records of the dropped family's writes when the drop begins.
 #[test]
 fn a_dropped_family_does_not_return_under_its_name_after_a_kill() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = two_families(&disk);
     let dropped = store.drop_family("f").unwrap();
     assert_eq!((dropped.files, dropped.file_cells, dropped.memstore_cells), (1, 1, 1));
@@ -161,7 +155,7 @@ fn a_dropped_family_does_not_return_under_its_name_after_a_kill() {
 
 #[test]
 fn readers_that_began_before_a_drop_read_to_their_end() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = open(&disk);
     store.create_family("f", FamilyOptions::default()).unwrap();
     for row in ["a", "b", "c"] {
@@ -205,7 +199,7 @@ fn readers_that_began_before_a_drop_read_to_their_end() {
 /// Changes a store while its disk is copied before each change; checks each copy after a kill and
 /// after power cuts.
 fn crash_everywhere(change: impl FnOnce(&Store), check: impl Fn(&Store)) {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = two_families(&disk);
     let moments = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&moments);
@@ -288,7 +282,7 @@ fn a_power_cut_never_brings_back_cells_into_a_family_that_was_created_again() {
 /// The log refers to families by number, and a dropped family leaves a gap in the numbers.
 #[test]
 fn a_store_without_a_manifest_is_salvaged_with_a_dash_for_a_dropped_family() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = open(&disk);
     for family in ["f", "g", "h"] {
         store.create_family(family, FamilyOptions::default()).unwrap();
@@ -313,7 +307,7 @@ fn a_store_without_a_manifest_is_salvaged_with_a_dash_for_a_dropped_family() {
 /// The dropped family may have the only file with the last sequence id.
 #[test]
 fn sequence_ids_are_not_given_twice_after_a_drop() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = open(&disk);
     for family in ["f", "g"] {
         store.create_family(family, FamilyOptions::default()).unwrap();
@@ -335,7 +329,7 @@ fn sequence_ids_are_not_given_twice_after_a_drop() {
 /// Files that the store did not write are never removed.
 #[test]
 fn a_foreign_file_in_the_directory_of_a_dropped_family_stays() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = open(&disk);
     store.create_family("f", FamilyOptions::default()).unwrap();
     put(&store, "f", "row", 1, "old");
@@ -429,7 +423,7 @@ fn scanned(store: &Store, scan: Scan) -> Vec<String> {
 
 #[test]
 fn a_scan_shows_the_cells_that_meet_its_conditions() {
-    let disk = disk();
+    let disk = disk_with_data();
     let store = open(&disk);
     store.create_family("f", FamilyOptions::default().versions(2)).unwrap();
     let cell = |row: &str, column: &str, time, value: &str| {

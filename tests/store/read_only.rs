@@ -14,13 +14,10 @@ use store::{
 use support::contents;
 use support::disk::Disk;
 use support::read_only::ReadOnlyFiles;
+use support::test_store::put;
 
 fn options() -> StoreOptions {
     StoreOptions::default().auto_compaction(false)
-}
-
-fn put(store: &Store, row: &str) {
-    store.put(Put::new(row).column("f", "q", row)).unwrap();
 }
 
 /// Makes a store of two files and a log segment with the rows `a` to `f`.

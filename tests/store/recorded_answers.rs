@@ -3,17 +3,16 @@
 //! `data/store/SET/queries.json` holds queries that a real `HRegion` answered over the files of the
 //! set. The store imports the same files and must give the same answers, cell for cell.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flate2::read::GzDecoder;
 use serde::Deserialize;
-use sstable::{Cell, FileName, ndjson};
+use sstable::Cell;
 use store::{
     Clock, FamilyOptions, Get, KeepDeletedCells, MapMode, Scan, Store, StoreOptions, Timestamp,
 };
+use support::fixtures::read_cells;
 
 #[derive(Deserialize)]
 struct Set {
@@ -43,9 +42,7 @@ impl Query {
     }
 
     fn row(&self, flag: &str) -> Option<Vec<u8>> {
-        let hex = self.text(flag)?.as_bytes();
-        let digit = |digit: u8| char::from(digit).to_digit(16).expect("hex") as u8;
-        Some(hex.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect())
+        Some(support::unhex(self.text(flag)?))
     }
 
     fn family_options(&self) -> FamilyOptions {
@@ -92,12 +89,6 @@ fn data(set: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/store").join(set)
 }
 
-fn cells_file(path: &Path) -> Vec<Cell> {
-    let reader = BufReader::new(GzDecoder::new(File::open(path).unwrap()));
-    let name = FileName::new(path.display().to_string());
-    ndjson::Reader::new(BufReader::new(reader), name).map(Result::unwrap).collect()
-}
-
 /// A cell as HBase's answers show it, without a sequence id.
 fn line(cell: &Cell) -> String {
     let cell = cell.as_ref();
@@ -126,7 +117,7 @@ fn check_set(set: &str) {
         } else {
             store.import("f", &files).unwrap();
         }
-        let expected = cells_file(&directory.join(&query.expect));
+        let expected = read_cells(&directory.join(&query.expect));
         let scanned: Vec<_> = store.scan(query.scan()).unwrap().map(Result::unwrap).collect();
         compare(&query.name, &scanned, &expected);
         if !query.has("--raw") && !query.has("--reverse") {

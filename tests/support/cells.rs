@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use sstable::{Cell, CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
+use sstable::{
+    Caching, Cell, CellRef, CellType, FileName, Reader, ReaderOptions, SequenceId, Timestamp,
+    Writer, WriterOptions,
+};
 use workload::Random;
 
 /// A put of the column `f:q`, as in a bulk-load file; tests override fields of it.
@@ -33,6 +36,43 @@ pub fn hfile<'a>(
         writer.append(cell).expect("cells in order");
     }
     writer.finish().expect("in memory").0
+}
+
+/// Returns a put of family `f` as a line of the NDJSON cell format.
+pub fn put_line(row: &str, qualifier: &str, time: u64, value: &str) -> String {
+    let [row, qualifier, value] = [row, qualifier, value].map(|text| crate::hex(text.as_bytes()));
+    format!(
+        "{{\"row\":\"{row}\",\"family\":\"66\",\"qualifier\":\"{qualifier}\",\"ts\":{time},\
+         \"type\":\"Put\",\"value\":\"{value}\",\"seq\":0}}\n"
+    )
+}
+
+/// Returns all cells of a sound file.
+///
+/// # Panics
+///
+/// If it is damaged.
+pub fn read_all(reader: &Reader) -> Vec<Cell> {
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first().expect("a sound file");
+    let mut cells = Vec::new();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        scanner.advance().expect("a sound file");
+    }
+    cells
+}
+
+/// Returns all cells of a file that HBase can load: it gives them an age of its own.
+///
+/// # Panics
+///
+/// If the file is damaged, or not for a bulk load.
+pub fn bulk_load_cells(path: &Path) -> Vec<Cell> {
+    let reader = Reader::open_file(path, ReaderOptions::default()).expect("a sound file");
+    assert!(!reader.file_info().includes_mvcc(), "{}", path.display());
+    assert!(reader.file_info().value(b"BULKLOAD_TIMESTAMP").is_some(), "{}", path.display());
+    read_all(&reader)
 }
 
 /// The shape of the cells of a file.

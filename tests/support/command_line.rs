@@ -4,11 +4,9 @@
 #![allow(dead_code, reason = "each test uses some of the helpers")]
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
-use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -28,11 +26,61 @@ pub(crate) fn hfile_in(directory: &Path, args: &[&str]) -> Output {
 }
 
 /// Runs a command that must exit with this status, and returns stdout and stderr.
+#[track_caller]
 pub(crate) fn run(status: i32, args: &[&str]) -> (String, String) {
     let output = hfile(args);
     let (out, told) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(status), "hfile {args:?}: {out}{told}");
     (out, told)
+}
+
+/// What a command printed.
+#[must_use]
+pub(crate) struct Printed {
+    pub(crate) args: Vec<String>,
+    pub(crate) text: String,
+}
+
+impl Printed {
+    pub(crate) fn new(args: &[&str], text: String) -> Self {
+        Self { args: args.iter().map(ToString::to_string).collect(), text }
+    }
+
+    /// Checks that a text was printed, and returns all that was.
+    #[track_caller]
+    pub(crate) fn has(self, text: &str) -> String {
+        self.has_all(&[text])
+    }
+
+    /// Checks how the output begins, and returns all of it.
+    #[track_caller]
+    pub(crate) fn begins_with(self, start: &str) -> String {
+        let Self { args, text } = self;
+        assert!(text.starts_with(start), "hfile {args:?} does not begin with {start:?}: {text}");
+        text
+    }
+
+    /// Checks that these texts were printed, and returns all that was.
+    #[track_caller]
+    pub(crate) fn has_all(self, texts: &[&str]) -> String {
+        let Self { args, text: all } = self;
+        for text in texts {
+            assert!(all.contains(text), "hfile {args:?} does not print {text:?}: {all}");
+        }
+        all
+    }
+}
+
+/// Runs a command that must exit with this status, and returns its stdout.
+#[track_caller]
+pub(crate) fn shows(status: i32, args: &[&str]) -> Printed {
+    Printed::new(args, run(status, args).0)
+}
+
+/// Runs a command that must exit with this status, and returns its stderr.
+#[track_caller]
+pub(crate) fn tells(status: i32, args: &[&str]) -> Printed {
+    Printed::new(args, run(status, args).1)
 }
 
 /// Runs a command that must exit with status 0, and returns its output.
@@ -51,6 +99,12 @@ pub(crate) fn failure(args: &[&str]) -> (i32, String) {
 
 pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&stdout(args)).expect("one JSON object")
+}
+
+/// Runs a command that must exit with this status, and returns the JSON object that it prints.
+#[track_caller]
+pub(crate) fn json_with(status: i32, args: &[&str]) -> Value {
+    serde_json::from_str(&run(status, args).0).expect("one JSON object")
 }
 
 /// Parses lines of JSON.
@@ -78,13 +132,18 @@ pub(crate) fn field<'v>(value: &'v Value, name: &str) -> &'v str {
 }
 
 pub(crate) fn golden_cells(file: &Value) -> Vec<u8> {
-    let bytes = fs::read(data().join(field(file, "cellsFile"))).expect("committed");
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return bytes;
+    let path = data().join(field(file, "cellsFile"));
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        return support::gunzip(&path).into_bytes();
     }
-    let mut cells = Vec::new();
-    MultiGzDecoder::new(&bytes[..]).read_to_end(&mut cells).expect("gzip");
-    cells
+    fs::read(path).expect("committed")
+}
+
+/// Sends SIGINT, as Ctrl-C does.
+#[cfg(unix)]
+pub(crate) fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
 }
 
 pub(crate) fn directory() -> TempDir {

@@ -5,7 +5,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use crate::command_line::{directory, entries, failure, path, stdout};
+use crate::command_line::{Printed, directory, entries, path, stdout, tells};
 
 /// A timestamp for all cells.
 pub(crate) const AT_5: [&str; 2] = ["--timestamp", "5"];
@@ -37,13 +37,15 @@ pub(crate) fn shown(file: &str) -> Vec<String> {
     all.lines().map(line).collect()
 }
 
-/// Checks that a build fails and leaves no file; returns its status and error output.
-pub(crate) fn refusal(csv: impl AsRef<[u8]>, options: &[&str]) -> (i32, String) {
+/// Runs a build that must exit with this status and leave no file, and returns its stderr.
+#[track_caller]
+pub(crate) fn refusal(status: i32, csv: impl AsRef<[u8]>, options: &[&str]) -> Printed {
     let (directory, input) = with_csv(csv);
     let output = path(&directory, "out.hfile");
-    let (status, message) =
-        failure(&[&["build", "--from", "csv", &input, "--output", &output], options].concat());
-    assert_eq!(entries(&directory), 1, "{message}: a file is left");
-    assert!(!message.contains("out.hfile"), "the message names the output: {message}");
-    (status, message.replace(&input, "in.csv"))
+    let build = ["build", "--from", "csv", &input, "--output", &output];
+    let mut told = tells(status, &[&build[..], options].concat());
+    assert_eq!(entries(&directory), 1, "{}: a file is left", told.text);
+    assert!(!told.text.contains("out.hfile"), "the message names the output: {}", told.text);
+    told.text = told.text.replace(&input, "in.csv");
+    told
 }

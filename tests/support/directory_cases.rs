@@ -5,11 +5,7 @@
 //! line (`tests/cli_hbase/directory_cases.rs`), Arrow (`tests/arrow.rs`), Python (`crates/python/tests/test_cases.py`)
 //! and SQL (`crates/datafusion/tests/cases.rs`).
 
-use std::fs;
-use std::io::Read;
 use std::path::Path;
-
-use flate2::read::GzDecoder;
 
 use crate::root_directory::{RootCopy, data, reports};
 
@@ -158,10 +154,7 @@ impl DirectoryCase {
             Base::Snapshots => data(),
             Base::Walt | Base::RecoveredHFiles => reports(),
         };
-        let bytes = fs::read(directory.join(self.place.cells)).expect("committed");
-        let mut lines = String::new();
-        GzDecoder::new(&bytes[..]).read_to_string(&mut lines).expect("gzip");
-        without_sequence(&lines)
+        without_sequence(&crate::gunzip(&directory.join(self.place.cells)))
     }
 }
 

@@ -113,8 +113,8 @@ fn name(input: &[u8]) -> bool {
     )
 }
 
-/// Returns a tracker file with a message.
-fn tracker_file(message: &[u8]) -> Vec<u8> {
+/// Returns a file of a store file tracker with a message, whose length and checksum are right.
+pub fn tracker_file(message: &[u8]) -> Vec<u8> {
     let len = u32::try_from(message.len()).unwrap_or(u32::MAX);
     [&len.to_be_bytes()[..], message, &crate::crc32(message).to_be_bytes()].concat()
 }

@@ -4,16 +4,14 @@
 #![allow(dead_code, reason = "each test uses some of the helpers")]
 
 use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use flate2::read::GzDecoder;
 use serde_json::Value;
 use support::root_directory::{self, RootCopy};
 use tempfile::TempDir;
 
-use crate::command_line::{self, command};
+use crate::command_line::{self, Printed, command};
 
 /// A root directory, and a place for exports.
 pub(crate) struct Exports {
@@ -40,9 +38,7 @@ impl Exports {
 
     /// Returns the arguments of `hfile snapshot export` into the export `out`.
     pub(crate) fn arguments(&self, snapshot: &str, out: &str, more: &[&str]) -> Vec<String> {
-        let (root, out) = (self.root(), self.out(out));
-        let path = |path: &Path| path.to_str().expect("UTF-8").to_owned();
-        let (root, out) = (path(&root), path(&out));
+        let (root, out) = (self.root.argument(), command_line::path(&self.directory, out));
         let own = ["snapshot", "export", "--root", &root, snapshot, "--output", &out];
         own.iter().chain(more).map(|argument| (*argument).to_owned()).collect()
     }
@@ -58,6 +54,13 @@ impl Exports {
         let arguments = self.arguments(snapshot, out, more);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         command_line::run(status, &arguments)
+    }
+
+    /// Exports a snapshot with a command that must exit with this status, and returns its stderr.
+    #[track_caller]
+    pub(crate) fn tells(&self, status: i32, snapshot: &str, out: &str, more: &[&str]) -> Printed {
+        let args = self.arguments(snapshot, out, more);
+        command_line::tells(status, &args.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Starts to export a snapshot as cells.
@@ -85,10 +88,7 @@ impl Exports {
     /// Returns the cells that HBase returned for a snapshot, as lines of JSON.
     pub(crate) fn truth(&self, snapshot: &str, kind: &str) -> String {
         let name = self.truth["snapshots"][snapshot][kind].as_str().expect("a file");
-        let bytes = fs::read(root_directory::data().join(name)).expect("committed");
-        let mut lines = String::new();
-        GzDecoder::new(&bytes[..]).read_to_string(&mut lines).expect("gzip");
-        lines
+        support::gunzip(&root_directory::data().join(name))
     }
 }
 

@@ -40,6 +40,17 @@ pub fn ask<S: AsRef<str>>(arguments: &[S]) -> Value {
     judge.ask(&arguments.iter().map(AsRef::as_ref).collect::<Vec<_>>())
 }
 
+/// Asks HBase one question as [`ask`] does, and returns the answer if all checks passed.
+///
+/// # Panics
+///
+/// As [`ask`], and with the answer if a check failed.
+pub fn confirm<S: AsRef<str> + std::fmt::Debug>(arguments: &[S]) -> Value {
+    let answer = ask(arguments);
+    assert_eq!(answer["ok"], true, "judge {arguments:?}: {answer:#}");
+    answer
+}
+
 /// Asks HBase one question in a JVM of its own, which is halted after the answer.
 ///
 /// For questions after which a running cluster must not change its files any more. `None` if HBase

@@ -14,6 +14,7 @@ pub mod mutants;
 mod pages;
 pub mod parts;
 pub mod people;
+pub mod plain_log;
 pub mod protobuf;
 pub mod read_only;
 pub mod root_directory;
@@ -25,7 +26,7 @@ pub mod ways;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Prints a line also when the test passes and its output is captured.
@@ -69,6 +70,27 @@ pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     found
+}
+
+/// Returns the paths of all files below a directory, in order.
+///
+/// # Panics
+///
+/// If a file cannot be read.
+pub fn files_below(directory: &Path) -> Vec<PathBuf> {
+    contents(directory).into_keys().collect()
+}
+
+/// Returns the text of a gzipped file.
+///
+/// # Panics
+///
+/// If it cannot be read, or is no text.
+pub fn gunzip(path: &Path) -> String {
+    let file = std::fs::File::open(path).expect("the file is in the repository");
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).expect("gzipped text");
+    text
 }
 
 /// Returns the CRC-32 of bytes.

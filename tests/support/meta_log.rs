@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use sstable::{CellRef, Timestamp};
+
+use crate::plain_log::{EntryKey, PlainLog};
 use crate::protobuf::{field, varint};
 
 /// The start and the end of the key range of a region, and its id.
@@ -61,45 +64,19 @@ pub fn put_in_meta(root: &Path, puts: &[MetaPut<'_>]) {
     let directories = fs::read_dir(root.join("WALs")).expect("the root has logs");
     let mut directories = directories.map(|entry| entry.expect("listed").path());
     let directory = directories.next().expect("the logs of a server");
-    let key = [
-        field(1, b"1588230740"),
-        field(2, b"hbase:meta"),
-        [vec![0x18], varint(1_000_000)].concat(),
-        [vec![0x20], varint(TIME)].concat(),
-        [vec![0x38], varint(puts.len() as u64)].concat(),
-    ]
-    .concat();
-    let codec = b"org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
-    let header = [field(4, b"ProtobufLogWriter"), field(5, codec)].concat();
-    let cells: Vec<u8> = puts.iter().flat_map(cell).collect();
-    let log = [
-        b"PWAL",
-        &varint(header.len() as u64)[..],
-        &header,
-        &varint(key.len() as u64),
-        &key,
-        &cells,
-        b"\0\0\0\0LAWP",
-    ]
-    .concat();
+    let cells: Vec<_> = puts
+        .iter()
+        .map(|MetaPut { row, family, qualifier, value }| {
+            let time = Timestamp::new(TIME as i64);
+            CellRef::put(row.as_bytes(), family.as_bytes(), qualifier.as_bytes(), time, value)
+        })
+        .collect();
+    let (region, table) = ("1588230740", "hbase:meta");
+    let key = EntryKey { region, table, sequence: 1_000_000, write_time: TIME, padding: 0 };
+    let mut log = PlainLog::with_codec();
+    log.entry(key, &cells);
+    let log = [&log.bytes[..], b"\0\0\0\0LAWP"].concat();
     let name = directory.file_name().expect("it has a name").display().to_string();
     let name = format!("{}.meta.{TIME}.meta", name.replace(',', "%2C"));
     fs::write(directory.join(name), log).expect("ours");
-}
-
-fn cell(put: &MetaPut<'_>) -> Vec<u8> {
-    let MetaPut { row, family, qualifier, value } = put;
-    let key = [
-        &(row.len() as u16).to_be_bytes()[..],
-        row.as_bytes(),
-        &[family.len() as u8],
-        family.as_bytes(),
-        qualifier.as_bytes(),
-        &TIME.to_be_bytes(),
-        &[4],
-    ]
-    .concat();
-    let lens = [key.len() as u32, value.len() as u32].map(u32::to_be_bytes).concat();
-    let len = (lens.len() + key.len() + value.len()) as u32;
-    [&len.to_be_bytes()[..], &lens, &key, value].concat()
 }

@@ -28,20 +28,26 @@ use crate::sound::{Sound, open};
 use crate::store_parts;
 
 /// Reads a file that contains an input; returns whether the read succeeded.
+///
+/// Panics if two reads contradict each other, which fuzzing looks for.
 pub type Target = fn(&[u8]) -> bool;
 
 /// The fuzz targets by name, as in `fuzz/`; `tests/damage/fuzz_corpus.rs` replays their inputs.
 pub const TARGETS: [(&str, Target); 17] = [
-    ("reader", reader),
-    ("plain", plain),
-    ("prefix", prefix),
-    ("diff", diff),
-    ("fast_diff", fast_diff),
-    ("row_index", row_index),
+    ("reader", |file| read(file.to_vec())),
+    // The bodies of data blocks. But for `NONE` a first byte says whether tags are in a dictionary.
+    ("plain", |input| data_block(DataBlockEncoding::None, input)),
+    ("prefix", |input| data_block(DataBlockEncoding::Prefix, input)),
+    ("diff", |input| data_block(DataBlockEncoding::Diff, input)),
+    ("fast_diff", |input| data_block(DataBlockEncoding::FastDiff, input)),
+    ("row_index", |input| data_block(DataBlockEncoding::RowIndexV1, input)),
     ("root_index", root_index),
-    ("leaf_index", leaf_index),
-    ("bloom_meta", bloom_meta),
-    ("file_info", file_info),
+    // The bodies of other blocks.
+    ("leaf_index", |body| read(with_body(&TWO_LEVELS, BlockType::LeafIndex, body, body.len()))),
+    ("bloom_meta", |body| {
+        read(with_body(&TWO_LEVELS, BlockType::GeneralBloomMeta, body, body.len()))
+    }),
+    ("file_info", |body| read(with_body(&ONE_BLOCK[0], BlockType::FileInfo, body, body.len()))),
     ("trailer", trailer),
     ("codec", codec),
     ("filter", filter),
@@ -51,71 +57,21 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("directory", directory_parts::directory),
 ];
 
+/// Calls the target of this name.
+///
+/// # Panics
+///
+/// As the [`Target`], or if there is none of that name.
+pub fn fuzz(target: &str, input: &[u8]) -> bool {
+    let (_, read) = TARGETS.iter().find(|(name, _)| *name == target).expect("a target");
+    read(input)
+}
+
 /// Longer inputs take longer and reach no further code.
 const INPUT_LEN_MAX: usize = 64 << 10;
 
-/// A whole file.
-///
-/// # Panics
-///
-/// As all targets: if two reads contradict each other, which fuzzing looks for.
-pub fn reader(input: &[u8]) -> bool {
-    read(input.to_vec())
-}
-
-/// The body of a data block without an encoding.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn plain(input: &[u8]) -> bool {
-    data_block(DataBlockEncoding::None, input)
-}
-
-/// The body of a data block in `PREFIX`.
-///
-/// For every encoding but `NONE` a first byte says whether tags are in a dictionary.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn prefix(input: &[u8]) -> bool {
-    data_block(DataBlockEncoding::Prefix, input)
-}
-
-/// The body of a data block in `DIFF`.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn diff(input: &[u8]) -> bool {
-    data_block(DataBlockEncoding::Diff, input)
-}
-
-/// The body of a data block in `FAST_DIFF`.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn fast_diff(input: &[u8]) -> bool {
-    data_block(DataBlockEncoding::FastDiff, input)
-}
-
-/// The body of a data block in `ROW_INDEX_V1`.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn row_index(input: &[u8]) -> bool {
-    data_block(DataBlockEncoding::RowIndexV1, input)
-}
-
 /// The entry count and level count of the trailer (a byte each), and the root of the data index.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn root_index(input: &[u8]) -> bool {
+fn root_index(input: &[u8]) -> bool {
     let Some(([count, levels], body)) = input.split_first_chunk() else { return false };
     let file = &ONE_BLOCK[0];
     let mut bytes = with_body(file, BlockType::RootIndex, body, body.len());
@@ -124,39 +80,8 @@ pub fn root_index(input: &[u8]) -> bool {
     read(bytes)
 }
 
-/// The body of a leaf of the data index.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn leaf_index(input: &[u8]) -> bool {
-    read(with_body(&TWO_LEVELS, BlockType::LeafIndex, input, input.len()))
-}
-
-/// The body of the meta block of HBase's Bloom filter.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn bloom_meta(input: &[u8]) -> bool {
-    read(with_body(&TWO_LEVELS, BlockType::GeneralBloomMeta, input, input.len()))
-}
-
-/// The body of the file info.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn file_info(input: &[u8]) -> bool {
-    read(with_body(&ONE_BLOCK[0], BlockType::FileInfo, input, input.len()))
-}
-
 /// The trailer after its magic, without its version.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn trailer(input: &[u8]) -> bool {
+fn trailer(input: &[u8]) -> bool {
     let mut bytes = TWO_LEVELS.bytes.clone();
     let start = bytes.len() - 4096 + 8;
     let len = input.len().min(4096 - 12);
@@ -165,11 +90,7 @@ pub fn trailer(input: &[u8]) -> bool {
 }
 
 /// A codec (one byte), the stated uncompressed size of a data block (four), and the stored block.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn codec(input: &[u8]) -> bool {
+fn codec(input: &[u8]) -> bool {
     let Some(([codec, size @ ..], body)) = input.split_first_chunk::<5>() else { return false };
     let file = &COMPRESSED[usize::from(*codec) % COMPRESSED.len()].1;
     // Larger sizes are refused, and would be most of the inputs.
@@ -178,11 +99,7 @@ pub fn codec(input: &[u8]) -> bool {
 }
 
 /// A row filter as stored.
-///
-/// # Panics
-///
-/// As [`reader`].
-pub fn filter(input: &[u8]) -> bool {
+fn filter(input: &[u8]) -> bool {
     let Ok(filter) = StoredFilter::parse(Bytes::copy_from_slice(input)) else { return false };
     for number in 0..64_u64 {
         filter.may_contain(KeyHash::new(filter.seed(), &number.to_be_bytes()));

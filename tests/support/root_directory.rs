@@ -2,8 +2,10 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::read::GzDecoder;
+use hbase_files::{LocalTree, RootDirectory, Table};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -50,6 +52,42 @@ impl RootCopy {
         let file = File::open(archive).expect("the archive is there");
         tar::Archive::new(GzDecoder::new(file)).unpack(directory.path()).expect("disk takes it");
         Self { directory, name }
+    }
+
+    /// Opens the root directory.
+    ///
+    /// # Panics
+    ///
+    /// If it is none.
+    pub fn open(&self) -> RootDirectory {
+        RootDirectory::open(Arc::new(LocalTree), &self.path()).expect("a root directory")
+    }
+
+    /// Opens a table, whose description must be sound.
+    ///
+    /// # Panics
+    ///
+    /// If it is damaged, or there is no such table.
+    pub fn table(&self, name: &str) -> Table {
+        self.open().table(&name.parse().expect("a name")).expect("sound")
+    }
+
+    /// Opens the table of a snapshot, as [`table`](Self::table) does.
+    ///
+    /// # Panics
+    ///
+    /// If it is damaged, or there is no such snapshot.
+    pub fn snapshot(&self, name: &str) -> Table {
+        self.open().snapshot(name).expect("sound").table
+    }
+
+    /// Returns the path of the root directory as an argument of a command.
+    ///
+    /// # Panics
+    ///
+    /// If it is no text.
+    pub fn argument(&self) -> String {
+        self.path().to_str().expect("UTF-8").to_owned()
     }
 
     /// Returns the path of the root directory, which is not removed.

@@ -5,18 +5,37 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::command_line::hfile_in;
+use crate::command_line::{Printed, hfile_in, text};
 
 /// Runs `hfile store` in a directory.
 pub(crate) fn hfile(directory: &Path, args: &[&str]) -> Output {
     hfile_in(directory, &[&["store"], args].concat())
 }
 
+/// Runs `hfile store`, which must exit with this status, and returns stdout and stderr.
+#[track_caller]
+pub(crate) fn run(status: i32, directory: &Path, args: &[&str]) -> (String, String) {
+    let output = hfile(directory, args);
+    let (out, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "hfile store {args:?}: {out}{told}");
+    (out, told)
+}
+
+/// Runs `hfile store`, which must exit with this status, and returns its stdout.
+#[track_caller]
+pub(crate) fn shows(status: i32, directory: &Path, args: &[&str]) -> Printed {
+    Printed::new(args, run(status, directory, args).0)
+}
+
+/// Runs `hfile store`, which must exit with this status, and returns its stderr.
+#[track_caller]
+pub(crate) fn tells(status: i32, directory: &Path, args: &[&str]) -> Printed {
+    Printed::new(args, run(status, directory, args).1)
+}
+
 /// Runs `hfile store`, which must succeed, and returns its stdout.
 pub(crate) fn store(directory: &Path, args: &[&str]) -> String {
-    let output = hfile(directory, args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("output is text")
+    run(0, directory, args).0
 }
 
 /// Runs `hfile store` with `--json`, and returns the one object that it prints.

@@ -1,9 +1,13 @@
 //! A store in a temporary directory.
 
 use std::ops::Deref;
+use std::path::Path;
 
-use store::{FamilyOptions, Store, StoreOptions};
+use store::vfs::Vfs;
+use store::{FamilyOptions, Get, Put, Store, StoreOptions};
 use tempfile::TempDir;
+
+use crate::disk::Disk;
 
 /// A store in a directory that is removed with it.
 pub struct TestStore {
@@ -34,6 +38,36 @@ impl TestStore {
         store.create_family("f", family).expect("a new family");
         store
     }
+}
+
+/// Writes a row with the value of its name.
+///
+/// # Panics
+///
+/// If the store refuses it.
+pub fn put(store: &Store, row: &str) {
+    store.put(Put::new(row).column("f", "q", row)).expect("a store without faults");
+}
+
+/// Whether a read finds the row.
+///
+/// # Panics
+///
+/// If the store cannot be read.
+pub fn has(store: &Store, row: &str) -> bool {
+    !store.get(&Get::row(row)).expect("a sound store").is_empty()
+}
+
+/// Returns a disk with the directory `/data`, which survives a power cut.
+///
+/// # Panics
+///
+/// Never.
+pub fn disk_with_data() -> Disk {
+    let disk = Disk::default();
+    disk.create_directory(Path::new("/data")).expect("a disk without faults");
+    disk.sync_directory(Path::new("/")).expect("a disk without faults");
+    disk
 }
 
 impl Deref for TestStore {

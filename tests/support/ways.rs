@@ -208,7 +208,7 @@ impl Questions {
             Way::GetUncached => {
                 let reader =
                     open_without_cache(bytes.clone()).map_err(|error| error.to_string())?;
-                Ok(self.present(&reader))
+                Ok(self.gets(&reader, self.present()))
             }
             way => {
                 let reader = open(bytes.clone()).map_err(|error| error.to_string())?;
@@ -229,10 +229,10 @@ impl Questions {
             Way::Bulk => whole(all(), forwards(&mut reader.bulk_scanner())),
             Way::Reverse => whole(back(), backwards(&mut reader.scanner(Caching::Use))),
             Way::ReversePastCache => whole(back(), backwards(&mut reader.scanner(Caching::Bypass))),
-            Way::Seek => self.seeks(reader),
-            Way::SeekBefore => self.seeks_before(reader),
-            Way::Get => self.present(reader),
-            Way::AbsentGet => self.absent(reader),
+            Way::Seek => self.seeks(reader, false),
+            Way::SeekBefore => self.seeks(reader, true),
+            Way::Get => self.gets(reader, self.present()),
+            Way::AbsentGet => self.gets(reader, self.absent()),
             Way::Batch => self.batch(reader, 1),
             Way::BatchInTwo => self.batch(reader, 2),
             Way::Prefix => self.prefixes(reader),
@@ -241,60 +241,46 @@ impl Questions {
         }
     }
 
-    fn seeks(&self, reader: &Reader) -> Vec<Answer> {
+    /// Seeks to each row, or to the cell before it, and reads a few cells on in that direction.
+    fn seeks(&self, reader: &Reader, is_before: bool) -> Vec<Answer> {
         let mut answers = Vec::new();
         for caching in [Caching::Use, Caching::Bypass] {
             for row in &self.rows {
                 let at = self.sound.cells.partition_point(|cell| cell.row() < &row[..]);
-                let expected = self.sound.cells.iter().skip(at).take(FEW).cloned().collect();
+                let (before, after) = self.sound.cells.split_at(at);
+                let expected = if is_before {
+                    before.iter().rev().take(FEW).cloned().collect()
+                } else {
+                    after.iter().take(FEW).cloned().collect()
+                };
                 let mut scanner = reader.scanner(caching);
-                let mut outcome = scanner.seek(KeyRef::before_row(row));
+                let key = KeyRef::before_row(row);
+                let mut outcome =
+                    if is_before { scanner.seek_before(key) } else { scanner.seek(key) };
                 let mut found = Vec::new();
                 while let Some(cell) = scanner.cell().filter(|_| found.len() < FEW) {
                     found.push(cell.to_cell());
-                    outcome = scanner.advance();
+                    outcome = if is_before { scanner.retreat() } else { scanner.advance() };
                 }
-                let answer = Answer::new(named("seek", row), expected, (found, outcome));
+                let what = if is_before { "seek before" } else { "seek" };
+                let answer = Answer::new(named(what, row), expected, (found, outcome));
                 answers.push(Answer { is_cut: true, ..answer });
             }
         }
         answers
     }
 
-    fn seeks_before(&self, reader: &Reader) -> Vec<Answer> {
-        let mut answers = Vec::new();
-        for caching in [Caching::Use, Caching::Bypass] {
-            for row in &self.rows {
-                let at = self.sound.cells.partition_point(|cell| cell.row() < &row[..]);
-                let before = self.sound.cells.iter().take(at).rev();
-                let expected = before.take(FEW).cloned().collect();
-                let mut scanner = reader.scanner(caching);
-                let mut outcome = scanner.seek_before(KeyRef::before_row(row));
-                let mut found = Vec::new();
-                while let Some(cell) = scanner.cell().filter(|_| found.len() < FEW) {
-                    found.push(cell.to_cell());
-                    outcome = scanner.retreat();
-                }
-                let answer = Answer::new(named("seek before", row), expected, (found, outcome));
-                answers.push(Answer { is_cut: true, ..answer });
-            }
-        }
-        answers
+    fn gets<'r>(&self, reader: &Reader, rows: impl Iterator<Item = &'r Vec<u8>>) -> Vec<Answer> {
+        // Also for absent rows: in HBase's files a row with a zero byte appended can be another row.
+        rows.map(|row| Answer::new(named("get", row), self.of_row(row), get(reader, row))).collect()
     }
 
-    fn present(&self, reader: &Reader) -> Vec<Answer> {
-        let present = self.rows.iter().step_by(2);
-        present
-            .map(|row| Answer::new(named("get", row), self.of_row(row), get(reader, row)))
-            .collect()
+    fn present(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.rows.iter().step_by(2)
     }
 
-    fn absent(&self, reader: &Reader) -> Vec<Answer> {
-        let absent = self.rows.iter().skip(1).step_by(2);
-        // In HBase's files a row with a zero byte appended can be another row.
-        absent
-            .map(|row| Answer::new(named("get", row), self.of_row(row), get(reader, row)))
-            .collect()
+    fn absent(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.rows.iter().skip(1).step_by(2)
     }
 
     /// Gets all rows in one batch from a list that has the file `times` times.
@@ -319,7 +305,7 @@ impl Questions {
 
     fn prefixes(&self, reader: &Reader) -> Vec<Answer> {
         let mut answers = Vec::new();
-        for row in self.rows.iter().step_by(2) {
+        for row in self.present() {
             for len in self.prefix_lens(row) {
                 let prefix = &row[..len];
                 let expected = self.of_prefix(prefix);

@@ -1,7 +1,8 @@
 //! Plans and formulas for numbers that nobody needs: an error or a true number, never a saturated one.
 
 use filter::{
-    BuildError, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Sizing, plan, theory,
+    BuildError, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, KeyHash, Seed, Sizing, build,
+    plan, theory,
 };
 
 const KEY_COUNTS: [u64; 12] =
@@ -37,6 +38,18 @@ fn a_plan_of_extreme_numbers_is_an_error_or_a_possible_size() {
                     assert!(planned.bytes <= budget || cuckoo == Ok(planned), "{context}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_number_of_bits_that_is_no_size_is_refused_by_every_kind() {
+    let keys: Vec<_> = (0..1_000).map(KeyHash::from_u64).collect();
+    for &kind in FilterKind::ALL {
+        for bits in [0.0, -1.0, f64::NAN, f64::INFINITY].map(Sizing::BitsPerKey) {
+            let refused = build(kind, bits, Seed::new(1), &keys).map(drop);
+            let is_refused = matches!(refused, Err(BuildError::BitsPerKey(_)));
+            assert!(is_refused, "{kind}, {bits:?}: {refused:?}");
         }
     }
 }

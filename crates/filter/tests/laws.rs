@@ -3,8 +3,8 @@
 //! No member is denied, the stored form can be read, and foreign bytes do no harm.
 
 use filter::{
-    Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
-    Sizing, StoredFilter, build,
+    CountingBloom, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Insert, KeyHash, Membership,
+    Remove, Seed, Sizing, StoredFilter, build,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -171,7 +171,43 @@ fn samples() -> Vec<Vec<u8>> {
             build(kind, Sizing::BitsPerKey(24.0), Seed::new(3), &hashes(3, size)).expect("possible")
         })
         .chain(filters_of_all_widths(&hashes(3, 41), Seed::new(3)))
+        .chain([with_overflow()])
         .collect()
+}
+
+/// Returns a cuckoo filter whose copies of a key exceed its buckets.
+fn with_overflow() -> Vec<u8> {
+    let mut filter = cuckoo(12, 60);
+    for key in hashes(1, 60).into_iter().chain(hashes(1, 3).repeat(5)) {
+        filter.insert(key).expect("copies never fail");
+    }
+    let (stored, plain) = (filter.to_stored(Seed::new(1)), cuckoo(12, 60).to_stored(Seed::new(1)));
+    assert!(stored.len() > plain.len(), "the copies are in the overflow");
+    stored
+}
+
+/// Filters that can change answer in memory as they do stored, whose error rates are measured below.
+#[test]
+fn a_loaded_filter_answers_as_the_stored_one() {
+    fn compare(rate: f64, stored: &StoredFilter<Vec<u8>>, loaded: &impl Membership) {
+        let asked = [hashes(5, 3_000), hashes(6, 20_000)].concat();
+        let differs = |hash: &&KeyHash| stored.may_contain(**hash) != loaded.may_contain(**hash);
+        assert_eq!(asked.iter().find(differs), None, "{} {rate}", stored.kind());
+        assert_eq!(stored.stats(), loaded.stats(), "{} {rate}", stored.kind());
+    }
+    for rate in [0.3, 0.03, 0.001] {
+        let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"));
+        let stored = |kind| {
+            let bytes = build(kind, sizing, Seed::new(5), &hashes(5, 3_000)).expect("possible");
+            StoredFilter::parse(bytes).expect("sound")
+        };
+        let counting = stored(FilterKind::CountingBloom);
+        compare(rate, &counting, &CountingBloom::from_stored(&counting).expect("sound"));
+        let d_left = stored(FilterKind::DLeft);
+        compare(rate, &d_left, &DLeft::from_stored(&d_left).expect("sound"));
+        let cuckoo = stored(FilterKind::Cuckoo);
+        compare(rate, &cuckoo, &Cuckoo::from_stored(&cuckoo).expect("sound"));
+    }
 }
 
 /// Calls all methods of a damaged filter; its answers may be wrong.

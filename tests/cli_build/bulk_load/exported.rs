@@ -5,9 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
 use serde_json::Value;
-use support::{hex, judge, root_directory, say};
+use support::{gunzip, hex, judge, root_directory, say};
 use tempfile::TempDir;
 
 use crate::command_line::{directory, entries, json, path};
@@ -86,10 +85,8 @@ fn load(root: &Path, directory: &TempDir, load: &Load) -> (usize, u64) {
         .map(|entry| entry.file_name().into_string().expect("text"))
         .collect();
     let truth = path(directory, "truth.ndjson");
-    let bytes = fs::read(root_directory::data().join(load.truth)).expect("committed");
-    let mut cells = MultiGzDecoder::new(&bytes[..]);
-    let mut file = fs::File::create(&truth).expect("the directory is ours");
-    std::io::copy(&mut cells, &mut file).expect("gzip");
+    let cells = gunzip(&root_directory::data().join(load.truth));
+    fs::write(&truth, cells).expect("the directory is ours");
     let splits: Vec<_> = load.splits.iter().map(|row| hex(row.as_bytes())).collect();
     let (families, splits) = (families.join(","), splits.join(","));
     let common = ["bulkload", &out, "--whole", "--family", &families, "--splits", &splits];

@@ -132,8 +132,7 @@ impl Bases {
 fn keep(root: &Path, options: &[&str], path: &Path, halted: &Path) {
     let place = path.to_str().expect("text");
     let ask = ["root", root.to_str().expect("text"), "--keep", place, "--now", NOW];
-    let answer = judge::ask(&[&ask, options].concat());
-    assert_eq!(answer["ok"], true, "{answer:#}");
+    judge::confirm(&[&ask, options].concat());
     rename_new_files(path, halted);
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{DirectoryCase, Outcome, T5, WALT};
+use crate::directory_parts::tracker_file;
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
@@ -111,8 +112,7 @@ fn stale_list(root: &Path) {
 fn list(version: u8, name: &str) -> Vec<u8> {
     let entry = [&[0x0a, name.len() as u8][..], name.as_bytes(), &[0x10, 0]].concat();
     let message = [&[0x08, 1, 0x12, entry.len() as u8][..], &entry, &[0x18, version]].concat();
-    let checksum = crate::crc32(&message).to_be_bytes();
-    [&(message.len() as u32).to_be_bytes()[..], &message, &checksum].concat()
+    tracker_file(&message)
 }
 
 /// A family of table `t5`, which keeps lists, and its list.

@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sstable::{CellRef, Timestamp};
+
 use super::{DirectoryCase, Outcome, WALT};
-use crate::protobuf::varint;
+use crate::cells::PUT;
+use crate::plain_log::{EntryKey, PlainLog};
 
 /// The cases.
 pub(super) const CASES: &[DirectoryCase] = &[
@@ -22,15 +25,13 @@ const PHOENIX_CODEC: &[u8] = b"org.apache.hadoop.hbase.regionserver.wal.IndexedW
 /// Writes a cell that the table has twice in one entry: first with another value.
 fn write_twice(root: &Path) {
     change_log(root, |bytes| {
-        let (first, second) = (cell(b"wrong"), cell(b"onetwo"));
-        let key = [
-            &b"\x0a\x2083a2af9efa70f232938815b9cf317a11\x12\x04walt"[..],
-            b"\x18\xe8\x07\x20",
-            &varint(1_795_621_492_400_u64),
-            b"\x38\x02",
-        ]
-        .concat();
-        [bytes, &[key.len() as u8], &key, &first, &second].concat()
+        let (region, write_time) = ("83a2af9efa70f232938815b9cf317a11", 1_795_621_492_400);
+        let key = EntryKey { region, table: "walt", sequence: 1_000, write_time, padding: 0 };
+        let timestamp = Timestamp::new(1_795_621_492_236);
+        let cell = |value| CellRef { row: b"app", qualifier: b"x", timestamp, value, ..PUT };
+        let mut log = PlainLog { bytes: bytes.to_vec() };
+        log.entry(key, &[cell(b"wrong"), cell(b"onetwo")]);
+        log.bytes
     });
 }
 
@@ -65,11 +66,4 @@ fn change_log(root: &Path, change: impl FnOnce(&[u8]) -> Vec<u8>) {
         .join("WALs/localhost,41253,1795621469921/localhost%2C41253%2C1795621469921.1795621474690");
     let bytes = fs::read(&log).expect("the log is there");
     fs::write(&log, change(&bytes)).expect("disk takes it");
-}
-
-fn cell(value: &[u8]) -> Vec<u8> {
-    let key = [&b"\0\x03app\x01fx"[..], &1_795_621_492_236_u64.to_be_bytes(), b"\x04"].concat();
-    let lens = [key.len() as u32, value.len() as u32].map(u32::to_be_bytes).concat();
-    let cell = [&lens, &key, value].concat();
-    [&(cell.len() as u32).to_be_bytes()[..], &cell].concat()
 }

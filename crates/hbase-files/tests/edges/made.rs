@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 use hbase_files::{LocalTree, RootDirectory, Table, TableCells, TableScan};
 use md5::{Digest, Md5};
-use sstable::{
-    Cell, CellRef, CellType, FileName, Half, Reference, SequenceId, Timestamp, Writer,
-    WriterOptions,
-};
+use sstable::{Cell, CellRef, CellType, Half, Reference, SequenceId, Timestamp, WriterOptions};
+use support::plain_log::{EntryKey, PlainLog};
 pub(crate) use support::protobuf::{field, varint};
 use tempfile::TempDir;
 
@@ -144,12 +142,7 @@ impl MadeRegion {
 }
 
 fn write_file(path: &Path, options: WriterOptions, cells: &[Cell]) {
-    let name = FileName::new(path.display().to_string());
-    let mut writer = Writer::new(Vec::new(), name, options).expect("the options are valid");
-    for cell in cells {
-        writer.append(cell.as_ref()).expect("in order");
-    }
-    write(path, &writer.finish().expect("memory takes it").0);
+    write(path, &support::cells::hfile(path, options, cells.iter().map(Cell::as_ref)));
 }
 
 /// Returns the name of an HFile.
@@ -182,56 +175,30 @@ pub(crate) fn text(cell: &Cell) -> String {
     format!("{row}:{qualifier}/{time}={value}@{}", cell.sequence_id().get())
 }
 
-/// A log without dictionaries.
+/// A log whose entries are of the table.
 pub(crate) struct Log(pub(crate) Vec<u8>);
 
 impl Log {
     pub(crate) fn new() -> Self {
-        let codec = field(5, b"org.apache.hadoop.hbase.regionserver.wal.WALCellCodec");
-        let message = [number(1, 0), codec].concat();
-        Self([b"PWAL", &varint(message.len())[..], &message].concat())
+        Self(PlainLog::with_codec().bytes)
     }
 
-    /// Adds an entry whose cells have this sequence id; `more` are further fields of its key.
-    pub(crate) fn entry_with(
-        mut self,
-        region: &str,
-        sequence: u64,
-        time: usize,
-        cells: &[Cell],
-        more: &[u8],
-    ) -> Self {
-        let numbers = [number(3, sequence as usize), number(4, time), number(7, cells.len())];
-        let key =
-            [field(1, region.as_bytes()), field(2, b"t"), numbers.concat(), more.to_vec()].concat();
-        self.0.extend([varint(key.len()), key].concat());
-        for cell in cells {
-            let cell = cell.as_ref();
-            let mut key = Vec::new();
-            cell.key().write_flat(&mut key);
-            let len = |len: usize| (len as u32).to_be_bytes();
-            let body = [&len(key.len())[..], &len(cell.value.len()), &key, cell.value].concat();
-            let tags = [&(cell.tags.len() as u16).to_be_bytes()[..], cell.tags].concat();
-            let tags = if cell.tags.is_empty() { Vec::new() } else { tags };
-            self.0.extend([&len(body.len() + tags.len())[..], &body, &tags].concat());
-        }
-        self
-    }
-
-    /// Adds an entry.
+    /// Adds an entry whose cells have this sequence id.
     pub(crate) fn entry(self, region: &str, sequence: u64, time: usize, cells: &[Cell]) -> Self {
-        self.entry_with(region, sequence, time, cells, b"")
+        let mut log = PlainLog { bytes: self.0 };
+        let cells: Vec<_> = cells.iter().map(Cell::as_ref).collect();
+        log.entry(key(region, sequence, time), &cells);
+        Self(log.bytes)
     }
 
     /// Adds the marker that a region was opened.
     pub(crate) fn opening(self, region: &str, sequence: u64, time: usize) -> Self {
-        let cell = CellRef::put(
-            b"row",
-            b"METAFAMILY",
-            b"HBASE::REGION_EVENT::REGION_OPEN",
-            Timestamp::new(1),
-            b"",
-        );
-        self.entry(region, sequence, time, &[cell.to_cell()])
+        let mut log = PlainLog { bytes: self.0 };
+        log.event(key(region, sequence, time), "REGION_OPEN");
+        Self(log.bytes)
     }
+}
+
+fn key(region: &str, sequence: u64, time: usize) -> EntryKey<'_> {
+    EntryKey { region, table: "t", sequence, write_time: time as u64, padding: 0 }
 }

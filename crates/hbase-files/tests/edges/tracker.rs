@@ -2,6 +2,7 @@
 
 use hbase_files::{Error, TrackedFiles};
 use sstable::{Half, Reference};
+use support::directory_parts::tracker_file;
 
 use super::made::{Made, MadeRegion, field, number};
 
@@ -10,12 +11,6 @@ fn list(time: usize, names: &[&str]) -> Vec<u8> {
     let files =
         names.iter().flat_map(|name| field(2, &[field(1, name.as_bytes()), number(2, 7)].concat()));
     [number(1, time), files.collect(), number(3, 1)].concat()
-}
-
-/// Returns a tracker file with a message.
-fn file(message: &[u8]) -> Vec<u8> {
-    let checksum = crc_fast::crc32_iso_hdlc(message).to_be_bytes();
-    [&(message.len() as u32).to_be_bytes()[..], message, &checksum].concat()
 }
 
 fn write(region: &MadeRegion, name: &str, bytes: &[u8]) {
@@ -46,15 +41,16 @@ fn the_list_with_the_greatest_time_counts() {
         // Equal times in the names.
         (("f1.7", 5), ("f2.7", 4)),
         (("f2.7", 5), ("f1.7", 4)),
+        (("f1.7", 5), ("f2.7", 5)),
     ] {
         let made = Made::new(&[]);
         let region = made.region(1, "", "");
         for ((name, time), entry) in [(one, "newer"), (other, "older")] {
-            write(&region, name, &file(&list(time, &[entry])));
+            write(&region, name, &tracker_file(&list(time, &[entry])));
         }
         // Files with other names are no lists.
         for name in ["f3", "f1x", "f1.x", "f2.", "g1"] {
-            write(&region, name, &file(&list(99, &["other"])));
+            write(&region, name, &tracker_file(&list(99, &["other"])));
         }
         assert_eq!(names(&region), ["newer"], "{one:?} {other:?}");
         assert_eq!(read(&region).expect("sound").expect("one").timestamp, one.1 as u64);
@@ -74,7 +70,7 @@ fn a_family_without_a_list_has_none() {
 fn every_changed_byte_and_every_cut_of_a_list_is_noticed() {
     let made = Made::new(&[]);
     let region = made.region(1, "", "");
-    let whole = file(&list(5, &["one", "two"]));
+    let whole = tracker_file(&list(5, &["one", "two"]));
     write(&region, "f1", &whole);
     assert_eq!(names(&region), ["one", "two"]);
     for at in 0..whole.len() {
@@ -94,7 +90,11 @@ fn a_file_of_a_list_has_a_name_a_size_and_a_reference() {
     let reference = Reference::new(b"m", Half::Top);
     let entry = [field(1, b"one"), number(2, 300), field(3, &reference.to_bytes()[4..])].concat();
     let plain = field(1, b"two");
-    write(&region, "f1", &file(&[number(1, 5), field(2, &entry), field(2, &plain)].concat()));
+    write(
+        &region,
+        "f1",
+        &tracker_file(&[number(1, 5), field(2, &entry), field(2, &plain)].concat()),
+    );
     let files = read(&region).expect("sound").expect("one").files;
     assert_eq!((files[0].size, &files[0].reference), (300, &Some(reference)));
     assert_eq!((files[1].size, &files[1].reference), (0, &None));
@@ -104,12 +104,13 @@ fn a_file_of_a_list_has_a_name_a_size_and_a_reference() {
         field(2, &field(1, b"")),
         field(2, &field(1, b"..")),
         field(2, &field(1, b"a/b")),
+        field(2, &field(1, b"/etc/passwd")),
         field(2, &field(1, b"a\\b")),
         field(2, &field(1, b"a\0b")),
         field(2, &[field(1, b"one"), field(3, b"\x08")].concat()),
         b"\x0b".to_vec(),
     ] {
-        write(&region, "f1", &file(&[number(1, 5), wrong.clone()].concat()));
+        write(&region, "f1", &tracker_file(&[number(1, 5), wrong.clone()].concat()));
         assert!(matches!(read(&region), Err(Error::Damaged { .. })), "{wrong:?}");
     }
 }
@@ -125,9 +126,9 @@ fn a_list_has_at_most_sixteen_mebibytes() {
         let rest = len - message.len() - 5;
         [message, field(9, &vec![0; rest])].concat()
     };
-    write(&region, "f1", &file(&padding(most)));
+    write(&region, "f1", &tracker_file(&padding(most)));
     assert_eq!(names(&region), ["one"]);
-    write(&region, "f1", &file(&padding(most + 1)));
+    write(&region, "f1", &tracker_file(&padding(most + 1)));
     let error = read(&region).expect_err("too long").to_string();
     assert!(error.contains("exceeds 16 MiB"), "{error}");
 }

@@ -1,12 +1,10 @@
 //! The logs of `tests/data/wal`, and how the tests read them.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use flate2::read::GzDecoder;
 use hbase_files::wal::{End, Entry, Reader, Result};
 use sstable::FileName;
 
@@ -31,9 +29,7 @@ pub(crate) fn truth(name: &str) -> Vec<serde_json::Value> {
     if EMPTY.contains(&name) {
         return Vec::new();
     }
-    let bytes = bytes(&format!("{name}.entries.ndjson.gz"));
-    let mut text = String::new();
-    GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");
+    let text = support::gunzip(&data().join(format!("{name}.entries.ndjson.gz")));
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 

@@ -2,7 +2,6 @@
 
 mod files;
 mod hostile;
-mod plain_log;
 mod reading;
 mod skipping;
 mod writer;

@@ -13,11 +13,6 @@ use support::root_directory::RootCopy;
 
 const REGION: &str = "77a347dcd3a699aadaaa702b08393620";
 
-fn table(copy: &RootCopy) -> Table {
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    root.table(&"t1".parse().expect("a name")).expect("it has a schema")
-}
-
 fn scan() -> TableScan {
     TableScan::default().now(Timestamp::new(1_795_412_744_014)).raw(true)
 }
@@ -39,7 +34,7 @@ fn hfile(copy: &RootCopy) -> PathBuf {
 /// Checks that a problem in the family is found by a check, ends a scan, and is listed by one that
 /// goes on.
 fn check_is_found(copy: &RootCopy, all: &[Cell], what: &str) {
-    let table = table(copy);
+    let table = copy.table("t1");
     let damages = table.check().damages;
     assert_eq!(damages.len(), 1, "{damages:?}");
     assert!(damages[0].what.contains(what), "{damages:?}");
@@ -59,7 +54,7 @@ fn check_is_found(copy: &RootCopy, all: &[Cell], what: &str) {
 #[test]
 fn a_store_file_that_is_no_file_is_damage() {
     let copy = RootCopy::new();
-    let all = cells(&table(&copy)).expect("sound");
+    let all = cells(&copy.table("t1")).expect("sound");
     let file = hfile(&copy);
     let away = copy.path().join("away");
     fs::rename(&file, &away).expect("renamed");
@@ -70,23 +65,23 @@ fn a_store_file_that_is_no_file_is_damage() {
     check_is_found(&copy, &all, "the store file is not a regular file");
     fs::remove_dir(&file).expect("ours");
     symlink(&away, &file).expect("linked");
-    assert!(cells(&table(&copy)).expect("the link is followed") == all);
-    assert_eq!(table(&copy).check().damages, []);
+    assert!(cells(&copy.table("t1")).expect("the link is followed") == all);
+    assert_eq!(copy.table("t1").check().damages, []);
 }
 
 #[test]
 fn linked_regions_and_families_are_read() {
     let copy = RootCopy::new();
-    let all = cells(&table(&copy)).expect("sound");
+    let all = cells(&copy.table("t1")).expect("sound");
     let region = copy.path().join("data/default/t1").join(REGION);
     for directory in [region.clone(), region.join("f1")] {
         let away = copy.path().join("away");
         fs::rename(&directory, &away).expect("renamed");
         symlink(&away, &directory).expect("linked");
-        assert!(cells(&table(&copy)).expect("the link is followed") == all);
+        assert!(cells(&copy.table("t1")).expect("the link is followed") == all);
         fs::remove_file(&directory).expect("ours");
         symlink("/nonexistent", &directory).expect("linked");
-        cells(&table(&copy)).expect_err("the link leads nowhere");
+        cells(&copy.table("t1")).expect_err("the link leads nowhere");
         fs::remove_file(&directory).expect("ours");
         fs::rename(&away, &directory).expect("renamed");
     }
@@ -95,7 +90,7 @@ fn linked_regions_and_families_are_read() {
 #[test]
 fn a_missing_directory_of_a_family_is_damage() {
     let copy = RootCopy::new();
-    let all = cells(&table(&copy)).expect("sound");
+    let all = cells(&copy.table("t1")).expect("sound");
     let region = copy.path().join("data/default/t1").join(REGION);
     fs::rename(region.join("f1"), copy.path().join("away")).expect("renamed");
     check_is_found(&copy, &all, "the directory of family f1, which HBase makes");
@@ -103,7 +98,7 @@ fn a_missing_directory_of_a_family_is_damage() {
 
 /// Returns the numbers of problems and warnings of table t1.
 fn problems(copy: &RootCopy) -> (usize, usize) {
-    let table = table(copy);
+    let table = copy.table("t1");
     let is_failed = table.scan(&scan()).is_err();
     assert_eq!(is_failed, !table.problems.is_empty());
     (table.problems.len(), table.warnings.len())
@@ -113,7 +108,7 @@ fn problems(copy: &RootCopy) -> (usize, usize) {
 fn a_directory_of_a_family_that_hbase_may_not_have_made_is_a_warning() {
     let copy = RootCopy::new();
     let directory = copy.path().join("data/default/t1");
-    let table = table(&copy);
+    let table = copy.table("t1");
     let regions: Vec<PathBuf> =
         table.regions.iter().map(|region| directory.join(region.name().as_str())).collect();
     // The parent of the split does not count.
@@ -141,22 +136,11 @@ fn a_directory_of_a_family_that_hbase_may_not_have_made_is_a_warning() {
 }
 
 #[test]
-fn sound_tables_have_no_problems_and_no_warnings() {
-    let copy = RootCopy::new();
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    for name in root.tables().expect("listed") {
-        let table = root.table(&name).expect("sound");
-        assert!(table.problems.is_empty(), "{name}: {:?}", table.problems);
-        assert!(table.warnings.is_empty(), "{name}: {:?}", table.warnings);
-    }
-}
-
-#[test]
 fn a_missing_region_loses_its_rows() {
     let copy = RootCopy::new();
     let region = copy.path().join("data/default/t1").join(REGION);
     fs::remove_dir_all(region).expect("ours");
-    let table = table(&copy);
+    let table = copy.table("t1");
     let mut scanned = table.scan(&scan().skip_damaged(true)).expect("it goes on");
     assert!(scanned.by_ref().count() > 0);
     let missing = scanned.missing();
@@ -179,7 +163,7 @@ fn recovered_edits_are_the_files_whose_names_are_numbers() {
         fs::write(edits.join(name), "PWAL").expect("ours");
     }
     symlink("/nonexistent", edits.join("33")).expect("linked");
-    let table = table(&copy);
+    let table = copy.table("t1");
     let region = table.regions.iter().find(|region| region.name().as_str() == REGION);
     let names = region.expect("there").recovered_edits.iter();
     let names: Vec<_> = names.map(|path| path.file_name().expect("a name")).collect();
@@ -188,7 +172,7 @@ fn recovered_edits_are_the_files_whose_names_are_numbers() {
 
 /// Returns the error that ends a scan.
 fn scan_error(copy: &RootCopy) -> String {
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
+    let root = copy.open();
     let scanned = root
         .table(&"t1".parse().expect("a name"))
         .and_then(|table| table.scan(&scan())?.collect::<hbase_files::Result<Vec<_>>>());
@@ -227,7 +211,7 @@ fn links_out_of_the_root_are_errors_that_name_them() {
     let description = region.join(".regioninfo");
     fs::rename(&description, &away).expect("renamed");
     symlink(&away, &description).expect("linked");
-    let warnings = self::table(&copy).warnings;
+    let warnings = copy.table("t1").warnings;
     assert!(
         matches!(&warnings[..], [warning] if warning.what.contains("leads to")),
         "{warnings:?}"
@@ -248,14 +232,14 @@ fn links_out_of_the_root_are_errors_that_name_them() {
 #[test]
 fn a_scan_that_skips_damage_names_a_link_out_of_the_root() {
     let copy = RootCopy::new();
-    let all = cells(&table(&copy)).expect("sound");
+    let all = cells(&copy.table("t1")).expect("sound");
     let outside = tempfile::tempdir().expect("a temporary directory");
     let file = hfile(&copy);
     let away = outside.path().join("away");
     fs::copy(&file, &away).expect("copied");
     fs::remove_file(&file).expect("ours");
     symlink(&away, &file).expect("linked");
-    let table = table(&copy);
+    let table = copy.table("t1");
     let mut scanned = table.scan(&scan().skip_damaged(true)).expect("it goes on");
     assert!(scanned.by_ref().count() < all.len());
     let missing = scanned.missing();

@@ -1,25 +1,16 @@
-//! Damaged snapshots and tables: each damaged file is named with its rows, and a damaged description
-//! leads to an error, to the right cells, or to a warning.
-//!
-//! `MUTANTS=10000` tries as many damaged descriptions.
+//! Damaged snapshots: each damaged file is named with its rows. `damaged_tables.rs` damages their
+//! descriptions.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use hbase_files::verify::TableDamage;
-use hbase_files::{Error, LocalTree, MobValues, Result, RootDirectory, Table, TableScan};
-use sstable::{Limits, RowsBetween, ndjson};
+use hbase_files::{Error, LocalTree, Result, Table, TableScan};
+use sstable::{Limits, RowsBetween};
 use support::root_directory::RootCopy;
 
 use workload::Random;
-
-use crate::damage::mutant;
-
-fn open(root: &Path) -> RootDirectory {
-    RootDirectory::open(Arc::new(LocalTree), root).expect("a root directory")
-}
 
 /// Returns what is wrong with a table, and with those of its HFiles whose path ends in `file`.
 fn damages(table: &Table, file: &str) -> Vec<TableDamage> {
@@ -44,7 +35,7 @@ fn find(root: &Path, below_data: &str) -> PathBuf {
 #[test]
 fn any_hfile_removed_shortened_or_flipped_is_named_with_its_rows() {
     let copy = RootCopy::new();
-    let root = open(&copy.path());
+    let root = copy.open();
     let mut random = Random::new(7);
     for snapshot in ["s2", "s5", "s10"] {
         let table = root.snapshot(snapshot).expect("sound").table;
@@ -101,7 +92,7 @@ fn is_in_region(table: &Table, damage: &TableDamage) -> bool {
 #[test]
 fn a_snapshot_without_its_own_files_is_an_error_that_names_them() {
     let copy = RootCopy::new();
-    let root = open(&copy.path());
+    let root = copy.open();
     for (file, named) in
         [("s1/.snapshotinfo", ".snapshotinfo"), ("s2/data.manifest", "data.manifest")]
     {
@@ -123,7 +114,7 @@ fn a_manifest_with_the_length_zero_of_an_hfile_does_not_fit_it() {
     let len = bytes.windows(3).position(|field| field == [0x18, 0x90, 0x41]).expect("a file");
     bytes[len + 1..len + 3].copy_from_slice(&[0x80, 0]);
     fs::write(&manifest, bytes).expect("ours");
-    let table = open(&copy.path()).snapshot("s6").expect("readable").table;
+    let table = copy.open().snapshot("s6").expect("readable").table;
     let damages = damages(&table, "");
     let whats: Vec<&str> = damages.iter().map(|damage| &*damage.what).collect();
     assert_eq!(whats, ["has 8336 bytes; 0 are recorded"]);
@@ -141,14 +132,14 @@ fn a_description_of_a_snapshot_without_the_time_is_no_description() {
     // The name and the table, which HBase writes first, are a message too.
     let cut = 4 + usize::from(bytes[1]) + usize::from(bytes[3 + usize::from(bytes[1])]);
     fs::write(&path, &bytes[..cut]).expect("ours");
-    let error = open(&copy.path()).snapshot("s9").expect_err("it is cut off");
+    let error = copy.open().snapshot("s9").expect_err("it is cut off");
     assert!(error.to_string().contains("it has no creation time"), "{error}");
 }
 
 #[test]
 fn sound_tables_and_snapshots_leave_nothing_in_doubt() {
     let copy = RootCopy::new();
-    let root = open(&copy.path());
+    let root = copy.open();
     for name in root.tables().expect("readable") {
         let table = root.table(&name).expect("sound");
         assert_eq!((table.warnings, table.problems.len()), (Vec::new(), 0), "{name}");
@@ -156,93 +147,5 @@ fn sound_tables_and_snapshots_leave_nothing_in_doubt() {
     for name in root.snapshot_names().expect("readable") {
         let table = root.snapshot(&name).expect("sound").table;
         assert_eq!((table.warnings, table.problems.len()), (Vec::new(), 0), "{name}");
-    }
-}
-
-/// What a damaged file belongs to.
-#[derive(Clone, Copy, Debug)]
-enum Whole {
-    Snapshot(&'static str),
-    Table(&'static str),
-}
-
-impl Whole {
-    fn open(self, root: &RootDirectory) -> Result<Table> {
-        match self {
-            Self::Snapshot(name) => root.snapshot(name).map(|snapshot| snapshot.table),
-            Self::Table(name) => root.table(&name.parse().expect("a name")),
-        }
-    }
-
-    /// Returns all cells that are stored, as lines of JSON.
-    ///
-    /// Attributes of families have no checksum and no second copy. Whether values are in MOB files, and
-    /// which versions are shown, depends on them; which cells are stored does not.
-    fn cells(self, root: &RootDirectory) -> Result<Vec<u8>> {
-        let table = self.open(root)?;
-        let mut lines = Vec::new();
-        for cell in table.scan(&TableScan::default().raw(true).mob(MobValues::Reference))? {
-            ndjson::write_cell(&mut lines, &cell?.as_ref()).expect("memory takes it");
-        }
-        Ok(lines)
-    }
-}
-
-/// The descriptions that are damaged, with what they belong to.
-const DESCRIPTIONS: [(&str, Whole); 13] = [
-    (".hbase-snapshot/s2/data.manifest", Whole::Snapshot("s2")),
-    (".hbase-snapshot/s5/data.manifest", Whole::Snapshot("s5")),
-    (".hbase-snapshot/s9/data.manifest", Whole::Snapshot("s9")),
-    (".hbase-snapshot/s14/data.manifest", Whole::Snapshot("s14")),
-    (".hbase-snapshot/s9/.snapshotinfo", Whole::Snapshot("s9")),
-    (".hbase-snapshot/s12/5945bde6175a9acfce0280d65ebbf2a1/.regioninfo", Whole::Snapshot("s12")),
-    (".hbase-snapshot/s12/.tabledesc/.tableinfo.0000000001.651", Whole::Snapshot("s12")),
-    (
-        "data/default/t6/475ea0cde6a4298710607723607cb381/g/4844017402a04d9587a063dc65b1fcc9.54831f426c01e05355f378f3c645ed76",
-        Whole::Table("t6"),
-    ),
-    ("data/default/t6/475ea0cde6a4298710607723607cb381/.regioninfo", Whole::Table("t6")),
-    ("data/default/t6/54831f426c01e05355f378f3c645ed76/.regioninfo", Whole::Table("t6")),
-    (
-        "data/default/t1/77a347dcd3a699aadaaa702b08393620/f1/81b5fc619b754e26b0314f0daa183a00.c65bc83cc9888373de3595d40b882f08",
-        Whole::Table("t1"),
-    ),
-    ("data/default/t5/1bc192e1c1ff9049e743103c3534b32c/g/.filelist/f2", Whole::Table("t5")),
-    (
-        "WALs/localhost,36349,1795412714489/localhost%2C36349%2C1795412714489.meta.1795412717714.meta",
-        Whole::Table("t6"),
-    ),
-];
-
-#[test]
-fn a_damaged_description_is_an_error_or_the_same_cells_or_a_warning() {
-    let count: usize = std::env::var("MUTANTS").ok().and_then(|it| it.parse().ok()).unwrap_or(390);
-    let copy = RootCopy::new();
-    let root = open(&copy.path());
-    let mut random = Random::new(29);
-    for (path, whole) in DESCRIPTIONS {
-        let file = copy.path().join(path);
-        let sound = fs::read(&file).expect("there");
-        let expected = whole.cells(&root).expect("sound");
-        assert_eq!(whole.open(&root).expect("sound").warnings, []);
-        let (mut refused, each) = (0, count.div_ceil(DESCRIPTIONS.len()));
-        for number in 0..each {
-            let (mutant, how) = mutant(&mut random, &sound);
-            fs::write(&file, &mutant).expect("ours");
-            match whole.cells(&root) {
-                Ok(cells) => {
-                    // A log of hbase:meta that is cut off has an older hbase:meta, which HBase reads too.
-                    let is_said = !whole.open(&root).expect("it was read").warnings.is_empty();
-                    let lens = (cells.len(), expected.len());
-                    assert!(cells == expected || is_said, "{path}: {number}, {how}: {lens:?}");
-                }
-                Err(error) => {
-                    assert!(!error.to_string().is_empty());
-                    refused += 1;
-                }
-            }
-        }
-        support::say(&format!("{path}: {refused} of {each} refused"));
-        fs::write(&file, &sound).expect("ours");
     }
 }

@@ -1,4 +1,4 @@
-//! Damaged tables with logs: an error, a warning, or the right cells.
+//! Damaged tables with logs, and damaged snapshots: an error, a warning, or the right cells.
 //!
 //! Descriptions are damaged in every way, logs so that their entries no longer fit: a log has no
 //! checksums, so a bit of a value that differs cannot be noticed, neither by HBase.
@@ -17,18 +17,21 @@ use workload::Random;
 
 use crate::damage::mutant;
 
-/// A table, and the files of its root that are damaged.
+/// A table or a snapshot, and the files of its root that are damaged.
 struct Case {
     root: RootCopy,
-    table: &'static str,
+    name: &'static str,
+    is_snapshot: bool,
     descriptions: &'static [&'static str],
     logs: &'static [&'static str],
 }
 
-fn cases() -> [Case; 2] {
+/// Returns tables with logs.
+fn tables() -> [Case; 2] {
     let walt = Case {
         root: RootCopy::walt(),
-        table: "walt",
+        name: "walt",
+        is_snapshot: false,
         descriptions: &[
             "data/default/walt/.tabledesc/.tableinfo.0000000001.686",
             "data/default/walt/7376d67c7d538f14a61907ae3ff3e36e/.regioninfo",
@@ -41,7 +44,8 @@ fn cases() -> [Case; 2] {
     };
     let t1 = Case {
         root: RootCopy::new(),
-        table: "t1",
+        name: "t1",
+        is_snapshot: false,
         descriptions: &[
             "data/default/t1/77a347dcd3a699aadaaa702b08393620/.regioninfo",
             "data/default/t1/cfe27cad50f93b8520a92fe3492bd824/.regioninfo",
@@ -56,6 +60,39 @@ fn cases() -> [Case; 2] {
     [walt, t1]
 }
 
+/// Returns snapshots and tables whose logs are not damaged.
+fn others() -> [Case; 7] {
+    let case = |name, is_snapshot, descriptions| {
+        let root = RootCopy::new();
+        Case { root, name, is_snapshot, descriptions, logs: &[] }
+    };
+    [
+        case("s2", true, &[".hbase-snapshot/s2/data.manifest"]),
+        case("s5", true, &[".hbase-snapshot/s5/data.manifest"]),
+        case("s9", true, &[".hbase-snapshot/s9/data.manifest", ".hbase-snapshot/s9/.snapshotinfo"]),
+        case(
+            "s12",
+            true,
+            &[
+                ".hbase-snapshot/s12/5945bde6175a9acfce0280d65ebbf2a1/.regioninfo",
+                ".hbase-snapshot/s12/.tabledesc/.tableinfo.0000000001.651",
+            ],
+        ),
+        case("s14", true, &[".hbase-snapshot/s14/data.manifest"]),
+        case("t5", false, &["data/default/t5/1bc192e1c1ff9049e743103c3534b32c/g/.filelist/f2"]),
+        case(
+            "t6",
+            false,
+            &[
+                "data/default/t6/475ea0cde6a4298710607723607cb381/g/4844017402a04d9587a063dc65b1fcc9.54831f426c01e05355f378f3c645ed76",
+                "data/default/t6/475ea0cde6a4298710607723607cb381/.regioninfo",
+                "data/default/t6/54831f426c01e05355f378f3c645ed76/.regioninfo",
+                "WALs/localhost,36349,1795412714489/localhost%2C36349%2C1795412714489.meta.1795412717714.meta",
+            ],
+        ),
+    ]
+}
+
 /// All cells that are stored or logged, and whether the scan said something.
 #[derive(PartialEq)]
 struct Answer {
@@ -66,8 +103,15 @@ struct Answer {
 impl Case {
     fn read(&self) -> Result<Answer> {
         let root = RootDirectory::open(Arc::new(LocalTree), &self.root.path())?;
-        let table = root.table(&self.table.parse().expect("a name"))?;
-        let scan = TableScan::default().raw(true).mob(MobValues::Reference).with_logs(true);
+        let table = if self.is_snapshot {
+            root.snapshot(self.name)?.table
+        } else {
+            root.table(&self.name.parse().expect("a name"))?
+        };
+        // Attributes of families have no checksum and no second copy. Which versions are shown, and
+        // whether values are in MOB files, depends on them; which cells are stored does not.
+        let scan = TableScan::default().raw(true).mob(MobValues::Reference);
+        let scan = scan.with_logs(!self.is_snapshot);
         let (mut cells, mut lines) = (table.scan(&scan)?, Vec::new());
         while let Some(cell) = cells.next_ref()? {
             ndjson::write_cell(&mut lines, &cell).expect("memory takes it");
@@ -137,9 +181,9 @@ fn damaged_log(sound: &[u8], ends: &[usize], random: &mut Random) -> (Vec<u8>, S
 }
 
 #[test]
-fn a_damaged_table_with_logs_is_an_error_a_warning_or_the_same_cells() {
-    let count: usize = std::env::var("MUTANTS").ok().and_then(|it| it.parse().ok()).unwrap_or(220);
-    let cases = cases();
+fn a_damaged_table_or_snapshot_is_an_error_a_warning_or_the_same_cells() {
+    let count: usize = std::env::var("MUTANTS").ok().and_then(|it| it.parse().ok()).unwrap_or(660);
+    let cases: Vec<Case> = tables().into_iter().chain(others()).collect();
     let files: usize = cases.iter().map(|case| case.descriptions.len() + case.logs.len()).sum();
     let (mut random, each) = (Random::new(39), count.div_ceil(files));
     for case in &cases {
@@ -153,7 +197,7 @@ fn a_damaged_table_with_logs_is_an_error_a_warning_or_the_same_cells() {
 /// Takes away or empties each part of a root.
 #[test]
 fn a_table_with_logs_and_without_a_part_is_an_error_a_warning_or_the_same_cells() {
-    for case in cases() {
+    for case in tables() {
         let expected = case.read().expect("sound");
         let parts = case.descriptions.iter().chain(case.logs).map(|path| Path::new(*path));
         for part in parts {

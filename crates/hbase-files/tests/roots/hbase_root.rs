@@ -3,10 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
 use hbase_files::{
     DataFileName, Entry, EntryKind, Error, HFileLink, Listing, LocalTree, Place, SkipReason,
     StoreFileName, StoreFileReader,
@@ -72,10 +70,7 @@ fn cells(listing: &Listing) -> String {
 }
 
 fn truth(name: &str) -> String {
-    let bytes = fs::read(data().join(format!("{name}.cells.ndjson.gz"))).expect("committed");
-    let mut text = String::new();
-    GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");
-    text
+    support::gunzip(&data().join(format!("{name}.cells.ndjson.gz")))
 }
 
 const LOWER: &str = "data/default/t1/40ab6300693e3f01d37da6c46414d9c8";

@@ -7,6 +7,8 @@ use hbase_files::{
     EntryKind, Error, Listing, LocalTree, SkipReason, StoreFileReader, TrackedFiles, identify,
 };
 use sstable::{Caching, FileName, Half, ReaderOptions};
+use support::directory_parts::tracker_file;
+use support::protobuf::field;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rootdir/root")
@@ -75,10 +77,10 @@ fn a_list_of_a_newer_version_is_refused() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let family = directory.path();
     fs::create_dir(family.join(".filelist")).expect("ours");
-    fs::write(family.join(".filelist/f1"), tracker(1, "aa")).expect("ours");
+    fs::write(family.join(".filelist/f1"), tracker(1, &field(1, b"aa"))).expect("ours");
     for (version, is_known) in [(1, true), (2, false)] {
-        let file =
-            with_checksum(&[&message_of(2, &field(1, b"bb"))[..], &[0x18, version]].concat());
+        let message = message(2, &field(1, b"bb"));
+        let file = tracker_file(&[&message[..], &[0x18, version]].concat());
         fs::write(family.join(".filelist/f2"), file).expect("ours");
         match TrackedFiles::read(&LocalTree, family) {
             Ok(Some(list)) => assert!(is_known && list.files[0].name == "bb"),
@@ -88,62 +90,22 @@ fn a_list_of_a_newer_version_is_refused() {
     }
 }
 
-/// Returns a tracker file with one entry of this name.
-fn tracker(time: u8, name: &str) -> Vec<u8> {
-    tracker_of(time, &field(1, name.as_bytes()))
+/// Returns a tracker file with one entry.
+fn tracker(time: u8, entry: &[u8]) -> Vec<u8> {
+    tracker_file(&message(time, entry))
 }
 
-/// Returns a tracker file with one entry, a reference that has no file of its own.
-fn tracker_with_reference(time: u8, name: &str, reference: &[u8]) -> Vec<u8> {
-    tracker_of(time, &[field(1, name.as_bytes()), field(3, reference)].concat())
-}
-
-fn tracker_of(time: u8, entry: &[u8]) -> Vec<u8> {
-    with_checksum(&message_of(time, entry))
-}
-
-fn message_of(time: u8, entry: &[u8]) -> Vec<u8> {
+fn message(time: u8, entry: &[u8]) -> Vec<u8> {
     [&[0x08, time][..], &field(2, entry)].concat()
 }
 
-fn with_checksum(message: &[u8]) -> Vec<u8> {
-    let len = i32::try_from(message.len()).expect("short");
-    [&len.to_be_bytes()[..], message, &crc_fast::crc32_iso_hdlc(message).to_be_bytes()].concat()
-}
-
-/// Returns a field of a protobuf message, of less than 128 bytes.
-fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
-    let len = u8::try_from(bytes.len()).expect("short");
-    assert!(len < 128, "its length has one byte");
-    [&[number << 3 | 2, len][..], bytes].concat()
-}
-
 #[test]
-fn the_newest_tracker_file_counts_and_paths_in_it_are_refused() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let family = directory.path();
-    let list = family.join(".filelist");
-    fs::create_dir(&list).expect("ours");
-    let newest = || TrackedFiles::read(&LocalTree, family).expect("sound").expect("there");
-    fs::write(list.join("f1"), tracker(1, "aa")).expect("ours");
-    fs::write(list.join("f2"), tracker(2, "bb")).expect("ours");
-    fs::write(list.join("notes"), b"not a tracker file").expect("ours");
-    assert_eq!(newest().files[0].name, "bb");
-    fs::write(list.join("f1.9"), tracker(1, "cc")).expect("ours");
-    assert_eq!(newest().files[0].name, "cc");
-    fs::write(list.join("f2.10"), tracker(1, "dd")).expect("ours");
-    assert_eq!(newest().files[0].name, "dd");
-    // A listed file that is not there is a problem, and not an empty family.
-    let listing = Listing::read(&LocalTree, family).expect("readable");
+fn a_listed_file_that_is_missing_is_a_problem_and_not_an_empty_family() {
+    let family = tempfile::tempdir().expect("a temporary directory");
+    fs::create_dir(family.path().join(".filelist")).expect("ours");
+    fs::write(family.path().join(".filelist/f1"), tracker(1, &field(1, b"aa"))).expect("ours");
+    let listing = Listing::read(&LocalTree, family.path()).expect("readable");
     assert!(matches!(&listing.problems[..], [Error::Missing { .. }]), "{:?}", listing.problems);
-    // At equal times f1 counts.
-    fs::write(list.join("f1.10"), tracker(1, "ee")).expect("ours");
-    assert_eq!(newest().files[0].name, "ee");
-    for name in ["../aa", "..", "/etc/passwd", "a\\b", ""] {
-        fs::write(list.join("f1.11"), tracker(1, name)).expect("ours");
-        let error = TrackedFiles::read(&LocalTree, family).expect_err("no name of a file");
-        assert!(matches!(error, Error::Damaged { .. }), "{name:?}: {error}");
-    }
 }
 
 #[test]
@@ -256,7 +218,8 @@ fn a_reference_without_a_file_of_its_own_has_its_half_in_the_tracker() {
     let name = format!("{file}.{parent}");
     let family = table.join(daughter).join("g");
     let list = family.join(".filelist/f1.1795412744013");
-    fs::write(&list, tracker_with_reference(1, &name, &reference[4..])).expect("ours");
+    let entry = |reference: &[u8]| [field(1, name.as_bytes()), field(3, reference)].concat();
+    fs::write(&list, tracker(1, &entry(&reference[4..]))).expect("ours");
     let listing = Listing::read(&LocalTree, &family).expect("readable");
     assert!(listing.problems.is_empty(), "{:?}", listing.problems);
     let location = listing.entries[0].locate(&LocalTree).expect("the parent has the file");
@@ -264,7 +227,7 @@ fn a_reference_without_a_file_of_its_own_has_its_half_in_the_tracker() {
     assert_eq!((half.half(), half.split_row()), (Half::Top, &b"row-00200"[..]));
     assert!(location.path.ends_with(Path::new(parent).join("g").join(file)));
     // A damaged reference in the list makes the list damaged.
-    fs::write(&list, tracker_with_reference(1, &name, b"\x0a\x15")).expect("ours");
+    fs::write(&list, tracker(1, &entry(b"\x0a\x15"))).expect("ours");
     let listing = Listing::read(&LocalTree, &family).expect("readable");
     assert!(matches!(&listing.problems[..], [Error::Damaged { .. }]), "{:?}", listing.problems);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hbase_files::{LocalTree, Region, RootDirectory, StoreFile, StoreFileName, Table};
-use sstable::{FileInfo, FileName, Timestamp, Writer, WriterOptions};
+use sstable::{FileInfo, Timestamp, WriterOptions};
 use support::root_directory::RootCopy;
 
 fn table(root: &Path, name: &str) -> Table {
@@ -31,7 +31,7 @@ fn hfiles(root: &Path, name: &str) -> Vec<String> {
 #[test]
 fn a_sound_table_has_no_missing_files() {
     for copy in [RootCopy::new(), RootCopy::walt(), RootCopy::recovered_hfiles()] {
-        let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root");
+        let root = copy.open();
         for name in root.tables().expect("listed") {
             assert_eq!(found(&copy.path(), &name.to_string()), Vec::<String>::new(), "{name}");
         }
@@ -157,9 +157,7 @@ fn the_inputs_of_a_compacted_file_that_cannot_be_read_are_not_missed() {
 fn write_bulk_loaded(path: &Path) {
     let options = WriterOptions::default().bulk_load(Timestamp::new(77));
     let options = options.file_info(FileInfo::COMPACTION_EVENT, "");
-    let name = FileName::new(path.display().to_string());
-    let writer = Writer::new(Vec::new(), name, options).expect("the options are valid");
-    fs::write(path, writer.finish().expect("memory takes it").0).expect("ours");
+    fs::write(path, support::cells::hfile(path, options, [])).expect("ours");
 }
 
 #[test]
@@ -219,8 +217,7 @@ fn old_logs_of_another_root_are_read() {
     // HBase 2.2 and older move logs of another format there.
     let other = wal_root.join("oldWALs/pv2-00000000000000000001.log");
     fs::write(other, b"no log of cells").expect("ours");
-    let root = RootDirectory::open(Arc::new(LocalTree), &walt.path()).expect("a root directory");
-    let root = root.with_wal_root(&wal_root).expect("it has WALs");
+    let root = walt.open().with_wal_root(&wal_root).expect("it has WALs");
     let table = root.table(&"walt".parse().expect("a name")).expect("it has a schema");
     let damages = table.check().damages;
     assert_eq!(damages.len(), 1, "{damages:?}");

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use hbase_files::{Error, LocalTree, RootDirectory, Table, TableScan};
+use hbase_files::{Error, RootDirectory, Table, TableScan};
 use support::root_directory::RootCopy;
 
 use crate::refusing::Refusing;
@@ -39,8 +39,7 @@ fn a_refused_permission_is_not_skipped_as_damage() {
 #[test]
 fn too_many_cells_of_logs_are_not_skipped_as_damage() {
     let copy = RootCopy::new();
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    let table = root.table(&"t1".parse().expect("a name")).expect("sound");
+    let table = copy.table("t1");
     let nowhere = copy.path().join("nowhere");
     let scan = TableScan::default().with_logs(true).log_bytes_max(100).log_directory(&nowhere);
     let error = error(&table, &scan.skip_damaged(true)).expect("no such directory");

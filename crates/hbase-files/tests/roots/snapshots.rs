@@ -1,7 +1,6 @@
 //! Snapshots and tables of a root directory that HBase wrote: the regions and files that HBase lists.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use hbase_files::{
     Family, LeftOutReason, LocalTree, Region, RegionInfo, RegionsBy, RootDirectory, StoreFile,
@@ -11,10 +10,6 @@ use serde_json::Value;
 use sstable::Half;
 use support::hex;
 use support::root_directory::{RootCopy, manifest};
-
-fn open(copy: &RootCopy) -> RootDirectory {
-    RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory")
-}
 
 fn table_name(text: &str) -> TableName {
     text.parse().expect("the name of a table")
@@ -68,7 +63,7 @@ fn check_region(region: &Region, expected: &Value) {
 #[test]
 fn each_snapshot_has_the_regions_and_files_that_hbase_decodes() {
     let (copy, manifest) = (RootCopy::new(), manifest());
-    let root = open(&copy);
+    let root = copy.open();
     let expected = manifest["snapshots"].as_object().expect("an object");
     let mut names: Vec<&String> = expected.keys().collect();
     names.sort();
@@ -115,7 +110,7 @@ fn each_snapshot_has_the_regions_and_files_that_hbase_decodes() {
 #[test]
 fn each_file_of_each_snapshot_is_found_with_its_recorded_length() {
     let copy = RootCopy::new();
-    let root = open(&copy);
+    let root = copy.open();
     let mut found = 0;
     for name in root.snapshot_names().expect("listed") {
         let table = root.snapshot(&name).expect("sound").table;
@@ -139,7 +134,7 @@ fn each_file_of_each_snapshot_is_found_with_its_recorded_length() {
 #[test]
 fn a_live_table_has_the_regions_that_hbase_serves() {
     let (copy, manifest) = (RootCopy::new(), manifest());
-    let root = open(&copy);
+    let root = copy.open();
     let mut names: Vec<String> =
         root.tables().expect("listed").iter().map(ToString::to_string).collect();
     names.retain(|name| !name.starts_with("hbase:"));

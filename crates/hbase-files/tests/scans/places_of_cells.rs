@@ -5,19 +5,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use hbase_files::{Error, LocalTree, Region, RootDirectory, Table, TableScan};
+use hbase_files::{Error, Region, RootDirectory, Table, TableScan};
 use sstable::{Cell, SequenceId, Timestamp};
 use support::fixtures::read_cells;
 use support::root_directory::{RootCopy, reports};
 
 /// The region of `walt` with the most rows.
 const REGION: &str = "83a2af9efa70f232938815b9cf317a11";
-
-fn root(copy: &RootCopy) -> RootDirectory {
-    RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory")
-}
 
 fn walt(root: &RootDirectory) -> Table {
     root.table(&"walt".parse().expect("a name")).expect("sound")
@@ -56,7 +51,7 @@ fn warnings(table: &Table) -> Vec<String> {
 
 /// Returns the only log that is not of `hbase:meta`.
 fn log(copy: &RootCopy) -> PathBuf {
-    let table = walt(&root(copy));
+    let table = copy.table("walt");
     let [log] = &table.logs[..] else { panic!("{:?}", table.logs) };
     log.clone()
 }
@@ -70,7 +65,7 @@ fn move_to(file: &Path, directory: &Path, name: &str) {
 #[test]
 fn hfiles_to_which_hbase_split_a_log_are_read_with_logs() {
     let copy = RootCopy::recovered_hfiles();
-    let table = walt(&root(&copy));
+    let table = copy.table("walt");
     assert_eq!(table.regions.iter().flat_map(Region::recovered_hfiles).count(), 4);
     assert_eq!(cells(&table, true), truth("recovered-hfiles.cells.ndjson.gz"));
     assert_eq!(warnings(&table).len(), 1, "this root has no hbase:meta");
@@ -88,13 +83,13 @@ fn a_damaged_recovered_hfile_is_an_error_and_an_empty_one_a_warning() {
     let whole = fs::read(&file).expect("there");
 
     fs::write(&file, &whole[..whole.len() / 2]).expect("disk takes it");
-    let table = walt(&root(&copy));
+    let table = copy.table("walt");
     let mut cells = table.scan(&scan().with_logs(true)).expect("it is not opened yet");
     assert!(cells.any(|cell| cell.is_err()));
     assert!(table.check().files.len() > 4, "verify has it as well");
 
     fs::write(&file, b"").expect("disk takes it");
-    let table = walt(&root(&copy));
+    let table = copy.table("walt");
     let found = warnings(&table);
     assert!(
         found[1].contains("6452591f418840c58901cfb7bacbdf6f: the recovered HFile has no bytes")
@@ -103,7 +98,7 @@ fn a_damaged_recovered_hfile_is_an_error_and_an_empty_one_a_warning() {
 
     fs::write(&file, &whole).expect("disk takes it");
     fs::rename(&file, directory.join("notes.txt")).expect("disk takes it");
-    let table = walt(&root(&copy));
+    let table = copy.table("walt");
     assert!(matches!(table.scan(&scan()), Err(Error::Incomplete { .. })));
 }
 
@@ -113,25 +108,25 @@ fn recovered_edits_are_read_from_each_of_their_three_places() {
     for place in ["data/default/walt", "default/walt"] {
         let copy = RootCopy::walt();
         let log = log(&copy);
-        for region in walt(&root(&copy)).regions {
+        for region in copy.table("walt").regions {
             let directory = copy.path().join(place).join(region.name().as_str());
             let edits = directory.join("recovered.edits");
             fs::create_dir_all(&edits).expect("disk takes it");
             fs::copy(&log, edits.join("0000000000000000099")).expect("disk takes it");
         }
         fs::remove_file(log).expect("there");
-        assert_eq!(cells(&walt(&root(&copy)), true), walt_truth(), "{place}");
+        assert_eq!(cells(&copy.table("walt"), true), walt_truth(), "{place}");
     }
     let (copy, logs) = (RootCopy::walt(), tempfile::tempdir().expect("a directory"));
     let log = log(&copy);
     fs::create_dir(logs.path().join("WALs")).expect("disk takes it");
     let places = ["default/walt", "data/default/walt"];
-    for (region, place) in walt(&root(&copy)).regions.iter().zip(places) {
+    for (region, place) in copy.table("walt").regions.iter().zip(places) {
         let directory = logs.path().join(place).join(region.name().as_str());
         fs::create_dir_all(directory.join("recovered.edits")).expect("disk takes it");
         fs::copy(&log, directory.join("recovered.edits/99")).expect("disk takes it");
     }
-    let root = root(&copy).with_wal_root(logs.path()).expect("it has WALs");
+    let root = copy.open().with_wal_root(logs.path()).expect("it has WALs");
     assert_eq!(cells(&walt(&root), true), walt_truth());
 }
 
@@ -141,7 +136,7 @@ fn a_sequence_id_beside_recovered_edits_counts_in_each_place() {
     let directory = copy.path().join("default/walt").join(REGION).join("recovered.edits");
     fs::create_dir_all(&directory).expect("disk takes it");
     fs::write(directory.join("1000.seqid"), b"").expect("disk takes it");
-    let table = walt(&root(&copy));
+    let table = copy.table("walt");
     let region = table.regions.iter().find(|it| it.name().as_str() == REGION).expect("there");
     assert_eq!(region.last_opened, Some(SequenceId::new(1000)));
 }
@@ -150,14 +145,14 @@ fn a_sequence_id_beside_recovered_edits_counts_in_each_place() {
 fn logs_are_read_from_a_root_of_their_own() {
     let (copy, logs) = (RootCopy::walt(), tempfile::tempdir().expect("a directory"));
     fs::rename(copy.path().join("WALs"), logs.path().join("WALs")).expect("disk takes it");
-    let with_logs = root(&copy).with_wal_root(logs.path()).expect("it has WALs");
+    let with_logs = copy.open().with_wal_root(logs.path()).expect("it has WALs");
     assert_eq!(cells(&walt(&with_logs), true), walt_truth());
 
-    let without = walt(&root(&copy));
+    let without = copy.table("walt");
     let error = without.scan(&scan().with_logs(true)).expect_err("no logs").to_string();
     assert!(error.contains("hbase.wal.dir"), "{error}");
     assert!(without.read_logs(&scan()).is_err());
-    let no_root = root(&copy).with_wal_root(&copy.path()).expect_err("no logs").to_string();
+    let no_root = copy.open().with_wal_root(&copy.path()).expect_err("no logs").to_string();
     assert!(no_root.contains("it has no WALs"), "{no_root}");
 
     // Logs from before the change of the setting.
@@ -174,11 +169,11 @@ fn logs_without_bytes_are_named() {
     move_to(&log, &region.join("recovered.edits"), "99");
     fs::write(&log, b"").expect("disk takes it");
     fs::write(region.join("recovered.edits/98"), b"").expect("disk takes it");
-    let found = warnings(&walt(&root(&copy)));
+    let found = warnings(&copy.table("walt"));
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].starts_with(&format!("{}: the log has no bytes", log.display())));
     assert!(found[1].contains("recovered.edits/98: the log has no bytes"), "{found:?}");
-    let without = walt(&root(&copy));
+    let without = copy.table("walt");
     assert!(without.scan(&scan()).expect("sound").warnings().is_empty());
 }
 
@@ -195,7 +190,7 @@ fn logs_that_hbase_does_not_read_are_named() {
         fs::create_dir_all(&place).expect("disk takes it");
         fs::copy(&log, place.join(name)).expect("disk takes it");
     }
-    let table = walt(&root(&copy));
+    let table = copy.table("walt");
     let found = warnings(&table);
     let has = |text: &str| found.iter().any(|found| found.contains(text));
     assert_eq!(found.len(), 3, "{found:?}");
@@ -213,5 +208,5 @@ fn the_logs_of_a_server_that_are_being_split_are_read() {
     let mut splitting = server.clone().into_os_string();
     splitting.push("-splitting");
     fs::rename(server, splitting).expect("disk takes it");
-    assert_eq!(cells(&walt(&root(&copy)), true), walt_truth());
+    assert_eq!(cells(&copy.table("walt"), true), walt_truth());
 }

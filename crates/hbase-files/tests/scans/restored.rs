@@ -9,28 +9,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hbase_files::wal::Reader;
-use hbase_files::{Error, LocalTree, RootDirectory, StoreFileName, Table, TableScan};
+use hbase_files::{Error, LocalTree, StoreFileName, TableScan};
 use sstable::{Cell, FileName, Timestamp};
-use support::protobuf::varint;
+use support::plain_log::{EntryKey, PlainLog};
 use support::root_directory::RootCopy;
 
 /// The time of events that are before or after all entries of the fixture's logs.
 const BEFORE: u64 = 1;
 const AFTER: u64 = 9_000_000_000_000;
 
-fn table(copy: &RootCopy) -> Table {
-    named(copy, "t1")
-}
-
-fn named(copy: &RootCopy, name: &str) -> Table {
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    root.table(&name.parse().expect("a name")).expect("sound")
-}
-
 /// Returns the cells, and how many cells of each region were left out.
 fn scan(copy: &RootCopy, with_logs: bool) -> (Vec<Cell>, BTreeMap<String, u64>) {
     let scan = TableScan::default().now(Timestamp::new(1_795_412_744_014)).raw(true);
-    let mut scanned = table(copy).scan(&scan.with_logs(with_logs)).expect("sound");
+    let mut scanned = copy.table("t1").scan(&scan.with_logs(with_logs)).expect("sound");
     let cells = scanned.by_ref().collect::<Result<_, _>>().expect("sound");
     let old = scanned.old_log_cells().iter();
     (cells, old.map(|old| (old.region.clone(), old.cells)).collect())
@@ -39,7 +30,7 @@ fn scan(copy: &RootCopy, with_logs: bool) -> (Vec<Cell>, BTreeMap<String, u64>) 
 /// Returns the sequence ids of the cells that are only in logs, by region.
 fn unflushed(copy: &RootCopy) -> BTreeMap<String, Vec<u64>> {
     let (with, without) = (scan(copy, true).0, scan(copy, false).0);
-    let table = table(copy);
+    let table = copy.table("t1");
     let mut sequences = BTreeMap::new();
     for log in &table.logs {
         let bytes = bytes::Bytes::from(fs::read(log).expect("readable"));
@@ -60,7 +51,7 @@ fn unflushed(copy: &RootCopy) -> BTreeMap<String, Vec<u64>> {
 
 /// Returns the time of the newest entry of the table's logs.
 fn newest_write_time(copy: &RootCopy) -> u64 {
-    let times = table(copy).logs.into_iter().flat_map(|log| {
+    let times = copy.table("t1").logs.into_iter().flat_map(|log| {
         let bytes = bytes::Bytes::from(fs::read(log).expect("readable"));
         let entries = Reader::open(Arc::new(bytes), FileName::new("log")).expect("a log");
         entries.map(|entry| entry.expect("sound").write_time).collect::<Vec<_>>()
@@ -103,30 +94,12 @@ fn cells_up_to_the_number_of_the_sequence_file_are_old() {
 
 /// Returns a log with a marker that each of these regions was opened.
 fn log_of_events<'r>(regions: impl Iterator<Item = &'r String>, time: u64) -> Vec<u8> {
-    let mut log = b"PWAL\0".to_vec();
+    let mut log = PlainLog::new();
     for region in regions {
-        let qualifier = b"HBASE::REGION_EVENT::REGION_OPEN";
-        let key_len = 2 + 1 + 10 + qualifier.len() + 9;
-        let cell = [
-            &(key_len as u32).to_be_bytes()[..],
-            &0_u32.to_be_bytes(),
-            b"\0\0\x0aMETAFAMILY",
-            qualifier,
-            &7_u64.to_be_bytes(),
-            b"\x04\0\0",
-        ]
-        .concat();
-        let mut message = vec![0x0a, region.len() as u8];
-        message.extend(region.as_bytes());
-        message.extend(b"\x12\x02t1\x18\x01\x20");
-        message.extend(varint(time));
-        message.extend(b"\x38\x01");
-        log.extend(varint(message.len() as u64));
-        log.extend(message);
-        log.extend((cell.len() as u32).to_be_bytes());
-        log.extend(cell);
+        let key = EntryKey { region, table: "t1", sequence: 1, write_time: time, padding: 0 };
+        log.event(key, "REGION_OPEN");
     }
-    log
+    log.bytes
 }
 
 #[test]
@@ -134,7 +107,7 @@ fn cells_before_the_opening_of_their_region_are_old() {
     let copy = RootCopy::new();
     let unflushed = unflushed(&copy);
     let (all, files_only) = (scan(&copy, true).0, scan(&copy, false).0);
-    let server = table(&copy).logs[0].parent().expect("a directory").to_owned();
+    let server = copy.table("t1").logs[0].parent().expect("a directory").to_owned();
     // Some milliseconds after the last entry: the clocks of two servers may differ by more.
     let soon = newest_write_time(&copy) + 20_000;
     // Of the same server, the order of the entries counts; of another one, the time.
@@ -164,7 +137,7 @@ fn cells_before_the_opening_of_their_region_are_old() {
 #[test]
 fn a_tracked_file_that_only_the_archive_has_is_missing() {
     let copy = RootCopy::new();
-    let table = named(&copy, "t5");
+    let table = copy.table("t5");
     let files =
         || table.regions.iter().flat_map(|region| &region.families).flat_map(|it| &it.files);
     let file = files().find(|file| matches!(file.name, StoreFileName::HFile(_))).expect("a file");

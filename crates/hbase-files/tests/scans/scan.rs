@@ -1,29 +1,14 @@
 //! Scans of snapshots and tables return the cells that HBase's own offline reader returns.
 
-use std::fs::File;
-use std::io::Read;
-use std::sync::Arc;
-
-use flate2::read::GzDecoder;
-use hbase_files::{LocalTree, MobValues, RootDirectory, Table, TableCells, TableName, TableScan};
+use hbase_files::{MobValues, TableCells, TableScan};
 use serde_json::Value;
 use sstable::{Cell, Timestamp, ndjson};
 use support::root_directory::{RootCopy, data, manifest};
-
-fn open(copy: &RootCopy) -> RootDirectory {
-    RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory")
-}
-
-fn table(root: &RootDirectory, name: &str) -> Table {
-    let name: TableName = name.parse().expect("the name of a table");
-    root.table(&name).expect("sound")
-}
+use support::{gunzip, unhex};
 
 /// Returns the lines of a file of cells that HBase returned.
 fn truth(file: &Value) -> Vec<String> {
-    let path = data().join(file.as_str().expect("the name of a file"));
-    let mut text = String::new();
-    GzDecoder::new(File::open(path).expect("there")).read_to_string(&mut text).expect("gzip");
+    let text = gunzip(&data().join(file.as_str().expect("the name of a file")));
     text.lines().map(str::to_owned).collect()
 }
 
@@ -56,9 +41,8 @@ fn scan() -> TableScan {
 #[test]
 fn each_snapshot_has_the_cells_that_hbase_reads_offline() {
     let (copy, manifest) = (RootCopy::new(), manifest());
-    let root = open(&copy);
     for (name, expected) in manifest["snapshots"].as_object().expect("an object") {
-        let table = root.snapshot(name).expect("sound").table;
+        let table = copy.snapshot(name);
         let (shown, raw) = (truth(&expected["cellsFile"]), truth(&expected["rawFile"]));
         // The third reads parts of regions: the files have up to twenty blocks of about 1 KiB.
         for scan in [scan(), scan().threads(2), scan().threads(4).part_len(2048)] {
@@ -80,9 +64,8 @@ fn each_snapshot_has_the_cells_that_hbase_reads_offline() {
 #[test]
 fn each_table_with_its_logs_has_the_cells_of_the_running_cluster() {
     let (copy, manifest) = (RootCopy::new(), manifest());
-    let root = open(&copy);
     for (name, expected) in manifest["liveTables"].as_object().expect("an object") {
-        let table = table(&root, name);
+        let table = copy.table(name);
         let scan = scan().with_logs(true);
         check(name, table.scan(&scan).expect("sound"), &truth(&expected["liveFile"]));
         let raw = truth(&expected["liveRawFile"]);
@@ -93,7 +76,7 @@ fn each_table_with_its_logs_has_the_cells_of_the_running_cluster() {
 #[test]
 fn without_the_logs_a_table_has_the_cells_of_its_files() {
     let (copy, manifest) = (RootCopy::new(), manifest());
-    let table = table(&open(&copy), "t1");
+    let table = copy.table("t1");
     // Taken at the same moment, without a flush.
     let expected = &manifest["snapshots"]["s13"];
     check("t1", table.scan(&scan()).expect("sound"), &truth(&expected["cellsFile"]));
@@ -109,13 +92,7 @@ struct Line {
 }
 
 fn parsed(lines: &[String]) -> Vec<Line> {
-    let hex = |value: &Value| {
-        let digits = value.as_str().expect("text").as_bytes();
-        let byte = |pair: &[u8]| {
-            u8::from_str_radix(std::str::from_utf8(pair).expect("ASCII"), 16).expect("hex")
-        };
-        digits.chunks(2).map(byte).collect()
-    };
+    let hex = |value: &Value| unhex(value.as_str().expect("text"));
     lines
         .iter()
         .map(|text| {
@@ -137,10 +114,9 @@ type Chosen<'a> = Box<dyn Fn(&Line) -> bool + 'a>;
 #[test]
 fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
     let (copy, manifest) = (RootCopy::new(), manifest());
-    let root = open(&copy);
     // Regions of a split table, with references, and of a table of a namespace.
     for name in ["s4", "s10", "s6"] {
-        let table = root.snapshot(name).expect("sound").table;
+        let table = copy.snapshot(name);
         let all = parsed(&truth(&manifest["snapshots"][name]["rawFile"]));
         let row = |part: usize| all[all.len() * part / 10].row.clone();
         let (family, qualifier) = (all[0].family.clone(), all[0].qualifier.clone());
@@ -200,7 +176,7 @@ fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
 #[test]
 fn the_cells_of_the_regions_make_those_of_the_table() {
     let copy = RootCopy::new();
-    let table = open(&copy).snapshot("s2").expect("sound").table;
+    let table = copy.snapshot("s2");
     let by_region = table
         .regions
         .iter()
@@ -213,7 +189,7 @@ fn the_cells_of_the_regions_make_those_of_the_table() {
 #[test]
 fn a_single_row_reads_few_files_and_blocks() {
     let copy = RootCopy::new();
-    let table = open(&copy).snapshot("s4").expect("sound").table;
+    let table = copy.snapshot("s4");
     let mut all = table.scan(&scan()).expect("sound");
     while all.next_ref().expect("sound").is_some() {}
     let all = *all.trace();
@@ -238,7 +214,7 @@ fn a_single_row_reads_few_files_and_blocks() {
 #[test]
 fn a_family_that_the_table_does_not_have_is_an_error() {
     let copy = RootCopy::new();
-    let table = open(&copy).snapshot("s1").expect("sound").table;
+    let table = copy.snapshot("s1");
     let error = table.scan(&scan().family("f9")).expect_err("no such family");
     assert!(error.to_string().ends_with("table t1 has no family f9; it has f1, f2"), "{error}");
 }
@@ -246,7 +222,7 @@ fn a_family_that_the_table_does_not_have_is_an_error() {
 #[test]
 fn a_row_of_hbase_meta_is_not_taken_for_the_rows_after_it_in_its_order() {
     let copy = RootCopy::new();
-    let meta = open(&copy).table(&"hbase:meta".parse().expect("a name")).expect("sound");
+    let meta = copy.table("hbase:meta");
     let scan = scan().with_logs(true);
     // The rows of the regions of t1 are between `t1` and `t1\0`.
     let all: Vec<_> = meta.scan(&scan).expect("sound").map(|cell| cell.expect("sound")).collect();
@@ -263,8 +239,7 @@ fn a_row_of_hbase_meta_is_not_taken_for_the_rows_after_it_in_its_order() {
 #[test]
 fn logs_that_are_read_once_serve_several_scans() {
     let copy = RootCopy::new();
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    let table = root.table(&"t1".parse().expect("a name")).expect("sound");
+    let table = copy.table("t1");
     let scan = TableScan::default().with_logs(true);
     let cells = |scan: &TableScan| -> Vec<Cell> {
         table.scan(scan).and_then(Iterator::collect).expect("sound")

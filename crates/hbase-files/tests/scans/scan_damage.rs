@@ -2,16 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use hbase_files::{LocalTree, MissingCells, RootDirectory, StoreFile, Table, TableScan};
+use hbase_files::{LocalTree, MissingCells, StoreFile, Table, TableScan};
 use sstable::{Cell, Timestamp};
 use support::root_directory::RootCopy;
-
-fn snapshot(copy: &RootCopy, name: &str) -> Table {
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    root.snapshot(name).expect("sound").table
-}
 
 fn scan() -> TableScan {
     TableScan::default().now(Timestamp::new(1_795_412_744_014)).raw(true)
@@ -70,7 +64,7 @@ fn check_left(all: &[Cell], table: &Table, what: &str) {
 fn each_missing_file_is_named_with_the_rows_of_its_region() {
     let copy = RootCopy::new();
     for name in ["s6", "s9", "s11"] {
-        let table = snapshot(&copy, name);
+        let table = copy.snapshot(name);
         let (all, error) = until_error(&table, &scan());
         assert_eq!(error, None);
         let files: Vec<_> = table.regions.iter().flat_map(hbase_files::Region::files).collect();
@@ -90,7 +84,7 @@ fn each_missing_file_is_named_with_the_rows_of_its_region() {
 #[test]
 fn a_shortened_file_is_named() {
     let copy = RootCopy::new();
-    let table = snapshot(&copy, "s1");
+    let table = copy.snapshot("s1");
     let (all, _) = until_error(&table, &scan());
     for file in table.regions.iter().flat_map(hbase_files::Region::files).take(6) {
         let path = path(file);
@@ -108,7 +102,7 @@ fn a_shortened_file_is_named() {
 #[test]
 fn a_damaged_block_loses_only_the_rows_that_are_named() {
     let copy = RootCopy::new();
-    let table = snapshot(&copy, "s2");
+    let table = copy.snapshot("s2");
     let (all, _) = until_error(&table, &scan());
     let mut narrow = 0;
     for file in table.regions.iter().flat_map(hbase_files::Region::files).step_by(5) {
@@ -140,7 +134,7 @@ fn a_damaged_block_loses_only_the_rows_that_are_named() {
 #[test]
 fn a_missing_mob_file_loses_the_values_that_are_named() {
     let copy = RootCopy::new();
-    let table = snapshot(&copy, "s5");
+    let table = copy.snapshot("s5");
     let (all, error) = until_error(&table, &scan());
     assert_eq!(error, None);
     let mob = table.mob.as_ref().expect("a MOB region");
@@ -158,8 +152,7 @@ fn a_missing_mob_file_loses_the_values_that_are_named() {
 #[test]
 fn a_damaged_log_is_named() {
     let copy = RootCopy::new();
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    let table = root.table(&"t1".parse().expect("a name")).expect("sound");
+    let table = copy.table("t1");
     let (all, _) = until_error(&table, &scan().with_logs(true));
     let log = table.logs.iter().max_by_key(|log| fs::metadata(log).expect("there").len());
     let log = log.expect("a log");

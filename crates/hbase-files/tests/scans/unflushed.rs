@@ -2,22 +2,17 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use crate::plain_log::{Key, PlainLog, Put};
-use hbase_files::{LocalTree, RootDirectory, Table, TableScan};
-use sstable::{Cell, SequenceId, Timestamp};
+use hbase_files::{Table, TableScan};
+use sstable::{Cell, CellRef, SequenceId, Timestamp};
+use support::cells::PUT;
+use support::plain_log::{EntryKey, PlainLog};
 use support::root_directory::RootCopy;
 
 /// A sequence id above those of the fixture's files and logs.
 const SEQUENCE: u64 = 1_000;
 /// A time after all events of the fixture's logs.
 const TIME: u64 = 1_800_000_000_000;
-
-fn table(copy: &RootCopy) -> Table {
-    let root = RootDirectory::open(Arc::new(LocalTree), &copy.path()).expect("a root directory");
-    root.table(&"walt".parse().expect("a name")).expect("sound")
-}
 
 /// Returns the path of a log of the fixture's server; `zzz` comes after the server's own.
 fn log_path(table: &Table, name: &str) -> PathBuf {
@@ -32,13 +27,13 @@ fn cells(table: &Table, scan: &TableScan) -> Vec<Cell> {
     table.scan(scan).and_then(Iterator::collect).expect("sound")
 }
 
-fn put<'c>(row: &'c [u8], value: &'c [u8]) -> Put<'c> {
-    Put { row, family: b"f", qualifier: b"q", timestamp: 5, value, tags: b"" }
+fn put<'c>(row: &'c [u8], value: &'c [u8]) -> CellRef<'c> {
+    CellRef { row, value, ..PUT }
 }
 
-fn key(table: &Table, sequence: u64) -> Key<'_> {
+fn key(table: &Table, sequence: u64) -> EntryKey<'_> {
     let region = table.regions[0].name().as_str();
-    Key { region, table: "walt", sequence, write_time: TIME, padding: 0 }
+    EntryKey { region, table: "walt", sequence, write_time: TIME, padding: 0 }
 }
 
 /// Returns the values of the cells of a row that a scan has, by each way to read it.
@@ -62,11 +57,11 @@ const MEMORY: [usize; 2] = [256 << 20, 1];
 #[test]
 fn of_two_equal_cells_of_an_entry_the_later_counts() {
     let copy = RootCopy::walt();
-    let table = table(&copy);
+    let table = copy.table("walt");
     let mut log = PlainLog::new();
     log.entry(key(&table, SEQUENCE), &[put(b"a", b"older"), put(b"a", b"newer")]);
     fs::write(log_path(&table, "zzz"), &log.bytes).expect("disk takes it");
-    let table = self::table(&copy);
+    let table = copy.table("walt");
     for memory in MEMORY {
         for values in values_of(&table, b"a", memory) {
             assert_eq!(values, [b"newer"], "{memory}");
@@ -77,14 +72,14 @@ fn of_two_equal_cells_of_an_entry_the_later_counts() {
 #[test]
 fn of_two_equal_cells_of_two_entries_or_logs_the_later_counts() {
     let copy = RootCopy::walt();
-    let table = table(&copy);
+    let table = copy.table("walt");
     let (mut one, mut other) = (PlainLog::new(), PlainLog::new());
     one.entry(key(&table, SEQUENCE), &[put(b"a", b"1"), put(b"b", b"1")]);
     one.entry(key(&table, SEQUENCE), &[put(b"a", b"2")]);
     other.entry(key(&table, SEQUENCE), &[put(b"b", b"2")]);
     fs::write(log_path(&table, "zzz.1"), &one.bytes).expect("disk takes it");
     fs::write(log_path(&table, "zzz.2"), &other.bytes).expect("disk takes it");
-    let table = self::table(&copy);
+    let table = copy.table("walt");
     for memory in MEMORY {
         for row in [b"a", b"b"] {
             for values in values_of(&table, row, memory) {
@@ -98,16 +93,16 @@ fn of_two_equal_cells_of_two_entries_or_logs_the_later_counts() {
 #[test]
 fn an_expired_cell_hides_an_equal_one_that_was_written_before() {
     let copy = RootCopy::walt();
-    let table = table(&copy);
+    let table = copy.table("walt");
     // A tag of type 8: the TTL of the cell in milliseconds.
     let ttl = b"\0\x09\x08\0\0\0\0\0\0\0\x01";
-    let expired = Put { tags: ttl, ..put(b"a", b"newer") };
+    let expired = CellRef { tags: ttl, ..put(b"a", b"newer") };
     let mut log = PlainLog::new();
     log.entry(key(&table, SEQUENCE), &[put(b"a", b"older"), expired]);
     log.entry(key(&table, SEQUENCE + 1), &[put(b"b", b"older")]);
-    log.entry(key(&table, SEQUENCE + 1), &[Put { row: b"b", ..expired }]);
+    log.entry(key(&table, SEQUENCE + 1), &[CellRef { row: b"b", ..expired }]);
     fs::write(log_path(&table, "zzz"), &log.bytes).expect("disk takes it");
-    let table = self::table(&copy);
+    let table = copy.table("walt");
     for memory in MEMORY {
         for row in [b"a", b"b"] {
             for values in values_of(&table, row, memory) {
@@ -120,7 +115,7 @@ fn an_expired_cell_hides_an_equal_one_that_was_written_before() {
 #[test]
 fn the_logs_of_a_region_come_after_its_recovered_edits() {
     let copy = RootCopy::walt();
-    let table = table(&copy);
+    let table = copy.table("walt");
     let (mut recovered, mut log) = (PlainLog::new(), PlainLog::new());
     recovered.entry(key(&table, SEQUENCE), &[put(b"a", b"recovered")]);
     log.entry(key(&table, SEQUENCE), &[put(b"a", b"log")]);
@@ -128,7 +123,7 @@ fn the_logs_of_a_region_come_after_its_recovered_edits() {
     fs::write(region.join("recovered.edits/0000000000000001000"), &recovered.bytes)
         .expect("disk takes it");
     fs::write(log_path(&table, "zzz"), &log.bytes).expect("disk takes it");
-    let table = self::table(&copy);
+    let table = copy.table("walt");
     assert_eq!(table.regions[0].recovered_edits.len(), 1);
     for memory in MEMORY {
         for values in values_of(&table, b"a", memory) {
@@ -149,22 +144,12 @@ fn write_many(table: &Table, name: &str) {
             _ => (regions[1], [split, row.as_bytes()].concat()),
         };
         let value = number.to_string();
-        let puts = [b"f", b"g"].map(|family| Put {
-            row: &row,
-            family,
-            qualifier: b"q",
-            timestamp: number % 5,
-            value: value.as_bytes(),
-            tags: b"",
+        let puts = [b"f", b"g"].map(|family| {
+            let timestamp = Timestamp::new(number as i64 % 5);
+            CellRef { family, timestamp, ..put(&row, value.as_bytes()) }
         });
-        let key = Key {
-            region,
-            table: "walt",
-            sequence: SEQUENCE + number / 8,
-            write_time: TIME,
-            padding: 0,
-        };
-        log.entry(key, &puts);
+        let sequence = SEQUENCE + number / 8;
+        log.entry(EntryKey { region, ..key(table, sequence) }, &puts);
     }
     fs::write(log_path(table, name), &log.bytes).expect("disk takes it");
 }
@@ -172,8 +157,8 @@ fn write_many(table: &Table, name: &str) {
 #[test]
 fn cells_beyond_the_memory_are_read_from_sorted_runs() {
     let copy = RootCopy::walt();
-    write_many(&table(&copy), "zzz");
-    let table = table(&copy);
+    write_many(&copy.table("walt"), "zzz");
+    let table = copy.table("walt");
     for raw in [false, true] {
         let whole = scan().raw(raw);
         let expected = cells(&table, &whole);
@@ -210,9 +195,9 @@ fn an_event_drops_the_cells_that_are_on_disk() {
         ("a,1,1", TIME + 100_000, true),
     ] {
         let copy = RootCopy::walt();
-        let files_and_logs = cells(&table(&copy), &scan().raw(true));
-        write_many(&table(&copy), "zzz");
-        let table = table(&copy);
+        let files_and_logs = cells(&copy.table("walt"), &scan().raw(true));
+        write_many(&copy.table("walt"), "zzz");
+        let table = copy.table("walt");
         let all = cells(&table, &scan().raw(true));
         let directory = table.logs[0].parent().expect("a directory").to_owned();
         let path = match server {
@@ -221,21 +206,13 @@ fn an_event_drops_the_cells_that_are_on_disk() {
         };
         let mut log = PlainLog::new();
         for region in &table.regions {
-            let event = Put {
-                row: b"",
-                family: b"METAFAMILY",
-                qualifier: b"HBASE::REGION_EVENT::REGION_CLOSE",
-                timestamp: 1,
-                value: b"",
-                tags: b"",
-            };
             let region = region.name().as_str();
-            let key = Key { region, table: "walt", sequence: 5_000, write_time: time, padding: 0 };
-            log.entry(key, &[event]);
+            let key = EntryKey { region, write_time: time, ..key(&table, 5_000) };
+            log.event(key, "REGION_CLOSE");
         }
         fs::create_dir_all(path.parent().expect("a file")).expect("disk takes it");
         fs::write(&path, &log.bytes).expect("disk takes it");
-        let table = self::table(&copy);
+        let table = copy.table("walt");
         let mut counted = None;
         for memory in [256 << 20, 40_000, 1] {
             let mut scanned = table.scan(&scan().raw(true).log_bytes_max(memory)).expect("sound");

@@ -92,57 +92,12 @@ fn without_compaction(directory: &Path) -> Store {
     Store::open(directory, options.auto_compaction(false)).unwrap()
 }
 
-fn scan_text(store: &Store, scan: Scan) -> Vec<String> {
-    let cells = store.scan(scan).unwrap().map(Result::unwrap);
-    cells.map(|cell| format!("{cell:?}")).collect()
-}
-
 fn file_names(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-#[test]
-fn flushes_and_compactions_do_not_change_answers() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut store = without_compaction(directory.path());
-    let options = FamilyOptions::default().versions(2).block_size(256);
-    store.create_family("f", options).unwrap();
-    for round in 0..5_i64 {
-        for row in 0..60 {
-            let row = format!("row{row:03}");
-            let time = Timestamp::new(100 + round);
-            store.put(Put::new(&row).column_at("f", "q", time, format!("{round}"))).unwrap();
-        }
-        store.delete(Delete::row(format!("row{round:03}")).column("f", "q")).unwrap();
-        store.flush().unwrap();
-    }
-    store.put(Put::new("row007").column("f", "q", "last")).unwrap();
-    let all = || Scan::family("f").versions(9);
-    let shown = scan_text(&store, all());
-    assert_eq!(shown.len(), 55 * 2);
-    let reversed = scan_text(&store, all().reverse(true));
-    let get = Get::row("row007").column("f", "q").versions(9);
-    assert_eq!(values(&store.get(&get).unwrap()), ["last", "4"]);
-    for (step, files) in [5, 5, 1, 1].into_iter().enumerate() {
-        match step {
-            1 | 3 => {
-                drop(store);
-                store = without_compaction(directory.path());
-            }
-            2 => store.compact("f", true).unwrap(),
-            _ => {}
-        }
-        assert_eq!(store.stats().families[0].files, files);
-        assert_eq!(file_names(&directory.path().join("f")).len() as u64, files);
-        assert_eq!(scan_text(&store, all()), shown);
-        assert_eq!(scan_text(&store, all().reverse(true)), reversed);
-        assert_eq!(values(&store.get(&get).unwrap()), ["last", "4"]);
-    }
-    assert_eq!(store.stats().families[0].file_cells, 55 * 2);
 }
 
 #[test]
