@@ -28,7 +28,7 @@ impl MergedCells {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read, or [`UsageError`] if the files differ in the order of their rows.
+    /// If a file cannot be read, or [`UsageError`](crate::failure::UsageError) if the files differ in the order of their rows.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let mut inputs = Inputs::expand(&[path.to_owned()]);
         if let Some(problem) = inputs.take_problems().into_iter().next() {
