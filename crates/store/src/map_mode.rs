@@ -17,7 +17,7 @@ pub enum MapMode {
     /// A map from rows to files with wider entries, of 36 to 54 bits.
     ///
     /// A get of an absent row then hardly ever searches a file in vain: about once in a million gets,
-    /// with [`Files`](Self::Files) once in fifty.
+    /// with [`Files`](Self::Files) about once in forty.
     Wide,
     /// The store chooses by the number of files and the budget of the block cache.
     ///

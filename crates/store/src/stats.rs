@@ -148,7 +148,7 @@ pub struct MapStats {
     pub covered_files: u64,
     /// Memory of the map, which counts against the budget of the block cache.
     pub bytes: u64,
-    /// Entries in the map: one for each row of each file, and of replaced files until a copy.
+    /// Entries in the map: one for each row of each file, and of replaced files until a sweep.
     pub entries: u64,
     /// Entries that still fit into the map before it is built anew.
     pub free_entries: u64,

@@ -1,8 +1,10 @@
 //! The cells of a store of this project that a scan selects: its families merged by row.
 
-use sstable::{Cell, CellRef};
+use sstable::{Cell, CellRef, Comparator};
 use store::{Cells, Scan, Snapshot};
 
+use super::plan::row_range;
+use super::row_range::RowRange;
 use crate::TableScan;
 
 /// The cells of an embedded store that a scan selects, in the order of a table's.
@@ -20,7 +22,7 @@ pub struct StoreCells {
 #[derive(Debug)]
 struct FamilyCells {
     cells: Cells,
-    /// The next cell, not returned yet or just now.
+    /// The cell at which the family is; not used with a single family.
     next: Option<Cell>,
 }
 
@@ -60,7 +62,7 @@ impl StoreCells {
             self.families.clear();
             return Err(error);
         }
-        // Of equal rows the first family: those before the current one are past the row.
+        // Of equal rows the lowest family: the earlier ones have returned their cells of the row.
         let rows = self.families.iter().enumerate();
         let rows = rows.filter_map(|(family, cells)| Some((cells.next.as_ref()?.row(), family)));
         self.current = rows.min().map(|(_, family)| family);
@@ -82,14 +84,13 @@ fn request(family: &str, scan: &TableScan) -> Option<Scan> {
     if wanted.is_none() && !scan.families.is_empty() {
         return None;
     }
+    let RowRange { start, stop } = row_range(scan, Comparator::Bytes);
     let mut request = Scan::family(family)
         .versions(scan.versions)
         .time_range(scan.min_ts, scan.max_ts)
-        .raw(scan.raw);
-    if let Some(start) = &scan.start {
-        request = request.start(start);
-    }
-    if let Some(stop) = &scan.stop {
+        .raw(scan.raw)
+        .start(&start);
+    if let Some(stop) = &stop {
         request = request.stop(stop);
     }
     if !scan.prefix.is_empty() {

@@ -9,6 +9,7 @@ use sstable::{Caching, CellRef, Comparator, KeyRef, ReadTrace, Timestamp};
 use store::rules::{Rules, Verdict, View};
 use store::{Clock, FamilyOptions};
 
+use super::options::FamilyColumns;
 use super::plan::row_range;
 use super::row_range::RowRange;
 use crate::{CellScanner, StoreFileReader, TableScan};
@@ -18,20 +19,25 @@ const SKIPS_MAX: u32 = 16;
 
 /// The cells of one store file, or of the half of one, that a scan selects.
 ///
-/// The file's delete markers hide its own cells only; a raw scan returns all cells that the file has.
+/// The file's delete markers hide its own cells only; a raw scan also returns markers and deleted cells.
 /// Of a [`TableScan`], the rows, columns, times, versions, `raw` and `now` apply.
 #[derive(Debug)]
 pub struct StoreFileCells {
     scanner: CellScanner,
     order: Comparator,
     range: RowRange,
-    /// The prefix of the rows. In the order of bytes, the range has no other rows.
+    /// The prefix of the rows. Needed in the order of `hbase:meta`; in the order of bytes, the range has no
+    /// other rows.
     prefix: Vec<u8>,
-    /// The wanted qualifiers, ascending; empty if all are wanted.
-    qualifiers: Vec<Vec<u8>>,
-    /// The wanted timestamps, if a scan without rules does not want all.
+    /// The only row, if the scan names one. In the order of `hbase:meta`, the range has other rows too.
+    row: Option<Vec<u8>>,
+    /// The wanted families, with their qualifiers ascending; empty if all are wanted.
+    families: Vec<FamilyColumns>,
+    /// Whether the scan seeks past unwanted columns.
+    seeks: bool,
+    /// The wanted timestamps; `None` for all. Used only without rules.
     times: Option<Range<Timestamp>>,
-    /// Which versions are shown; `None` if all are.
+    /// Hide deleted cells, and versions beyond the limits; `None` for a raw scan of all cells.
     rules: Option<Rules<'static>>,
     state: State,
     trace: ReadTrace,
@@ -47,7 +53,7 @@ enum State {
 }
 
 impl StoreFileCells {
-    /// Moves to the first cell of the scan's rows.
+    /// Moves to the first cell of the scan's rows. Reads only the blocks that the scan needs.
     ///
     /// # Errors
     ///
@@ -58,25 +64,44 @@ impl StoreFileCells {
         let range = row_range(scan, order);
         let ends_inside = file.last_row().is_some_and(|last| !range.ends_after(last, order));
         let has_columns = scan.families.iter().any(|wanted| !wanted.qualifiers.is_empty());
-        // Another thread reads ahead only where the scan will arrive.
-        let mut scanner = if ends_inside || has_columns {
+        // Another thread prefetches only if the scan reads to the end of the file.
+        let scanner = if ends_inside || has_columns {
             reader.scanner(Caching::Bypass)
         } else {
             reader.bulk_scanner()
         };
-        if range.overlaps(file, order) {
-            if range.start.is_empty() {
-                scanner.seek_to_first()?;
-            } else {
-                scanner.seek(KeyRef::before_row(&range.start))?;
-            }
+        let overlaps = range.overlaps(file, order);
+        let mut cells = Self::new(scanner, scan, order, range);
+        if overlaps {
+            cells.seek_to_start()?;
         }
         // All cells of a file are of one family.
-        let family = scanner.cell().map(|cell| cell.family);
-        let wanted = scan.families.iter().find(|wanted| Some(&wanted.family[..]) == family);
-        let has_family = family.is_some() && (wanted.is_some() || scan.families.is_empty());
-        let mut qualifiers = wanted.map(|wanted| wanted.qualifiers.clone()).unwrap_or_default();
-        qualifiers.sort_unstable();
+        let family = cells.scanner.cell().map(|cell| cell.family);
+        let is_wanted = |family| scan.families.iter().any(|wanted| wanted.family == family);
+        if !family.is_some_and(|family| scan.families.is_empty() || is_wanted(family)) {
+            cells.state = State::Done;
+        }
+        Ok(cells)
+    }
+
+    /// Moves to the first cell of the scan's rows, to read every block from there to the end of the rows.
+    ///
+    /// Finds damage between the wanted cells, too. Another thread prefetches.
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged or cannot be read.
+    pub fn open_in_full(reader: &StoreFileReader, scan: &TableScan) -> sstable::Result<Self> {
+        let order = reader.whole().trailer().comparator;
+        let cells = Self::new(reader.bulk_scanner(), scan, order, row_range(scan, order));
+        let mut cells = Self { seeks: false, ..cells };
+        cells.seek_to_start()?;
+        Ok(cells)
+    }
+
+    fn new(scanner: CellScanner, scan: &TableScan, order: Comparator, range: RowRange) -> Self {
+        let mut families = scan.families.clone();
+        families.iter_mut().for_each(|wanted| wanted.qualifiers.sort_unstable());
         let view = View::default()
             .versions(scan.versions)
             .time_range(scan.min_ts, scan.max_ts)
@@ -84,17 +109,27 @@ impl StoreFileCells {
         let all_versions = FamilyOptions::default().versions(u32::MAX);
         let now = scan.now.unwrap_or_else(|| Clock::system().now());
         let has_rules = !scan.raw || scan.versions < u32::MAX;
-        Ok(Self {
+        Self {
             scanner,
             order,
             range,
             prefix: scan.prefix.clone(),
-            qualifiers,
+            row: scan.row.clone(),
+            families,
+            seeks: true,
             times: scan.times(),
             rules: has_rules.then(|| Rules::new(&all_versions, &view, now)),
-            state: if has_family { State::Unjudged } else { State::Done },
+            state: State::Unjudged,
             trace: ReadTrace::default(),
-        })
+        }
+    }
+
+    fn seek_to_start(&mut self) -> sstable::Result<()> {
+        if self.range.start.is_empty() {
+            self.scanner.seek_to_first()
+        } else {
+            self.scanner.seek(KeyRef::before_row(&self.range.start))
+        }
     }
 
     /// Returns a reference to the next cell, or `None` at the end.
@@ -137,20 +172,25 @@ impl StoreFileCells {
                 }
                 None => Verdict::Skip,
             };
-            let is_wanted = self.qualifiers.is_empty()
-                || self.qualifiers.binary_search_by(|it| it[..].cmp(cell.qualifier)).is_ok();
-            let has_prefix = self.prefix.is_empty() || cell.row.starts_with(&self.prefix);
-            if verdict == Verdict::Include && is_wanted && has_prefix {
+            let family = self.families.iter().find(|wanted| wanted.family == cell.family);
+            let qualifiers = family.map(|wanted| &wanted.qualifiers[..]).unwrap_or_default();
+            let is_wanted = (family.is_some() || self.families.is_empty())
+                && (qualifiers.is_empty()
+                    || qualifiers.binary_search_by(|it| it[..].cmp(cell.qualifier)).is_ok());
+            let is_row_wanted = cell.row.starts_with(&self.prefix)
+                && self.row.as_ref().is_none_or(|row| *row == cell.row);
+            if verdict == Verdict::Include && is_wanted && is_row_wanted {
                 return Ok(true);
             }
             // Markers for the family are under the empty qualifier, and must all be judged.
-            let ends_column =
-                !cell.qualifier.is_empty() && (!is_wanted || verdict == Verdict::SkipColumn);
+            let ends_column = self.seeks
+                && !cell.qualifier.is_empty()
+                && (!is_wanted || verdict == Verdict::SkipColumn);
             skips = skips.saturating_add(ends_column.into());
             if ends_column && skips > SKIPS_MAX {
                 skips = 0;
                 let cell = cell.to_cell();
-                let end = after_column(cell.as_ref(), is_wanted, &self.qualifiers);
+                let end = after_column(cell.as_ref(), is_wanted, qualifiers);
                 self.scanner.seek(end)?;
             } else {
                 self.scanner.advance()?;

@@ -5,4 +5,5 @@ mod restored;
 mod scan;
 mod scan_damage;
 mod store_cells;
+mod store_file_cells;
 mod unflushed;

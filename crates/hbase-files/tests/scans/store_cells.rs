@@ -44,6 +44,7 @@ fn the_families_of_a_row_follow_each_other() {
     assert_eq!(read(&all).len(), 2 * ROWS);
     let two = all.clone().start("row100").stop("row102");
     assert_eq!(read(&two), ["row100/f", "row100/g", "row101/f", "row101/g"]);
+    assert_eq!(read(&all.clone().row("row100")), ["row100/f", "row100/g"]);
     assert_eq!(read(&all.clone().prefix("row49").column("g", "q")).len(), 10);
     assert!(read(&all.column("g", "other").family("h")).is_empty());
 }

@@ -36,12 +36,13 @@ use crate::{
 /// | purpose | read with a cache | read without a cache |
 /// |---------|-------------------|----------------------|
 /// | search  | decoded           | decoded              |
-/// | row     | decoded           | encoded              |
+/// | row     | decoded, unless   | encoded              |
+/// |         | the cache is full |                      |
 /// | scan    | decoded           | encoded              |
 ///
-/// A get that reads a block while the cache is full keeps the block encoded: one row does not pay for
+/// With a full cache, a get keeps the block encoded, because one row does not pay for
 /// checking and indexing all cells of a block that may be evicted before its next use. An encoded block
-/// in the cache is replaced by its decoded form when it is next used.
+/// in the cache is replaced by its decoded form when it is next loaded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Purpose {
     /// A search for keys in the block.
@@ -75,8 +76,15 @@ impl OpenFile {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.find(key);
         let block = index.find(&self.blocks, choose, context, |entry, context| match held {
+            // A decoded block that came by way of the cache was checked when it was loaded.
+            Some(DataBlock::Decoded(held))
+                if held.origin().handle.offset == entry.block.offset
+                    && self.blocks.cache_for(context.caching).is_some() =>
+            {
+                Ok(held)
+            }
             Some(held) if held.as_ref().origin().handle.offset == entry.block.offset => {
-                let block = self.decode_held(held, context.buffers)?;
+                let block = self.decode(held, context.buffers)?;
                 let checked = self.check_decoded(&block, entry);
                 checked.map_err(|what| self.damage_in(block.origin(), what))?;
                 Ok(block)
@@ -148,17 +156,14 @@ impl OpenFile {
         index.find(&self.blocks, choose, context, load).map(Some)
     }
 
-    /// Decodes the block that a scanner holds, without a check against the index.
-    ///
-    /// Does not put the decoded block into the cache in place of the encoded one: it would have to
-    /// be checked against its index entry first, which the scanner does not keep.
-    pub(crate) fn decode_held(
+    /// Decodes a block, without a check against the index and without a change of the cache.
+    pub(crate) fn decode(
         &self,
-        held: DataBlock,
+        block: DataBlock,
         buffers: &mut Buffers,
     ) -> Result<Arc<DecodedBlock>> {
-        let origin = *held.as_ref().origin();
-        held.into_decoded(buffers).map_err(|what| self.damage_in(&origin, what))
+        let origin = *block.as_ref().origin();
+        block.into_decoded(buffers).map_err(|what| self.damage_in(&origin, what))
     }
 
     /// Returns the error for damage in a block.
@@ -200,8 +205,8 @@ impl OpenFile {
 
     /// Returns the data block of an index entry: from its slot, the cache or the file.
     ///
-    /// The only function that loads data blocks. It checks a block that was read or decoded against
-    /// the entry, and then keeps the block in the cache and in the slot.
+    /// Every read loads data blocks here, except a scan that prefetches and `verify`. Checks a block that
+    /// was read or decoded against the entry, and then keeps it in the cache and the slot.
     pub(crate) fn load(
         &self,
         entry: DataEntry<'_>,
@@ -209,6 +214,8 @@ impl OpenFile {
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
         let cache = self.blocks.cache_for(context.caching);
+        // A block taken from its slot is not counted as an access of the cache, so slots are used only
+        // as long as the cache evicts nothing.
         let slot = cache.filter(|cache| cache.has_room()).map(|_| entry.slot);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
@@ -230,13 +237,13 @@ impl OpenFile {
             Purpose::Row => cache.is_some_and(|cache| !cache.is_full(key)),
             Purpose::Scan => cache.is_some(),
         };
-        let is_new = matches!(block, DataBlock::Encoded(_));
+        let needs_check = matches!(block, DataBlock::Encoded(_));
         let block = if is_decoded {
-            DataBlock::Decoded(self.decode_held(block, context.buffers)?)
+            DataBlock::Decoded(self.decode(block, context.buffers)?)
         } else {
             block
         };
-        if is_new {
+        if needs_check {
             self.check_loaded(block.as_ref(), entry, purpose, context)?;
             match (cache, source) {
                 (Some(cache), BlockSource::File) => cache.insert(key, block.clone().into()),
@@ -252,8 +259,8 @@ impl OpenFile {
 
     /// Checks a block that was just read or decoded against its index entry.
     ///
-    /// All cells of a decoded block are checked. Of a block that is still delta-encoded, a scan checks
-    /// the first key, and a get checks the cells up to its row.
+    /// Of an encoded block, a scan's first key is checked here. A get's cells are checked by
+    /// [`find_row_in_encoded`](Self::find_row_in_encoded), up to its row.
     fn check_loaded(
         &self,
         block: DataRef<'_>,

@@ -86,10 +86,10 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Returns the counters of the lookup of a row that a family map denies in all files.
+    /// Returns the lookup's counters if a family map denies the row in every file, else `None`.
     ///
     /// The fast path of an absent row: [`next_file`](Self::next_file) would find nothing, and count
-    /// the same. Returns `None` if the map names a file, or does not cover one.
+    /// the same.
     #[inline]
     pub fn denied_by_map(files: &[LookupFile], map: &MapAnswer) -> Option<ReadTrace> {
         let denied = map.denied_run(0);
@@ -205,20 +205,23 @@ impl<'a> RowLookup<'a> {
 
     /// Decides whether the file at `index` is searched: the error says why it is skipped.
     ///
-    /// Besides the family map, which skips files before, only this function skips a file. It counts
-    /// its decision. `None` if there is no such file.
+    /// Decides by the times, the row range and the filter, after [`skip_denied_by_map`] has skipped what
+    /// the family map denies. Counts each skipped file, except one that is too old: [`end`](Self::end)
+    /// counts those. `None` if there is no such file.
+    ///
+    /// [`skip_denied_by_map`]: Self::skip_denied_by_map
     #[inline]
     fn fate(&mut self, index: usize) -> Option<Result<FilterAnswer, FileFate>> {
         let file = self.files.get(index)?;
         if file.newest() < self.stop_below.max(self.from) {
-            // Counted by `end`: the lookup may continue with an earlier time.
+            // Not counted: the lookup may continue with an earlier time.
             return Some(Err(FileFate::TooOld));
         }
         if file.oldest() >= self.until && self.until != Timestamp::LATEST {
             self.trace.files_skipped_by_time += 1;
             return Some(Err(FileFate::TooNew));
         }
-        // The map does not deny the file, so it names a file that it covers.
+        // `skip_denied_by_map` ran before, so the map names this file if it covers it.
         let state = if self.map.covers(index) {
             file.state_if_named(self.probe)
         } else {

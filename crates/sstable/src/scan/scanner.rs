@@ -216,7 +216,7 @@ impl Scanner {
         self.stop_read_ahead();
         let Some(position) = self.position.take() else { return Ok(()) };
         let cell_offset = position.cell_offset();
-        let block = self.file.decode_held(position.into_block(), &mut self.buffers)?;
+        let block = self.file.decode(position.into_block(), &mut self.buffers)?;
         if self.previous_cells.is_empty() {
             block.row_cells_before(cell_offset, &mut self.previous_cells);
         }

@@ -190,7 +190,7 @@ impl Verifier<'_> {
         let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
         let block = self.file.blocks.read_encoded(readable.place, context)?;
         let block = DataBlock::Encoded(Arc::new(block));
-        let block = self.file.decode_held(block, context.buffers)?;
+        let block = self.file.decode(block, context.buffers)?;
         Ok(Cow::Owned(keys(&block)))
     }
 }

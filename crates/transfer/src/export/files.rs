@@ -161,7 +161,7 @@ impl ExportSource for FilesSource<'_> {
         _observer: &dyn Observer,
     ) -> Result<Box<dyn PartCells + '_>> {
         let reader = self.files[part].open(scan.reader_options.clone())?;
-        Ok(Box::new(StoreFileCells::open(&reader, scan)?))
+        Ok(Box::new(StoreFileCells::open_in_full(&reader, scan)?))
     }
 
     fn writer_options(&self, part: usize, _family: &[u8]) -> WriterOptions {

@@ -9,7 +9,7 @@ pub(super) struct FilterFigures {
     pub(super) name: &'static str,
     /// The type of the HBase Bloom filter, of the last file that has one.
     pub(super) bloom_type: Option<&'static str>,
-    /// What the family map names for a row, `FILES` or `BLOCKS`; `None` without a map.
+    /// The form of the family map, `FILES` or `WIDE`; `None` without a map.
     pub(super) map: Option<&'static str>,
     /// Filter bits per key.
     pub(super) bits_per_key: Option<f64>,

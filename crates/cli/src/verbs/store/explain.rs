@@ -21,8 +21,8 @@ Examples:
   hfile store explain DIR hex:726f7731 --json
   hfile store explain DIR row1 --with-map
 
-The column \"family map\" shows what the map says: that it denies the row, or names the file or
-one of its data blocks, which are numbered from 0. The column is left out if no map answered.
+The column \"family map\" shows what the map says: that it denies the row, or names the file.
+The column is left out if no map answered.
 Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Explain {

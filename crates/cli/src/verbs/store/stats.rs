@@ -100,7 +100,7 @@ struct FamilyReport {
     file_cells: u64,
     memstore_bytes: u64,
     memstore_cells: u64,
-    /// The setting of the family: `OFF`, `FILES`, `BLOCKS` or `AUTO`.
+    /// The setting of the family: `OFF`, `FILES`, `WIDE` or `AUTO`.
     map_mode: Option<&'static str>,
     /// The family map; `None` if this process has none for the family.
     map: Option<MapReport>,

@@ -143,7 +143,7 @@ impl Filters {
         self.ask_and_load(blocks, probe, trace)
     }
 
-    /// The slow path of `ask`: loads filter blocks that are not in memory.
+    /// Queries our filter, then HBase's, and loads filter blocks that are not in memory.
     #[inline(never)]
     fn ask_and_load(
         &self,

@@ -10,7 +10,7 @@ pub enum FilterAnswer {
     No,
     /// The file may hold the row.
     Maybe,
-    /// The file has no filter that covers such a read.
+    /// No filter was queried: the file has none that covers such a read, or a family map has answered.
     NotCovered,
     /// The file has a filter that covers the read, but the filter cannot be read.
     Unreadable,

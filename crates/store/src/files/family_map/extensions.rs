@@ -4,8 +4,8 @@
 //! |------------------|----------------------------------------------------------------------|
 //! | 16 i … 16 i + 15 | the extension of entry i, for i = 0 … 30                             |
 //!
-//! One writer stores words, and readers load them at any time, as in a line of entries. The writer
-//! stores an entry before its extension; at that time no file has the slot of the entry.
+//! One writer stores words, and readers load them at any time, as in a line of entries. A reader may see
+//! an entry before its extension. This is harmless, because no file has the slot of the entry yet.
 
 use crate::sync::atomic::{AtomicU64, Ordering};
 

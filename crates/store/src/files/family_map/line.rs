@@ -120,12 +120,11 @@ impl Line {
         None
     }
 
-    /// Copies the entries and overflow bits into `copy`, an empty line, and returns the number of
-    /// entries of the copy.
+    /// Copies this line into `copy`, an empty line, and returns the number of entries of the copy.
     ///
-    /// Calls `insert` with the index in this line, the fingerprint and the new slot number of each
-    /// entry, unless its slot has no new number; `insert` inserts the entry into `copy`. Keeps all
-    /// overflow bits: a row may be in a further line. Only the writer of the map may call this.
+    /// Calls `insert`, which inserts into `copy`, for each entry whose slot has a new number: with the
+    /// index in this line, the fingerprint without its extension, and the new number. Keeps all overflow
+    /// bits: a row may be in a further line. Only the writer of the map may call this.
     pub(super) fn renumber_into(
         &self,
         copy: &Self,

@@ -48,7 +48,8 @@ pub(super) struct MapSize {
 pub(super) struct MapWriter {
     /// The next slot number to give out; 64 if none is left.
     pub(super) next_slot: u32,
-    /// The number of inserted rows, even if rows share an entry. A sweep counts such entries once.
+    /// The number of inserted rows, also of those in the stash and of those that share an entry. A sweep
+    /// counts shared entries once.
     pub(super) entries: u64,
     /// The number of hashes in the stash.
     pub(super) stashed: u64,
@@ -99,7 +100,8 @@ impl MapSize {
 }
 
 impl FamilyMap {
-    /// Returns an empty map for a number of rows, or `None` if the cache has no room for it.
+    /// Returns an empty map for a number of rows, or `None` if the budget or the memory has no room for its
+    /// lines.
     pub(crate) fn new(rows: u64, form: MapForm, cache: &Arc<BlockCache>) -> Option<Arc<Self>> {
         let size = MapSize::of_rows(rows, form);
         let reservation = cache.reserve(size.bytes())?;
@@ -179,7 +181,7 @@ impl FamilyMap {
     }
 
     /// Returns whether the budget has room for a copy of the map in addition to the map.
-    pub(crate) fn fits_again(&self, cache: &BlockCache) -> bool {
+    pub(crate) fn has_room_for_copy(&self, cache: &BlockCache) -> bool {
         let stats = cache.stats();
         stats.reserved_bytes.saturating_add(self.bytes()) <= stats.capacity_bytes / 2
     }

@@ -17,18 +17,20 @@
 //! | `form`       | the two forms of a map: fingerprints of 10 or of 26 bits                 |
 //! | `choice`     | which families get a map, and of which form                              |
 //! | `sweep`      | copies a map without the entries of dead slots                           |
-//! | `slots`      | a set of slot numbers, and the slots of a file                           |
+//! | `slots`      | a set of slot numbers                                                    |
 //! | `row_hashes` | the hashes of the rows of cells in ascending order                       |
 //! | `coverage`   | the slots of each file of a list, and the answer for a row               |
 //! | `backoff`    | when a map that could not be built, or a file that could not be read, is tried again |
 //!
-//! A slot number stands for the rows that one [`SlotWriter`](map::SlotWriter) inserted. A version
+//! A slot number stands for the rows of one file: those that one [`SlotWriter`](map::SlotWriter) inserted, or
+//! those of several that a sweep has merged. A version
 //! *covers* a file if the file is one of the first 64 of its list, and each row of the file was
 //! inserted under one of the file's slots. A slot is *dead* if no file of the current version has
 //! it. Four invariants make the answer of every version correct, even that of an old snapshot after
 //! further inserts:
 //!
-//! 1. An entry of a map is never moved or removed, and its slot and fingerprint never change.
+//! 1. An entry of a map is never moved or removed, and its slot and fingerprint never change
+//!    once a file has the slot.
 //! 2. A map gives out each slot number only once.
 //! 3. A file gets its slots in a new version, after all its rows were inserted. The version is
 //!    published under a lock, so a reader of the version sees the entries.

@@ -40,7 +40,7 @@ impl Fingerprint {
     }
 }
 
-/// Returns the index of the line number `step` of a row; 0 is the first line.
+/// Returns the index of a row's line number `step`, 0 to 5.
 #[inline]
 pub(super) const fn line_index(hash: KeyHash, step: u32, lines: usize) -> usize {
     let hash = match step {

@@ -31,9 +31,8 @@ impl FamilyMap {
             }
         }
         let reservation = cache.reserve(self.size.bytes())?;
-        // Inserts wait until the copy is made, and then continue in this map, not in the copy. The
-        // slots of such inserts are not in `files`, so the version with the copy does not cover
-        // their files, which are read later.
+        // The lock blocks inserts. Later ones go into this map, not into the copy: their files are not
+        // covered by the version with the copy, and are read later.
         let original = lock(&self.writer);
         let next_slot = files.len() as u32;
         let is_stash_full = original.is_stash_full;
@@ -59,10 +58,10 @@ impl FamilyMap {
         }))
     }
 
-    /// Returns the given-out slots, each as a set.
+    /// Returns the slots that were given out, each as a set.
     ///
     /// In a copy by [`swept`](Self::swept), they begin with the slots of `files`, in that order.
-    pub(crate) fn first_slots(&self) -> impl Iterator<Item = Slots> + use<> {
+    pub(crate) fn given_out_slots(&self) -> impl Iterator<Item = Slots> + use<> {
         (0..lock(&self.writer).next_slot).map(Slots::of)
     }
 

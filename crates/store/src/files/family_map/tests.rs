@@ -91,7 +91,7 @@ fn a_wide_map_tells_rows_apart_by_their_extensions() {
         assert!(has_all(&map, others.clone(), both), "{form:?}");
         // As one file, the rows of both slots share their entries, or not, by their extensions.
         let swept = map.swept(&[first.with(both)], &cache()).unwrap();
-        let slot = swept.first_slots().next().unwrap();
+        let slot = swept.given_out_slots().next().unwrap();
         assert!(has_all(&swept, rows.chain(others), slot), "{form:?}");
         let per_row = if form == MapForm::Files { 1_000 } else { 2_000 };
         assert!((per_row * 98 / 100..=per_row).contains(&swept.entries()), "{}", swept.entries());
@@ -156,7 +156,7 @@ fn a_full_stash_refuses_a_file_and_hides_no_row() {
     assert_eq!(insert(&map, [hash(1)]).unwrap_err(), NotTaken::Full);
     let swept = map.swept(&[before], &cache()).unwrap();
     assert_eq!(swept.room().entries, 0);
-    assert!(has_all(&swept, stashed, swept.first_slots().next().unwrap()));
+    assert!(has_all(&swept, stashed, swept.given_out_slots().next().unwrap()));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_sweep_frees_slots_and_keeps_the_rows_of_live_ones() {
     let live = [slots[1].with(slots[3]), slots[2], slots[4], slots[6], slots[7]];
     let swept = map.swept(&live, &cache()).unwrap();
     assert_eq!((swept.used_slots(), swept.room().slots), (5, 59));
-    let new: Vec<_> = swept.first_slots().collect();
+    let new: Vec<_> = swept.given_out_slots().collect();
     for (slots, files) in new.iter().zip([&[1, 3][..], &[2], &[4], &[6], &[7]]) {
         for file in files {
             let rows = file * 1_000..file * 1_000 + 3_000_u64;
@@ -351,7 +351,7 @@ proptest! {
                 Change::Sweep => {
                     let slots: Vec<_> = files.values().map(|(slots, _)| *slots).collect();
                     map = map.swept(&slots, &cache).unwrap();
-                    for (file, slots) in files.values_mut().zip(map.first_slots()) {
+                    for (file, slots) in files.values_mut().zip(map.given_out_slots()) {
                         file.0 = slots;
                     }
                 }

@@ -91,7 +91,7 @@ impl Maintenance {
             return self.make_way(catalog, family, files, form, rows);
         };
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
-        let covered: Vec<_> = covered.cloned().zip(swept.first_slots()).collect();
+        let covered: Vec<_> = covered.cloned().zip(swept.given_out_slots()).collect();
         publish(catalog, family, |files| files.with_map(&swept, &covered));
         lock(&self.maps_given_up).remove(&family.id);
         self.count(|counts| counts.map_rebuilds += 1);

@@ -110,7 +110,7 @@ impl Situation<'_> {
         let has_dead_slots = coverage.map().used_slots() > coverage.covered_files();
         // While all files are covered, do not drop the map to make room for another one.
         let needs_slots = !self.uncovered.is_empty()
-            || room.slots < SLOTS_FREE_MIN && coverage.map().fits_again(self.cache);
+            || room.slots < SLOTS_FREE_MIN && coverage.map().has_room_for_copy(self.cache);
         if has_dead_slots && needs_slots && self.may_build {
             return Some(Step::Sweep);
         }

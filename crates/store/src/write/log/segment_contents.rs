@@ -59,7 +59,7 @@ pub(super) struct SegmentContext<'a> {
 /// The state of the log after the segments read so far.
 #[derive(Default)]
 pub(super) struct LogState {
-    /// The last segment; `None` if unknown.
+    /// The segment that was read most recently; `None` if its id is unknown.
     pub(super) previous: Option<PreviousSegment>,
     /// The sequence id of the last batch.
     pub(super) newest: SequenceId,
