@@ -101,7 +101,9 @@ impl StoreFileCells {
 
     fn new(scanner: CellScanner, scan: &TableScan, order: Comparator, range: RowRange) -> Self {
         let mut families = scan.families.clone();
-        families.iter_mut().for_each(|wanted| wanted.qualifiers.sort_unstable());
+        for wanted in &mut families {
+            wanted.qualifiers.sort_unstable();
+        }
         let view = View::default()
             .versions(scan.versions)
             .time_range(scan.min_ts, scan.max_ts)
