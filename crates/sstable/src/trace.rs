@@ -201,7 +201,7 @@ impl ReadTrace {
     }
 }
 
-/// A [`ReadTrace`] as an array: the twelve named fields in order, then `blocks`, then `bytes`.
+/// A [`ReadTrace`] as an array: the named fields in order, then `blocks`, then `bytes`.
 struct Numbers([u64; Numbers::COUNT]);
 
 impl Numbers {
