@@ -13,8 +13,8 @@ use crate::{CellRef, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 pub trait LookupObserver {
     /// Receives the fate of the file at `index`, once the lookup has skipped or searched the file.
     ///
-    /// `trace` has the counters of the lookup so far. Not called for a file that has the row or
-    /// cannot be read: the result of the lookup says so.
+    /// `trace` has the counters of the lookup so far. Not called for a file that cannot be read: the
+    /// result of the lookup says so.
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
 }
 
@@ -84,22 +84,6 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Returns the lookup's counters if a family map denies the row in every file, else `None`.
-    ///
-    /// The fast path of an absent row: [`next_file`](Self::next_file) would find nothing, and count
-    /// the same.
-    #[inline]
-    pub fn denied_by_map(files: &[LookupFile], map: &MapAnswer) -> Option<ReadTrace> {
-        let denied = map.denied_run(0);
-        (denied >= files.len()).then(|| {
-            let mut trace = ReadTrace::default();
-            trace.files_considered = files.len() as u64;
-            trace.map_lookups = 1;
-            trace.files_skipped_by_map = files.len() as u64;
-            trace
-        })
-    }
-
     /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
     ///
     /// [`Timestamp::LATEST`] as `until` is no limit.
@@ -128,6 +112,12 @@ impl<'a> RowLookup<'a> {
         self.map = MapAnswer { covered, ..answer };
         self.trace.map_lookups += 1;
         self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
+    }
+
+    /// Returns the row that is looked up.
+    #[inline]
+    pub const fn row(&self) -> &'a [u8] {
+        self.probe.row()
     }
 
     /// Returns the counters of the lookup so far.
@@ -162,7 +152,10 @@ impl<'a> RowLookup<'a> {
             };
             let file = &self.files[index].file;
             match seek.finish(file, answer, self.probe, &mut self.trace) {
-                Ok(Some(position)) => return Ok(Some(RowInFile::new(index, file, position))),
+                Ok(Some(position)) => {
+                    observer.file(index, FileFate::Read, &self.trace);
+                    return Ok(Some(RowInFile::new(index, file, position)));
+                }
                 Ok(None) => {
                     self.trace.map_false_files += u64::from(self.map.covers(index));
                     observer.file(index, FileFate::Absent, &self.trace);
