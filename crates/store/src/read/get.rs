@@ -285,7 +285,38 @@ impl<'a> RowRead<'a> {
         show: &mut impl FnMut(CellRef<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
+        if !matches!(self.in_memory, InMemory::Nothing) {
+            return self.read_after_memstores(show, observer);
+        }
+        let Some(found) = self.lookup.next_file(observer)? else { return Ok(0) };
+        let cell = found.cell();
+        let mut newer = None;
+        if self.is_answered_by(&cell) {
+            self.lookup.stop_below(cell.timestamp);
+            newer = self.lookup.next_file(observer)?;
+            if newer.is_none() {
+                let file = &self.family.files.by_time()[found.file()].file;
+                show(file.with_sequence_id(found.cell()));
+                return Ok(0);
+            }
+        }
+        let mut merge = self.merge();
+        merge.add_file(found)?;
+        if let Some(newer) = newer {
+            merge.add_file(newer)?;
+        }
+        self.read_merge(*merge, show, observer)
+    }
+
+    /// Reads the files as [`read_files`](Self::read_files) does, of a row that memstores have.
+    #[inline(never)]
+    fn read_after_memstores(
+        &mut self,
+        show: &mut impl FnMut(CellRef<'_>),
+        observer: &mut impl GetObserver,
+    ) -> Result<usize> {
         let merge = match std::mem::replace(&mut self.in_memory, InMemory::Nothing) {
+            InMemory::Nothing => self.merge(),
             InMemory::Merge(merge) => merge,
             InMemory::Answer(cursor) => {
                 let Some(newer) = self.lookup.next_file(observer)? else {
@@ -295,26 +326,6 @@ impl<'a> RowRead<'a> {
                 let mut merge = self.merge();
                 merge.add_memstore(cursor)?;
                 merge.add_file(newer)?;
-                merge
-            }
-            InMemory::Nothing => {
-                let Some(found) = self.lookup.next_file(observer)? else { return Ok(0) };
-                let cell = found.cell();
-                let mut newer = None;
-                if self.is_answered_by(&cell) {
-                    self.lookup.stop_below(cell.timestamp);
-                    newer = self.lookup.next_file(observer)?;
-                    if newer.is_none() {
-                        let file = &self.family.files.by_time()[found.file()].file;
-                        show(file.with_sequence_id(found.cell()));
-                        return Ok(0);
-                    }
-                }
-                let mut merge = self.merge();
-                merge.add_file(found)?;
-                if let Some(newer) = newer {
-                    merge.add_file(newer)?;
-                }
                 merge
             }
         };
