@@ -114,10 +114,10 @@ impl<'a> RowLookup<'a> {
         self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
     }
 
-    /// Returns the row that is looked up.
+    /// Returns the probe for the row.
     #[inline]
-    pub const fn row(&self) -> &'a [u8] {
-        self.probe.row()
+    pub const fn probe(&self) -> &'a RowProbe<'a> {
+        self.probe
     }
 
     /// Returns the counters of the lookup so far.

@@ -158,11 +158,8 @@ impl ReadView {
         family: &FamilyVersion,
         columns: &'g Columns,
     ) -> RowProbe<'g> {
-        let mut probe = RowProbe::new(&get.row, self.seed);
-        if let Some(column) = columns.single() {
-            // A ROWCOL filter can answer only for a single column.
-            probe = probe.with_column(column);
-        }
+        // A ROWCOL filter can answer only for a single column.
+        let probe = RowProbe::of_column(&get.row, columns.single(), self.seed);
         if let Some(coverage) = family.files.coverage() {
             coverage.prefetch(probe.key_hash(self.seed));
         }
@@ -220,25 +217,18 @@ impl<'a> RowRead<'a> {
         view: &'a View,
         probe: &'a RowProbe<'a>,
     ) -> Self {
-        let mut lookup = RowLookup::new(family.files.lookup(), probe);
-        if let Some(coverage) = family.files.coverage() {
-            lookup.answered_by_map(coverage.answer(probe.key_hash(read_view.seed)));
-        }
-        let options = &family.family.options;
-        let unexpired = match options.min_versions {
-            0 => oldest_unexpired(options, || read_view.now()),
-            _ => Timestamp::OLDEST,
-        };
-        let times = view.time_range;
-        // Without a time range, the lookup takes files of all times.
-        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
-        lookup.times(from.max(unexpired), times.max);
+        let lookup = RowLookup::new(family.files.lookup(), probe);
         Self { read_view, family, columns, view, lookup, in_memory: InMemory::Nothing }
     }
 
-    /// Seeks the row in the memstores, newest first.
+    /// Asks the family map, if there is one, and seeks the row in the memstores, newest first.
     #[inline]
     fn begin(&mut self, observer: &mut impl GetObserver) -> Result<()> {
+        if let Some(coverage) = self.family.files.coverage() {
+            let hash = self.lookup.probe().key_hash(self.read_view.seed);
+            self.lookup.answered_by_map(coverage.answer(hash));
+        }
+        self.limit_times();
         for memstore in self.family.memstores().filter(|memstore| !memstore.is_empty()) {
             if let Some(cursor) = self.seek_in(memstore) {
                 self.add_memstore(cursor)?;
@@ -251,6 +241,20 @@ impl<'a> RowRead<'a> {
         }
         observer.begin_family(self.family, &self.lookup);
         Ok(())
+    }
+
+    /// Limits the lookup to the time range of the get, without cells that the TTL hides.
+    #[inline]
+    fn limit_times(&mut self) {
+        let options = &self.family.family.options;
+        let unexpired = match options.min_versions {
+            0 => oldest_unexpired(options, || self.read_view.now()),
+            _ => Timestamp::OLDEST,
+        };
+        let times = self.view.time_range;
+        // Without a time range, the lookup takes files of all times.
+        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
+        self.lookup.times(from.max(unexpired), times.max);
     }
 
     /// Reads the files, passes the visible cells of the row to `show`, and counts the read.
@@ -350,7 +354,7 @@ impl<'a> RowRead<'a> {
         let (columns, files) = (Cow::Borrowed(self.columns), self.family.files.by_time());
         let options = &self.family.family.options;
         let rules = Rules::for_read(options, self.view, columns, self.read_view.now());
-        Box::new(RowMerge::new(self.lookup.row(), self.columns, files, rules))
+        Box::new(RowMerge::new(self.lookup.probe().row(), self.columns, files, rules))
     }
 
     /// Adds the cells of a memstore, which is older than those that were added before.
@@ -378,7 +382,7 @@ impl<'a> RowRead<'a> {
     /// hide cells of it.
     #[inline(never)]
     fn seek_in(&self, memstore: &Arc<Memstore>) -> Option<MemstoreCursor> {
-        let row = self.lookup.row();
+        let row = self.lookup.probe().row();
         let (start, batch) = match self.columns {
             Columns::All => (KeyRef::before_row(row), 8),
             Columns::Only(_) if memstore.deletes_families() => (KeyRef::before_row(row), 4),
