@@ -84,6 +84,21 @@ impl<'a> RowLookup<'a> {
         }
     }
 
+    /// Returns the lookup's counters if a family map denies the row in every file, else `None`.
+    ///
+    /// The fast path of an absent row: [`next_file`](Self::next_file) would find nothing, and count
+    /// the same.
+    #[inline]
+    pub fn denied_by_map(files: &[LookupFile], map: &MapAnswer) -> Option<ReadTrace> {
+        (map.denied_run(0) >= files.len()).then(|| {
+            let mut trace = ReadTrace::default();
+            trace.files_considered = files.len() as u64;
+            trace.map_lookups = 1;
+            trace.files_skipped_by_map = files.len() as u64;
+            trace
+        })
+    }
+
     /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
     ///
     /// [`Timestamp::LATEST`] as `until` is no limit.

@@ -64,6 +64,12 @@ pub(crate) trait GetObserver: LookupObserver {
     /// has the counters since [`LookupObserver::file`].
     fn read_further(&mut self, index: usize, trace: &ReadTrace);
 
+    /// Returns whether the observer uses the calls of [`begin_family`](Self::begin_family) and of
+    /// [`LookupObserver::file`]. If not, both are left out for a row that the family map denies.
+    fn is_told_of_files(&self) -> bool {
+        false
+    }
+
     /// Called after the last file of a family, and after an error; `trace` has the family's
     /// counters, and `memstore_cells` is the number of cells copied from memstores.
     fn end_family(&mut self, trace: &ReadTrace, memstore_cells: usize);
@@ -111,6 +117,10 @@ impl GetObserver for Recorder {
         self.families.push(FamilyExplanation { name, memstore_cells: 0, files: Vec::new() });
         self.files = family.files.clone();
         self.before = *lookup.trace();
+    }
+
+    fn is_told_of_files(&self) -> bool {
+        true
     }
 
     fn read_further(&mut self, index: usize, trace: &ReadTrace) {

@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{
-    BATCH_MAX, Cell, CellRef, KeyRef, ReadTrace, RowLookup, RowProbe, SequenceId, Timestamp,
-    begin_together, row_head,
+    BATCH_MAX, Cell, CellRef, KeyRef, MapAnswer, ReadTrace, RowLookup, RowProbe, SequenceId,
+    Timestamp, begin_together, row_head,
 };
 
 use crate::error::Result;
@@ -88,8 +88,16 @@ impl ReadView {
     ) -> Result<()> {
         self.for_each_family(get, |family, columns| {
             let probe = self.probe(get, family, columns);
+            let map = self.map_answer(family, &probe);
+            if !observer.is_told_of_files()
+                && let Some(trace) = map.and_then(|map| trace_if_denied(family, &map))
+            {
+                observer.end_family(&trace, 0);
+                family.family.reads.record(&trace);
+                return Ok(());
+            }
             let mut read = RowRead::new(self, family, columns, &get.view, &probe);
-            read.begin(observer)?;
+            read.begin(map, observer)?;
             read.finish(&mut show, observer)
         })
     }
@@ -118,7 +126,7 @@ impl ReadView {
             let mut reads = Vec::with_capacity(family_gets.len());
             for FamilyGet { at, family, columns, probe } in &family_gets {
                 let mut read = RowRead::new(self, family, columns, &gets[*at].view, probe);
-                read.begin(&mut ())?;
+                read.begin(self.map_answer(family, probe), &mut ())?;
                 reads.push(read);
             }
             begin_together(reads.iter_mut().map(|read| &mut read.lookup));
@@ -165,6 +173,21 @@ impl ReadView {
         }
         probe
     }
+
+    /// Returns the answer of the family map, if there is a map.
+    #[inline]
+    fn map_answer(&self, family: &FamilyVersion, probe: &RowProbe<'_>) -> Option<MapAnswer> {
+        let coverage = family.files.coverage()?;
+        Some(coverage.answer(probe.key_hash(self.seed)))
+    }
+}
+
+/// Returns the counters of the whole read, if the family map says that no file has the row and if
+/// the memstores are empty: the fast path of an absent row.
+#[inline]
+fn trace_if_denied(family: &FamilyVersion, map: &MapAnswer) -> Option<ReadTrace> {
+    let trace = RowLookup::denied_by_map(family.files.lookup(), map)?;
+    family.memstores().all(|memstore| memstore.is_empty()).then_some(trace)
 }
 
 /// Copies a cell to an answer.
@@ -221,12 +244,11 @@ impl<'a> RowRead<'a> {
         Self { read_view, family, columns, view, lookup, in_memory: InMemory::Nothing }
     }
 
-    /// Asks the family map, if there is one, and seeks the row in the memstores, newest first.
+    /// Takes the answer of the family map, and seeks the row in the memstores, newest first.
     #[inline]
-    fn begin(&mut self, observer: &mut impl GetObserver) -> Result<()> {
-        if let Some(coverage) = self.family.files.coverage() {
-            let hash = self.lookup.probe().key_hash(self.read_view.seed);
-            self.lookup.answered_by_map(coverage.answer(hash));
+    fn begin(&mut self, map: Option<MapAnswer>, observer: &mut impl GetObserver) -> Result<()> {
+        if let Some(map) = map {
+            self.lookup.answered_by_map(map);
         }
         self.limit_times();
         for memstore in self.family.memstores().filter(|memstore| !memstore.is_empty()) {
