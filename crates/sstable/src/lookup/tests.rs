@@ -335,7 +335,8 @@ fn a_lookup_goes_on_once_its_stop_rule_is_lowered() {
     assert_eq!(lookup.trace().files_skipped_by_time, 0, "the others may be needed yet");
     assert_eq!(found(&mut lookup, 5), [1, 2]);
     lookup.end(&mut fates);
-    assert_eq!(fates.0, [(3, FileFate::TooOld)]);
+    let read = |index| (index, FileFate::Read);
+    assert_eq!(fates.0, [read(0), read(1), read(2), (3, FileFate::TooOld)]);
     assert_eq!(lookup.trace().files_skipped_by_time, 1);
     assert!(lookup.next_file(&mut ()).unwrap().is_none());
 }
