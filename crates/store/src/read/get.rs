@@ -250,7 +250,15 @@ impl<'a> RowRead<'a> {
         if let Some(map) = map {
             self.lookup.answered_by_map(map);
         }
-        self.limit_times();
+        let options = &self.family.family.options;
+        let unexpired = match options.min_versions {
+            0 => oldest_unexpired(options, || self.read_view.now()),
+            _ => Timestamp::OLDEST,
+        };
+        let times = self.view.time_range;
+        // Without a time range, the lookup takes files of all times.
+        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
+        self.lookup.times(from.max(unexpired), times.max);
         for memstore in self.family.memstores().filter(|memstore| !memstore.is_empty()) {
             if let Some(cursor) = self.seek_in(memstore) {
                 self.add_memstore(cursor)?;
@@ -263,20 +271,6 @@ impl<'a> RowRead<'a> {
         }
         observer.begin_family(self.family, &self.lookup);
         Ok(())
-    }
-
-    /// Limits the lookup to the time range of the get, without cells that the TTL hides.
-    #[inline]
-    fn limit_times(&mut self) {
-        let options = &self.family.family.options;
-        let unexpired = match options.min_versions {
-            0 => oldest_unexpired(options, || self.read_view.now()),
-            _ => Timestamp::OLDEST,
-        };
-        let times = self.view.time_range;
-        // Without a time range, the lookup takes files of all times.
-        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
-        self.lookup.times(from.max(unexpired), times.max);
     }
 
     /// Reads the files, passes the visible cells of the row to `show`, and counts the read.

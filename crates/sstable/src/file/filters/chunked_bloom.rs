@@ -213,28 +213,15 @@ impl ChunkedBloom {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        match self.bloom_type {
-            BloomType::None => FilterAnswer::NotCovered,
-            BloomType::Row => {
-                self.ask_key(blocks, probe.row(), probe.hash_pair(self.hash_type), trace)
-            }
+        let (key, pair) = match self.bloom_type {
+            BloomType::None => return FilterAnswer::NotCovered,
+            BloomType::RowCol => return self.ask_column(blocks, probe, trace),
+            BloomType::Row => (probe.row(), probe.hash_pair(self.hash_type)),
             BloomType::RowPrefixFixedLength(len) => {
                 let prefix = probe.row().get(..len.into()).unwrap_or(probe.row());
-                self.ask_key(blocks, prefix, HashPair::new(self.hash_type, prefix), trace)
+                (prefix, HashPair::new(self.hash_type, prefix))
             }
-            BloomType::RowCol => self.ask_column(blocks, probe, trace),
-        }
-    }
-
-    /// Asks about a key that is a row or a prefix of a row.
-    #[inline]
-    fn ask_key(
-        &self,
-        blocks: &BlockReader,
-        key: &[u8],
-        pair: HashPair,
-        trace: &mut ReadTrace,
-    ) -> FilterAnswer {
+        };
         if self.is_past_last_key(key) {
             return FilterAnswer::No;
         }
