@@ -2,6 +2,7 @@
 
 mod cycles;
 mod invariants_page;
+mod licences;
 mod links;
 mod modules;
 mod named_places;
