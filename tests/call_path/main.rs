@@ -2,38 +2,36 @@
 //! `docs/call-path`.
 //!
 //! ```text
-//! call_path_report ROOT ROUNDS FEWER.json MORE.json [PAGE PATH]
+//! call_path_report ROOT ROUNDS FEWER.json MORE.json --print|--check|--update WORKLOAD
 //! ```
 //!
 //! The two files are exports of `llvm-cov` for a run and for one with ROUNDS more rounds. Their
 //! counts are subtracted and divided by ROUNDS. Instantiations of a generic function are added up,
 //! and a closure belongs to the function around it. Inlined functions count like all others,
-//! because the counters are inserted before inlining. With a page of the documentation and the name
-//! of a table in it (see `tests/structure/path_page.rs`), the functions are compared with the
-//! table.
+//! because the counters are inserted before inlining.
+//!
+//! `--print` prints the functions. `--check` compares them with the workload's list
+//! (`tests/structure/call_paths.rs`), and their counts with the limits. `--update` writes the list.
 
 #![expect(clippy::print_stdout, reason = "the list is the result of this program")]
 
-#[path = "../structure/path_page.rs"]
-mod path_page;
+#[path = "../structure/call_paths.rs"]
+mod call_paths;
 #[path = "../structure/source.rs"]
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use call_paths::{CallPath, Counts, Entry};
 use serde_json::Value;
 use source::Function;
 
 type Failure = Box<dyn Error>;
 
-/// The maximum number of lines between the braces of an accessor.
-const ACCESSOR_LINES: usize = 1;
-
-/// Functions that fewer rounds execute are listed separately: the last row of a block, a full
-/// buffer.
+/// Functions that fewer rounds execute are not in the list: the last row of a block, a full buffer.
 const RARE: f64 = 0.1;
 
 /// The start of a function: a file under the root, and a line.
@@ -62,8 +60,14 @@ fn function_at(functions: &[Function], line: usize) -> Option<&Function> {
         .max_by_key(|function| function.first_line)
 }
 
-/// By file and function: the lines between the braces, and the executions per round.
-type Executed = BTreeMap<(String, String), (usize, f64)>;
+/// What was executed of a function.
+struct Execution {
+    /// The lines between the braces.
+    body_lines: usize,
+    per_round: f64,
+}
+
+type Executed = BTreeMap<Entry, Execution>;
 
 fn executed(
     root: &str,
@@ -82,91 +86,99 @@ fn executed(
             let source = fs::read_to_string(Path::new(root).join(file))?;
             files.insert(file, source::functions(&source)?);
         }
-        let (name, lines, own) = match function_at(&files[&file[..]], *line) {
-            Some(function) => {
-                (function.name.clone(), function.body_lines, function.first_line == *line)
-            }
-            None => (format!("line {line}"), usize::MAX, true),
-        };
-        let (_, often) = executed.entry((file.clone(), name)).or_insert((lines, 0.0));
-        if own {
-            *often += (count - before) as f64 / rounds;
+        let found = function_at(&files[&file[..]], *line);
+        let function = found.map_or_else(|| format!("line {line}"), |found| found.name.clone());
+        let body_lines = found.map_or(usize::MAX, |found| found.body_lines);
+        let execution = executed
+            .entry(Entry { file: file.clone(), function })
+            .or_insert(Execution { body_lines, per_round: 0.0 });
+        let is_closure = found.is_some_and(|found| found.first_line != *line);
+        if !is_closure {
+            execution.per_round += (count - before) as f64 / rounds;
         }
     }
     Ok(executed)
 }
 
-fn print(executed: &Executed) {
-    let shown = |what: &str, those: &dyn Fn(f64) -> bool| {
-        println!("{what}:\n");
-        for ((file, name), (lines, often)) in executed {
-            if those(*often) {
-                let accessor = if *lines <= ACCESSOR_LINES { "  accessor" } else { "" };
-                println!("{file}: {name} {often:.3}  {lines} lines{accessor}");
-            }
-        }
-        let count = |accessors: bool| {
-            let kept = executed.iter().filter(|(_, (lines, often))| {
-                those(*often) && (accessors || *lines > ACCESSOR_LINES)
-            });
-            let files: BTreeSet<&str> = kept.clone().map(|((file, _), _)| &file[..]).collect();
-            (kept.count(), files.len())
-        };
-        let ((all, all_files), (long, long_files)) = (count(true), count(false));
-        println!(
-            "\n{all} functions in {all_files} files; {long} in {long_files} without accessors of up to \
-             {ACCESSOR_LINES} line\n"
-        );
-    };
-    shown("in most rounds, with how often in each", &|often| often >= RARE);
-    shown("in some rounds only", &|often| often < RARE);
+/// Returns the list of the functions that most rounds execute.
+fn list(executed: &Executed) -> CallPath {
+    let mut path = CallPath::default();
+    for (entry, execution) in executed.iter().filter(|(_, found)| found.per_round >= RARE) {
+        let entries =
+            if execution.body_lines <= 1 { &mut path.one_line } else { &mut path.functions };
+        entries.insert(entry.clone());
+    }
+    path
 }
 
-/// Prints the functions that are executed and not listed, or listed and not executed.
-fn compare(executed: &Executed, page: &str, name: &str) -> Result<bool, Failure> {
-    let paths = path_page::paths(&fs::read_to_string(page)?)?;
-    let path = paths.iter().find(|path| path.name == name).ok_or("no such table in the page")?;
-    println!(
-        "compared with {page}, {} functions in {} files, at most {} in {}:",
-        path.rows.len(),
-        path.files(),
-        path.functions_max,
-        path.files_max
-    );
-    let listed: BTreeSet<(&str, &str)> =
-        path.rows.iter().map(|row| (&row.file[..], &row.function[..])).collect();
-    let mut same = true;
-    for ((file, function), (lines, often)) in executed {
-        let must = *lines > ACCESSOR_LINES && *often >= RARE;
-        if must && !listed.contains(&(&file[..], &function[..])) {
-            println!("executed, not listed: {file}: {function}");
-            same = false;
+fn print(executed: &Executed) {
+    let print_those = |heading: &str, those: &dyn Fn(f64) -> bool| {
+        println!("{heading}:\n");
+        for (entry, Execution { body_lines, per_round }) in executed {
+            if those(*per_round) {
+                println!("{entry} {per_round:.3}  {body_lines} lines");
+            }
         }
+        println!();
+    };
+    print_those("in most rounds, with how often in each", &|per_round| per_round >= RARE);
+    print_those("in some rounds only", &|per_round| per_round < RARE);
+    println!("in most rounds: {}", list(executed).counts());
+}
+
+/// Prints the differences between what was executed and a list, and returns whether there are none.
+fn is_as_listed(executed: &Executed, listed: &CallPath) -> bool {
+    let executed_often = list(executed);
+    let added: Vec<&Entry> = (executed_often.functions.difference(&listed.functions))
+        .chain(executed_often.one_line.difference(&listed.one_line))
+        .collect();
+    // A function that is executed more rarely stays: what is rare depends on the sizes of blocks.
+    let removed: Vec<&Entry> = (listed.functions.iter().chain(&listed.one_line))
+        .filter(|entry| !executed.contains_key(entry))
+        .collect();
+    for entry in &added {
+        println!("  executed, not listed: {entry}");
     }
-    for row in &path.rows {
-        if !executed.contains_key(&(row.file.clone(), row.function.clone())) {
-            println!("listed on line {}, not executed: {}: {}", row.line, row.file, row.function);
-            same = false;
-        }
+    for entry in &removed {
+        println!("  listed, not executed: {entry}");
     }
-    if same {
-        println!("the same functions");
+    added.is_empty() && removed.is_empty()
+}
+
+fn check(executed: &Executed, folder: &Path, workload: &str) -> Result<(), Failure> {
+    let limits = call_paths::parse_limits(&fs::read_to_string(folder.join("limits.txt"))?)?;
+    let limit: &Counts = limits.get(workload).ok_or("limits.txt has no such workload")?;
+    let text = fs::read_to_string(folder.join(format!("{workload}.txt")))?;
+    let listed = CallPath::parse(&text)?;
+    let counts = listed.counts();
+    if !is_as_listed(executed, &listed) {
+        return Err("the list differs: docs/call-path --update writes it".into());
     }
-    Ok(same)
+    if !counts.is_within(limit) {
+        return Err(format!("{counts} are more than {limit}, the limits").into());
+    }
+    println!("{workload}: {counts}, as listed");
+    Ok(())
 }
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [root, rounds, fewer, more, page @ ..] = &arguments[..] else {
-        return Err("usage: call_path_report ROOT ROUNDS FEWER.json MORE.json [PAGE PATH]".into());
+    let usage = "usage: call_path_report ROOT ROUNDS FEWER.json MORE.json --print|--check|--update WORKLOAD";
+    let [root, rounds, fewer, more, action, workload] = &arguments[..] else {
+        return Err(usage.into());
     };
     let (fewer, more) = (counts(fewer.as_ref(), root)?, counts(more.as_ref(), root)?);
     let executed = executed(root, rounds.parse()?, &fewer, &more)?;
-    print(&executed);
-    if let [page, path] = page
-        && !compare(&executed, page, path)?
-    {
-        return Err("the table and the path differ".into());
+    let folder = Path::new(root).join("docs/src/call-paths");
+    match &action[..] {
+        "--print" => print(&executed),
+        "--check" => check(&executed, &folder, workload)?,
+        "--update" => {
+            let path = list(&executed);
+            fs::write(folder.join(format!("{workload}.txt")), path.to_string())?;
+            println!("{workload}: {}", path.counts());
+        }
+        _ => return Err(usage.into()),
     }
     Ok(())
 }

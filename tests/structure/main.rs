@@ -1,5 +1,6 @@
 //! The structure of the source, and the pages of the documentation that name parts of it.
 
+mod call_paths;
 mod cycles;
 mod invariants_page;
 mod licences;
@@ -9,7 +10,6 @@ mod named_places;
 mod names;
 mod no_cycles;
 mod pages;
-mod path_page;
 mod remake;
 mod source;
 mod words;

@@ -1,11 +1,12 @@
-//! Pages of the documentation that name functions: each function is where the page says, and the page keeps its own limits.
+//! Documentation that names functions: the lists of call paths and the table of invariants. Each function must exist where
+//! the documentation says, and the limits must hold.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::call_paths::{CallPath, Counts, parse_limits};
 use crate::invariants_page::{Named, invariants};
-use crate::path_page::paths;
 use crate::source::{Function, functions};
 use crate::workspace;
 
@@ -54,30 +55,57 @@ impl Sources {
     }
 }
 
-/// What is wrong with the tables of functions in a page, about the source under `root`.
-fn wrong_paths(page: &str, root: &Path) -> Vec<String> {
-    let paths = match paths(page) {
-        Ok(paths) => paths,
+/// Finds the counts that a page quotes: rows `| [WORKLOAD](call-paths/…) | … | 1 | 1 | 1 |` of a table.
+///
+/// # Errors
+///
+/// Says which row is not of the form.
+fn quoted_counts(page: &str) -> Result<BTreeMap<String, Counts>, String> {
+    let mut quoted = BTreeMap::new();
+    for (line, text) in (1..).zip(page.lines()) {
+        let row = text.strip_prefix("| [").filter(|row| row.contains("](call-paths/"));
+        let Some(row) = row else { continue };
+        let cells: Vec<&str> = row.trim_end_matches([' ', '|']).split('|').map(str::trim).collect();
+        let workload = cells[0].split(']').next().unwrap_or_default();
+        let counts = cells.get(2..).and_then(Counts::from_words);
+        let counts =
+            counts.ok_or_else(|| format!("line {line}: no 3 counts at the end: {text}"))?;
+        quoted.insert(workload.to_owned(), counts);
+    }
+    Ok(quoted)
+}
+
+/// What is wrong with the list of a workload, about the source under `root`, its limit and the counts that the page quotes.
+fn wrong_list(
+    list: &str,
+    limit: Option<&Counts>,
+    quoted: Option<&Counts>,
+    root: &Path,
+) -> Vec<String> {
+    let path = match CallPath::parse(list) {
+        Ok(path) => path,
         Err(error) => return vec![error],
     };
-    let mut sources = Sources::new(root);
+    let counts = path.counts();
     let mut wrong = Vec::new();
-    for path in &paths {
-        let (functions, files, name) = (path.rows.len(), path.files(), &path.name);
-        if functions == 0 {
-            wrong.push(format!("the path {name} has no functions"));
-        }
-        if functions > path.functions_max || files > path.files_max {
-            let (functions_max, files_max) = (path.functions_max, path.files_max);
-            wrong.push(format!(
-                "the path {name} has {functions} functions in {files} files; at most {functions_max} in {files_max}"
-            ));
-        }
-        for row in &path.rows {
-            let problem = sources.problem(&row.file, &row.function, None);
-            wrong.extend(problem.map(|problem| format!("line {}: {problem}", row.line)));
-        }
+    if counts.functions == 0 || counts.one_line == 0 {
+        wrong.push(format!("the list has {counts}"));
     }
+    match limit {
+        Some(limit) if !counts.is_within(limit) => {
+            wrong.push(format!("the list has {counts}; at most {limit}"));
+        }
+        Some(_) => {}
+        None => wrong.push("limits.txt has no limit for the list".to_owned()),
+    }
+    match quoted {
+        Some(quoted) if *quoted == counts => {}
+        Some(quoted) => wrong.push(format!("the list has {counts}; the page says {quoted}")),
+        None => wrong.push("the page does not link to the list".to_owned()),
+    }
+    let mut sources = Sources::new(root);
+    let entries = path.functions.iter().chain(&path.one_line);
+    wrong.extend(entries.filter_map(|entry| sources.problem(&entry.file, &entry.function, None)));
     wrong
 }
 
@@ -120,12 +148,16 @@ fn page(name: &str) -> String {
 }
 
 #[test]
-fn the_architecture_names_functions_that_are_there() {
-    let page = page("architecture.md");
-    assert_right("architecture.md", &wrong_paths(&page, &workspace()));
-    let names: Vec<String> =
-        paths(&page).expect("read above").into_iter().map(|path| path.name).collect();
-    assert_eq!(names, ["get", "put"], "the tables that `docs/call-path --check` compares");
+fn the_call_paths_have_functions_that_exist_and_their_limits() {
+    let folder = workspace().join("docs/src/call-paths");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("the list exists");
+    let limits = parse_limits(&read("limits.txt")).expect("the limits are of the form");
+    let quoted = quoted_counts(&page("architecture.md")).expect("the page quotes counts");
+    for workload in ["get", "filtered-get", "map-get", "put"] {
+        let (limit, quoted) = (limits.get(workload), quoted.get(workload));
+        let wrong = wrong_list(&read(&format!("{workload}.txt")), limit, quoted, &workspace());
+        assert_right(&format!("call-paths/{workload}.txt"), &wrong);
+    }
 }
 
 #[test]
@@ -180,33 +212,59 @@ fn functions_of_all_forms_have_names() {
     assert_eq!(names, all);
 }
 
-fn path_page(limits: &str, rows: &[&str]) -> String {
-    format!(
-        "# A page\n\n| `x.rs` | `is::before` |\n\n<!-- path: get at-most {limits} -->\n\n| file | function | does |\n|---|---|---|\n{}\n\n| `y.rs` | `is::after` |\n",
-        rows.join("\n")
-    )
+#[test]
+fn a_list_with_a_missing_function_or_too_many_is_wrong() {
+    let root = fixture();
+    let list = |summary: &str, functions: &str, one_line: &str| {
+        format!("{summary}\n\n{functions}\nfunctions of one line:\n\n{one_line}\n")
+    };
+    let (summary, b) = ("2 functions in 1 files; 1 functions of one line", "b.rs: b");
+    let right = list(summary, "a.rs: Cursor::step\na.rs: free\n", b);
+    let counts = Counts { functions: 2, files: 1, one_line: 1 };
+    let wrong = |list: &str| wrong_list(list, Some(&counts), Some(&counts), root.path());
+    assert_eq!(wrong(&right), [""; 0]);
+    assert_eq!(CallPath::parse(&right).expect("parses").to_string(), right);
+
+    let missing = list(summary, "a.rs: Cursor::stop\na.rs: free\n", b);
+    assert_eq!(wrong(&missing), ["a.rs has no function Cursor::stop"]);
+    let missing = list(summary, "a.rs: Cursor::step\na.rs: free\n", "c.rs: f");
+    assert_eq!(wrong(&missing).len(), 1, "no such file");
+    let short = list(summary, "a.rs: free\n", b);
+    assert_eq!(
+        wrong(&short),
+        ["the first line is \"2 functions in 1 files; 1 functions of one line\"; the list has 1 \
+             functions in 1 files; 1 functions of one line"]
+    );
+    assert_eq!(wrong(&list(summary, "a.rs Cursor::step\n", b)).len(), 1, "no colon");
+    let empty = CallPath::default().to_string();
+    assert_eq!(
+        wrong_list(&empty, Some(&counts), Some(&CallPath::default().counts()), root.path()).len(),
+        1
+    );
+
+    for fewer in [
+        Counts { functions: 1, ..counts },
+        Counts { files: 0, ..counts },
+        Counts { one_line: 0, ..counts },
+    ] {
+        assert_eq!(wrong_list(&right, Some(&fewer), Some(&counts), root.path()).len(), 1);
+        assert_eq!(wrong_list(&right, Some(&counts), Some(&fewer), root.path()).len(), 1);
+    }
+    assert_eq!(wrong_list(&right, None, None, root.path()).len(), 2);
 }
 
 #[test]
-fn a_path_with_a_missing_function_or_too_many_is_wrong() {
-    let root = fixture();
-    let wrong = |limits: &str, rows: &[&str]| wrong_paths(&path_page(limits, rows), root.path());
-    let step = "| `a.rs` | `Cursor::step` | moves |";
-    let b = "| `b.rs` | `b` | |";
-    assert!(wrong("2 functions 2 files", &[step, b]).is_empty());
-    assert_eq!(
-        wrong("2 functions 1 files", &[step, b]),
-        ["the path get has 2 functions in 2 files; at most 2 in 1"]
-    );
-    assert_eq!(wrong("1 functions 2 files", &[step, b]).len(), 1);
-    assert_eq!(
-        wrong("2 functions 2 files", &[step, "| `a.rs` | `Cursor::stop` | |"]),
-        ["line 10: a.rs has no function Cursor::stop"]
-    );
-    assert_eq!(wrong("2 functions 2 files", &["| `c.rs` | `f` | |"]).len(), 1, "no such file");
-    assert_eq!(wrong("2 functions 2 files", &["| a.rs | `b` | |"]).len(), 1, "no backquotes");
-    assert_eq!(wrong("2 functions", &[step]).len(), 1, "not a marker");
-    assert_eq!(wrong("2 functions 2 files", &[]).len(), 1, "empty");
+fn limits_and_quoted_counts_are_read() {
+    let counts = |functions| Counts { functions, files: 2, one_line: 3 };
+    let limits = "workload  functions  files  one-line\nget  1  2  3\nput 4 2 3\n";
+    let expected = BTreeMap::from([("get".to_owned(), counts(1)), ("put".to_owned(), counts(4))]);
+    assert_eq!(parse_limits(limits).as_ref(), Ok(&expected));
+    assert!(parse_limits("workload\nget 1 2\n").is_err());
+
+    let row = "| [put](call-paths/put.txt) | a put | 4 | 2 | 3 |\n";
+    let page = format!("| list | of |\n| [get](call-paths/get.txt) | a get | 1 | 2 | 3 |\n{row}");
+    assert_eq!(quoted_counts(&page), Ok(expected));
+    assert!(quoted_counts("| [put](call-paths/put.txt) | a put | 4 | 2 |").is_err());
 }
 
 fn invariants_page(limits: &str, rows: &[&str]) -> String {

@@ -6,6 +6,7 @@
 //! ```text
 //! call_path DIRECTORY get 1000            1,000 cached gets; one file with HBase's Bloom filter
 //! call_path DIRECTORY filtered-get 1000   the same with a blocked Bloom filter
+//! call_path DIRECTORY map-get 1000        the same over 16 files with a family map, and 1,000 gets of absent rows
 //! call_path DIRECTORY scan 3              3 scans over all rows of that file
 //! call_path DIRECTORY put 1000            1,000 puts, and a flush at the end
 //! call_path DIRECTORY flush 3             3 times 100 puts and a flush
@@ -20,8 +21,10 @@ use store::{Durability, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Writ
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Rows of the file: some 40 blocks of 64 KiB, one index level.
+/// Rows of the store: some 40 blocks of 64 KiB, one index level.
 const ROWS: u64 = 20_000;
+/// Files of `map-get`; each has every sixteenth row.
+const MAP_FILES: u64 = 16;
 /// The first read of a block caches it; further reads decode it for searches.
 const WARM_ROUNDS: usize = 3;
 /// Puts before each counted flush.
@@ -50,17 +53,19 @@ fn open(directory: &Path, work: &str) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Fills the store, unless it is filled already.
-fn fill(store: &Store) -> Result<(), Failure> {
+/// Fills the store with `files` files that overlap, unless it is filled already.
+fn fill(store: &Store, files: u64) -> Result<(), Failure> {
     if !store.get(&Get::row(row(0)).column("f", "q"))?.is_empty() {
         return Ok(());
     }
-    let mut batch = WriteBatch::new();
-    for number in 0..ROWS {
-        batch.put(Put::new(row(number)).column("f", "q", value(number)));
+    for file in 0..files {
+        let mut batch = WriteBatch::new();
+        for number in (file..ROWS).step_by(usize::try_from(files)?) {
+            batch.put(Put::new(row(number)).column("f", "q", value(number)));
+        }
+        store.write(batch, Durability::SkipWal)?;
+        store.flush()?;
     }
-    store.write(batch, Durability::SkipWal)?;
-    store.flush()?;
     Ok(())
 }
 
@@ -71,7 +76,7 @@ fn get(store: &Store, number: u64, get: &Get) -> Result<(), Failure> {
 }
 
 fn gets(store: &Store, count: u64) -> Result<(), Failure> {
-    fill(store)?;
+    fill(store, 1)?;
     // Built in advance, because the construction of a get is not part of the read path.
     let queries: Vec<Get> =
         (0..ROWS).map(|number| Get::row(row(number)).column("f", "q")).collect();
@@ -81,8 +86,27 @@ fn gets(store: &Store, count: u64) -> Result<(), Failure> {
     (0..count).try_for_each(|number| ask(number * 7919 % ROWS))
 }
 
+/// One round is a get of a present row and a get of an absent row.
+fn map_gets(store: &Store, count: u64) -> Result<(), Failure> {
+    fill(store, MAP_FILES)?;
+    store.build_family_maps();
+    let map = store.stats().family("f").and_then(|family| family.map);
+    let covered = map.map_or(0, |map| map.covered_files);
+    assert_eq!(covered, MAP_FILES, "the map covers all files");
+    let query = |row: String| Get::row(row).column("f", "q");
+    let present: Vec<Get> = (0..ROWS).map(|number| query(row(number))).collect();
+    let absent: Vec<Get> = (0..ROWS).map(|number| query(row(number) + "x")).collect();
+    let ask = |number: u64| {
+        get(store, number, &present[number as usize])?;
+        assert!(store.get(&absent[number as usize])?.is_empty(), "no row {number} with an x");
+        Ok::<(), Failure>(())
+    };
+    (0..WARM_ROUNDS).try_for_each(|_| (0..ROWS).try_for_each(ask))?;
+    (0..count).try_for_each(|number| ask(number * 7919 % ROWS))
+}
+
 fn scans(store: &Store, count: u64) -> Result<(), Failure> {
-    fill(store)?;
+    fill(store, 1)?;
     // The first scan fills the cache.
     for _ in 0..=count {
         let mut cells = store.scan(Scan::family("f"))?;
@@ -105,11 +129,12 @@ fn put(store: &Store, numbers: std::ops::Range<u64>) -> Result<(), Failure> {
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let usage = "usage: call_path DIRECTORY get|filtered-get|scan|put|flush COUNT";
+    let usage = "usage: call_path DIRECTORY get|filtered-get|map-get|scan|put|flush COUNT";
     let [directory, work, count] = &arguments[..] else { return Err(usage.into()) };
     let store = open(Path::new(directory), work)?;
     match &work[..] {
         "get" | "filtered-get" => gets(&store, count.parse()?),
+        "map-get" => map_gets(&store, count.parse()?),
         "scan" => scans(&store, count.parse()?),
         "put" => put(&store, 0..count.parse()?),
         "flush" => {

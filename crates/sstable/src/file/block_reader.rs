@@ -19,6 +19,7 @@ use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockHandle, TypedHandle};
 use crate::block::origin::BlockOrigin;
+use crate::block::slot::BlockSlot;
 use crate::buffers::Body;
 use crate::cache::{BlockCache, BlockKey};
 use crate::encoding::{CellLayout, Cells, DamageReason};
@@ -109,10 +110,13 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// Returns whether there is a cache and it has room.
+    /// Returns a slot if reads use it: as long as the cache evicts nothing.
+    ///
+    /// A block taken from its slot is not counted as an access of the cache, and a cache that evicts
+    /// must see every access.
     #[inline]
-    pub(crate) fn cache_has_room(&self) -> bool {
-        self.cache.as_ref().is_some_and(|cache| cache.has_room())
+    pub(crate) fn usable<'s>(&self, slot: &'s BlockSlot) -> Option<&'s BlockSlot> {
+        self.cache.as_ref().filter(|cache| cache.has_room()).map(|_| slot)
     }
 
     /// Returns the cache, unless there is none or `caching` bypasses it.

@@ -214,9 +214,7 @@ impl OpenFile {
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
         let cache = self.blocks.cache_for(context.caching);
-        // A block taken from its slot is not counted as an access of the cache, so slots are used only
-        // as long as the cache evicts nothing.
-        let slot = cache.filter(|cache| cache.has_room()).map(|_| entry.slot);
+        let slot = cache.and_then(|_| self.blocks.usable(entry.slot));
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(DataBlock::Decoded(block));

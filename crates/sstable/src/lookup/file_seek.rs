@@ -8,7 +8,6 @@ use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::row_table::{ROW_HASH_SEED, row_hash};
-use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::file::data_blocks::Purpose;
 use crate::file::filters::filter_answer::FilterAnswer;
@@ -67,8 +66,10 @@ impl FileSeek {
     #[inline]
     pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
-        let entry = file.data_index().find_in_memory(&KeyRef::before_row(probe.row()));
-        if let Some(slot) = entry.and_then(|entry| slot(file, entry)) {
+        let index = file.data_index();
+        let entry = index.find_in_memory(&KeyRef::before_row(probe.row()));
+        let slot = entry.and_then(|entry| file.blocks.usable(index.slot_in_memory(entry)));
+        if let Some(slot) = slot {
             slot.prefetch(hash);
         }
         Self(SeekState::Block(IndexHit { entry, hash }))
@@ -85,7 +86,8 @@ impl FileSeek {
         let SeekState::Block(hit) = self.0 else { return };
         let IndexHit { entry, hash } = hit;
         if let Some(entry) = entry
-            && let Some((block, bytes)) = slot(file, entry).and_then(BlockSlot::block)
+            && let Some(slot) = file.blocks.usable(file.data_index().slot_in_memory(entry))
+            && let Some((block, bytes)) = slot.block()
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             let next_block = NextBlock::AfterEntry(entry);
@@ -166,14 +168,6 @@ impl NextBlock {
 /// It may only if the index key is a key of the row.
 fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
     next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
-}
-
-/// Returns the slot of an entry's block; `None` once the cache has been more than half full.
-///
-/// The cache must then see every access, to choose what to evict.
-#[inline]
-fn slot(file: &OpenFile, entry: usize) -> Option<&BlockSlot> {
-    file.blocks.cache_has_room().then(|| file.data_index().slot_in_memory(entry))
 }
 
 /// Loads the block in which a row would begin.

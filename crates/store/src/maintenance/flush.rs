@@ -38,7 +38,7 @@ use crate::memstore::Memstore;
 use crate::read::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
-use crate::write::log::{Log, Writer};
+use crate::write::log::{Log, LogWriter};
 
 /// The state of the store after [`rotate_memstores`].
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,7 @@ impl Maintenance {
 /// memstores are empty, because recovery skips cells that are in files already (`flushed`).
 pub(crate) fn rotate_memstores(
     catalog: &Catalog,
-    writer: &mut Writer,
+    writer: &mut LogWriter,
     bytes_min: usize,
 ) -> Result<Option<RotatedState>> {
     let version = catalog.version();

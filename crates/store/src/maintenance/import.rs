@@ -16,7 +16,7 @@ use crate::files::new_files::new_file::{FilePurpose, NewFile, PendingFile};
 use crate::files::version::store_file::{StoreFile, checksum_of};
 use crate::files::version::store_version::Family;
 use crate::maintenance::filters::filter_of_new;
-use crate::write::log::{Log, Writer};
+use crate::write::log::{Log, LogWriter};
 
 /// The age of the cells of an imported file relative to those of the store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -271,7 +271,12 @@ impl Import<'_> {
     }
 
     /// Opens the copied files, with the sequence ids that they get.
-    fn open_copied(&self, writer: &mut Writer, copied: &mut [Copied], age: Age) -> Result<Opened> {
+    fn open_copied(
+        &self,
+        writer: &mut LogWriter,
+        copied: &mut [Copied],
+        age: Age,
+    ) -> Result<Opened> {
         let Self { catalog, family } = *self;
         // While the writer is locked, no family is dropped.
         if catalog.version().families.iter().all(|known| known.family.id != family.id) {

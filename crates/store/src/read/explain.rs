@@ -65,8 +65,7 @@ pub(crate) trait GetObserver: LookupObserver {
     fn read_further(&mut self, index: usize, trace: &ReadTrace);
 
     /// Returns whether the observer uses the calls of [`begin_family`](Self::begin_family) and of
-    /// [`LookupObserver::file`]. Both are left out for a family in which the family map settles the
-    /// answer, if it does not.
+    /// [`LookupObserver::file`]. If not, both are left out for a row that the family map denies.
     fn is_told_of_files(&self) -> bool {
         false
     }

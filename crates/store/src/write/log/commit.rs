@@ -21,7 +21,7 @@ use sstable::{Cell, SequenceId};
 
 use super::log_tail::LogTail;
 use super::request::Request;
-use super::writer::Writer;
+use super::writer::LogWriter;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
@@ -40,7 +40,7 @@ use crate::write::row_times::RowTimes;
 pub(crate) struct Log {
     queue: Mutex<Queue>,
     done: Condvar,
-    writer: Mutex<Writer>,
+    writer: Mutex<LogWriter>,
     clock: Clock,
     health: Arc<Health>,
 }
@@ -79,14 +79,14 @@ impl Log {
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
-            writer: Mutex::new(Writer::new(tail, newest, times, options.wal_segment_bytes)),
+            writer: Mutex::new(LogWriter::new(tail, newest, times, options.wal_segment_bytes)),
             clock: options.clock.clone(),
             health,
         }
     }
 
     /// Locks the writer, which keeps all other threads from writing.
-    pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {
+    pub(crate) fn writer(&self) -> MutexGuard<'_, LogWriter> {
         lock(&self.writer)
     }
 
@@ -182,7 +182,7 @@ impl Log {
     fn commit_group(
         &self,
         catalog: &Catalog,
-        writer: &mut Writer,
+        writer: &mut LogWriter,
         mut group: Vec<Request>,
     ) -> Result<BTreeMap<u64, Error>> {
         // While the writer is locked, no flush can replace the active memstores, and no family is
@@ -232,7 +232,7 @@ impl Log {
         &self,
         catalog: &Catalog,
         version: &StoreVersion,
-        writer: &mut Writer,
+        writer: &mut LogWriter,
         requests: &mut [Request],
     ) -> Result<usize> {
         let now = self.clock.now();

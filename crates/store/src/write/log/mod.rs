@@ -35,7 +35,7 @@ pub(crate) use recovery::{Recovered, recover, remove_empty_segments};
 pub(crate) use segment::PreviousSegment;
 pub(crate) use segment_contents::{DamagedRange, InspectedSegment};
 pub(crate) use segment_reader::segment_len_max;
-pub(crate) use writer::Writer;
+pub(crate) use writer::LogWriter;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::recovery::Recovered;
 use super::segment::{SegmentHeader, SegmentWriter};
-use super::writer::Writer;
+use super::writer::LogWriter;
 use super::*;
 use crate::error::{Error, Result};
 use crate::files::names::segment_number::SegmentNumber;
@@ -360,7 +360,7 @@ fn sequence_ids_never_descend_and_one_segment_is_open_at_a_time() {
     let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
     assert!(begun.is_err(), "a segment is open");
     let times = RowTimes::new(Timestamp::new(0), std::iter::empty());
-    let mut writer = Writer::new(tail, SequenceId::new(7), times, 1000);
+    let mut writer = LogWriter::new(tail, SequenceId::new(7), times, 1000);
     writer.advance_sequence_id(SequenceId::new(9));
     let mut writer = AssertUnwindSafe(writer);
     assert!(catch_unwind(move || writer.advance_sequence_id(SequenceId::new(8))).is_err());

@@ -22,7 +22,7 @@ use crate::write::row_times::RowTimes;
 
 /// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct LogWriter {
     tail: LogTail,
     /// The length at which a segment is closed.
     segment_len_max: u64,
@@ -47,7 +47,7 @@ pub(super) struct Mark {
     writes: u64,
 }
 
-impl Writer {
+impl LogWriter {
     pub(super) const fn new(
         tail: LogTail,
         newest: SequenceId,
