@@ -3,6 +3,7 @@
 mod call_paths;
 mod cycles;
 mod invariants_page;
+mod licences;
 mod links;
 mod modules;
 mod named_places;

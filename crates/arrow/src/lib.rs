@@ -1,15 +1,7 @@
 //! Apache HBase's files, tables, snapshots and stores as Arrow record batches.
 //!
-//! [`BatchScan`] says what to read, and in which form. It opens an HFile
-//! ([`hfile`](BatchScan::hfile)), the half of one ([`store_file`](BatchScan::store_file)), a store
-//! ([`store`](BatchScan::store)), or a table or snapshot in a root directory of HBase
-//! ([`table`](BatchScan::table), [`region`](BatchScan::region)) as [`Batches`], an iterator over record
+//! [`BatchScan`] says what to read and in which form, and returns [`Batches`], an iterator over record
 //! batches of bounded size.
-//!
-//! | form                             | a row is          | columns                                           |
-//! |----------------------------------|-------------------|---------------------------------------------------|
-//! | [`cells`](BatchScan::cells)      | a cell            | its parts ([`CellColumn`])                         |
-//! | [`pivot`](BatchScan::pivot)      | a row of a table  | the row key and typed columns ([`PivotColumn`])    |
 //!
 //! ```
 //! use hfile_arrow::BatchScan;
@@ -27,13 +19,22 @@
 //! # Ok::<(), hfile_arrow::Error>(())
 //! ```
 //!
+//! # Where to go
+//!
+//! | to …                                        | use                                                     |
+//! |---------------------------------------------|---------------------------------------------------------|
+//! | read a row per cell                         | [`BatchScan::cells`] with [`CellColumn`]                |
+//! | read a row per row, with typed columns      | [`BatchScan::pivot`] with [`PivotColumn`]               |
+//! | read an HFile, or the half of one           | [`BatchScan::hfile`], [`BatchScan::store_file`]         |
+//! | read a store, or a snapshot of one          | [`BatchScan::store`], [`BatchScan::store_snapshot`]     |
+//! | read a table or a snapshot of HBase         | [`BatchScan::table`], [`BatchScan::region`]             |
+//! | write batches to files                      | `ParquetFile` (feature `parquet`), [`ArrowFile`]        |
+//! | pass batches to Arrow's readers             | [`Batches::into_reader`]                                |
+//! | make batches of cells from elsewhere        | [`BatchBuilder`]                                        |
+//!
 //! HBase does not store the types of values. [`PivotColumn`] takes one of [`sstable::ValueType`], the
 //! types of `hfile build --type`; a value that is not of its type is an error that names the row and
 //! the column, never a null.
-//!
-//! [`ParquetFile`] and [`ArrowFile`] write batches. [`Batches::into_reader`] returns Arrow's
-//! [`RecordBatchReader`](arrow_array::RecordBatchReader). [`BatchBuilder`] makes batches from cells that
-//! the caller reads.
 
 mod arrow_file;
 mod batch_builder;

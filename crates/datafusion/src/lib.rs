@@ -4,29 +4,37 @@
 //! [`TableProvider`](datafusion::catalog::TableProvider), in one of two forms: a row for each cell, or a row
 //! for each row of the HBase table with typed columns.
 //!
-//! ```no_run
-//! use std::path::Path;
+//! ```
 //! use std::sync::Arc;
 //!
 //! use datafusion::prelude::SessionContext;
-//! use hbase_files::{LocalTree, RootDirectory, TableScan};
 //! use hfile_datafusion::TableOptions;
-//! use sstable::ValueType;
+//! use sstable::{Reader, ReaderOptions};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let root = RootDirectory::open(Arc::new(LocalTree), Path::new("/data/hbase"))?;
-//! let snapshot = root.snapshot("users-monday")?;
-//! let cells = TableOptions::cells().row_type(ValueType::String);
-//!
+//! # let path = "../../tests/data/hfile/s01-default.hfile";
+//! let reader = Reader::open_file(path, ReaderOptions::default())?;
 //! let context = SessionContext::new();
-//! context.register_table("cells", Arc::new(cells.table(&snapshot.table, &TableScan::default())?))?;
-//! // Reads the blocks of these rows only; EXPLAIN shows `rows=[user1..user2]`.
-//! let sql = "SELECT family, count(*) FROM cells WHERE \"row\" LIKE 'user1%' GROUP BY family";
-//! context.sql(sql).await?.show().await?;
+//! context.register_table("cells", Arc::new(TableOptions::cells().raw(true).hfile(&reader)?))?;
+//! // Reads the blocks of these rows only; EXPLAIN shows the ranges.
+//! let count = context.sql("SELECT count(*) FROM cells WHERE \"row\" >= 'row1'").await?;
+//! println!("{}", count.to_string().await?);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Where to go
+//!
+//! | to …                                        | use                                          |
+//! |---------------------------------------------|----------------------------------------------|
+//! | query a row per cell                        | [`TableOptions::cells`]                      |
+//! | query a row per row, with typed columns     | [`TableOptions::pivot`]                      |
+//! | make a table of an HFile or a store         | [`TableOptions::hfile`], [`TableOptions::store`] |
+//! | make a table of a table or a snapshot       | [`TableOptions::table`]; `examples/snapshot.rs` |
+//! | see what a query reads                      | `EXPLAIN`, [`HFileScanExec`]                 |
+//!
+//! # What is pushed down
 //!
 //! | predicate                                      | pushed down                                         |
 //! |------------------------------------------------|-----------------------------------------------------|

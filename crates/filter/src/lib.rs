@@ -28,6 +28,48 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Where to go
+//!
+//! All kinds but [`bloom::hbase`] have the same constructors and methods. Arguments have one order: a
+//! kind's own parameters, then the [`Sizing`], then the keys.
+//!
+//! | to …                        | call |
+//! |-----------------------------|------|
+//! | start empty                 | `Kind::new(sizing, key_count)`; all but static kinds |
+//! | build from all keys         | `Kind::build(sizing, &keys)` |
+//! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`]; `"ribbon".parse()` |
+//! | set a kind's own parameters | `with_…` and `build_with` of [`bloom::Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
+//! | plan without building       | [`plan`]`(kind, sizing, key_count)`; `plan_with_…` of [`Cuckoo`], [`DLeft`] |
+//! | check a setting             | [`FilterKind::check_sizing`], without a number of keys |
+//! | add, look up, remove        | `insert` ([`Insert`]), `may_contain` ([`Membership`]), `remove` ([`Remove`]) |
+//! | look up many keys           | `may_contain_batch` ([`Membership`]) |
+//! | make room for more keys     | `grow(sizing, key_count, keys)` of [`Cuckoo`] |
+//! | count the copies of a key   | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`] |
+//! | get size and error rate     | `len`, `bits_per_key`, `error_rate`, `stats` ([`Membership`]) |
+//! | unite two filters           | `union` of [`CountingBloom`] |
+//! | save                        | `to_stored(seed)` |
+//! | query saved bytes in place  | [`StoredFilter::parse`] |
+//! | change a saved filter       | `from_stored(&stored)` of kinds with `remove` |
+//! | share a budget among files  | [`allocate_bits`] |
+//! | know what a filter costs    | [`theory`]: formulas for size and error rate |
+//! | read filters of Guava, Hadoop, Go | the crate `foreign-filters` |
+//!
+//! # Kinds
+//!
+//! | filter                  | bits per key at 1 % | use                                           |
+//! |-------------------------|--------------------:|-----------------------------------------------|
+//! | [`bloom::Blocked`]      |                 9.9 | the fast default: one cache line per lookup   |
+//! | [`bloom::SplitBlock`]   |                10.5 | faster lookups; Parquet's format              |
+//! | [`Ribbon`]              |                 6.7 | static; the fewest bits                       |
+//! | [`BinaryFuse`]          |                 8.6 | static; fast lookups in few bits              |
+//! | [`bloom::Classic`]      |                 9.6 | fewer bits, several cache lines per lookup    |
+//! | [`Cuckoo`]              |                10.4 | keys can be removed                           |
+//! | [`DLeft`]               |                16.0 | keys can be removed and counted               |
+//! | [`CountingBloom`]       |                43.4 | keys can be removed and counted               |
+//! | [`bloom::hbase`]        |                 9.6 | the Bloom filter in HBase's files             |
+//!
+//! The bits per key are those of a million keys. A static filter is built once, from all keys.
+//!
 //! # A filter in front of a database
 //!
 //! Ask the filter before the database: most queries for keys that do not exist are then not sent.
@@ -88,52 +130,9 @@
 //! [`CountingBloom`] is never full: with more keys than planned, its error rate rises. [`DLeft`] is
 //! built anew.
 //!
-//! # Filters
+//! # Without `std`
 //!
-//! | filter                  | bits per key at 1 % | use                                           |
-//! |-------------------------|--------------------:|-----------------------------------------------|
-//! | [`bloom::Blocked`]      |                 9.9 | the fast default: one cache line per lookup   |
-//! | [`bloom::SplitBlock`]   |                10.5 | faster lookups; Parquet's format              |
-//! | [`Ribbon`]              |                 6.7 | static; the fewest bits                       |
-//! | [`BinaryFuse`]          |                 8.6 | static; fast lookups in few bits              |
-//! | [`bloom::Classic`]      |                 9.6 | fewer bits, several cache lines per lookup    |
-//! | [`Cuckoo`]              |                10.4 | keys can be removed                           |
-//! | [`DLeft`]               |                16.0 | keys can be removed and counted               |
-//! | [`CountingBloom`]       |                43.4 | keys can be removed and counted               |
-//! | [`bloom::hbase`]        |                 9.6 | the Bloom filter in HBase's files             |
-//!
-//! The bits per key are those of a million keys. A static filter is built once, from all keys.
-//!
-//! # One set of names
-//!
-//! The kinds of the table, except [`bloom::hbase`], have the same constructors and methods. `new`
-//! creates an empty filter for a number of keys, `build` a filter of all keys. Arguments have one
-//! order: a kind's own parameters, then the [`Sizing`], then the keys.
-//!
-//! | to …                        | call |
-//! |-----------------------------|------|
-//! | start empty                 | `Kind::new(sizing, key_count)`; all but static kinds |
-//! | build from all keys         | `Kind::build(sizing, &keys)` |
-//! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`]; `"ribbon".parse()` |
-//! | set a kind's own parameters | `with_…` and `build_with` of [`bloom::Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
-//! | plan without building       | [`plan`]`(kind, sizing, key_count)`; `plan_with_…` of [`Cuckoo`], [`DLeft`] |
-//! | check a setting             | [`FilterKind::check_sizing`], without a number of keys |
-//! | add, look up, remove        | `insert` ([`Insert`]), `may_contain` ([`Membership`]), `remove` ([`Remove`]) |
-//! | look up many keys           | `may_contain_batch` ([`Membership`]) |
-//! | make room for more keys     | `grow(sizing, key_count, keys)` of [`Cuckoo`] |
-//! | count the copies of a key   | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`] |
-//! | get size and error rate     | `len`, `bits_per_key`, `error_rate`, `stats` ([`Membership`]) |
-//! | unite two filters           | `union` of [`CountingBloom`] |
-//! | save                        | `to_stored(seed)` |
-//! | query saved bytes in place  | [`StoredFilter::parse`] |
-//! | change a saved filter       | `from_stored(&stored)` of kinds with `remove` |
-//!
-//! The crate `foreign-filters` has the filters of Guava, Hadoop, `SimpleBloomFilter` and a Go package,
-//! in the formats of these libraries.
-//!
-//! [`theory`] has the expected size and error rate of each filter.
-//!
-//! Without the feature `std` the crate needs only `alloc`. It then lacks [`Seed::random`], HBase's
+//! The crate then needs only `alloc`. It lacks [`Seed::random`], HBase's
 //! optional Murmur3 hash, huge pages, and the detection of AVX2 and AVX-512 at run
 //! time: a lookup in a filter whose keys use one cache line takes three to five times as long,
 //! unless the build has these instructions (`RUSTFLAGS="-C target-cpu=native"`).

@@ -1,15 +1,7 @@
-//! Filters of other libraries, with their sizes, hashes and bytes.
+//! Filters of Guava, Hadoop and others, with their sizes, hashes and bytes.
 //!
-//! | type             | format                                                            |
-//! |------------------|-------------------------------------------------------------------|
-//! | [`GuavaBloom`]   | `BloomFilter` of Guava                                            |
-//! | [`SimpleBloom`]  | `SimpleBloomFilter`, a widely copied Java class                   |
-//! | [`hadoop`]       | the three Writable classes of `org.apache.hadoop.util.bloom`      |
-//! | [`GoCuckoo`]     | the Go package `github.com/seiflotfy/cuckoofilter`                |
-//!
-//! They have the parameters of their libraries, and the verbs of the crate `filter`: `new`, `insert`,
-//! `may_contain`, `remove`, `union`, `from_bytes`, `to_bytes`, as far as the library has them. They
-//! hash keys themselves, so they take bytes or text. For new filters use the kinds of `filter`.
+//! Either side can query and extend a filter that the other wrote. For new filters use the kinds of the
+//! crate `filter`, which are smaller or faster.
 //!
 //! ```
 //! use foreign_filters::GoCuckoo;
@@ -20,6 +12,18 @@
 //! assert!(GoCuckoo::from_bytes(&bytes)?.may_contain(b"row1"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Where to go
+//!
+//! | filters of                                                   | use             |
+//! |--------------------------------------------------------------|-----------------|
+//! | Guava's `BloomFilter`                                        | [`GuavaBloom`]  |
+//! | `SimpleBloomFilter`, a widely copied Java class              | [`SimpleBloom`] |
+//! | `org.apache.hadoop.util.bloom`, and of Hudi                  | [`hadoop`]      |
+//! | the Go package `github.com/seiflotfy/cuckoofilter`           | [`GoCuckoo`]    |
+//!
+//! The filters hash keys themselves, so they take bytes or text. They have the verbs of `filter`, as far
+//! as their library has them: `new`, `insert`, `may_contain`, `remove`, `union`, `from_bytes`, `to_bytes`.
 //!
 //! Without the feature `std` the crate needs only `alloc`, and lacks Guava's filters.
 #![cfg_attr(not(feature = "std"), no_std)]

@@ -1,11 +1,33 @@
 //! Apache HBase's tables, snapshots, store files and write-ahead logs, read without HBase.
 //!
+//! The files are read as HBase reads them: links and references are resolved, leftovers skipped, and
+//! the cells of a table merged by HBase's rules.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use hbase_files::{Listing, LocalTree};
+//!
+//! # let table = "testdata/t1";
+//! let listing = Listing::read(&LocalTree, Path::new(table))?; // Of a table, a region or a family.
+//! for entry in &listing.entries {
+//!     println!("{}", entry.path.display()); // HFiles, links and references that count.
+//! }
+//! assert!(!listing.entries.is_empty());
+//! # Ok::<(), hbase_files::Error>(())
+//! ```
+//!
+//! # Where to go
+//!
 //! | to read                                     | use                                       |
 //! |---------------------------------------------|-------------------------------------------|
-//! | a snapshot or a table, as HBase shows it    | [`RootDirectory`], [`Table::scan`]        |
-//! | whether a table or a snapshot is complete   | [`Table::check`], the module [`verify`]   |
-//! | single store files of any directory         | [`Listing`], [`StoreFileCells`]           |
+//! | a snapshot or a table, as HBase shows it    | [`RootDirectory`], [`Table::scan`], [`Table::get`] |
+//! | what is missing or damaged                  | [`Table::check`], the module [`verify`]   |
+//! | single store files of any directory         | [`Listing`], [`StoreFileReader`]          |
+//! | the cells of one store file                 | [`StoreFileCells`]                        |
 //! | write-ahead logs                            | the module [`wal`]                        |
+//! | names of files, regions and tables          | [`StoreFileName`], [`RegionName`], [`TableName`] |
+//! | files elsewhere than on a local disk        | [`FileTree`]                              |
 //!
 //! # Tables and snapshots
 //!

@@ -4,8 +4,6 @@
 //! Bloom filters, so a read of one row decodes at most one or two blocks. HBase 2 opens and
 //! bulk-loads the files that this crate writes.
 //!
-//! # Write a file
-//!
 //! Cells are appended in the order of their keys: row, family and qualifier ascending, then
 //! timestamp descending. A cell out of order is an error.
 //!
@@ -31,6 +29,22 @@
 //!
 //! By default the file has HBase's Bloom filter. [`WriterOptions::filter`] adds one of the crate
 //! `filter`; [`FilterOptions`] has an example.
+//!
+//! # Where to go
+//!
+//! | to …                                          | use                                              |
+//! |-----------------------------------------------|--------------------------------------------------|
+//! | write a file                                  | [`Writer`], [`WriterOptions`]                    |
+//! | open a file, or any source of bytes           | [`Reader::open_file`], [`Reader::open`], [`ReadAt`] |
+//! | read one row, or a range                      | [`Reader::get_row`], [`Reader::scanner`]         |
+//! | read a whole file fast                        | [`Reader::bulk_scanner`]                         |
+//! | search many files for a row                   | [`RowLookup`]: newest first, up to the answer    |
+//! | share decoded blocks among files              | [`BlockCache`], [`ReaderOptions::cache`]         |
+//! | read the half of a reference                  | [`HalfReader`]                                   |
+//! | look into a file                              | [`Reader::trailer`], [`Reader::file_info`], [`Reader::index`], [`Reader::filters`] |
+//! | check or repair a file                        | [`verify`], [`salvage`]                          |
+//! | replace the row filter of a file              | [`rebuild_filter`]                               |
+//! | read and write typed values                   | [`ValueType`]                                    |
 //!
 //! # Read a file
 //!
@@ -68,9 +82,7 @@
 //! # Ok::<(), sstable::Error>(())
 //! ```
 //!
-//! Many files are searched together by [`RowLookup`]; it reads files newest first and stops where the
-//! caller has its answer. Clones of a [`Reader`] share the open file, and a
-//! [`BlockCache`] may serve any number of files ([`ReaderOptions::cache`]).
+//! Clones of a [`Reader`] share the open file.
 //!
 //! # Read from elsewhere
 //!
@@ -141,8 +153,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Blocks are checked when they are read, with the file's checksums. [`verify`] checks a whole
-//! file, [`salvage`] copies the sound blocks of a damaged one. Not supported, and refused with
+//! Blocks are checked when they are read, with the file's checksums. Not supported, and refused with
 //! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, encrypted files, and the codecs LZO,
 //! BZIP2, LZMA and BROTLI. ZSTD needs the feature `zstd`, NDJSON (`sstable::ndjson`) the feature
 //! `ndjson`.

@@ -18,6 +18,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Where to go
+//!
+//! | to …                                     | use                                                  |
+//! |------------------------------------------|------------------------------------------------------|
+//! | write                                    | [`Store::put`], [`Store::delete`], [`WriteBatch`]    |
+//! | count, append, write if                  | [`Increment`], [`Append`], [`CheckAndMutate`]        |
+//! | read a row, or a range                   | [`Store::get`], [`Store::scan`]                      |
+//! | read one state of the store              | [`Store::snapshot`], [`Store::open_read_only`]       |
+//! | use it as a map of keys and values       | [`Store::keys`]                                      |
+//! | choose versions, TTL, filters, codecs    | [`FamilyOptions`], [`Store::alter_family`]           |
+//! | choose what survives a crash             | [`Durability`]                                       |
+//! | know what a read cost                    | [`Store::get_traced`], [`Store::explain`], [`Store::stats`] |
+//! | merge files                              | [`Store::compact`]; in the background by default     |
+//! | exchange files with HBase                | [`Store::import`], [`Store::export`]                 |
+//! | back up                                  | [`Store::checkpoint`]                                |
+//! | check or repair                          | [`verify`], [`salvage`]                              |
+//! | run on another file system or clock      | [`vfs`], [`Clock`]                                   |
+//!
 //! # Families, batches and scans
 //!
 //! A family has its own files and settings: how many versions are kept, for how long, and with which

@@ -1,5 +1,38 @@
 //! Reads cells and CSV, writes HFiles, and exports HFiles, stores and tables.
 //!
+//! It is what `hfile build` and the `export` verbs of the command `hfile` do, for programs.
+//!
+//! ```
+//! use sstable::{Comparator, FileName, Timestamp, WriterOptions};
+//! use transfer::{
+//!     Build, ColumnFamily, CsvOptions, InputFormat, InputOptions, OutputFile, Sorting,
+//! };
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let (csv, hfile) = (directory.path().join("users.csv"), directory.path().join("users.hfile"));
+//! std::fs::write(&csv, "id,name\n7,Ada\n3,Alan\n")?;
+//! let input = InputOptions {
+//!     format: InputFormat::Csv,
+//!     path: csv,
+//!     is_dry_run: false,
+//!     csv: CsvOptions { row: vec!["id".to_owned()], ..Default::default() },
+//! };
+//! let mut cells = input.open(ColumnFamily::Option("f"), Timestamp::new(1_700_000_000_000), 1)?;
+//! let build = Build {
+//!     options: WriterOptions::default(),
+//!     order: Comparator::Bytes,
+//!     sorting: Some(&Sorting { memory: 256 << 20, directory: None }),
+//!     observer: &(),
+//! };
+//! let output = OutputFile::create(&hfile, false)?;
+//! let (output, summary) = build.write_file(&mut cells, output, FileName::new("users.hfile"))?;
+//! output.finish()?; // The file appears now.
+//! assert_eq!(summary.cell_count, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to go
+//!
 //! | to do                                           | use                                              |
 //! |-------------------------------------------------|--------------------------------------------------|
 //! | read cells or CSV                               | [`InputOptions::open`]                           |
@@ -8,8 +41,7 @@
 //! | export a table, a snapshot, a store or HFiles   | [`TableSource`], [`StoreSource`], [`FilesSource`] |
 //! | print cells as text, CSV or JSON                | [`CellsOutput`]                                  |
 //! | write a file that appears when it is complete   | [`OutputFile`]                                   |
-//!
-//! The README has an example.
+//! | know of progress, and of cells left out         | [`Observer`]                                     |
 //!
 //! The crate prints nothing and installs no signal handler. A program that ends at a signal calls
 //! [`remove_unfinished`] first.
