@@ -106,11 +106,6 @@ impl Blocked {
         Ok(BlockedView::stats_of(keys, shape.len()?, shape.probes))
     }
 
-    /// Returns the number of bits that a key sets.
-    pub const fn probe_count(&self) -> u32 {
-        self.view.probe_count()
-    }
-
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {

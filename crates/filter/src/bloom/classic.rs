@@ -149,10 +149,11 @@ impl Classic {
     /// error rate.
     ///
     /// ```
+    /// use filter::Membership;
     /// use filter::bloom::Classic;
     ///
     /// let filter = Classic::with_probe_count(6, 200_000)?;
-    /// assert_eq!(filter.probe_count(), 6);
+    /// assert_eq!(filter.stats().bytes, 200_000);
     /// # Ok::<(), filter::BuildError>(())
     /// ```
     ///
@@ -185,7 +186,7 @@ impl Classic {
     }
 
     /// Returns the number of bits that a key sets.
-    pub const fn probe_count(&self) -> u32 {
+    pub(crate) const fn probe_count(&self) -> u32 {
         self.view.probes
     }
 

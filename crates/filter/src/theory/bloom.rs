@@ -21,7 +21,7 @@ pub fn bloom_error_rate(keys: f64, bits: f64, probes: f64) -> f64 {
 ///
 /// [`bloom_error_rate`] uses the mean number of set bits. This function adds the variance, which matters
 /// in small filters, and collisions of 64-bit hashes, n·2^−64. (Bose et al., "On the false-positive rate
-/// of Bloom filters", 2008; the method is that of [`blocked_bloom_error_rate`].)
+/// of Bloom filters", 2008; the method is that of `blocked_bloom_error_rate`.)
 pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
@@ -59,7 +59,7 @@ pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
 /// assert!(bloom_error_rate_exact(1, 24, 16) < 1e-4);
 /// assert!((0.005..0.02).contains(&classic_bloom_error_rate(1, 24, 16)));
 /// ```
-pub fn classic_bloom_error_rate(keys: u64, bits: u64, probes: u32) -> f64 {
+pub(crate) fn classic_bloom_error_rate(keys: u64, bits: u64, probes: u32) -> f64 {
     let independent = bloom_error_rate_exact(keys, bits, probes);
     // One probe coincides with no other; two probes are independent of each other.
     if keys == 0 || probes < 3 {
@@ -75,7 +75,7 @@ pub fn classic_bloom_error_rate(keys: u64, bits: u64, probes: u32) -> f64 {
 /// Returns the number of probes with the least error rate, (m/n)·ln 2.
 ///
 /// A filter uses one of the two nearest whole numbers.
-pub fn bloom_best_probe_count(bits_per_key: f64) -> f64 {
+pub(crate) fn bloom_best_probe_count(bits_per_key: f64) -> f64 {
     bits_per_key * LN_2
 }
 
@@ -105,7 +105,7 @@ pub fn bloom_best_error_rate(bits_per_key: f64) -> f64 {
 /// let rate = blocked_bloom_error_rate(1_000_000, 19_531, 6); // 10.0 bits per key
 /// assert!((rate - 0.009_66).abs() < 0.000_01);
 /// ```
-pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+pub(crate) fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
     }
@@ -156,7 +156,7 @@ pub(super) fn mean_over_bins(keys: u64, bins: u64, mut error_rate: impl FnMut(f6
 /// let rate = split_block_error_rate(1_000_000, 39_062); // 10.0 bits per key
 /// assert!((rate - 0.0127).abs() < 0.0001);
 /// ```
-pub fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
+pub(crate) fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
     if keys == 0 {
         return 0.0;
     }
@@ -207,7 +207,7 @@ impl BitRates {
 
 /// Returns the number of probes in `1..=probes_max` with the least error rate of a blocked Bloom filter,
 /// and that error rate.
-pub fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
+pub(crate) fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
     best_probe_count(probes_max, |probes| blocked_bloom_error_rate(keys, lines, probes))
 }
 

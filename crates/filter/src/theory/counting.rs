@@ -30,14 +30,14 @@ const LINE_COUNTERS: usize = 128;
 /// let rate = counting_bloom_error_rate(1_000_000, 85_937, 6); // 44.0 bits per key
 /// assert!((rate - 0.009_50).abs() < 0.000_01);
 /// ```
-pub fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+pub(crate) fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     LineRates::new(probes).error_rate(keys, lines)
 }
 
 /// Returns the best number of probes of a counting Bloom filter, and the error rate with it.
 ///
 /// The best number, in `1..=probes_max`, is the one with the lowest error rate for `lines` lines.
-pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
+pub(crate) fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
     best_probe_count(probes_max, |probes| counting_bloom_error_rate(keys, lines, probes))
 }
 
@@ -151,7 +151,7 @@ impl LineRates {
 ///
 /// assert!((d_left_error_rate(24_000, 1_000, 14) - 24.0 / 16_384.0).abs() < 2e-6);
 /// ```
-pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
+pub(crate) fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
     if keys == 0 {
         return 0.0;
     }

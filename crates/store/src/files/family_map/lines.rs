@@ -1,6 +1,6 @@
 //! The lines of a family map, in one array.
 
-use filter::prefetch_line;
+use filter::engine::prefetch_line;
 
 use super::extensions::Extensions;
 use super::form::MapForm;
