@@ -70,10 +70,7 @@ impl MobFiles {
     pub(super) fn new(table: &Table, scan: &TableScan) -> Self {
         let options = scan.reader_options.clone();
         // A MOB file has values of many rows, and each is read with one get.
-        let options = match options.cache {
-            Some(_) => options,
-            None => options.cache(Arc::new(BlockCache::new(CACHE_LEN))),
-        };
+        let options = options.cache_or_else(|| Arc::new(BlockCache::new(CACHE_LEN)));
         Self {
             table: table.name.clone(),
             path: table.path.clone(),
