@@ -126,9 +126,9 @@
 //!
 //! # Options
 //!
-//! Each setting of an option type is a public field, and the method of the same name sets it:
-//! `options.versions` is the number of versions, `options.versions(3)` returns options with 3.
-//! [`Store::family`] returns the options of a family, [`Store::alter_family`] replaces them, and
+//! Options begin with `default()`, and a method sets each setting. The settings of a family can
+//! also be read: `options.versions` is the number of versions, `options.versions(3)` returns options
+//! with 3. [`Store::family`] returns the options of a family, [`Store::alter_family`] replaces them, and
 //! [`Store::drop_family`] removes a family.
 //!
 //! ```
