@@ -170,7 +170,9 @@ pub use clock::Clock;
 pub use error::{Error, Result};
 pub use files::manifest::FILE_ID_KEY;
 pub use files::new_files::region_files::RegionFiles;
-pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
+pub use inspect::{
+    FileKind, FileProblem, FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify,
+};
 pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
@@ -185,7 +187,7 @@ pub use read::rules;
 pub use read::scan::Cells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, MapStats, Stats};
-pub use store::{Keys, Pairs, Store};
+pub use store::{CheckedFile, CompactionKind, Keys, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sstable::error_line;
 
-use super::part::{Part, PartKind};
+use super::file_report::{FileKind, FileReport};
 use crate::error::{Error, Result};
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::names::identity::is_store_file_name;
@@ -19,7 +19,7 @@ pub(super) struct Plan {
     /// The manifest; `None` if it is damaged or missing.
     pub(super) manifest: Option<Manifest>,
     /// The report about the manifest.
-    pub(super) part: Part,
+    pub(super) report: FileReport,
     pub(super) families: Vec<PlannedFamily>,
     /// Whether the log's directory exists.
     pub(super) has_log: bool,
@@ -52,22 +52,22 @@ impl Plan {
     /// [`Error::Missing`] if there is no manifest, no log and no mark of a salvage.
     pub(super) fn make(options: &StoreOptions, directory: &Path) -> Result<Self> {
         let vfs = &*options.vfs;
-        let mut part = Part::new(directory.join(Manifest::NAME), PartKind::Manifest);
+        let mut report = FileReport::new(directory.join(Manifest::NAME), FileKind::Manifest);
         let loaded = Manifest::load(vfs, directory);
         let has_manifest = !matches!(loaded, Ok(None));
         let manifest = match loaded {
             Ok(Some(manifest)) => Some(manifest),
             Ok(None) => {
-                part.wrong("missing");
+                report.add_problem("missing");
                 None
             }
             Err(Error::Corrupt { at, what, .. }) => {
-                part.wrong(what);
-                part.problems[0].at = at;
+                report.add_problem(what);
+                report.problems[0].at = at;
                 None
             }
             Err(error) => {
-                part.wrong(error_line(&error));
+                report.add_problem(error_line(&error));
                 None
             }
         };
@@ -80,7 +80,7 @@ impl Plan {
             entries.iter().filter(|entry| entry.is_directory()).map(|entry| &*entry.name).collect();
         let is_unfinished = entries.iter().any(|entry| entry.name == UNFINISHED_NAME);
         if is_unfinished {
-            part.wrong(Error::Unfinished { path: directory.to_path_buf() }.to_string());
+            report.add_problem(Error::Unfinished { path: directory.to_path_buf() }.to_string());
         } else if !has_manifest && !directories.contains(&WAL_DIRECTORY) {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
@@ -99,11 +99,11 @@ impl Plan {
         };
         let has_log = directories.contains(&WAL_DIRECTORY);
         if !has_log {
-            part.wrong("the log: the store has no such directory");
+            report.add_problem("the log: the store has no such directory");
         }
         let mut plan = Self {
             manifest: None,
-            part,
+            report,
             families: Vec::new(),
             has_log,
             left_over: Vec::new(),
@@ -112,7 +112,7 @@ impl Plan {
         for (name, options, listed) in families {
             let is_own = directories.contains(&name.as_str());
             if !is_own {
-                plan.part.wrong(format!("family {name}: the store has no such directory"));
+                plan.report.add_problem(format!("family {name}: the store has no such directory"));
             }
             plan.families.push(PlannedFamily::look(vfs, directory, name, options, listed, is_own)?);
         }
