@@ -41,10 +41,16 @@ impl<'k> RowProbe<'k> {
     /// Returns a probe for a row; `seed` is the one shared by the filters of a store's files.
     #[inline]
     pub fn new(row: &'k [u8], seed: Seed) -> Self {
+        Self::of_column(row, None, seed)
+    }
+
+    /// Returns a probe for a row or, if `qualifier` is given, [for that column](Self::with_column).
+    #[inline]
+    pub fn of_column(row: &'k [u8], qualifier: Option<&'k [u8]>, seed: Seed) -> Self {
         Self {
             row,
             head: row_head(row),
-            qualifier: None,
+            qualifier,
             seed,
             key_hash: OnceCell::new(),
             row_pairs: Default::default(),
@@ -59,9 +65,7 @@ impl<'k> RowProbe<'k> {
     #[inline]
     #[must_use]
     pub fn with_column(self, qualifier: &'k [u8]) -> Self {
-        let mut probe = self;
-        (probe.qualifier, probe.column) = (Some(qualifier), OnceCell::new());
-        probe
+        Self::of_column(self.row, Some(qualifier), self.seed)
     }
 
     /// The row.

@@ -13,13 +13,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use crate::file::filters::file_filter::FileFilter;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
 use crate::lookup::LookupFile;
 use crate::{
     Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
-    ReaderOptions, Result, RowProbe, Scanner, Trailer,
+    ReaderOptions, Result, RowInFile, RowLookup, RowProbe, Scanner, Trailer,
 };
 
 /// An open file. Clones are cheap and share the file; threads may share a reader.
@@ -101,10 +102,12 @@ impl Reader {
     /// # Errors
     ///
     /// If a block cannot be read.
-    #[inline]
     pub fn get_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
-        let lookup = self.lookup.get_or_init(|| self.lookup_file());
-        lookup.get_row(probe, trace)
+        let file = self.lookup.get_or_init(|| self.lookup_file());
+        let mut lookup = RowLookup::new(std::slice::from_ref(file), probe);
+        let found = lookup.next_file(&mut ());
+        trace.add(lookup.trace());
+        Ok(found?.map(RowInFile::into_scanner))
     }
 
     /// Asks the filter about a row. Counts the question and the filter's blocks.
@@ -112,7 +115,7 @@ impl Reader {
         if self.is_empty() {
             return FilterAnswer::No;
         }
-        self.file().filters().ask(&self.file().blocks, probe, trace)
+        FileFilter::new(self.file().filters()).ask(&self.file().blocks, probe, trace)
     }
 
     /// Returns whether the file can hold a row that begins with `prefix`, by its row range and

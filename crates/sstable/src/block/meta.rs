@@ -36,8 +36,8 @@ impl MetaBlock {
     }
 }
 
-/// A META block parsed as a filter.
-#[derive(Debug)]
+/// A META block parsed as a filter. Clones share the bytes.
+#[derive(Clone, Debug)]
 pub(crate) struct FilterBlock {
     body: Bytes,
     filter: StoredFilter<Bytes>,

@@ -4,14 +4,14 @@
 //! the data index and the meta index, the file info and the Bloom metas. No checksum covers the
 //! trailer, so its fields are checked against the blocks to which they point.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
 use super::block_reader::BlockReader;
 use super::filters::chunked_bloom::ChunkedBloom;
-use super::filters::file_filters::Filters;
+use super::filters::file_filter::Filters;
 use super::filters::row_filter::RowFilter;
 use super::index::DataIndex;
 use super::open_file::{OpenFile, Rows};
@@ -256,12 +256,11 @@ fn assemble(
         Comparator::Meta => Filters::default(),
     };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
-    filters.filter_use = filter_use;
     filters.row_filter = RowFilter::find(&metas, first_row, file_info.row_filter_id());
+    filters.choose(filter_use);
     if blocks.pin_filters {
         filters.load(&blocks);
     }
-    let last_row_passed_filter = AtomicBool::new(false);
     Ok(OpenFile {
         blocks,
         trailer,
@@ -270,9 +269,8 @@ fn assemble(
         middle,
         metas,
         rows,
-        is_filter_over_columns: filters.is_over_columns(),
+        is_filter_over_columns: filters.are_over_columns(),
         filters: Mutex::new(Arc::new(filters)),
-        last_row_passed_filter,
     })
 }
 

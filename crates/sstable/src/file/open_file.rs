@@ -1,12 +1,11 @@
 //! An open file: its metadata in memory, and the reader of its blocks.
 
 use std::fmt;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::block_reader::BlockReader;
 use super::file_info::FileInfo;
-use super::filters::file_filters::Filters;
+use super::filters::file_filter::Filters;
 use super::index::DataIndex;
 use super::trailer::Trailer;
 use crate::block::index::{MetaIndex, MiddleEntry};
@@ -32,8 +31,6 @@ pub(crate) struct OpenFile {
     pub(super) filters: Mutex<Arc<Filters>>,
     /// Whether the filter that lookups ask has columns, not rows.
     pub(crate) is_filter_over_columns: bool,
-    /// Whether the last row that was looked up in this file alone passed its filter.
-    pub(crate) last_row_passed_filter: AtomicBool,
 }
 
 impl OpenFile {

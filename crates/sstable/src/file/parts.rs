@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::filters::chunked_bloom::{BloomSummary, ChunkedBloom};
-use super::filters::file_filters::Filters;
+use super::filters::file_filter::Filters;
 use super::filters::row_filter::{FilterSummary, RowFilter};
 use super::index::{NodeEntry, Predecessor};
 use super::index_cursor::IndexCursor;

@@ -2,18 +2,12 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::Deref;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use bytes::Bytes;
-use filter::StoredFilter;
-
-use super::file_seek::FileSeek;
-use crate::file::filters::file_filters::{Filters, ResidentFilter};
-use crate::file::filters::filter_answer::FilterAnswer;
+use crate::file::filters::file_filter::FileFilter;
 use crate::file::open_file::OpenFile;
 use crate::row_head::{RowHead, row_head};
-use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
+use crate::{Comparator, RowProbe, Timestamp};
 
 /// A file of a lookup list.
 ///
@@ -23,29 +17,12 @@ use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 #[derive(Clone, Debug)]
 pub struct LookupFile {
     pub(crate) file: Arc<OpenFile>,
-    /// The filters that the file had when this element was made.
-    filters: Arc<Filters>,
     /// The leading bytes of the first and the last row; `None` if rows are not in byte order, or
     /// if there are none.
     heads: Option<(RowHead, RowHead)>,
     oldest: Timestamp,
     newest: Timestamp,
-    /// The file's filter, if it is a single block. Set once the block is resident.
-    filter: OnceLock<WholeFilter>,
-}
-
-/// A filter that is a single block. Its bytes are shared with the block, not copied.
-#[derive(Clone, Debug)]
-struct WholeFilter {
-    filter: StoredFilter<Bytes>,
-    bytes: usize,
-}
-
-impl WholeFilter {
-    #[inline]
-    const fn resident(&self) -> ResidentFilter<'_> {
-        ResidentFilter { filter: &self.filter, bytes: self.bytes }
-    }
+    pub(crate) filter: FileFilter,
 }
 
 impl LookupFile {
@@ -54,8 +31,8 @@ impl LookupFile {
         let rows = file.rows.as_ref().filter(|_| file.trailer.comparator == Comparator::Bytes);
         let heads = rows.map(|rows| (row_head(&rows.first), row_head(&rows.last)));
         let (oldest, newest) = (Timestamp::OLDEST, Timestamp::LATEST);
-        let filters = file.filters();
-        Self { file, filters, heads, oldest, newest, filter: OnceLock::new() }
+        let filter = FileFilter::new(file.filters());
+        Self { file, filter, heads, oldest, newest }
     }
 
     /// Sets the time range of the file's cells. Default: any time.
@@ -73,7 +50,7 @@ impl LookupFile {
     /// an unreadable filter counts it.
     pub fn load_pinned_filters(&self) {
         if self.file.blocks.pin_filters {
-            self.filters.load(&self.file.blocks);
+            self.filter.load(&self.file.blocks);
         }
     }
 
@@ -87,107 +64,14 @@ impl LookupFile {
         self.newest
     }
 
-    /// Looks up a row in this file alone. Returns a scanner at the row's first cell.
-    #[inline]
-    pub(crate) fn get_row(
-        &self,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Scanner>> {
-        trace.files_considered += 1;
-        // If the previously looked-up row passed the filter, this row most likely does too. Its
-        // block is then prefetched before the filter is asked, so that the cache misses of both
-        // overlap.
-        let last_passed = self.file.last_row_passed_filter.load(Relaxed);
-        let early_seek = last_passed.then(|| FileSeek::begin(&self.file, probe));
-        let answer = self.ask(self.filter_state(probe), probe, trace);
-        if answer.is_ok() != last_passed {
-            self.file.last_row_passed_filter.store(answer.is_ok(), Relaxed);
-        }
-        let Ok(answer) = answer else { return Ok(None) };
-        let seek = early_seek.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
-        match seek.finish(&self.file, answer, probe, trace) {
-            // Constructed in place: a scanner is large, and a move would copy it.
-            Ok(Some(position)) => Ok(Some(Scanner::at(Arc::clone(&self.file), position))),
-            Ok(None) => Ok(None),
-            Err(error) => Err(*error),
-        }
-    }
-
-    /// Compares the row with the file's range, and prefetches the filter's cache lines.
-    #[inline]
-    pub(super) fn filter_state(&self, probe: &RowProbe<'_>) -> FilterState<'_> {
-        if !self.spans(probe) {
-            return FilterState::OutOfRange;
-        }
-        let resident = match self.filter.get() {
-            Some(whole) => Some(whole.resident()),
-            None if self.filters.row_filter().is_none() => None,
-            None => self.find_resident_filter(probe),
-        };
-        let Some(filter) = resident else { return FilterState::NotResident };
-        filter.prefetch(probe);
-        FilterState::Resident(filter)
-    }
-
-    /// Returns the state of a file that the family map named.
-    ///
-    /// The map has rows, so only a filter over columns says more, about a get of one column.
-    #[inline]
-    pub(super) fn state_if_named(&self, probe: &RowProbe<'_>) -> FilterState<'_> {
-        if !self.spans(probe) {
-            FilterState::OutOfRange
-        } else if probe.qualifier().is_some() && self.file.is_filter_over_columns {
-            FilterState::NotResident
-        } else {
-            FilterState::Replaced
-        }
-    }
-
-    /// Asks the filter whether the file may have the row, and updates the counters of `trace`.
-    ///
-    /// The error is the reason why the file is skipped.
-    #[inline]
-    pub(super) fn ask(
-        &self,
-        state: FilterState<'_>,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<FilterAnswer, FileFate> {
-        let answer = match state {
-            FilterState::OutOfRange => {
-                trace.files_skipped_by_range += 1;
-                return Err(FileFate::OutOfRange);
-            }
-            FilterState::Replaced => FilterAnswer::NotCovered,
-            FilterState::Resident(filter) => filter.ask(probe, trace),
-            FilterState::NotResident => self.filters.ask(&self.file.blocks, probe, trace),
-        };
-        if answer == FilterAnswer::No { Err(FileFate::Denied) } else { Ok(answer) }
-    }
-
     /// Returns whether the row is between the file's first and last row.
     #[inline]
-    fn spans(&self, probe: &RowProbe<'_>) -> bool {
+    pub(super) fn spans(&self, probe: &RowProbe<'_>) -> bool {
         let Some((first, last)) = self.heads else { return self.file.spans_row(probe.row()) };
         match (probe.head().cmp(&first), probe.head().cmp(&last)) {
             (Ordering::Less, _) | (_, Ordering::Greater) => false,
             (Ordering::Greater, Ordering::Less) => true,
             _ => self.file.spans_row(probe.row()),
-        }
-    }
-
-    /// Returns the row filter, or its partition for the row, if resident in memory.
-    ///
-    /// Stores a filter that is a single block in `self.filter`, where later lookups find it inline.
-    #[inline(never)]
-    fn find_resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
-        match self.filters.resident_whole() {
-            Some(ResidentFilter { filter, bytes }) => {
-                let share = || WholeFilter { filter: filter.clone(), bytes };
-                Some(self.filter.get_or_init(share).resident())
-            }
-            None => self.filters.resident(probe),
         }
     }
 }
@@ -227,19 +111,6 @@ impl FileFate {
             Self::Read => "read",
         }
     }
-}
-
-/// The state of a file before its filter is asked.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum FilterState<'a> {
-    /// The row is before the first row or after the last row of the file.
-    OutOfRange,
-    /// The file's filter is in memory, and its cache lines were prefetched.
-    Resident(ResidentFilter<'a>),
-    /// The file has no filter in memory. Asking may read its block.
-    NotResident,
-    /// The family map has answered in place of the filter.
-    Replaced,
 }
 
 /// Files ordered by their newest cell, newest first. Clones are cheap.

@@ -11,9 +11,7 @@
 //! | `files`      | the list, newest cells first, with each file's ranges and filter inline   |
 //! | `row_lookup` | one row: finds the files that may have the row, up to one that is too old |
 //! | `file_seek`  | one row in one file: index, block, cell                                   |
-//! | `row_in_file`| the result: a row in a file, at its first cell                            |
 //! | `batch`      | up to 16 rows: runs each step for all rows before the next step           |
-//! | `map_answer` | what a family map said of the files: which may have the row                |
 //!
 //! A family map, if the caller has one, answers for many files before the first of these steps.
 //! The bars mark steps that may miss the CPU caches or read the file. A batch runs each step for
@@ -28,15 +26,11 @@
 mod batch;
 mod file_seek;
 mod files;
-mod map_answer;
-mod row_in_file;
 mod row_lookup;
 
 pub use batch::{BATCH_MAX, begin_together};
 pub use files::{FileFate, LookupFile, LookupFiles};
-pub use map_answer::MapAnswer;
-pub use row_in_file::RowInFile;
-pub use row_lookup::{LookupObserver, RowLookup};
+pub use row_lookup::{LookupObserver, MapAnswer, RowInFile, RowLookup};
 
 #[cfg(test)]
 mod tests;

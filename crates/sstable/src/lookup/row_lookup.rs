@@ -1,18 +1,20 @@
 //! The lookup of one row in an ordered list of files: finds the files that have the row.
 
+use std::sync::Arc;
+
 use super::file_seek::FileSeek;
-use super::files::{FileFate, FilterState, LookupFile};
-use super::map_answer::MapAnswer;
-use super::row_in_file::RowInFile;
+use super::files::{FileFate, LookupFile};
 use crate::file::filters::filter_answer::FilterAnswer;
-use crate::{ReadTrace, Result, RowProbe, Timestamp};
+use crate::file::open_file::OpenFile;
+use crate::scan::scanner::ScanPosition;
+use crate::{CellRef, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
 /// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {
     /// Receives the fate of the file at `index`, once the lookup has skipped or searched the file.
     ///
-    /// `trace` has the counters of the lookup so far. Not called for a file that has the row or
-    /// cannot be read: the result of the lookup says so.
+    /// `trace` has the counters of the lookup so far. Not called for a file that cannot be read: the
+    /// result of the lookup says so.
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
 }
 
@@ -44,10 +46,8 @@ pub struct RowLookup<'a> {
     map: MapAnswer,
     /// The index of the next file.
     next: usize,
-    /// The filter states of the files from `window_start` to `window_end`, exclusive.
-    window: [FilterState<'a>; WINDOW],
-    window_start: usize,
-    window_end: usize,
+    /// The filters of the files before this index were prefetched.
+    prefetched: usize,
     /// The file that is searched next.
     candidate: Option<Candidate>,
     trace: ReadTrace,
@@ -78,28 +78,10 @@ impl<'a> RowLookup<'a> {
             stop_below: Timestamp::OLDEST,
             map: MapAnswer::default(),
             next: 0,
-            window: [FilterState::NotResident; WINDOW],
-            window_start: 0,
-            window_end: 0,
+            prefetched: 0,
             candidate: None,
             trace,
         }
-    }
-
-    /// Returns the lookup's counters if a family map denies the row in every file, else `None`.
-    ///
-    /// The fast path of an absent row: [`next_file`](Self::next_file) would find nothing, and count
-    /// the same.
-    #[inline]
-    pub fn denied_by_map(files: &[LookupFile], map: &MapAnswer) -> Option<ReadTrace> {
-        let denied = map.denied_run(0);
-        (denied >= files.len()).then(|| {
-            let mut trace = ReadTrace::default();
-            trace.files_considered = files.len() as u64;
-            trace.map_lookups = 1;
-            trace.files_skipped_by_map = files.len() as u64;
-            trace
-        })
     }
 
     /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
@@ -130,6 +112,12 @@ impl<'a> RowLookup<'a> {
         self.map = MapAnswer { covered, ..answer };
         self.trace.map_lookups += 1;
         self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
+    }
+
+    /// Returns the probe for the row.
+    #[inline]
+    pub const fn probe(&self) -> &'a RowProbe<'a> {
+        self.probe
     }
 
     /// Returns the counters of the lookup so far.
@@ -164,7 +152,10 @@ impl<'a> RowLookup<'a> {
             };
             let file = &self.files[index].file;
             match seek.finish(file, answer, self.probe, &mut self.trace) {
-                Ok(Some(position)) => return Ok(Some(RowInFile::new(index, file, position))),
+                Ok(Some(position)) => {
+                    observer.file(index, FileFate::Read, &self.trace);
+                    return Ok(Some(RowInFile::new(index, file, position)));
+                }
                 Ok(None) => {
                     self.trace.map_false_files += u64::from(self.map.covers(index));
                     observer.file(index, FileFate::Absent, &self.trace);
@@ -221,16 +212,24 @@ impl<'a> RowLookup<'a> {
             self.trace.files_skipped_by_time += 1;
             return Some(Err(FileFate::TooNew));
         }
-        // `skip_denied_by_map` ran before, so the map names this file if it covers it.
-        let state = if self.map.covers(index) {
-            file.state_if_named(self.probe)
-        } else {
-            if index >= self.window_end {
-                self.prefetch_filters();
-            }
-            self.window[index - self.window_start]
-        };
-        Some(file.ask(state, self.probe, &mut self.trace))
+        let is_covered = self.map.covers(index);
+        if !is_covered && index >= self.prefetched {
+            self.prefetch_filters();
+        }
+        if !file.spans(self.probe) {
+            self.trace.files_skipped_by_range += 1;
+            return Some(Err(FileFate::OutOfRange));
+        }
+        // `skip_denied_by_map` ran before, so a map that covers the file names it. The map has rows:
+        // only a filter over columns says more.
+        let asks_columns = self.probe.qualifier().is_some() && file.file.is_filter_over_columns;
+        if is_covered && !asks_columns {
+            return Some(Ok(FilterAnswer::NotCovered));
+        }
+        match file.filter.ask(&file.file.blocks, self.probe, &mut self.trace) {
+            FilterAnswer::No => Some(Err(FileFate::Denied)),
+            answer => Some(Ok(answer)),
+        }
     }
 
     /// Ends the lookup: the remaining files are too old to matter, and are counted as skipped.
@@ -250,19 +249,17 @@ impl<'a> RowLookup<'a> {
         self.next = self.files.len();
     }
 
-    /// Compares the row with the ranges of the next `WINDOW` files, and prefetches their filters.
+    /// Prefetches the filters of the next `WINDOW` files, so that their cache misses overlap.
     ///
-    /// The cache misses of the filters then overlap. Leaves out covered files: only their filters
-    /// over columns are queried, and those are not prefetched.
+    /// Leaves out files whose range does not have the row, and files that the family map covers: of
+    /// those only filters over columns are asked, which are not prefetched.
     pub(super) fn prefetch_filters(&mut self) {
-        let files = &self.files[self.next..];
-        for ((index, file), state) in (self.next..).zip(files).zip(&mut self.window) {
-            if !self.map.covers(index) {
-                *state = file.filter_state(self.probe);
+        for (index, file) in (self.next..).zip(&self.files[self.next..]).take(WINDOW) {
+            if !self.map.covers(index) && file.spans(self.probe) {
+                file.filter.prefetch(self.probe);
             }
         }
-        self.window_start = self.next;
-        self.window_end = self.next + files.len().min(WINDOW);
+        self.prefetched = self.next + WINDOW;
     }
 
     /// Loads the block in which the row would begin in the candidate file.
@@ -279,5 +276,68 @@ impl<'a> RowLookup<'a> {
         if let Some(candidate) = &mut self.candidate {
             candidate.seek.prefetch_cell();
         }
+    }
+}
+
+/// The answer of a family map about one row, for the first 64 files of a list.
+///
+/// Bit `i` stands for the file at index `i`. A map never leaves out a file that has the row, but it
+/// may name a file that does not have it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct MapAnswer {
+    /// The files that the map covers. The filters of the others are asked.
+    pub covered: u64,
+    /// The files that may have the row. Bits of files that are not covered have no meaning.
+    pub named: u64,
+}
+
+impl MapAnswer {
+    /// Returns whether the map covers the file at `index`.
+    #[inline]
+    const fn covers(&self, index: usize) -> bool {
+        index < 64 && self.covered >> index & 1 == 1
+    }
+
+    /// Returns how many successive files, from `index` on, the map denies.
+    #[inline]
+    fn denied_run(&self, index: usize) -> usize {
+        (self.covered & !self.named).checked_shr(index as u32).map_or(0, u64::trailing_ones)
+            as usize
+    }
+}
+
+/// A row in a file, at its first cell.
+///
+/// Refers to the cell in its block, without a copy. Only a caller that needs more of the row's cells
+/// makes it a [`Scanner`], which is larger.
+#[derive(Debug)]
+pub struct RowInFile<'a> {
+    index: usize,
+    file: &'a Arc<OpenFile>,
+    position: ScanPosition,
+}
+
+impl<'a> RowInFile<'a> {
+    #[inline]
+    const fn new(index: usize, file: &'a Arc<OpenFile>, position: ScanPosition) -> Self {
+        Self { index, file, position }
+    }
+
+    /// Returns the index of the file in the list of the lookup.
+    #[inline]
+    pub const fn file(&self) -> usize {
+        self.index
+    }
+
+    /// Returns the first cell of the row.
+    #[inline]
+    pub fn cell(&self) -> CellRef<'_> {
+        self.position.cell()
+    }
+
+    /// Returns a scanner at the first cell of the row.
+    #[inline]
+    pub fn into_scanner(self) -> Scanner {
+        Scanner::at(Arc::clone(self.file), self.position)
     }
 }

@@ -64,13 +64,6 @@ pub(crate) trait GetObserver: LookupObserver {
     /// has the counters since [`LookupObserver::file`].
     fn read_further(&mut self, index: usize, trace: &ReadTrace);
 
-    /// Returns whether the observer uses the calls of [`begin_family`](Self::begin_family) and of
-    /// [`LookupObserver::file`]. Both are left out for a family in which the family map settles the
-    /// answer, if it does not.
-    fn is_told_of_files(&self) -> bool {
-        false
-    }
-
     /// Called after the last file of a family, and after an error; `trace` has the family's
     /// counters, and `memstore_cells` is the number of cells copied from memstores.
     fn end_family(&mut self, trace: &ReadTrace, memstore_cells: usize);
@@ -118,10 +111,6 @@ impl GetObserver for Recorder {
         self.families.push(FamilyExplanation { name, memstore_cells: 0, files: Vec::new() });
         self.files = family.files.clone();
         self.before = *lookup.trace();
-    }
-
-    fn is_told_of_files(&self) -> bool {
-        true
     }
 
     fn read_further(&mut self, index: usize, trace: &ReadTrace) {

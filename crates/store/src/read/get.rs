@@ -1,8 +1,8 @@
 //! The read path of point gets.
 //!
 //! ```text
-//! memstores, then files newest first ─┬─ one cell is the answer ───→ returned as it is
-//!   (sstable's lookup)                └─ otherwise RowMerge, rules ─→ the answer
+//! memstores, then files newest first ─┬─ one cell is the answer ───→ shown as it is
+//!   (sstable's lookup)                └─ otherwise RowMerge, rules ─→ the cells that the rules show
 //! ```
 //!
 //! The lookup reads the files newest first, until no remaining file can change the answer
@@ -13,16 +13,15 @@ use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{
-    BATCH_MAX, Cell, CellRef, KeyRef, MapAnswer, ReadTrace, RowInFile, RowLookup, RowProbe,
-    SequenceId, Timestamp, begin_together, row_head,
+    BATCH_MAX, Cell, CellRef, KeyRef, ReadTrace, RowLookup, RowProbe, SequenceId, Timestamp,
+    begin_together, row_head,
 };
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
-use crate::read::answer::{Answer, Visitor};
-use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder, Traced};
+use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, TimeRange, View};
 use crate::read::row_merge::RowMerge;
 use crate::read::rules::{Rules, oldest_unexpired, shows_only_put};
@@ -55,56 +54,43 @@ impl ReadView {
 
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.get_with_observer(get, &mut ())
+        let mut cells = Vec::new();
+        self.get_with(get, |cell| push_copy(&mut cells, cell))?;
+        Ok(cells)
+    }
+
+    /// Answers a get, and calls `show` for each cell of the answer.
+    pub(crate) fn get_with(&self, get: &Get, show: impl FnMut(CellRef<'_>)) -> Result<()> {
+        self.get_observed(get, show, &mut ())
     }
 
     /// Answers a get, and returns its trace.
     pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        let mut traced = Traced::default();
-        let cells = self.get_with_observer(get, &mut traced)?;
+        let (mut cells, mut traced) = (Vec::new(), Traced::default());
+        self.get_observed(get, |cell| push_copy(&mut cells, cell), &mut traced)?;
         Ok((cells, traced.0))
     }
 
     /// Answers a get, and returns how it treated each file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
-        let mut recorder = Recorder::default();
-        let cells = self.get_with_observer(get, &mut recorder)?;
+        let (mut cells, mut recorder) = (Vec::new(), Recorder::default());
+        self.get_observed(get, |cell| push_copy(&mut cells, cell), &mut recorder)?;
         Ok(Explanation { cells, trace: recorder.trace.0, families: recorder.families })
-    }
-
-    /// Answers a get, and calls `visit` for each cell of the answer.
-    pub(crate) fn get_with(&self, get: &Get, visit: impl FnMut(CellRef<'_>)) -> Result<()> {
-        self.answer(get, &mut Visitor(visit), &mut ())
-    }
-
-    /// Answers a get, and returns the cells.
-    fn get_with_observer(&self, get: &Get, observer: &mut impl GetObserver) -> Result<Vec<Cell>> {
-        let mut cells = Vec::new();
-        self.answer(get, &mut cells, observer)?;
-        Ok(cells)
     }
 
     /// Answers a get, one family after the other.
     #[inline]
-    fn answer(
+    fn get_observed(
         &self,
         get: &Get,
-        answer: &mut impl Answer,
+        mut show: impl FnMut(CellRef<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
-        self.for_each_family(get, |family_get| {
-            let map = family_get.map_answer();
-            if let Some(map) = &map
-                && !observer.is_told_of_files()
-                && let Some(trace) = family_get.trace_if_denied(map)
-            {
-                observer.end_family(&trace, 0);
-                family_get.family.family.reads.record(&trace);
-                return Ok(());
-            }
-            let mut lookup = family_get.lookup(map);
-            let read = FamilyRead::begin(self, &family_get, &mut lookup, observer)?;
-            read.finish(&mut lookup, answer, observer)
+        self.for_each_family(get, |family, columns| {
+            let probe = self.probe(get, family, columns);
+            let mut read = RowRead::new(self, family, columns, &get.view, &probe);
+            read.begin(observer)?;
+            read.finish(&mut show, observer)
         })
     }
 
@@ -122,107 +108,281 @@ impl ReadView {
         answers.resize_with(gets.len(), <(Vec<Cell>, Traced)>::default);
         for batch in order.chunks(BATCH_MAX) {
             let mut family_gets = Vec::with_capacity(BATCH_MAX);
-            for (_, get) in batch {
-                self.for_each_family(&gets[*get], |family_get| {
-                    family_gets.push((*get, family_get));
+            for &(_, at) in batch {
+                self.for_each_family(&gets[at], |family, columns| {
+                    let probe = self.probe(&gets[at], family, columns);
+                    family_gets.push(FamilyGet { at, family, columns, probe });
                     Ok(())
                 })?;
             }
             let mut reads = Vec::with_capacity(family_gets.len());
-            for (get, family_get) in &family_gets {
-                let mut lookup = family_get.lookup(family_get.map_answer());
-                let read = FamilyRead::begin(self, family_get, &mut lookup, &mut ())?;
-                reads.push((*get, read, lookup));
+            for FamilyGet { at, family, columns, probe } in &family_gets {
+                let mut read = RowRead::new(self, family, columns, &gets[*at].view, probe);
+                read.begin(&mut ())?;
+                reads.push(read);
             }
-            begin_together(reads.iter_mut().map(|(_, _, lookup)| lookup));
-            for (get, read, mut lookup) in reads {
-                let (cells, traced) = &mut answers[get];
-                read.finish(&mut lookup, cells, traced)?;
+            begin_together(reads.iter_mut().map(|read| &mut read.lookup));
+            for (FamilyGet { at, .. }, mut read) in family_gets.iter().zip(reads) {
+                let (cells, traced) = &mut answers[*at];
+                read.finish(&mut |cell| push_copy(cells, cell), traced)?;
             }
         }
         Ok(answers.into_iter().map(|(cells, traced)| (cells, traced.0)).collect())
     }
 
-    /// Calls `visit` for each family that a get reads.
+    /// Calls `visit` with each family that a get reads, and the columns that it wants of the family.
     #[inline]
     fn for_each_family<'g>(
         &'g self,
         get: &'g Get,
-        mut visit: impl FnMut(FamilyGet<'g>) -> Result<()>,
+        mut visit: impl FnMut(&'g FamilyVersion, &'g Columns) -> Result<()>,
     ) -> Result<()> {
         if get.families.is_empty() {
             let mut families = self.version.families.iter();
-            return families.try_for_each(|family| {
-                visit(FamilyGet::new(family, get, &Columns::All, self.seed))
-            });
+            return families.try_for_each(|family| visit(family, &Columns::All));
         }
-        get.families.iter().try_for_each(|query| {
-            let family = self.family(&query.family)?;
-            visit(FamilyGet::new(family, get, &query.columns, self.seed))
-        })
+        get.families.iter().try_for_each(|query| visit(self.family(&query.family)?, &query.columns))
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
         self.version.known_family(name)
     }
+
+    /// Returns the probe for the row of a get in a family.
+    ///
+    /// Prefetches the family map's cache lines, so that a batch of gets waits for them only once.
+    #[inline]
+    fn probe<'g>(
+        &self,
+        get: &'g Get,
+        family: &FamilyVersion,
+        columns: &'g Columns,
+    ) -> RowProbe<'g> {
+        // A ROWCOL filter can answer only for a single column.
+        let probe = RowProbe::of_column(&get.row, columns.single(), self.seed);
+        if let Some(coverage) = family.files.coverage() {
+            coverage.prefetch(probe.key_hash(self.seed));
+        }
+        probe
+    }
 }
 
-/// The part of a get that concerns one family.
+/// Copies a cell to an answer.
+#[inline]
+fn push_copy(cells: &mut Vec<Cell>, cell: CellRef<'_>) {
+    if cells.capacity() == 0 {
+        // Most answers have one cell; `push` would allocate room for four.
+        cells.reserve_exact(1);
+    }
+    cells.push(cell.to_cell());
+}
+
+/// One family of a get of a batch.
 struct FamilyGet<'a> {
+    /// The index of the get.
+    at: usize,
     family: &'a FamilyVersion,
+    columns: &'a Columns,
     probe: RowProbe<'a>,
+}
+
+/// The read of one row in one family.
+struct RowRead<'a> {
+    read_view: &'a ReadView,
+    family: &'a FamilyVersion,
     columns: &'a Columns,
     view: &'a View,
-    seed: Seed,
+    /// The lookup in the files.
+    lookup: RowLookup<'a>,
+    /// What the memstores have of the row.
+    in_memory: InMemory<'a>,
 }
 
-impl<'a> FamilyGet<'a> {
-    #[inline]
-    fn new(family: &'a FamilyVersion, get: &'a Get, columns: &'a Columns, seed: Seed) -> Self {
-        let mut probe = RowProbe::new(&get.row, seed);
-        if let Some(column) = columns.single() {
-            // A ROWCOL filter can answer only for a single column.
-            probe = probe.with_column(column);
-        }
-        // Prefetched here, so that the cache misses in the map overlap for a batch of gets.
-        if let Some(coverage) = family.files.coverage() {
-            coverage.prefetch(probe.key_hash(seed));
-        }
-        Self { family, probe, columns, view: &get.view, seed }
-    }
+/// The cells of the row in the memstores.
+enum InMemory<'a> {
+    Nothing,
+    /// The first cell is the answer, unless a file has a cell that is not older.
+    Answer(MemstoreCursor),
+    Merge(Box<RowMerge<'a>>),
+}
 
-    /// Returns the answer of the family map, if there is a map.
-    #[inline]
-    fn map_answer(&self) -> Option<MapAnswer> {
-        let coverage = self.family.files.coverage()?;
-        Some(coverage.answer(self.probe.key_hash(self.seed)))
-    }
-
-    /// Returns the counters of the whole read, if the family map says that no file has the row and
-    /// if the memstores are empty: the fast path of an absent row.
-    #[inline]
-    fn trace_if_denied(&self, map: &MapAnswer) -> Option<ReadTrace> {
-        let trace = RowLookup::denied_by_map(self.family.files.lookup(), map)?;
-        let is_in_files_only = self.family.memstores().all(|memstore| memstore.is_empty());
-        is_in_files_only.then_some(trace)
-    }
-
-    /// Returns the lookup of the row in the files.
+impl<'a> RowRead<'a> {
+    /// Prepares the read, without reading.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
-    fn lookup(&self, map: Option<MapAnswer>) -> RowLookup<'_> {
-        let mut lookup = RowLookup::new(self.family.files.lookup(), &self.probe);
-        if let Some(map) = map {
-            lookup.answered_by_map(map);
+    fn new(
+        read_view: &'a ReadView,
+        family: &'a FamilyVersion,
+        columns: &'a Columns,
+        view: &'a View,
+        probe: &'a RowProbe<'a>,
+    ) -> Self {
+        let lookup = RowLookup::new(family.files.lookup(), probe);
+        Self { read_view, family, columns, view, lookup, in_memory: InMemory::Nothing }
+    }
+
+    /// Asks the family map, if there is one, and seeks the row in the memstores, newest first.
+    #[inline]
+    fn begin(&mut self, observer: &mut impl GetObserver) -> Result<()> {
+        if let Some(coverage) = self.family.files.coverage() {
+            let hash = self.lookup.probe().key_hash(self.read_view.seed);
+            self.lookup.answered_by_map(coverage.answer(hash));
         }
-        lookup
+        self.limit_times();
+        for memstore in self.family.memstores().filter(|memstore| !memstore.is_empty()) {
+            if let Some(cursor) = self.seek_in(memstore) {
+                self.add_memstore(cursor)?;
+            }
+        }
+        match &self.in_memory {
+            InMemory::Nothing => {}
+            InMemory::Answer(cursor) => self.lookup.stop_below(first_cell(cursor).timestamp),
+            InMemory::Merge(merge) => self.lookup.stop_below(merge.needed_time()),
+        }
+        observer.begin_family(self.family, &self.lookup);
+        Ok(())
+    }
+
+    /// Limits the lookup to the time range of the get, without cells that the TTL hides.
+    #[inline]
+    fn limit_times(&mut self) {
+        let options = &self.family.family.options;
+        let unexpired = match options.min_versions {
+            0 => oldest_unexpired(options, || self.read_view.now()),
+            _ => Timestamp::OLDEST,
+        };
+        let times = self.view.time_range;
+        // Without a time range, the lookup takes files of all times.
+        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
+        self.lookup.times(from.max(unexpired), times.max);
+    }
+
+    /// Reads the files, passes the visible cells of the row to `show`, and counts the read.
+    #[inline]
+    fn finish(
+        &mut self,
+        show: &mut impl FnMut(CellRef<'_>),
+        observer: &mut impl GetObserver,
+    ) -> Result<()> {
+        let read = self.read_files(show, observer);
+        if read.is_ok() {
+            self.lookup.end(observer);
+        }
+        let trace = self.lookup.trace();
+        observer.end_family(trace, *read.as_ref().unwrap_or(&0));
+        read?;
+        if trace.filters_unreadable > 0 {
+            self.family.log_filter_problems();
+        }
+        self.family.family.reads.record(trace);
+        Ok(())
+    }
+
+    /// Reads the files, until the cells read so far are the answer. Returns the number of cells that
+    /// were copied from memstores.
+    ///
+    /// If one cell alone is the answer, no further cell is read.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "avoids a copy of the large result of the lookup")]
+    fn read_files(
+        &mut self,
+        show: &mut impl FnMut(CellRef<'_>),
+        observer: &mut impl GetObserver,
+    ) -> Result<usize> {
+        if !matches!(self.in_memory, InMemory::Nothing) {
+            return self.read_after_memstores(show, observer);
+        }
+        let Some(found) = self.lookup.next_file(observer)? else { return Ok(0) };
+        let cell = found.cell();
+        let mut newer = None;
+        if self.is_answered_by(&cell) {
+            self.lookup.stop_below(cell.timestamp);
+            newer = self.lookup.next_file(observer)?;
+            if newer.is_none() {
+                let file = &self.family.files.by_time()[found.file()].file;
+                show(file.with_sequence_id(found.cell()));
+                return Ok(0);
+            }
+        }
+        let mut merge = self.merge();
+        merge.add_file(found)?;
+        if let Some(newer) = newer {
+            merge.add_file(newer)?;
+        }
+        self.read_merge(*merge, show, observer)
+    }
+
+    /// Reads the files as [`read_files`](Self::read_files) does, of a row that memstores have.
+    #[inline(never)]
+    fn read_after_memstores(
+        &mut self,
+        show: &mut impl FnMut(CellRef<'_>),
+        observer: &mut impl GetObserver,
+    ) -> Result<usize> {
+        let merge = match std::mem::replace(&mut self.in_memory, InMemory::Nothing) {
+            InMemory::Nothing => self.merge(),
+            InMemory::Merge(merge) => merge,
+            InMemory::Answer(cursor) => {
+                let Some(newer) = self.lookup.next_file(observer)? else {
+                    show(first_cell(&cursor));
+                    return Ok(cursor.copied());
+                };
+                let mut merge = self.merge();
+                merge.add_memstore(cursor)?;
+                merge.add_file(newer)?;
+                merge
+            }
+        };
+        self.read_merge(*merge, show, observer)
+    }
+
+    /// Reads a merge to its end. Returns the number of cells that were copied from memstores.
+    #[inline(never)]
+    fn read_merge(
+        &mut self,
+        mut merge: RowMerge<'a>,
+        show: &mut impl FnMut(CellRef<'_>),
+        observer: &mut impl GetObserver,
+    ) -> Result<usize> {
+        merge.read(&mut self.lookup, show, observer)?;
+        Ok(merge.end(self.lookup.trace_mut(), observer))
+    }
+
+    /// Returns a merge of the row without sources.
+    #[inline(never)]
+    fn merge(&self) -> Box<RowMerge<'a>> {
+        let (columns, files) = (Cow::Borrowed(self.columns), self.family.files.by_time());
+        let options = &self.family.family.options;
+        let rules = Rules::for_read(options, self.view, columns, self.read_view.now());
+        Box::new(RowMerge::new(self.lookup.probe().row(), self.columns, files, rules))
+    }
+
+    /// Adds the cells of a memstore, which is older than those that were added before.
+    #[inline(never)]
+    fn add_memstore(&mut self, cursor: MemstoreCursor) -> Result<()> {
+        let mut merge = match std::mem::replace(&mut self.in_memory, InMemory::Nothing) {
+            InMemory::Nothing if self.is_answered_by(&first_cell(&cursor)) => {
+                self.in_memory = InMemory::Answer(cursor);
+                return Ok(());
+            }
+            InMemory::Nothing => self.merge(),
+            InMemory::Answer(newer) => {
+                let mut merge = self.merge();
+                merge.add_memstore(newer)?;
+                merge
+            }
+            InMemory::Merge(merge) => merge,
+        };
+        merge.add_memstore(cursor)?;
+        self.in_memory = InMemory::Merge(merge);
+        Ok(())
     }
 
     /// Returns a cursor at the first cell of the row in a memstore that may be in the answer, or
     /// hide cells of it.
     #[inline(never)]
-    fn seek_in(&self, memstore: &Arc<Memstore>, visible: SequenceId) -> Option<MemstoreCursor> {
-        let row = self.probe.row();
+    fn seek_in(&self, memstore: &Arc<Memstore>) -> Option<MemstoreCursor> {
+        let row = self.lookup.probe().row();
         let (start, batch) = match self.columns {
             Columns::All => (KeyRef::before_row(row), 8),
             Columns::Only(_) if memstore.deletes_families() => (KeyRef::before_row(row), 4),
@@ -232,7 +392,7 @@ impl<'a> FamilyGet<'a> {
                 (KeyRef::before_column(row, family, &columns[0]), batch)
             }
         };
-        MemstoreCursor::of_row(memstore, visible, start, batch)
+        MemstoreCursor::of_row(memstore, self.read_view.visible, start, batch)
     }
 
     /// Returns whether the first cell of the row in its source is the answer, provided that all cells
@@ -255,203 +415,6 @@ impl<'a> FamilyGet<'a> {
     fn versions_wanted(&self) -> u32 {
         self.view.versions.min(self.family.family.options.versions).max(1)
     }
-
-    /// Returns a merge of the row without sources.
-    fn merge(&'a self, read_view: &ReadView) -> RowMerge<'a> {
-        let (columns, files) = (Cow::Borrowed(self.columns), self.family.files.by_time());
-        let options = &self.family.family.options;
-        let rules = Rules::for_read(options, self.view, columns, read_view.now());
-        RowMerge::new(self.probe.row(), self.columns, files, rules)
-    }
-}
-
-/// The read of one row in one family.
-///
-/// The lookup in the files is a separate value, so that it is not moved with this one: it is large.
-struct FamilyRead<'a> {
-    read_view: &'a ReadView,
-    get: &'a FamilyGet<'a>,
-    in_memory: InMemory<'a>,
-}
-
-/// The cells of the row in the memstores.
-enum InMemory<'a> {
-    Nothing,
-    /// The first cell is the answer, unless a file has a cell that is not older.
-    Answer(MemstoreCursor),
-    Merge(Box<RowMerge<'a>>),
-}
-
-impl<'a> FamilyRead<'a> {
-    /// Seeks the row in the memstores, and prepares the lookup in the files.
-    #[inline]
-    fn begin(
-        read_view: &'a ReadView,
-        get: &'a FamilyGet<'a>,
-        lookup: &mut RowLookup<'a>,
-        observer: &mut impl GetObserver,
-    ) -> Result<Self> {
-        let FamilyGet { family, view, .. } = get;
-        let options = &family.family.options;
-        let unexpired = match options.min_versions {
-            0 => oldest_unexpired(options, || read_view.now()),
-            _ => Timestamp::OLDEST,
-        };
-        let times = view.time_range;
-        // Without a time range, the lookup takes files of all times.
-        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
-        lookup.times(from.max(unexpired), times.max);
-        let mut in_memory = InMemory::Nothing;
-        for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
-            if let Some(cursor) = get.seek_in(memstore, read_view.visible) {
-                in_memory = in_memory.with(cursor, get, read_view)?;
-            }
-        }
-        match &in_memory {
-            InMemory::Nothing => {}
-            InMemory::Answer(cursor) => lookup.stop_below(first_cell(cursor).timestamp),
-            InMemory::Merge(merge) => lookup.stop_below(merge.needed_time()),
-        }
-        observer.begin_family(family, lookup);
-        Ok(Self { read_view, get, in_memory })
-    }
-
-    /// Reads the files, passes the visible cells of the row to `answer`, and records the read in
-    /// the statistics.
-    #[inline]
-    fn finish(
-        self,
-        lookup: &mut RowLookup<'a>,
-        answer: &mut impl Answer,
-        observer: &mut impl GetObserver,
-    ) -> Result<()> {
-        let Self { read_view, get, in_memory } = self;
-        let read = match in_memory {
-            InMemory::Nothing => get.read_files(read_view, lookup, answer, observer),
-            InMemory::Answer(cursor) => get.read_newer(read_view, cursor, lookup, answer, observer),
-            InMemory::Merge(merge) => read_merge(*merge, lookup, answer, observer),
-        };
-        if read.is_ok() {
-            lookup.end(observer);
-        }
-        observer.end_family(lookup.trace(), *read.as_ref().unwrap_or(&0));
-        read?;
-        let family = get.family;
-        if lookup.trace().filters_unreadable > 0 {
-            family.log_filter_problems();
-        }
-        family.family.reads.record(lookup.trace());
-        Ok(())
-    }
-}
-
-impl<'a> InMemory<'a> {
-    /// Adds the cells of a memstore, which is older than those that were added before.
-    #[inline(never)]
-    fn with(
-        self,
-        cursor: MemstoreCursor,
-        get: &'a FamilyGet<'a>,
-        read_view: &ReadView,
-    ) -> Result<Self> {
-        let mut merge = match self {
-            Self::Nothing if get.is_answered_by(&first_cell(&cursor)) => {
-                return Ok(Self::Answer(cursor));
-            }
-            Self::Nothing => Box::new(get.merge(read_view)),
-            Self::Answer(newer) => {
-                let mut merge = Box::new(get.merge(read_view));
-                merge.add_memstore(newer)?;
-                merge
-            }
-            Self::Merge(merge) => merge,
-        };
-        merge.add_memstore(cursor)?;
-        Ok(Self::Merge(merge))
-    }
-}
-
-/// The read of the files. Each function returns the number of cells copied from memstores.
-impl<'a> FamilyGet<'a> {
-    /// Answers from the files, without cells in memstores.
-    ///
-    /// If one cell alone is the answer, it is not copied, and no further cell is read.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "avoids a copy of the large result of the lookup")]
-    fn read_files(
-        &'a self,
-        read_view: &ReadView,
-        lookup: &mut RowLookup<'a>,
-        answer: &mut impl Answer,
-        observer: &mut impl GetObserver,
-    ) -> Result<usize> {
-        let Some(found) = lookup.next_file(observer)? else { return Ok(0) };
-        observer.file(found.file(), FileFate::Read, lookup.trace());
-        let cell = found.cell();
-        let mut other = None;
-        if self.is_answered_by(&cell) {
-            lookup.stop_below(cell.timestamp);
-            other = lookup.next_file(observer)?;
-            if other.is_none() {
-                let file = &self.family.files.by_time()[found.file()].file;
-                answer.add_borrowed(file.numbered(found.cell()));
-                return Ok(0);
-            }
-        }
-        self.merge_files(read_view, (found, other), lookup, answer, observer)
-    }
-
-    /// Answers from files only, beginning with those that the lookup has found so far.
-    #[inline(never)]
-    fn merge_files(
-        &'a self,
-        read_view: &ReadView,
-        (first, other): (RowInFile<'a>, Option<RowInFile<'a>>),
-        lookup: &mut RowLookup<'a>,
-        answer: &mut impl Answer,
-        observer: &mut impl GetObserver,
-    ) -> Result<usize> {
-        let mut merge = self.merge(read_view);
-        merge.add_file(first)?;
-        if let Some(other) = other {
-            observer.file(other.file(), FileFate::Read, lookup.trace());
-            merge.add_file(other)?;
-        }
-        read_merge(merge, lookup, answer, observer)
-    }
-
-    /// Answers with the first cell of a memstore, unless a file has cells that are not older.
-    #[inline(never)]
-    fn read_newer(
-        &'a self,
-        read_view: &ReadView,
-        cursor: MemstoreCursor,
-        lookup: &mut RowLookup<'a>,
-        answer: &mut impl Answer,
-        observer: &mut impl GetObserver,
-    ) -> Result<usize> {
-        let Some(newer) = lookup.next_file(observer)? else {
-            let copied = cursor.copied();
-            answer.add_owned(cursor.into_cell());
-            return Ok(copied);
-        };
-        observer.file(newer.file(), FileFate::Read, lookup.trace());
-        let mut merge = self.merge(read_view);
-        merge.add_memstore(cursor)?;
-        merge.add_file(newer)?;
-        read_merge(merge, lookup, answer, observer)
-    }
-}
-
-/// Reads a merge to its end; returns the number of cells copied from memstores.
-fn read_merge(
-    mut merge: RowMerge<'_>,
-    lookup: &mut RowLookup<'_>,
-    answer: &mut impl Answer,
-    observer: &mut impl GetObserver,
-) -> Result<usize> {
-    merge.read(lookup, answer, observer)?;
-    Ok(merge.end(lookup.trace_mut(), observer))
 }
 
 fn first_cell(cursor: &MemstoreCursor) -> CellRef<'_> {

@@ -6,7 +6,6 @@
 //!                                                         └ scan: cell_filter
 //! ```
 
-pub(crate) mod answer;
 pub(crate) mod cell_filter;
 pub(crate) mod explain;
 pub(crate) mod get;

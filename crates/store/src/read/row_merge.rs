@@ -13,8 +13,7 @@ use sstable::{CellRef, KeyRef, ReadTrace, RowInFile, RowLookup, Timestamp};
 use crate::error::Result;
 use crate::files::version::file_list::RankedFile;
 use crate::files::version::store_file::FileCursor;
-use crate::read::answer::Answer;
-use crate::read::explain::{FileFate, GetObserver};
+use crate::read::explain::GetObserver;
 use crate::read::merge::CellCursor;
 use crate::read::query::Columns;
 use crate::read::rules::{Rules, Verdict};
@@ -134,11 +133,11 @@ impl<'a> RowMerge<'a> {
         }
     }
 
-    /// Passes the visible cells of the row to `answer`, and opens the files that it needs for that.
+    /// Passes the visible cells of the row to `show`, and opens the files that it needs for that.
     pub(crate) fn read(
         &mut self,
         lookup: &mut RowLookup<'_>,
-        answer: &mut impl Answer,
+        show: &mut impl FnMut(CellRef<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let mut skips = 0;
@@ -158,7 +157,7 @@ impl<'a> RowMerge<'a> {
                 self.complete_columns = self.complete_columns.max(index + 1);
             }
             if verdict == Verdict::Include {
-                answer.add_borrowed(cell);
+                show(cell);
                 skips = 0;
             }
             if self.is_complete() {
@@ -197,7 +196,6 @@ impl<'a> RowMerge<'a> {
             self.has_all_files = needed == Timestamp::OLDEST;
             return Ok(false);
         };
-        observer.file(found.file(), FileFate::Read, lookup.trace());
         self.add_file(found)?;
         Ok(true)
     }

@@ -20,10 +20,7 @@ use crate::block::index::BlockHandle;
 use crate::file::block_reader::BlockReader;
 use crate::order::Comparator;
 use crate::row_heads::RowHeads;
-use crate::{
-    BlockKind, BlockOffset, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace,
-    RowProbe,
-};
+use crate::{BlockOffset, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, RowProbe};
 
 /// A Bloom filter in chunks, which are loaded at their first use.
 #[derive(Debug)]
@@ -202,30 +199,6 @@ impl ChunkedBloom {
         (!chunks.is_empty()).then(|| sum / chunks.len() as f64)
     }
 
-    /// Returns whether the file may hold the row, without loading a chunk.
-    ///
-    /// `None` if the filter is not a Bloom filter over rows, or the chunk is not resident. This is
-    /// the fast path of [`ask`](Self::ask): it cannot fail and is inlined completely.
-    #[inline]
-    pub(crate) fn ask_resident(
-        &self,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Option<FilterAnswer> {
-        if self.bloom_type != BloomType::Row || !self.meta.ribbon.is_empty() {
-            return None;
-        }
-        let row = probe.row();
-        if self.is_past_last_key(row) {
-            return Some(FilterAnswer::No);
-        }
-        let Some(index) = self.find(row) else { return Some(FilterAnswer::No) };
-        let chunk = self.chunk_blocks[index].resident()?.block();
-        let (bits, pair) = (chunk.bits(), probe.hash_pair(self.hash_type));
-        trace.touch(BlockKind::Bloom, BlockSource::Cache, chunk.bytes());
-        Some(FilterAnswer::of(hbase::may_contain(bits, self.meta.hash_count, pair)))
-    }
-
     /// Returns whether a row is greater than the last key of the filter.
     #[inline]
     fn is_past_last_key(&self, row: &[u8]) -> bool {
@@ -233,51 +206,65 @@ impl ChunkedBloom {
     }
 
     /// Returns whether the file may hold the row, or the column if the filter is over columns.
-    ///
-    /// In a filter over columns, a family delete of the row also counts, because a get must see the
-    /// delete. Such a filter does not cover a probe without a column.
+    #[inline]
     pub(crate) fn ask(
         &self,
         blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        let last_key = self.last_key.as_deref();
         match self.bloom_type {
             BloomType::None => FilterAnswer::NotCovered,
             BloomType::Row => {
-                let row = probe.row();
-                if self.is_past_last_key(row) {
-                    return FilterAnswer::No;
-                }
-                let pair = probe.hash_pair(self.hash_type);
-                self.ask_chunk(blocks, self.find(row), pair, trace)
+                self.ask_key(blocks, probe.row(), probe.hash_pair(self.hash_type), trace)
             }
             BloomType::RowPrefixFixedLength(len) => {
                 let prefix = probe.row().get(..len.into()).unwrap_or(probe.row());
-                if last_key.is_some_and(|last| prefix > last) {
-                    return FilterAnswer::No;
-                }
-                let pair = HashPair::new(self.hash_type, prefix);
-                self.ask_chunk(blocks, self.find(prefix), pair, trace)
+                self.ask_key(blocks, prefix, HashPair::new(self.hash_type, prefix), trace)
             }
-            BloomType::RowCol => {
-                let Some(keys) = probe.column_keys(self.hash_type) else {
-                    return FilterAnswer::NotCovered;
-                };
-                let last = last_key.and_then(KeyRef::parse);
-                if keys.iter().all(|(key, _)| KeyRef::parse(key) > last) {
-                    return FilterAnswer::No;
-                }
-                for (key, pair) in keys {
-                    let answer = self.ask_chunk(blocks, self.find_column(key), pair, trace);
-                    if answer != FilterAnswer::No {
-                        return answer;
-                    }
-                }
-                FilterAnswer::No
+            BloomType::RowCol => self.ask_column(blocks, probe, trace),
+        }
+    }
+
+    /// Asks about a key that is a row or a prefix of a row.
+    #[inline]
+    fn ask_key(
+        &self,
+        blocks: &BlockReader,
+        key: &[u8],
+        pair: HashPair,
+        trace: &mut ReadTrace,
+    ) -> FilterAnswer {
+        if self.is_past_last_key(key) {
+            return FilterAnswer::No;
+        }
+        self.ask_chunk(blocks, self.find(key), pair, trace)
+    }
+
+    /// Asks about a column and about the family deletes of its row, which a get must see.
+    ///
+    /// Such a filter does not cover a probe without a column.
+    #[inline(never)]
+    fn ask_column(
+        &self,
+        blocks: &BlockReader,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> FilterAnswer {
+        let Some(keys) = probe.column_keys(self.hash_type) else {
+            return FilterAnswer::NotCovered;
+        };
+        let last = self.last_key.as_deref().and_then(KeyRef::parse);
+        if keys.iter().all(|(key, _)| KeyRef::parse(key) > last) {
+            return FilterAnswer::No;
+        }
+        for (key, pair) in keys {
+            let answer = self.ask_chunk(blocks, self.find_column(key), pair, trace);
+            if answer != FilterAnswer::No {
+                return answer;
             }
         }
+        FilterAnswer::No
     }
 
     /// Returns whether the filter may contain the key that a cell adds to the filter.

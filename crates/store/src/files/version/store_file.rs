@@ -156,7 +156,7 @@ impl StoreFile {
 
     /// Returns a cell of this file with its sequence id in the store.
     #[inline]
-    pub(crate) fn numbered<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
+    pub(crate) fn with_sequence_id<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
         if self.entry.carries_sequence_ids {
             cell
         } else {
@@ -225,7 +225,7 @@ impl FileCursor {
 
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
-        self.scanner.cell().map(|cell| self.file.numbered(cell))
+        self.scanner.cell().map(|cell| self.file.with_sequence_id(cell))
     }
 
     pub(crate) fn advance(&mut self) -> Result<()> {
