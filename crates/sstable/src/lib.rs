@@ -68,7 +68,7 @@
 //! # Ok::<(), sstable::Error>(())
 //! ```
 //!
-//! Many files are searched together by [`RowLookup`]; it reads files newest first and stops where the
+//! Many files are searched together by [`engine::RowLookup`]; it reads files newest first and stops where the
 //! caller has its answer. Clones of a [`Reader`] share the open file, and a
 //! [`BlockCache`] may serve any number of files ([`ReaderOptions::cache`]).
 //!
@@ -184,7 +184,7 @@ mod verify;
 mod write;
 
 pub use block::{BloomType, Header};
-pub use cache::{BlockCache, CacheStats, Reservation};
+pub use cache::{BlockCache, CacheStats};
 pub use cell::{Cell, CellRef};
 pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
@@ -202,14 +202,10 @@ pub use file::trailer::Trailer;
 pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
-pub use lookup::{
-    BATCH_MAX, FileFate, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
-    begin_together,
-};
+pub use lookup::FileFate;
 pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::Reader;
-pub use row_head::{RowHead, row_head};
 pub use rows_between::RowsBetween;
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
@@ -224,6 +220,20 @@ pub use write::{
 };
 
 pub use filter::bloom::hbase::HashType;
+
+/// Lookups of rows in many files, for stores; no promise of stability.
+///
+/// [`RowLookup`](engine::RowLookup) takes one row through an ordered list of files, and
+/// [`begin_together`](engine::begin_together) overlaps the cache misses of a batch of rows. The module is
+/// public for storage engines above HFiles, such as the crate `store`. Its items may change in any release.
+pub mod engine {
+    pub use crate::cache::Reservation;
+    pub use crate::lookup::{
+        BATCH_MAX, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
+        begin_together,
+    };
+    pub use crate::row_head::{RowHead, row_head};
+}
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

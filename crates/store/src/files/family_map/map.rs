@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use filter::KeyHash;
-use sstable::{BlockCache, Reservation};
+use sstable::BlockCache;
+use sstable::engine::Reservation;
 
 use super::form::MapForm;
 use super::line::ENTRIES;

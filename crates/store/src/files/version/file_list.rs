@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use sstable::LookupFiles;
+use sstable::engine::LookupFiles;
 
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::map::{FamilyMap, Inserted};
