@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use store::vfs::{RealFiles, Vfs};
+use store::vfs::{Vfs, real_files};
 use store::{
     Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store,
     StoreOptions,
@@ -366,7 +366,7 @@ fn a_store_on_a_full_file_system_loses_nothing_and_goes_on_once_there_is_space()
     assert_eq!(rows(&store), rows_now);
     drop(store);
     assert_eq!(rows(&Store::open(&place, options()).unwrap()), rows_now);
-    let real = StoreOptions::default().vfs(Arc::new(RealFiles));
+    let real = StoreOptions::default().vfs(real_files());
     let outcome = store::verify(&place, &real, |_| {}).unwrap();
     assert_eq!(outcome, store::VerifyOutcome::Sound);
 }

@@ -93,7 +93,7 @@ impl<'k> RowProbe<'k> {
 
     /// Returns the row's hashes for HBase's row filters.
     #[inline]
-    pub fn hash_pair(&self, hash_type: HashType) -> HashPair {
+    pub(crate) fn hash_pair(&self, hash_type: HashType) -> HashPair {
         *self.row_pairs[slot(hash_type)].get_or_init(|| HashPair::new(hash_type, self.row))
     }
 

@@ -208,18 +208,13 @@ impl FamilySchema {
     }
 
     /// Returns whether large values of the family are kept in MOB files.
-    pub const fn is_mob(&self) -> bool {
+    pub(crate) const fn is_mob(&self) -> bool {
         self.mob_threshold.is_some()
-    }
-
-    /// Returns the length above which a value is kept in a MOB file; `None` without MOB files.
-    pub const fn mob_threshold(&self) -> Option<u64> {
-        self.mob_threshold
     }
 
     /// Returns whether the family has `NEW_VERSION_BEHAVIOR`: markers and versions count in the order
     /// of writing, and not of timestamps.
-    pub const fn has_new_version_behavior(&self) -> bool {
+    pub(crate) const fn has_new_version_behavior(&self) -> bool {
         self.new_version_behavior
     }
 }

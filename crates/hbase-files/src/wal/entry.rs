@@ -45,7 +45,7 @@ impl Entry {
     /// Returns whether the entry says that the region was opened or closed.
     ///
     /// At that moment all earlier writes of the region are in store files.
-    pub fn is_region_event(&self) -> bool {
+    pub(crate) fn is_region_event(&self) -> bool {
         let is_event = |cell: &Cell| is_marker(cell) && cell.qualifier().starts_with(REGION_EVENT);
         self.cells.iter().any(is_event)
     }
