@@ -84,7 +84,7 @@ impl<'k> RowProbe<'k> {
         self.qualifier
     }
 
-    /// Returns the row's hash for our filters with this seed.
+    /// Returns the row's hash for row filters with this seed.
     #[inline]
     pub fn key_hash(&self, seed: Seed) -> KeyHash {
         let compute = || KeyHash::new(seed, self.row);

@@ -10,7 +10,7 @@ use sstable::{
 use super::damage::TableDamage;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
-use crate::table::fit::FamilyCells;
+use crate::table::identity_check::FamilyCells;
 use crate::{Error, FileTree, ItemKind, Location, RegionName, Result};
 
 /// The check of an HFile: the file, and the store files that stand for it or for a half of it.

@@ -60,11 +60,11 @@ pub struct WriterOptions {
     pub(crate) bloom_max_fold: u32,
     /// Whether to write a Bloom filter over rows with family deletes.
     pub(crate) delete_family_bloom: bool,
-    /// Our filter over the rows.
+    /// The row filter.
     pub(crate) filter: Option<FilterOptions>,
-    /// Whether a file whose filter of ours cannot be built is written without it.
+    /// Whether a file whose row filter cannot be built is written without it.
     pub(crate) filter_is_optional: bool,
-    /// The bytes above which our filter is partitioned by key range.
+    /// The bytes above which the row filter is partitioned by key range.
     pub(crate) filter_block_size: u32,
     /// The order of rows.
     pub(crate) comparator: Comparator,
@@ -78,7 +78,7 @@ pub struct WriterOptions {
     pub(crate) file_info: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// A filter of ours over the rows of a file, stored in META blocks.
+/// A row filter: a filter over the rows of a file, stored in META blocks.
 ///
 /// HBase ignores it. Our reader asks it instead of HBase's Bloom filter.
 ///
@@ -251,10 +251,10 @@ setters! {
     /// A file with a `ROWCOL` filter needs none and gets none.
     delete_family_bloom(wanted: bool) = wanted;
 
-    /// Sets our filter over the rows, beside HBase's Bloom filter. Default: none.
+    /// Sets the row filter, beside HBase's Bloom filter. Default: none.
     filter(filter: FilterOptions) = Some(filter);
 
-    /// Sets whether a file whose filter of ours cannot be built is written without it. Default: no,
+    /// Sets whether a file whose row filter cannot be built is written without it. Default: no,
     /// such a file is an error.
     ///
     /// The number of rows, which is known at the end, can make a filter of the requested size
@@ -262,7 +262,7 @@ setters! {
     /// the reason.
     filter_is_optional(is_optional: bool) = is_optional;
 
-    /// Sets the bytes above which our filter is partitioned by key range. Default: 1 MiB.
+    /// Sets the bytes above which the row filter is partitioned by key range. Default: 1 MiB.
     ///
     /// Each partition is a block. A filter with a budget in bytes is never partitioned.
     filter_block_size(bytes: u32) = bytes;

@@ -1,8 +1,8 @@
-//! Copies a file with another filter of ours and the same data.
+//! Copies a file with another row filter and the same data.
 //!
 //! ```text
 //! same bytes, same offsets   data blocks, leaf index blocks, Bloom chunks
-//! rebuilt                    META blocks of our filter, meta index, trailer
+//! rebuilt                    META blocks of the row filter, meta index, trailer
 //! moved                      other META blocks, intermediate index blocks, root of the data index,
 //!                            file info, Bloom metas: same contents but for the offsets of moved
 //!                            index blocks, and for changes of the file info
@@ -30,13 +30,19 @@ use crate::{
     ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression, escape,
 };
 
-/// A change of the file info: a key and its new value; `None` removes the key.
-pub type FileInfoChange<'a> = (&'a [u8], Option<&'a [u8]>);
+/// A change of an entry of the file info.
+#[derive(Clone, Copy, Debug)]
+pub struct FileInfoChange<'a> {
+    /// The key.
+    pub key: &'a [u8],
+    /// The new value; `None` removes the entry.
+    pub value: Option<&'a [u8]>,
+}
 
 /// Bytes of a copy step.
 const CHUNK_LEN: usize = 1 << 20;
 
-/// Copies the file at `source` to `sink` with another filter of ours; `None` is no filter.
+/// Copies the file at `source` to `sink` with another row filter; `None` is no filter.
 ///
 /// Data blocks, leaf index blocks and the chunks of HBase's Bloom filter keep their bytes and
 /// offsets. Reads all cells, and so finds damage to them. Returns the flushed sink and the length
@@ -78,8 +84,8 @@ pub fn rebuild_filter<W: Write>(
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
-    if let Some((key, _)) = changes.iter().find(|(key, _)| is_reserved_key(key)) {
-        let what = format!("file info {} is reserved for the writer", escape(key));
+    if let Some(reserved) = changes.iter().find(|change| is_reserved_key(change.key)) {
+        let what = format!("file info {} is reserved for the writer", escape(reserved.key));
         return Err(Error::Invalid { file: reader.name().clone(), what });
     }
     if let Some(Err(error)) = filter.map(|filter| filter.check()) {
@@ -159,7 +165,7 @@ impl OldBlocks {
 
 /// A META block to be written.
 enum Meta {
-    /// A new block of our filter.
+    /// A new block of the row filter.
     New(Vec<u8>),
     /// A block of the old file.
     Kept(BlockHandle),
@@ -168,7 +174,7 @@ enum Meta {
 /// The META blocks of the new file, in the order of their names.
 struct NewMetas {
     blocks: Vec<(Bytes, Meta)>,
-    /// The id of our filter, for the file info.
+    /// The id of the row filter, for the file info.
     filter_id: Option<Vec<u8>>,
 }
 
@@ -308,7 +314,7 @@ impl<W: Write> Rebuild<'_, W> {
     fn write_file_info(&mut self) -> Result<(BlockHandle, u64)> {
         let (block, old) = (self.blocks.file_info, self.reader.file_info());
         let mut new = old.clone();
-        for (key, value) in self.changes {
+        for FileInfoChange { key, value } in self.changes {
             match value {
                 Some(value) => new.insert(key, *value),
                 None => new.remove(key),

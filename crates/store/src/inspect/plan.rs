@@ -15,7 +15,7 @@ use crate::vfs::Vfs;
 use crate::write::log::{self, LogExtent};
 
 /// The files of a store, before they are read.
-pub(super) struct Plan {
+pub(super) struct InspectionPlan {
     /// The manifest; `None` if it is damaged or missing.
     pub(super) manifest: Option<Manifest>,
     /// The report about the manifest.
@@ -44,7 +44,7 @@ pub(super) struct PlannedFile {
     pub(super) entry: Option<FileEntry>,
 }
 
-impl Plan {
+impl InspectionPlan {
     /// Lists the files of the store in a directory.
     ///
     /// # Errors

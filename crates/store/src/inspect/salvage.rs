@@ -22,7 +22,7 @@ use sstable::{ReadAt, Reader, SequenceId};
 use super::file_report::{FileProblem, FileReport, VerifyEvent};
 use super::files::check_file;
 use super::files_on_disk::{FilesOnDisk, Found};
-use super::plan::{Plan, PlannedFamily};
+use super::plan::{InspectionPlan, PlannedFamily};
 use super::verify::report_of;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
@@ -69,9 +69,9 @@ pub fn salvage(
     mut event: impl FnMut(VerifyEvent<'_>),
 ) -> Result<SalvageOutcome> {
     let (directory, out, vfs) = (directory.as_ref(), out.as_ref(), &*options.vfs);
-    Plan::make(options, directory)?;
+    InspectionPlan::make(options, directory)?;
     let _lock = lock_unless_read_only(vfs, directory)?;
-    let mut plan = Plan::make(options, directory)?;
+    let mut plan = InspectionPlan::make(options, directory)?;
     check_place(vfs, directory, out)?;
     if plan.manifest.is_none() {
         name_families(vfs, directory, &mut plan, families)?;
@@ -126,7 +126,12 @@ fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
 }
 
 /// Puts the families in the order of their creation, which is unknown if the manifest is damaged.
-fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[String]) -> Result<()> {
+fn name_families(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    plan: &mut InspectionPlan,
+    told: &[String],
+) -> Result<()> {
     if let Some(unknown) = told
         .iter()
         .filter(|name| *name != DROPPED)
@@ -239,7 +244,7 @@ impl Salvage<'_> {
     }
 
     /// Writes all sound records into new segments. Returns the number after the last segment.
-    fn copy_log(&mut self, plan: &Plan, manifest: &Manifest) -> Result<SegmentNumber> {
+    fn copy_log(&mut self, plan: &InspectionPlan, manifest: &Manifest) -> Result<SegmentNumber> {
         let (from, to) = (self.directory.join(WAL_DIRECTORY), self.out.join(WAL_DIRECTORY));
         self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
         let ids: BTreeMap<&[u8], u16> =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::file_report::{FileKind, FileProblem, FileReport, VerifyEvent};
 use super::files::check_file;
-use super::plan::{Plan, PlannedFamily};
+use super::plan::{InspectionPlan, PlannedFamily};
 use crate::error::{Error, Result};
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
@@ -64,7 +64,7 @@ pub fn verify(
     let mut verification =
         Verification { directory, options, event: &mut event, is_sound: true, done };
     for tried in 1.. {
-        let plan = Plan::make(options, directory)?;
+        let plan = InspectionPlan::make(options, directory)?;
         if verification.run(&plan, tried < OPEN_ATTEMPTS_MAX)? {
             break;
         }
@@ -84,7 +84,7 @@ struct Verification<'a> {
 
 impl Verification<'_> {
     /// Verifies all files of a plan. Returns `false` if the manifest has changed and a new plan is needed.
-    fn run(&mut self, plan: &Plan, may_begin_anew: bool) -> Result<bool> {
+    fn run(&mut self, plan: &InspectionPlan, may_begin_anew: bool) -> Result<bool> {
         let vfs = &*self.options.vfs;
         let mut reports = vec![plan.report.clone()];
         let names = plan.left_over.iter();
@@ -126,7 +126,7 @@ impl Verification<'_> {
     }
 
     /// Reports a file, once. Returns `false` if it has problems and the manifest has changed.
-    fn tell(&mut self, report: &FileReport, plan: &Plan, may_begin_anew: bool) -> bool {
+    fn tell(&mut self, report: &FileReport, plan: &InspectionPlan, may_begin_anew: bool) -> bool {
         if !report.is_sound() && may_begin_anew {
             let newest = Manifest::load(&*self.options.vfs, self.directory);
             if newest.is_ok_and(|newest| newest != plan.manifest) {
@@ -168,7 +168,7 @@ fn left_over(path: PathBuf, note: &str) -> FileReport {
 }
 
 /// Returns reports about files in the log's directory that are not needed.
-fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Result<Vec<FileReport>> {
+fn left_over_of_log(vfs: &dyn Vfs, plan: &InspectionPlan, wal: &Path) -> Result<Vec<FileReport>> {
     if !plan.has_log {
         return Ok(Vec::new());
     }
