@@ -27,7 +27,7 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
         theory::counting_bloom_fewest_lines(keys, rate, lines_max, LINE_PROBES_MAX)
             .map(|(lines, probes)| Shape { lines, probes })
     };
-    let best_probes = |lines| theory::counting_bloom_best(keys, lines, LINE_PROBES_MAX).0;
+    let best_probes = |lines| theory::counting_bloom_best(keys, lines, LINE_PROBES_MAX).count;
     Shape::new(sizing, keys, smallest, best_probes)
 }
 

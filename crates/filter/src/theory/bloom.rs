@@ -205,22 +205,28 @@ impl BitRates {
     }
 }
 
-/// Returns the number of probes in `1..=probes_max` with the least error rate of a blocked Bloom filter,
-/// and that error rate.
-pub(crate) fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
+/// The number of probes with the least error rate, and that error rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BestProbes {
+    pub(crate) count: u32,
+    pub(crate) error_rate: f64,
+}
+
+/// Returns the number of probes in `1..=probes_max` with the least error rate of a blocked Bloom filter.
+pub(crate) fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> BestProbes {
     best_probe_count(probes_max, |probes| blocked_bloom_error_rate(keys, lines, probes))
 }
 
-/// Returns the number of probes in `1..=probes_max` with the least error rate, and that error rate.
-pub(super) fn best_probe_count(probes_max: u32, error_rate: impl Fn(u32) -> f64) -> (u32, f64) {
-    let mut best = (1, error_rate(1));
+/// Returns the number of probes in `1..=probes_max` with the least error rate.
+pub(super) fn best_probe_count(probes_max: u32, error_rate: impl Fn(u32) -> f64) -> BestProbes {
+    let mut best = BestProbes { count: 1, error_rate: error_rate(1) };
     // The error rate has one minimum over the number of probes: stop at the first rise.
     for probes in 2..=probes_max {
         let rate = error_rate(probes);
-        if rate > best.1 {
+        if rate > best.error_rate {
             break;
         }
-        best = (probes, rate);
+        best = BestProbes { count: probes, error_rate: rate };
     }
     best
 }
@@ -241,9 +247,9 @@ mod tests {
     fn ten_bits_a_key_in_cache_lines_miss_as_the_literature_says() {
         // RocksDB gives 0.9535 % as the best for blocks of 512 bits at 10 bits per key and six probes.
         // That uses the mean number of set bits in a block; the variance adds 1 % of it.
-        let (probes, rate) = blocked_bloom_best(100_000_000, 1_953_125, 32);
-        assert_eq!(probes, 6);
-        assert!((rate - 0.009_665).abs() < 0.000_005, "{rate}");
+        let best = blocked_bloom_best(100_000_000, 1_953_125, 32);
+        assert_eq!(best.count, 6);
+        assert!((best.error_rate - 0.009_665).abs() < 0.000_005, "{best:?}");
     }
 
     #[test]

@@ -32,8 +32,8 @@ mod lower_bound;
 pub(crate) mod static_filters;
 
 pub(crate) use bloom::{
-    blocked_bloom_best, blocked_bloom_error_rate, bloom_best_probe_count, classic_bloom_error_rate,
-    split_block_error_rate,
+    BestProbes, blocked_bloom_best, blocked_bloom_error_rate, bloom_best_probe_count,
+    classic_bloom_error_rate, split_block_error_rate,
 };
 pub use bloom::{bloom_best_error_rate, bloom_error_rate, bloom_error_rate_exact};
 pub(crate) use counting::{

@@ -253,7 +253,8 @@ impl Texts<'_> {
 
     fn options(&self) -> Result<FamilyOptions, String> {
         let mut options = FamilyOptions::default();
-        let limit = |text: &str| text.parse::<i32>().ok().and_then(|it| u32::try_from(it).ok());
+        let limit =
+            |text: &str| text.parse::<i32>().ok().and_then(|number| u32::try_from(number).ok());
         if let Some(versions) = self.parsed("VERSIONS", limit)? {
             options.versions = versions;
         }

@@ -141,7 +141,8 @@ fn directories_of_all_levels_are_recognized() {
 #[test]
 fn a_link_without_its_root_says_what_is_missing() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let link = list(ARCHIVED).entries.into_iter().find(|it| matches!(it.kind, EntryKind::Link(_)));
+    let link =
+        list(ARCHIVED).entries.into_iter().find(|entry| matches!(entry.kind, EntryKind::Link(_)));
     let link = link.expect("the region has links");
     let name = link.path.file_name().expect("it has a name");
     for path in ["", "data/default/t7/5945bde6175a9acfce0280d65ebbf2a1/g"] {

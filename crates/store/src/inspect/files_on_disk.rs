@@ -23,7 +23,7 @@ pub(super) struct FilesOnDisk<'a> {
     /// The names of the listed files and of the other files in the directory.
     names: Vec<String>,
     /// Length and checksum of each file read so far, by name; `None` if it cannot be read.
-    checksums: BTreeMap<String, Option<(u64, u32)>>,
+    checksums: BTreeMap<String, Option<FileSum>>,
 }
 
 /// What exists of a file, with its entry for the manifest of the new store.
@@ -69,7 +69,7 @@ impl<'a> FilesOnDisk<'a> {
         }
         for name in self.names.clone() {
             if self.len_of(&name) == Some(entry.length)
-                && self.sums(&name) == Some((entry.length, entry.checksum))
+                && self.sum(&name) == Some(FileSum { len: entry.length, checksum: entry.checksum })
                 && let Ok(source) = self.vfs.open(&self.directory.join(&name))
             {
                 report.problems.clear();
@@ -104,7 +104,7 @@ impl<'a> FilesOnDisk<'a> {
             report.notes.push("it has no cells and is left out".to_owned());
             return Found::Nothing;
         }
-        let Some((len, checksum)) = self.sums(name) else {
+        let Some(FileSum { len, checksum }) = self.sum(name) else {
             report.add_loss(0, "no part of it can be used");
             return Found::Nothing;
         };
@@ -127,17 +127,17 @@ impl<'a> FilesOnDisk<'a> {
     }
 
     /// Returns the length and the checksum of a file; `None` if it cannot be read.
-    fn sums(&mut self, name: &str) -> Option<(u64, u32)> {
+    fn sum(&mut self, name: &str) -> Option<FileSum> {
         if let Some(known) = self.checksums.get(name) {
             return *known;
         }
         let path = self.directory.join(name);
-        let sums = self.vfs.open(&path).ok().and_then(|source| {
+        let sum = self.vfs.open(&path).ok().and_then(|source| {
             let checksum = checksum_of(&*source, &path, source.len(), |_| true).ok()??;
-            Some((source.len(), checksum))
+            Some(FileSum { len: source.len(), checksum })
         });
-        self.checksums.insert(name.to_owned(), sums);
-        sums
+        self.checksums.insert(name.to_owned(), sum);
+        sum
     }
 
     /// Opens a file as an HFile; `None` if that fails.
@@ -147,6 +147,13 @@ impl<'a> FilesOnDisk<'a> {
         let source = self.vfs.open(&path).ok()?;
         Reader::open(source, shown, ReaderOptions::default()).ok()
     }
+}
+
+/// The length of a file, and the CRC-32C of its bytes.
+#[derive(Clone, Copy, Eq, PartialEq)]
+struct FileSum {
+    len: u64,
+    checksum: u32,
 }
 
 /// Returns whether the bytes of a file up to the listed length have the listed checksum.

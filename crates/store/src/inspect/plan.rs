@@ -6,7 +6,7 @@ use sstable::error_line;
 
 use super::file_report::{FileKind, FileReport};
 use crate::error::{Error, Result};
-use crate::files::manifest::{FileEntry, Manifest};
+use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
 use crate::files::names::identity::is_store_file_name;
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::{LOCK_NAME, UNFINISHED_NAME, WAL_DIRECTORY, check_family_name};
@@ -85,16 +85,11 @@ impl InspectionPlan {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
         let families: Vec<_> = match &manifest {
-            Some(manifest) => {
-                let families = manifest.families.iter();
-                families
-                    .map(|it| (it.name.clone(), it.options.clone(), Some(&it.files[..])))
-                    .collect()
-            }
+            Some(manifest) => manifest.families.iter().map(ListedFamily::of).collect(),
             None => directories
                 .iter()
                 .filter(|name| check_family_name(name).is_ok())
-                .map(|name| ((*name).to_owned(), FamilyOptions::default(), None))
+                .map(|name| ListedFamily::of_directory(name))
                 .collect(),
         };
         let has_log = directories.contains(&WAL_DIRECTORY);
@@ -109,19 +104,20 @@ impl InspectionPlan {
             left_over: Vec::new(),
             segment_len_max: log::segment_len_max(options.wal_segment_bytes),
         };
-        for (name, options, listed) in families {
-            let is_own = directories.contains(&name.as_str());
-            if !is_own {
+        for family in families {
+            let has_directory = directories.contains(&family.name.as_str());
+            if !has_directory {
+                let name = &family.name;
                 plan.report.add_problem(format!("family {name}: the store has no such directory"));
             }
-            plan.families.push(PlannedFamily::look(vfs, directory, name, options, listed, is_own)?);
+            plan.families.push(PlannedFamily::plan(vfs, directory, family, has_directory)?);
         }
         let known = [LOCK_NAME, Manifest::NAME, WAL_DIRECTORY, UNFINISHED_NAME];
         let is_known = |name: &str| {
             known.contains(&name) || plan.families.iter().any(|family| family.name == name)
         };
         plan.left_over =
-            entries.iter().map(|it| it.name.clone()).filter(|name| !is_known(name)).collect();
+            entries.iter().map(|entry| entry.name.clone()).filter(|name| !is_known(name)).collect();
         plan.manifest = manifest;
         Ok(plan)
     }
@@ -140,18 +136,36 @@ impl InspectionPlan {
     }
 }
 
+/// A family before its directory is listed.
+struct ListedFamily<'m> {
+    name: String,
+    options: FamilyOptions,
+    /// The files in the manifest; `None` without a manifest.
+    files: Option<&'m [FileEntry]>,
+}
+
+impl<'m> ListedFamily<'m> {
+    fn of(entry: &'m FamilyEntry) -> Self {
+        let FamilyEntry { name, options, files, .. } = entry;
+        Self { name: name.clone(), options: options.clone(), files: Some(files) }
+    }
+
+    fn of_directory(name: &str) -> Self {
+        Self { name: name.to_owned(), options: FamilyOptions::default(), files: None }
+    }
+}
+
 impl PlannedFamily {
-    fn look(
+    fn plan(
         vfs: &dyn Vfs,
         store: &Path,
-        name: String,
-        options: FamilyOptions,
-        listed: Option<&[FileEntry]>,
-        is_own: bool,
+        family: ListedFamily<'_>,
+        has_directory: bool,
     ) -> Result<Self> {
+        let ListedFamily { name, options, files: listed } = family;
         let directory = store.join(&name);
         let mut there = Vec::new();
-        if is_own {
+        if has_directory {
             let entries = vfs.list(&directory).map_err(Error::io(&directory, "list"))?;
             there.extend(entries.into_iter().map(|entry| entry.name));
         }

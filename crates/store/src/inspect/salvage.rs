@@ -248,7 +248,7 @@ impl Salvage<'_> {
         let (from, to) = (self.directory.join(WAL_DIRECTORY), self.out.join(WAL_DIRECTORY));
         self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
         let ids: BTreeMap<&[u8], u16> =
-            manifest.families.iter().map(|it| (it.name.as_bytes(), it.id)).collect();
+            manifest.families.iter().map(|family| (family.name.as_bytes(), family.id)).collect();
         let first = manifest.first_segment;
         let mut log = LogTail::new(manifest.store, first, PreviousSegment::default());
         let family_name = |id| manifest.family_name(id).map(str::as_bytes);

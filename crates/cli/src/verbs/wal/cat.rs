@@ -99,7 +99,8 @@ impl Cat {
         let mut reader = open(path)?;
         for entry in &mut reader {
             let entry = entry?;
-            let is_wanted = |filter: Option<&str>, name: &str| filter.is_none_or(|it| it == name);
+            let is_wanted =
+                |filter: Option<&str>, name: &str| filter.is_none_or(|wanted| wanted == name);
             if is_wanted(table.as_deref(), &entry.table)
                 && is_wanted(self.region.as_ref().map(RegionName::as_str), &entry.region)
             {
