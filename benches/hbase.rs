@@ -12,7 +12,7 @@
 //! reads, verifies and decompresses on a second thread. Beside each of our scans, the table shows the
 //! processor time per cell of all threads, in nanoseconds, from the kernel's ticks of 10 ms.
 //!
-//! [`begin_together`]: sstable::begin_together
+//! [`begin_together`]: sstable::engine::begin_together
 //! [`bulk_scanner`]: sstable::Reader::bulk_scanner
 //!
 //! HBase does less here than for a client: there is no region, memstore or network, and the `Scan` that
@@ -30,9 +30,10 @@ use std::time::Instant;
 
 use filter::Seed;
 use serde_json::Value;
+use sstable::engine::LookupFiles;
 use sstable::{
-    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, LookupFiles, ReadTrace,
-    Reader, ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,
+    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, ReadTrace, Reader,
+    ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use support::judge;
 use support::lookup::look_up_together;

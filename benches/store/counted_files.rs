@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sstable::ReadAt;
-use store::vfs::{AppendFile, Entry, Lock, RealFiles, Vfs};
+use store::vfs::{AppendFile, Entry, Lock, Vfs, real_files};
 
 use crate::FAMILY;
 
@@ -63,61 +63,64 @@ impl CountedFiles {
 impl Vfs for CountedFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
         self.counts.opened.fetch_add(1, Ordering::Relaxed);
-        Ok(Arc::new(CountedRead { file: RealFiles.open(path)?, counts: Arc::clone(&self.counts) }))
+        Ok(Arc::new(CountedRead {
+            file: real_files().open(path)?,
+            counts: Arc::clone(&self.counts),
+        }))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
         if let Some(original) = &self.original
             && path.parent().is_some_and(|directory| directory.ends_with(FAMILY))
         {
-            RealFiles.hard_link(original, path)?;
+            real_files().hard_link(original, path)?;
             return Ok(Box::new(Dropped));
         }
-        RealFiles.create(path).map(|file| self.counted(path, file))
+        real_files().create(path).map(|file| self.counted(path, file))
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
-        RealFiles.append(path).map(|file| self.counted(path, file))
+        real_files().append(path).map(|file| self.counted(path, file))
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
-        RealFiles.truncate(path, len)
+        real_files().truncate(path, len)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealFiles.rename(from, to)
+        real_files().rename(from, to)
     }
 
     fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()> {
-        RealFiles.hard_link(original, link)
+        real_files().hard_link(original, link)
     }
 
     fn unlink(&self, path: &Path) -> io::Result<()> {
-        RealFiles.unlink(path)
+        real_files().unlink(path)
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
-        RealFiles.list(directory)
+        real_files().list(directory)
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        RealFiles.create_directory(path)
+        real_files().create_directory(path)
     }
 
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
-        RealFiles.remove_directory(path)
+        real_files().remove_directory(path)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        RealFiles.sync_directory(path)
+        real_files().sync_directory(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        RealFiles.lock(path)
+        real_files().lock(path)
     }
 
     fn len(&self, path: &Path) -> io::Result<u64> {
-        RealFiles.len(path)
+        real_files().len(path)
     }
 }
 

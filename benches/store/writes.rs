@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use sstable::KeyRef;
 use store::{
-    CellRef, CellType, Durability, FamilyOptions, Put, Scan, SequenceId, Store, StoreOptions,
-    Timestamp, WriteBatch,
+    CellRef, CellType, CompactionKind, Durability, FamilyOptions, Put, Scan, SequenceId, Store,
+    StoreOptions, Timestamp, WriteBatch,
 };
 use workload::KEY_LEN;
 use workload::cpu_time::{PROCESS, THREAD, cpu_nanos};
@@ -58,7 +58,7 @@ fn measure(directory: &Path, rows: u64, batch_rows: u64) {
     let stats = store.stats();
     let row_bytes = (rows * ROW_LEN as u64) as f64;
     let (log, written) = (files.log_bytes() as f64, files.file_bytes() as f64);
-    store.compact(FAMILY, true).expect("sound");
+    store.compact(FAMILY, CompactionKind::Major).expect("sound");
     let file = store.stats().families[0].file_bytes as f64;
     let cells = (rows * encoded_len()) as f64;
     let by = if batch_rows == 1 { "puts".to_owned() } else { format!("batches of {batch_rows}") };

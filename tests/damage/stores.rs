@@ -18,7 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use store::vfs::Vfs;
-use store::{Delete, Error, FamilyOptions, PartKind, Put, Step, Store, salvage, verify};
+use store::{
+    Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, VerifyEvent, VerifyOutcome,
+    salvage, verify,
+};
 use support::disk::Disk;
 use support::say;
 use workload::Random;
@@ -230,7 +233,7 @@ fn a_damaged_manifest_is_refused_and_its_store_is_salvaged_whole() {
         if number.is_multiple_of(50) {
             let verdict = judge(&disk);
             assert!(!verdict.is_sound && !verdict.is_whole);
-            assert_eq!(verdict.lost[0].kind, PartKind::Manifest);
+            assert_eq!(verdict.lost[0].kind, FileKind::Manifest);
             assert_eq!(verdict.saved, content);
         }
     }
@@ -290,7 +293,8 @@ fn a_salvage_interrupted_anywhere_leaves_no_store_or_all_that_is_sound() {
     let moments = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&moments);
     disk.watch(move |disk| seen.lock().unwrap().push(disk.clone()));
-    assert!(!salvage(STORE, SAVED, &options(&disk), &[], |_| {}).unwrap());
+    let outcome = salvage(STORE, SAVED, &options(&disk), &[], |_| {}).unwrap();
+    assert_eq!(outcome, SalvageOutcome::Partial);
     disk.unwatch();
     let saved = |disk: &Disk| Store::open(SAVED, options(disk).create(false));
     let whole = content_of(&saved(&disk.after_kill()).unwrap());
@@ -333,15 +337,15 @@ fn leftover_files_are_named_and_are_not_damage() {
         disk.create(&Path::new(STORE).join(name)).unwrap();
     }
     let mut notes = Vec::new();
-    let is_sound = verify(STORE, &options(&disk), |step| {
-        if let Step::Done(part) = step
-            && part.kind == PartKind::LeftOver
+    let outcome = verify(STORE, &options(&disk), |event| {
+        if let VerifyEvent::Done(report) = event
+            && report.kind == FileKind::LeftOver
         {
-            let name = part.path.strip_prefix(STORE).unwrap().display().to_string();
-            notes.push(format!("{name}: {}", part.notes[0]));
+            let name = report.path.strip_prefix(STORE).unwrap().display().to_string();
+            notes.push(format!("{name}: {}", report.notes[0]));
         }
     });
-    assert!(is_sound.unwrap());
+    assert_eq!(outcome.unwrap(), VerifyOutcome::Sound);
     notes.sort();
     let orphan = "f/0123456789abcdef0123456789abcdef: the manifest does not name it: a crash left \
                   it, and the next open for writing removes it, or a writer is making it";

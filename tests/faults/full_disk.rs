@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use store::vfs::{RealFiles, Vfs};
+use store::vfs::{Vfs, real_files};
 use store::{
-    Append, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store, StoreOptions,
+    Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store,
+    StoreOptions,
 };
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::disk_with_data;
@@ -210,7 +211,7 @@ fn a_flush_or_compaction_without_space_leaves_nothing_and_can_be_repeated() {
     let compact = |store: &Store| {
         put(store, "during")?;
         store.flush()?;
-        store.compact("f", true)
+        store.compact("f", CompactionKind::Major)
     };
     let works: [&Work; 2] = [&flush, &compact];
     for work in works {
@@ -226,7 +227,7 @@ fn a_flush_or_compaction_without_space_leaves_nothing_and_can_be_repeated() {
                 assert_eq!(family_files(disk).len() as u64, listed, "{result:?}");
             }
             store.flush().unwrap();
-            store.compact("f", true).unwrap();
+            store.compact("f", CompactionKind::Major).unwrap();
             let mut expected = before;
             expected.insert("after".to_owned());
             assert_eq!(rows(store), expected);
@@ -365,7 +366,7 @@ fn a_store_on_a_full_file_system_loses_nothing_and_goes_on_once_there_is_space()
     assert_eq!(rows(&store), rows_now);
     drop(store);
     assert_eq!(rows(&Store::open(&place, options()).unwrap()), rows_now);
-    assert!(
-        store::verify(&place, &StoreOptions::default().vfs(Arc::new(RealFiles)), |_| {}).unwrap()
-    );
+    let real = StoreOptions::default().vfs(real_files());
+    let outcome = store::verify(&place, &real, |_| {}).unwrap();
+    assert_eq!(outcome, store::VerifyOutcome::Sound);
 }

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use store::{
-    Append, CheckAndMutate, Delete, Durability, Error, FamilyOptions, Get, Increment, Put, Result,
-    Store, StoreOptions,
+    Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
+    Increment, Put, Result, Store, StoreOptions,
 };
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::disk_with_data;
@@ -59,7 +59,7 @@ fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
         ("append", store.append(&Append::new("row").column("f", "a", "x")).map(drop)),
         ("check and mutate", store.check_and_mutate(&claim).map(drop)),
         ("flush", store.flush()),
-        ("compact", store.compact("f", true)),
+        ("compact", store.compact("f", CompactionKind::Major)),
         ("rebuild filters", store.rebuild_filters("f")),
         ("import", store.import("f", &[])),
         ("bulk load", store.bulk_load("f", &[])),

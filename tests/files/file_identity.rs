@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sstable::{CellRef, FileInfo, Reader, ReaderOptions, SequenceId, WriterOptions};
-use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+use store::{CompactionKind, Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
 use support::{cells, files_below, hex};
 
 fn open(directory: &Path) -> store::Result<Store> {
@@ -116,9 +116,10 @@ fn files_without_an_id_are_identified_by_their_keys_and_by_checksum_before_a_mer
     flipped[40] ^= 1;
     fs::write(&ours[0], flipped).unwrap();
     let store = open(&here).unwrap();
-    let wrong: Vec<_> = store.check_files("f").unwrap().into_iter().filter_map(|it| it.1).collect();
-    assert_eq!(wrong.len(), 1, "{wrong:?}");
-    assert!(matches!(store.compact("f", true), Err(Error::Corrupt { .. })));
+    let files = store.check_files("f").unwrap();
+    let damages: Vec<_> = files.iter().filter_map(|file| file.damage.as_deref()).collect();
+    assert_eq!(damages.len(), 1, "{damages:?}");
+    assert!(matches!(store.compact("f", CompactionKind::Major), Err(Error::Corrupt { .. })));
 }
 
 /// Writes a file without an id; the value of its last row has `value_len` bytes.
@@ -209,7 +210,7 @@ fn a_file_gets_a_new_id_with_its_new_filter() {
     }
     let store = open(directory.path()).unwrap();
     assert_eq!(store.get(&Get::row("b")).unwrap()[0].value(), b"2");
-    assert!(store.check_files("f").unwrap().iter().all(|(_, wrong)| wrong.is_none()));
+    assert!(store.check_files("f").unwrap().iter().all(|file| file.damage.is_none()));
 }
 
 /// Imports a file that claims `newest` as its newest sequence id.

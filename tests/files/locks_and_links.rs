@@ -11,7 +11,10 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use store::{Error, FamilyOptions, Get, Put, Step, Store, StoreOptions, verify};
+use store::{
+    Error, FamilyOptions, Get, Put, SalvageOutcome, Store, StoreOptions, VerifyEvent,
+    VerifyOutcome, verify,
+};
 use support::{contents, say};
 
 fn open(directory: &Path) -> store::Result<Store> {
@@ -38,7 +41,10 @@ fn a_second_opener_is_refused_even_if_the_lock_file_is_replaced() {
     let directory = directory.path();
     let store = filled(directory);
     let lock = directory.join("LOCK");
-    let verified = || verify(directory, &StoreOptions::default(), |_| {});
+    let is_sound = || {
+        let outcome = verify(directory, &StoreOptions::default(), |_| {});
+        outcome.unwrap() == VerifyOutcome::Sound
+    };
     assert!(is_locked(directory));
     fs::remove_file(&lock).unwrap();
     assert!(is_locked(directory), "locked after LOCK was removed");
@@ -47,14 +53,14 @@ fn a_second_opener_is_refused_even_if_the_lock_file_is_replaced() {
     fs::write(directory.join("other"), "").unwrap();
     fs::rename(directory.join("other"), &lock).unwrap();
     assert!(is_locked(directory), "locked after LOCK was replaced");
-    assert!(verified().unwrap(), "verify takes no lock");
+    assert!(is_sound(), "verify takes no lock");
     // Another path to the same store.
     let link = tempfile::tempdir().unwrap();
     symlink(directory, link.path().join("store")).unwrap();
     assert!(is_locked(&link.path().join("store")));
     store.put(Put::new("c").column("f", "q", "3")).unwrap();
     drop(store);
-    assert!(verified().unwrap());
+    assert!(is_sound());
     assert_eq!(open(directory).unwrap().get(&Get::row("c")).unwrap()[0].value(), b"3");
 }
 
@@ -224,7 +230,8 @@ fn a_sparse_file_of_1_tib_is_refused_by_name_without_delay() {
                 store::salvage(from, to, &StoreOptions::default(), &families, |_| {})
             });
             let is_cut_to_its_length = place == "f" && keeps_manifest;
-            assert_eq!(saved.unwrap(), is_cut_to_its_length, "{place}");
+            let is_whole = saved.unwrap() == SalvageOutcome::Whole;
+            assert_eq!(is_whole, is_cut_to_its_length, "{place}");
             let saved = open(&directory.path().join("saved")).unwrap();
             // A refused log loses "b", a store file without a manifest "a".
             let is_there = |row: &str| !saved.get(&Get::row(row)).unwrap().is_empty();
@@ -311,14 +318,14 @@ fn wrong_parts(store: &Path) -> Vec<PathBuf> {
     let store = store.to_path_buf();
     without_hanging(move || {
         let mut wrong = Vec::new();
-        let is_sound = verify(&store, &StoreOptions::default(), |step| {
-            if let Step::Done(part) = step
-                && !part.is_sound()
+        let outcome = verify(&store, &StoreOptions::default(), |event| {
+            if let VerifyEvent::Done(report) = event
+                && !report.is_sound()
             {
-                wrong.push(part.path.clone());
+                wrong.push(report.path.clone());
             }
         });
-        assert!(!is_sound.unwrap());
+        assert_eq!(outcome.unwrap(), VerifyOutcome::Damaged);
         wrong
     })
 }

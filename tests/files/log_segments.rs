@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use store::vfs::Vfs;
-use store::{Error, FamilyOptions, Get, Step, Store, StoreOptions, salvage, verify};
+use store::{
+    Error, FamilyOptions, Get, SalvageOutcome, Store, StoreOptions, VerifyEvent, VerifyOutcome,
+    salvage, verify,
+};
 use support::disk::Disk;
 use support::files_below;
 use support::test_store::{has, put};
@@ -69,19 +72,19 @@ fn a_segment_is_created_by_its_first_record_and_removed_by_a_flush() {
 /// Salvages a store; returns the files with losses, and the new store.
 fn salvaged(store: &Path, out: &Path) -> (Vec<PathBuf>, Store) {
     let mut lost = Vec::new();
-    let is_whole = salvage(store, out, &StoreOptions::default(), &[], |step| {
-        if let Step::Done(part) = step
-            && !part.is_sound()
+    let outcome = salvage(store, out, &StoreOptions::default(), &[], |event| {
+        if let VerifyEvent::Done(report) = event
+            && !report.is_sound()
         {
-            lost.push(part.path.clone());
+            lost.push(report.path.clone());
         }
     });
-    assert_eq!(is_whole.unwrap(), lost.is_empty());
+    assert_eq!(outcome.unwrap() == SalvageOutcome::Whole, lost.is_empty());
     (lost, open(out).unwrap())
 }
 
 fn is_sound(store: &Path) -> bool {
-    verify(store, &StoreOptions::default(), |_| {}).unwrap()
+    verify(store, &StoreOptions::default(), |_| {}).unwrap() == VerifyOutcome::Sound
 }
 
 #[test]

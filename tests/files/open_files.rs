@@ -8,7 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use store::{Error, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions, verify};
+use store::{
+    CompactionKind, Error, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions,
+    VerifyOutcome, verify,
+};
 
 const DESCRIPTORS: usize = 64;
 
@@ -102,11 +105,12 @@ fn a_store_with_300_files_needs_32_descriptors_for_them() {
     store.checkpoint(place("checkpoint")).unwrap();
     let split: Vec<_> = (1..100).map(|number| row(number * 3).into_bytes()).collect();
     store.export(place("export"), &split).unwrap();
-    assert!(verify(place("store"), &StoreOptions::default(), |_| {}).unwrap());
+    let outcome = verify(place("store"), &StoreOptions::default(), |_| {}).unwrap();
+    assert_eq!(outcome, VerifyOutcome::Sound);
     drop(store);
     let store = open(&place("store"));
     store.rebuild_filters("f").unwrap();
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.get(&Get::row("row0300").column("f", "q")).unwrap()[0].value(), b"row0300");
     let seen = snapshot.scan(Scan::family("f")).unwrap().map(Result::unwrap).count();
     assert_eq!(seen, 300, "a snapshot keeps the files from before the compaction");
@@ -154,7 +158,7 @@ fn a_store_goes_on_while_the_program_uses_all_other_descriptors() {
     put(&store, 50);
     store.flush().unwrap();
     put(&store, 51);
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     store.create_family("g", FamilyOptions::default()).unwrap();
     store.drop_family("g").unwrap();
     assert_has(&store, 0..52);
@@ -171,7 +175,7 @@ fn a_reader_whose_closed_files_were_removed_says_so() {
     let options = StoreOptions::default().cache_bytes(0).open_files_max(Some(2));
     let reader = Store::open_read_only(directory.path(), options.clone()).unwrap();
     assert_has(&reader, 0..5);
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     let refused: Vec<_> = (0..5)
         .filter_map(|row_number| match reader.get(&Get::row(row(row_number))) {
             Ok(cells) => {

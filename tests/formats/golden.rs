@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use filter::Seed;
+use sstable::engine::LookupFiles;
 use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, Compression, FileName,
-    FilterAnswer, FilterUse, KeyRef, Limits, LookupFiles, ReadTrace, Reader, ReaderOptions,
-    RowProbe,
+    FilterAnswer, FilterUse, KeyRef, Limits, ReadTrace, Reader, ReaderOptions, RowProbe,
 };
 use support::fixtures::Fixture;
 use support::lookup::look_up_together;

@@ -9,7 +9,7 @@ use filter::Seed;
 use sstable::{
     BlockType, FileInfo, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, verify,
 };
-use store::{Get, Scan, Store, StoreOptions};
+use store::{CompactionKind, Get, Scan, Store, StoreOptions};
 use support::copy_directory;
 
 fn read(name: &str) -> Vec<u8> {
@@ -167,7 +167,8 @@ fn a_log_with_replacing_records_is_replayed_and_salvaged() {
     let saved = tempfile::tempdir().expect("a temporary directory");
     let options = StoreOptions::default().background(false);
     let from = directory.path();
-    assert!(store::salvage(from, saved.path(), &options, &[], |_| {}).expect("sound"));
+    let outcome = store::salvage(from, saved.path(), &options, &[], |_| {}).expect("sound");
+    assert_eq!(outcome, store::SalvageOutcome::Whole);
     check(&Store::open(saved.path(), options).expect("sound"));
 }
 
@@ -191,7 +192,7 @@ fn a_family_with_a_filter_with_counters_goes_on_without_it() {
         assert!(stats.filter_problems.iter().all(|problem| problem.what.contains(&why)));
 
         // New files have no filter, and the manifest keeps the setting until the family is altered.
-        store.compact("f", true).expect("readable");
+        store.compact("f", CompactionKind::Major).expect("readable");
         store.rebuild_filters("f").expect("readable");
         assert_eq!(values(&store, false), rows);
         assert_eq!(store.stats().filter_problems, []);
@@ -210,9 +211,9 @@ fn a_family_with_a_filter_with_counters_goes_on_without_it() {
         let (directory, store) = open_store(&format!("store-{kind}"));
         drop(store);
         let saved = tempfile::tempdir().expect("a temporary directory");
-        assert!(
-            store::salvage(directory.path(), saved.path(), &options, &[], |_| {}).expect("sound")
-        );
+        let outcome =
+            store::salvage(directory.path(), saved.path(), &options, &[], |_| {}).expect("sound");
+        assert_eq!(outcome, store::SalvageOutcome::Whole);
         assert_eq!(values(&Store::open(saved.path(), options).expect("sound"), false), rows);
     }
 }

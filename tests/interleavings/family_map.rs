@@ -1,7 +1,7 @@
 //! All interleavings of readers with the changes of a family map: a row that is there is found in
 //! the old version and in the new one.
 
-use store::{MapMode, WriteBatch};
+use store::{CompactionKind, MapMode, WriteBatch};
 
 use super::every_order::{has, in_every_order, spawn};
 use super::*;
@@ -84,7 +84,7 @@ fn rows_are_found_while_the_map_is_swept() {
         let store = open_copy(&disk);
         flush(&store, 0..12);
         flush(&store, 0..12);
-        store.compact("f", true).unwrap();
+        store.compact("f", CompactionKind::Major).unwrap();
         let old = store.snapshot();
         write(&store, 12..18);
         let flushing = store.clone();

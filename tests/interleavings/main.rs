@@ -27,7 +27,9 @@ mod family_map;
 
 use std::sync::Arc;
 
-use store::{Clock, Durability, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+use store::{
+    Clock, CompactionKind, Durability, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp,
+};
 use support::disk::{Disk, Fault, Faults};
 use support::say;
 
@@ -292,7 +294,7 @@ mod orders_at_random {
             thread::spawn(move || (0..6).for_each(|time| progress.check(&store, time % WRITERS)))
         };
         store.flush().unwrap();
-        store.compact("f", true).unwrap();
+        store.compact("f", CompactionKind::Major).unwrap();
         writers.into_iter().for_each(|writer| writer.join().unwrap());
         reader.join().unwrap();
         drop(store);

@@ -8,7 +8,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sstable::{BlockKind, BlockSource, BloomType, ReadTrace, Reader, ReaderOptions};
 use store::{
-    Delete, Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions, WriteBatch,
+    CompactionKind, Delete, Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions,
+    WriteBatch,
 };
 
 fn quiet() -> StoreOptions {
@@ -171,7 +172,7 @@ fn a_budget_allocated_to_uneven_files_avoids_three_of_four_wasted_reads() {
     assert!(blocks > 0, "nothing to compare");
 
     // The remaining file gets the whole budget.
-    shared.compact("f", true).expect("the disk has room");
+    shared.compact("f", CompactionKind::Major).expect("the disk has room");
     let (bytes, _) = filter_bytes(ours.path());
     assert!(bytes <= budget && bytes > budget / 100 * 97, "{bytes} of {budget}");
 }

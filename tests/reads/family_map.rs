@@ -14,8 +14,8 @@ use std::time::{Duration, SystemTime};
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, CellRef, WriterOptions};
 use store::{
-    Clock, Delete, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
-    Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
+    Clock, CompactionKind, Delete, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats,
+    Put, ReadTrace, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -229,7 +229,8 @@ fn million_lookups(family: FamilyOptions) {
         let first = random.below(10_000) as u64;
         bulk_load(&mut rows, &loads, &format!("load{round}"), first..first + 1_000);
         rows.check("loaded");
-        rows.store.compact("f", round % 2 == 0).unwrap();
+        let kind = if round % 2 == 0 { CompactionKind::Major } else { CompactionKind::Minor };
+        rows.store.compact("f", kind).unwrap();
         rows.check("compacted");
         if round % 3 == 2 {
             snapshots.clear();
@@ -261,7 +262,7 @@ fn compact_covered_files(family: FamilyOptions) {
     }
     let before = map_stats(&store);
     let snapshot = store.snapshot();
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     let after = map_stats(&store);
     assert_eq!((before.covered_files, after.covered_files), (5, 1));
     assert_eq!(before.free_entries, after.free_entries, "no entry was written");
@@ -289,7 +290,7 @@ fn flush_200_times(family: FamilyOptions) {
         store.flush().unwrap();
         if flush % 20 == 19 {
             snapshots.push((flush, store.snapshot()));
-            store.compact("f", true).unwrap();
+            store.compact("f", CompactionKind::Major).unwrap();
         }
         assert_eq!(covered(&store), store.stats().families[0].files);
     }
@@ -390,7 +391,7 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
     assert_eq!(shown(900..1_100), 100);
     now.store(1_060, Ordering::Relaxed);
     assert_eq!(shown(900..1_100), 70, "rows 950 to 979 have expired");
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!((shown(900..1_100), covered(&store)), (70, 1));
     let range = Get::row(key(1_000)).time_range(Timestamp::new(0), Timestamp::new(900));
     assert!(store.get(&range).unwrap().is_empty());

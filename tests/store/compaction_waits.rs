@@ -10,8 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use store::{
-    CompactionOptions, CompactionPhase, Error, FamilyOptions, Get, Put, Store, StoreOptions,
-    WriteBatch,
+    CompactionKind, CompactionOptions, CompactionPhase, Error, FamilyOptions, Get, Put, Store,
+    StoreOptions, WriteBatch,
 };
 
 /// More than a compaction merges between two checks of its rate.
@@ -42,7 +42,7 @@ fn stuck(store: &Store, family: &'static str) -> JoinHandle<store::Result<()>> {
     let (merges, begun) = channel();
     let store = store.clone();
     let compaction = thread::spawn(move || {
-        store.compact_with(family, true, |progress| {
+        store.compact_with(family, CompactionKind::Major, |progress| {
             if progress.phase == CompactionPhase::Merge {
                 let _ = merges.send(());
             }
@@ -75,7 +75,7 @@ fn a_drop_cancels_the_compaction_of_its_family_and_waits_for_no_other() {
     assert!(!directory.path().join("slow").exists(), "no file is left of the family");
     // The store goes on, also with a family of the same name.
     with_files(&store, "slow", 1);
-    store.compact("slow", true).unwrap();
+    store.compact("slow", CompactionKind::Major).unwrap();
     assert_eq!(files(directory.path(), "slow"), 1);
 }
 
@@ -98,7 +98,7 @@ fn work_by_hand_runs_beside_a_compaction_in_the_background() {
         thread::sleep(Duration::from_millis(1));
     }
     store.rebuild_filters("other").unwrap();
-    store.compact("other", true).unwrap();
+    store.compact("other", CompactionKind::Major).unwrap();
     assert_eq!(files(place, "other"), 1);
     assert!(is_merging());
     store.drop_family("slow").unwrap();
@@ -117,7 +117,9 @@ fn a_second_compaction_by_hand_waits_for_the_first() {
     let first_ends = AtomicBool::new(false);
     thread::scope(|scope| {
         let second = scope.spawn(|| {
-            store.compact_with("other", true, |_| assert!(first_ends.load(Ordering::SeqCst)))
+            store.compact_with("other", CompactionKind::Major, |_| {
+                assert!(first_ends.load(Ordering::SeqCst))
+            })
         });
         // Without the order, the second would end during this time.
         thread::sleep(Duration::from_millis(100));

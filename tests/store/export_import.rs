@@ -7,7 +7,10 @@ use std::sync::Arc;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{Cell, Reader, ReaderOptions};
 use store::vfs::Vfs;
-use store::{Delete, Error, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp};
+use store::{
+    CompactionKind, Delete, Error, FamilyOptions, Get, ImportOptions, Put, Scan, Store,
+    StoreOptions, Timestamp,
+};
 use support::disk::{Disk, Fault, Faults};
 use support::{hex, judge, say};
 
@@ -94,7 +97,8 @@ fn a_bulk_load_of_a_row_range_takes_only_its_rows() {
     let files: Vec<_> = export.files.iter().take(2).cloned().collect();
     let other = open(&directory.path().join("other"));
     other.create_family("f", FamilyOptions::default().versions(2)).unwrap();
-    other.bulk_load_rows("f", &files, Some(b"row050"), Some(b"row150")).unwrap();
+    let rows = ImportOptions::default().start("row050").stop("row150");
+    other.bulk_load_with("f", &files, &rows).unwrap();
     let expected: Vec<_> = shown(&store, "f")
         .into_iter()
         .filter(|line| (b"row050".as_slice()..b"row150").contains(&&line.as_bytes()[..6]))
@@ -115,7 +119,7 @@ fn a_checkpoint_is_an_independent_store_that_shares_files() {
         "a checkpoint does not overwrite a store"
     );
     store.put(Put::new("later").column("f", "q", "1")).unwrap();
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     let copy = open(&backup);
     assert_eq!(shown(&copy, "f"), before);
     assert_eq!(shown(&copy, "g"), shown(&store, "g"));

@@ -8,7 +8,8 @@ use std::time::Duration;
 use sstable::Compression;
 use store::vfs::Vfs;
 use store::{
-    Clock, Delete, Durability, Error, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp,
+    Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put, Scan, Store,
+    StoreOptions, Timestamp,
 };
 use support::disk::Disk;
 use support::test_store::disk_with_data;
@@ -383,7 +384,10 @@ fn families_change_under_writes_reads_flushes_and_compactions() {
                         store.increment(&store::Increment::new("n").column("f", "n", 1)).map(drop),
                     );
                     if number % 16 == 0 {
-                        refused_or(store.compact("f", number % 32 == 0));
+                        let is_major = number % 32 == 0;
+                        let kind =
+                            if is_major { CompactionKind::Major } else { CompactionKind::Minor };
+                        refused_or(store.compact("f", kind));
                         store.flush().unwrap();
                     }
                 }
@@ -465,6 +469,6 @@ fn a_scan_shows_the_cells_that_meet_its_conditions() {
         let limited = all().value_contains("red").rows_max(1).cells_per_row_max(1);
         assert_eq!(scanned(&store, limited), red[..1]);
         store.flush().unwrap();
-        store.compact("f", true).unwrap();
+        store.compact("f", CompactionKind::Major).unwrap();
     }
 }

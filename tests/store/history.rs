@@ -12,7 +12,8 @@ use proptest::sample::select;
 use sstable::{CellRef, CellType, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Clock, Delete, Durability, Get, MapMode, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
+    Clock, CompactionKind, Delete, Durability, Get, MapMode, Put, Scan, Store, StoreOptions,
+    Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -73,7 +74,7 @@ impl Pair {
                 self.model.flush();
             }
             Step::Compact => {
-                self.store.compact("f", true).unwrap();
+                self.store.compact("f", CompactionKind::Major).unwrap();
                 self.model.compact();
             }
             Step::Alter(family) => {
@@ -269,7 +270,7 @@ proptest! {
         };
         let before = show();
         let files = pair.store.stats().families[0].files;
-        pair.store.compact("f", false).unwrap();
+        pair.store.compact("f", CompactionKind::Minor).unwrap();
         prop_assert_eq!(show(), before, "{} files", files);
     }
 }

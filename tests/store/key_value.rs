@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use store::{
-    Append, CheckAndMutate, Delete, Durability, Error, FamilyOptions, Get, Increment, Put, Result,
-    Store, StoreOptions, WriteBatch,
+    Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
+    Increment, Put, Result, Store, StoreOptions, WriteBatch,
 };
 
 fn open(directory: &Path) -> Store {
@@ -46,7 +46,7 @@ fn a_delete_of_a_whole_row_does_not_hide_later_inserts() {
     keys.remove("row").unwrap();
     keys.insert("row", "3").unwrap();
     store.flush().unwrap();
-    store.compact("keys", true).unwrap();
+    store.compact("keys", CompactionKind::Major).unwrap();
     assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"3"[..]));
 }
 

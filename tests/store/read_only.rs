@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use store::{
-    Append, CheckAndMutate, Delete, Durability, Error, FamilyOptions, Get, Increment, Put, Result,
-    Scan, Step, Store, StoreOptions, verify,
+    Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
+    ImportOptions, Increment, Put, Result, Scan, Store, StoreOptions, VerifyEvent, VerifyOutcome,
+    verify,
 };
 use support::contents;
 use support::disk::Disk;
@@ -73,10 +74,10 @@ fn every_read_works_on_a_read_only_disk_and_attempts_no_write() {
         let stats = store.stats();
         assert_eq!((stats.families[0].files, stats.families[0].memstore_cells), (2, 2));
         assert_eq!(store.families().len(), 1);
-        assert!(store.check_files("f").unwrap().iter().all(|(_, wrong)| wrong.is_none()));
+        assert!(store.check_files("f").unwrap().iter().all(|file| file.damage.is_none()));
         let export = store.export(directory.path().join("out"), &[]).unwrap();
         assert_eq!(export.cells, 6);
-        assert!(verify(&place, &options, |_| {}).unwrap());
+        assert_eq!(verify(&place, &options, |_| {}).unwrap(), VerifyOutcome::Sound);
         drop((store, snapshot));
         assert_eq!(files.refused(), refused, "a reader attempted a write");
         assert_eq!(contents(&place), before);
@@ -104,11 +105,11 @@ fn each_method_that_would_write_is_refused_by_name() {
         ("check and mutate", store.check_and_mutate(&claim).map(drop)),
         ("keys: insert", keys.insert("a", "b")),
         ("flush", store.flush()),
-        ("compact", store.compact("f", true)),
+        ("compact", store.compact("f", CompactionKind::Major)),
         ("rebuild filters", store.rebuild_filters("f")),
         ("import", store.import("f", &[])),
         ("bulk load", store.bulk_load("f", &[])),
-        ("bulk load rows", store.bulk_load_rows("f", &[], None, None)),
+        ("bulk load rows", store.bulk_load_with("f", &[], &ImportOptions::default().start("a"))),
         ("create family", store.create_family("g", FamilyOptions::default())),
         ("checkpoint", store.checkpoint(out.path())),
     ];
@@ -162,7 +163,7 @@ fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
     let all: Change = |writer, loaded| {
         put(writer, "g");
         writer.flush().unwrap();
-        writer.compact("f", true).unwrap();
+        writer.compact("f", CompactionKind::Major).unwrap();
         writer.bulk_load("f", &[loaded.to_path_buf()]).unwrap();
         put(writer, "i");
     };
@@ -213,12 +214,13 @@ fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
 /// Returns the problems that a verification finds.
 fn problems(store: &Path, options: &StoreOptions) -> Vec<String> {
     let mut wrong = Vec::new();
-    let is_sound = verify(store, options, |step| {
-        if let Step::Done(part) = step {
-            wrong.extend(part.problems.iter().map(|it| format!("{}: {it:?}", part.path.display())));
+    let outcome = verify(store, options, |event| {
+        if let VerifyEvent::Done(report) = event {
+            let text = |problem| format!("{}: {problem:?}", report.path.display());
+            wrong.extend(report.problems.iter().map(text));
         }
     });
-    assert_eq!(is_sound.unwrap(), wrong.is_empty());
+    assert_eq!(outcome.unwrap() == VerifyOutcome::Sound, wrong.is_empty());
     wrong
 }
 
@@ -264,7 +266,7 @@ fn readers_beside_a_busy_writer_see_all_that_was_acknowledged_before() {
             number += 1;
             written.store(number, Ordering::Release);
             if number.is_multiple_of(400) {
-                writer.compact("f", true).unwrap();
+                writer.compact("f", CompactionKind::Major).unwrap();
             }
         }
         stop.store(true, Ordering::Relaxed);
@@ -290,7 +292,7 @@ fn a_reader_makes_no_call_that_changes_a_disk() {
     });
     let store = Store::open_read_only("/store", options.clone()).unwrap();
     assert_eq!(scanned(&store), "ab");
-    assert!(verify("/store", &options, |_| {}).unwrap());
+    assert_eq!(verify("/store", &options, |_| {}).unwrap(), VerifyOutcome::Sound);
     drop(store);
     assert_eq!(changes.load(Ordering::Relaxed), 0);
 }

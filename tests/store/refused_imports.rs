@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use store::{
-    Error, FamilyOptions, Get, ImportOptions, Put, Result, Scan, Store, StoreOptions, Timestamp,
+    CompactionKind, Error, FamilyOptions, Get, ImportOptions, Put, Result, Scan, Store,
+    StoreOptions, Timestamp,
 };
 use support::say;
 
@@ -74,7 +75,7 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
                 assert!(at >= bytes.len() - 4, "{name}: byte {at:#x}");
                 in_trailer += 1;
                 // So that there are never many files.
-                store.compact("f", true).unwrap();
+                store.compact("f", CompactionKind::Major).unwrap();
                 continue;
             };
             match &error {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{
-    CompactionOptions, Delete, Durability, Error, FamilyOptions, Get, KeepDeletedCells, MapMode,
-    Put, Store, StoreOptions, WriteBatch,
+    CompactionKind, CompactionOptions, Delete, Durability, Error, FamilyOptions, Get,
+    KeepDeletedCells, MapMode, Put, Store, StoreOptions, WriteBatch,
 };
 use support::disk::Disk;
 use support::test_store::TestStore;
@@ -88,11 +88,11 @@ fn is_refused(name: &str, options: &StoreOptions, family: &FamilyOptions, reads:
     store.flush().unwrap();
     drop(store);
     let store = Store::open(directory, options).unwrap();
-    store.compact("f", true).unwrap_or_else(|error| panic!("{name}: {error}"));
+    store.compact("f", CompactionKind::Major).unwrap_or_else(|error| panic!("{name}: {error}"));
     store.rebuild_filters("f").unwrap_or_else(|error| panic!("{name}: {error}"));
     for family in ["f", "other"].iter().filter(|_| reads) {
         read_back(&store, family).unwrap_or_else(|what| panic!("{name}: {what}"));
-        assert!(store.check_files(family).unwrap().iter().all(|(_, damage)| damage.is_none()));
+        assert!(store.check_files(family).unwrap().iter().all(|file| file.damage.is_none()));
     }
     false
 }
@@ -372,7 +372,7 @@ fn a_file_whose_rows_make_its_filter_impossible_is_written_without_it() {
     }
     store.flush().unwrap();
     assert_eq!(omitted(), 1);
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(omitted(), 2);
     store.rebuild_filters("f").unwrap();
     assert_eq!(omitted(), 3);
@@ -473,7 +473,7 @@ fn cells_that_are_in_files_are_not_replayed_while_the_log_is_kept_for_another_fa
     let file = fs::read_dir(out.path().join("files/other")).unwrap().next().unwrap().unwrap();
     store.bulk_load("other", &[file.path()]).unwrap();
     assert_eq!(value_of(&store, "other", "row"), None);
-    store.compact("other", true).unwrap();
+    store.compact("other", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().family("other").unwrap().files, 0);
     drop(store);
     for _ in 0..2 {

@@ -1,8 +1,7 @@
 //! Lookups of many rows, a batch after the other.
 
-use sstable::{
-    BATCH_MAX, LookupFiles, ReadTrace, Result, RowInFile, RowLookup, RowProbe, begin_together,
-};
+use sstable::engine::{BATCH_MAX, LookupFiles, RowInFile, RowLookup, begin_together};
+use sstable::{ReadTrace, Result, RowProbe};
 
 /// Looks up rows. Calls `visit` with the number of the row for each file that has it, and for each that
 /// cannot be read. Returns the counters.

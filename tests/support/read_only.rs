@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sstable::ReadAt;
-use store::vfs::{AppendFile, Entry, Lock, RealFiles, Vfs};
+use store::vfs::{AppendFile, Entry, Lock, Vfs, real_files};
 
 /// Called before each read call, with the number of the call.
 type ReadHook = Box<dyn FnMut(u64) + Send>;
@@ -81,67 +81,67 @@ impl ReadOnlyFiles {
 impl Vfs for ReadOnlyFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
         self.read();
-        RealFiles.open(path)
+        real_files().open(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
         self.change(path)?;
-        RealFiles.create(path)
+        real_files().create(path)
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
         self.change(path)?;
-        RealFiles.append(path)
+        real_files().append(path)
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
         self.change(path)?;
-        RealFiles.truncate(path, len)
+        real_files().truncate(path, len)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.change(from)?;
         self.change(to)?;
-        RealFiles.rename(from, to)
+        real_files().rename(from, to)
     }
 
     fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()> {
         self.change(link)?;
-        RealFiles.hard_link(original, link)
+        real_files().hard_link(original, link)
     }
 
     fn unlink(&self, path: &Path) -> io::Result<()> {
         self.change(path)?;
-        RealFiles.unlink(path)
+        real_files().unlink(path)
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
         self.read();
-        RealFiles.list(directory)
+        real_files().list(directory)
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
         self.change(path)?;
-        RealFiles.create_directory(path)
+        real_files().create_directory(path)
     }
 
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
         self.change(path)?;
-        RealFiles.remove_directory(path)
+        real_files().remove_directory(path)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
         self.change(path)?;
-        RealFiles.sync_directory(path)
+        real_files().sync_directory(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
         self.change(path)?;
-        RealFiles.lock(path)
+        real_files().lock(path)
     }
 
     fn len(&self, path: &Path) -> io::Result<u64> {
         self.read();
-        RealFiles.len(path)
+        real_files().len(path)
     }
 }

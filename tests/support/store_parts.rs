@@ -5,7 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use store::{Clock, FamilyOptions, Put, Scan, Store, StoreOptions, Timestamp, salvage, verify};
+use store::{
+    Clock, FamilyOptions, Put, SalvageOutcome, Scan, Store, StoreOptions, Timestamp, VerifyOutcome,
+    salvage, verify,
+};
 
 use crate::disk::Disk;
 
@@ -119,17 +122,20 @@ fn options(disk: &Disk) -> StoreOptions {
 /// A store that opens must be sound, and salvaging it must give the same cells.
 fn read(disk: &Disk) -> bool {
     let salvaged = disk.after_kill();
-    let is_sound = verify(STORE, &options(disk), |_| {});
+    let verified = verify(STORE, &options(disk), |_| {});
     let families = ["f".to_owned(), "g".to_owned()];
     let saved = salvage(STORE, "/saved", &options(&salvaged), &families, |_| {});
     let Some(cells) = open_and_scan(disk, STORE) else { return false };
-    assert!(is_sound.is_ok_and(|is_sound| is_sound), "the store opens, but verify finds damage");
+    assert!(
+        matches!(verified, Ok(VerifyOutcome::Sound)),
+        "the store opens, but verify finds damage"
+    );
     assert_eq!(
         open_and_scan(disk, STORE).as_ref(),
         Some(&cells),
         "the second open returns the same cells"
     );
-    if saved.expect("a store that opens can be salvaged") {
+    if saved.expect("a store that opens can be salvaged") == SalvageOutcome::Whole {
         assert_eq!(open_and_scan(&salvaged, "/saved"), Some(cells), "salvage loses no cell");
     }
     true

@@ -7,9 +7,10 @@ use std::fmt;
 
 use bytes::Bytes;
 use filter::Seed;
+use sstable::engine::LookupFiles;
 use sstable::{
-    BloomType, Caching, Cell, CellRef, Half, HalfReader, HalfScanner, KeyRef, LookupFiles,
-    ReadTrace, Reader, Reference, Result, RowProbe, Scanner,
+    BloomType, Caching, Cell, CellRef, Half, HalfReader, HalfScanner, KeyRef, ReadTrace, Reader,
+    Reference, Result, RowProbe, Scanner,
 };
 
 use crate::lookup::look_up_together;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, Reader, ReaderOptions};
-use store::{FamilyOptions, Keys, MapMode, Store, StoreOptions};
+use store::{CompactionKind, FamilyOptions, Keys, MapMode, Store, StoreOptions};
 use workload::Rows;
 
 use crate::engine::{
@@ -88,12 +88,12 @@ impl Engine for Ours {
         let mut done = None;
         while done != Some(self.store.stats().compactions) {
             done = Some(self.store.stats().compactions);
-            self.store.compact(FAMILY, false).expect("sound");
+            self.store.compact(FAMILY, CompactionKind::Minor).expect("sound");
         }
     }
 
     fn compact(&self) {
-        self.store.compact(FAMILY, true).expect("sound");
+        self.store.compact(FAMILY, CompactionKind::Major).expect("sound");
     }
 
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {

@@ -1,6 +1,5 @@
 //! Writes batches as a file in Arrow's IPC format ("Feather V2").
 
-use std::fmt;
 use std::io::Write;
 
 use arrow_array::RecordBatch;
@@ -74,11 +73,5 @@ impl<W: Write> ArrowFile<W> {
 
     fn failed(&self, source: ArrowError) -> Error {
         Error::Arrow { file: self.name.clone(), source }
-    }
-}
-
-impl<W: Write> fmt::Debug for ArrowFile<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ArrowFile").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -61,7 +61,7 @@ impl Batches {
     }
 
     /// Returns the same batches by Arrow's interface, with the errors as [`ArrowError`].
-    pub fn into_reader(self) -> BatchReader {
+    pub fn into_reader(self) -> impl RecordBatchReader + Send {
         BatchReader(self)
     }
 
@@ -96,8 +96,7 @@ impl fmt::Debug for Batches {
 }
 
 /// [`Batches`] by Arrow's interface.
-#[derive(Debug)]
-pub struct BatchReader(Batches);
+struct BatchReader(Batches);
 
 impl Iterator for BatchReader {
     type Item = Result<RecordBatch, ArrowError>;

@@ -53,7 +53,7 @@ mod typed_builder;
 pub use arrow_file::ArrowFile;
 pub use batch_builder::BatchBuilder;
 pub use batch_scan::BatchScan;
-pub use batches::{BatchReader, Batches};
+pub use batches::Batches;
 pub use columns::{CellColumn, PivotColumn};
 pub use error::{Error, Result};
 #[cfg(feature = "parquet")]

@@ -1,6 +1,5 @@
 //! Writes batches as a Parquet file.
 
-use std::fmt;
 use std::io::Write;
 
 use arrow_array::RecordBatch;
@@ -94,12 +93,6 @@ impl<W: Write + Send> ParquetFile<W> {
 
     fn failed(&self, source: ParquetError) -> Error {
         Error::Parquet { file: self.name.clone(), source }
-    }
-}
-
-impl<W: Write + Send> fmt::Debug for ParquetFile<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParquetFile").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sstable::escape;
+use sstable::{escape, prefix_end};
 
 /// The rows from `start` up to `stop`, which is not among them.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -155,14 +155,6 @@ impl fmt::Display for RowRange {
 /// Returns the row that follows `row`: no row is between them.
 pub(crate) fn row_after(row: &[u8]) -> Vec<u8> {
     [row, b"\0"].concat()
-}
-
-/// Returns the least row above all rows that begin with `prefix`; `None` if there is none.
-fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
-    let mut row = prefix[..=last].to_vec();
-    row[last] += 1;
-    Some(row)
 }
 
 /// Returns the earlier of two ends; `None` is no end.

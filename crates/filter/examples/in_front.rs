@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(&saved, build(FilterKind::BinaryFuse, sizing, seed, &keys)?)?;
     }
     let filter = StoredFilter::parse(fs::read(&saved)?)?;
-    eprintln!("{} keys, {:.1} bits per key", filter.len(), filter.bits_per_key());
+    eprintln!("{} keys, {:.1} bits per key", filter.len(), filter.stats().bits_per_key());
 
     for key in arguments {
         let answer = if !filter.may_contain(KeyHash::new(filter.seed(), key.as_bytes())) {

@@ -227,7 +227,7 @@ kinds!(filter_kind);
 
 impl FilterKind {
     /// Returns the kind with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
@@ -261,24 +261,25 @@ impl FromStr for FilterKind {
 }
 
 /// No kind of filter has this name.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("no kind of filter is named {name:?}; the kinds are {}", KindNames)]
 #[non_exhaustive]
 pub struct UnknownKind {
     /// The name.
     pub name: String,
 }
 
-impl fmt::Display for UnknownKind {
+/// The names of all kinds, separated by commas.
+struct KindNames;
+
+impl fmt::Display for KindNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no kind of filter is named {:?}; the kinds are", self.name)?;
         for (index, kind) in FilterKind::ALL.iter().enumerate() {
-            write!(f, "{} {kind}", if index == 0 { "" } else { "," })?;
+            write!(f, "{}{kind}", if index == 0 { "" } else { ", " })?;
         }
         Ok(())
     }
 }
-
-impl core::error::Error for UnknownKind {}
 
 /// Code that is generic over the filter type of a kind known only at run time.
 ///

@@ -24,7 +24,7 @@
 //! let absent = (0..10_000).map(|row| KeyHash::new(seed, format!("other{row}").as_bytes()));
 //! let false_positives = absent.filter(|key| filter.may_contain(*key)).count();
 //! assert!(false_positives < 150, "{false_positives} of 10,000");
-//! assert!(filter.bits_per_key() < 10.0);
+//! assert!(filter.stats().bits_per_key() < 10.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -45,7 +45,7 @@
 //! | look up many keys           | `may_contain_batch` ([`Membership`]) |
 //! | make room for more keys     | `grow(sizing, key_count, keys)` of [`Cuckoo`] |
 //! | count the copies of a key   | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`] |
-//! | get size and error rate     | `len`, `bits_per_key`, `error_rate`, `stats` ([`Membership`]) |
+//! | get size and error rate     | `stats` ([`Membership`]), before a build [`plan`] |
 //! | unite two filters           | `union` of [`CountingBloom`] |
 //! | save                        | `to_stored(seed)` |
 //! | query saved bytes in place  | [`StoredFilter::parse`] |
@@ -156,10 +156,10 @@ mod memory;
 mod partition;
 mod ribbon;
 mod sizing;
+mod sizing_check;
 mod stored;
 mod stored_view;
 pub mod theory;
-mod usable;
 
 pub use allocation::allocate_bits;
 pub use counting::{CountingBloom, UnionError};
@@ -169,15 +169,21 @@ pub use error::{Absent, BuildError, FormatError, Full};
 pub use fuse::{BinaryFuse, FuseBits};
 pub use hash::{KeyHash, Seed};
 pub use header::HEADER_LEN;
-pub use kernel::{PrefetchHint, prefetch_line};
 pub use kinds::{FilterKind, KindVisitor, UnknownKind, build, plan};
 pub use membership::{FilterStats, Insert, Membership, Remove};
 pub use memory::AlignedBytes;
 pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
+pub use sizing_check::UnusableSizing;
 pub use stored::StoredFilter;
 pub use theory::static_filters::FuseArity;
-pub use usable::UnusableSizing;
+
+/// Cache-line prefetches for storage engines that look up one key in many filters.
+///
+/// The module is for the crates `sstable` and `store`. Its items may change in any release.
+pub mod engine {
+    pub use crate::kernel::{PrefetchHint, prefetch_line};
+}
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

@@ -42,25 +42,6 @@ pub trait Membership {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Returns the bits per key, without the header of the stored form; 0 without keys.
-    fn bits_per_key(&self) -> f64 {
-        self.stats().bits_per_key()
-    }
-
-    /// Returns the expected false-positive rate, from 0 (for an empty filter) to 1.
-    ///
-    /// The formulas are in [`theory`](crate::theory).
-    fn error_rate(&self) -> f64 {
-        self.stats().error_rate
-    }
-
-    /// Returns the fraction of cells or slots in use, from 0 to 1.
-    ///
-    /// The default is `None`, for filters that do not count them, such as Bloom filters.
-    fn occupancy(&self) -> Option<f64> {
-        None
-    }
 }
 
 /// Looks up the keys in order, and prefetches the lines of a later key before each lookup.
@@ -110,10 +91,6 @@ impl<M: Membership + ?Sized> Membership for &M {
     fn len(&self) -> u64 {
         (**self).len()
     }
-
-    fn occupancy(&self) -> Option<f64> {
-        (**self).occupancy()
-    }
 }
 
 /// A filter into which keys are inserted one by one.
@@ -137,6 +114,11 @@ pub trait Remove: Insert {
     ///
     /// [`Absent`] if the filter certainly does not hold the key. The filter is then unchanged.
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent>;
+
+    /// Returns the share of slots in use, from 0 to 1, or `None` for a filter without slots.
+    fn occupancy(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// The size and the expected error rate of a filter.
@@ -147,6 +129,8 @@ pub struct FilterStats {
     /// Bytes of the filter, without the header of its stored form.
     pub bytes: u64,
     /// The expected false-positive rate, from 0 (for an empty filter) to 1.
+    ///
+    /// The formulas and their sources are in [`theory`](crate::theory).
     pub error_rate: f64,
 }
 

@@ -139,6 +139,16 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         header::stored_checksum(self.as_bytes()).expect("a parsed filter has a header")
     }
 
+    /// Returns the bits per key, without the header; 0 without keys.
+    pub fn bits_per_key(&self) -> f64 {
+        self.stats().bits_per_key()
+    }
+
+    /// Returns the expected false-positive rate, from 0 (for an empty filter) to 1.
+    pub fn error_rate(&self) -> f64 {
+        self.stats().error_rate
+    }
+
     /// Returns the stored form: header and body.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()

@@ -2,7 +2,7 @@
 
 use filter::{
     BuildError, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, KeyHash, Seed, Sizing, build,
-    plan, theory,
+    plan,
 };
 
 const KEY_COUNTS: [u64; 12] =
@@ -66,29 +66,4 @@ fn an_error_rate_below_the_collisions_of_hashes_is_refused_by_every_kind() {
     }
     let one_key = plan(FilterKind::Cuckoo, Sizing::ErrorRate(rate), 1);
     assert_eq!(one_key, Err(BuildError::ErrorRate(1e-300)));
-}
-
-#[test]
-fn an_error_rate_of_theory_is_a_probability_for_every_count() {
-    let counts = [0, 1, 2, 3, 1_000, 1 << 32, 1 << 53, u64::MAX];
-    for keys in counts {
-        for units in counts {
-            for number in [1, 2, 16, 32] {
-                let rates = [
-                    theory::bloom_error_rate_exact(keys, units, number),
-                    theory::classic_bloom_error_rate(keys, units, number),
-                    theory::blocked_bloom_error_rate(keys, units, number),
-                    theory::split_block_error_rate(keys, units),
-                    theory::counting_bloom_error_rate(keys, units, number),
-                    theory::cuckoo_error_rate(keys, units, number),
-                    theory::d_left_error_rate(keys, units, number),
-                    theory::fingerprint_error_rate(keys, number),
-                ];
-                for (index, rate) in rates.iter().enumerate() {
-                    let context = format!("{index}: {keys} keys, {units}, {number}");
-                    assert!((0.0..=1.0).contains(rate), "{context}: {rate}");
-                }
-            }
-        }
-    }
 }

@@ -213,7 +213,7 @@ fn an_hbase_chunk_of_few_keys_exceeds_the_given_error_rate_as_its_page_says() {
             (0..keys).for_each(|key| chunk.insert(pair(filter, key)));
             let bits = chunk.finish().bits;
             let absent = (keys..keys + ABSENT).map(|key| pair(filter, key));
-            passed += absent.filter(|it| may_contain(&bits, sizing.hash_count, *it)).count();
+            passed += absent.filter(|pair| may_contain(&bits, sizing.hash_count, *pair)).count();
         }
         let measured = passed as f64 / (FILTERS * ABSENT) as f64;
         eprintln!("{keys} keys at {given}: {measured:.1e}");

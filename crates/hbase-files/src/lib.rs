@@ -88,7 +88,7 @@
 //! # The half of a reference
 //!
 //! The name of a reference names a file of another region; its contents say which half of that file
-//! counts, and where it is split. [`Entry::locate`] reads both. The reader has only the cells of the
+//! counts, and where it is split. [`ListedFile::locate`] reads both. The reader has only the cells of the
 //! half:
 //!
 //! ```
@@ -148,14 +148,14 @@ pub use names::{
     DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName, ReferredName,
     RegionName, StoreFileName, TableName,
 };
-pub use root::{Listing, Place, RootDirectory, Skipped, SnapshotList};
+pub use root::{DirectoryKind, Listing, RootDirectory, Skipped, SnapshotList};
 pub use scan::{
     FamilyColumns, MissingCells, MobValues, OldLogCells, StoreCells, StoreFileCells, TableCells,
     TableScan, TornLog, UnflushedCells,
 };
 pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use table::{
-    CellScanner, Entry, EntryKind, Family, FamilySchema, FileSequence, LeftOut, LeftOutReason,
+    CellScanner, EntryKind, Family, FamilySchema, FileSequence, LeftOut, LeftOutReason, ListedFile,
     Location, Region, RegionInfo, RegionsBy, StoreFile, StoreFileReader, Table, TableSchema,
     TrackedFile, TrackedFiles, identify,
 };

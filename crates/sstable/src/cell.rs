@@ -77,11 +77,6 @@ impl<'a> CellRef<'a> {
         self.key().cmp(&other.key()).then_with(|| other.sequence_id.cmp(&self.sequence_id))
     }
 
-    /// Whether both cells are versions of the same column of the same row.
-    pub fn same_column(&self, other: &CellRef<'_>) -> bool {
-        self.row == other.row && self.family == other.family && self.qualifier == other.qualifier
-    }
-
     /// Copies the cell into a [`Cell`], which owns its bytes.
     pub fn to_cell(&self) -> Cell {
         Cell::from(*self)

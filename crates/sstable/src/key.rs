@@ -115,7 +115,7 @@ pub struct KeyRef<'a> {
 
 impl<'a> KeyRef<'a> {
     /// The type code that sorts before every cell of the same column and timestamp.
-    pub const MAXIMUM: u8 = 255;
+    pub(crate) const MAXIMUM: u8 = 255;
     /// The type code that sorts after every cell of the same column and timestamp.
     pub const MINIMUM: u8 = 0;
     /// The length of a flat key whose row, family and qualifier are empty.

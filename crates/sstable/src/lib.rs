@@ -38,7 +38,7 @@
 //! | open a file, or any source of bytes           | [`Reader::open_file`], [`Reader::open`], [`ReadAt`] |
 //! | read one row, or a range                      | [`Reader::get_row`], [`Reader::scanner`]         |
 //! | read a whole file fast                        | [`Reader::bulk_scanner`]                         |
-//! | search many files for a row                   | [`RowLookup`]: newest first, up to the answer    |
+//! | search many files for a row                   | [`engine::RowLookup`]: newest first, up to the answer    |
 //! | share decoded blocks among files              | [`BlockCache`], [`ReaderOptions::cache`]         |
 //! | read the half of a reference                  | [`HalfReader`]                                   |
 //! | look into a file                              | [`Reader::trailer`], [`Reader::file_info`], [`Reader::index`], [`Reader::filters`] |
@@ -195,14 +195,14 @@ mod verify;
 mod write;
 
 pub use block::{BloomType, Header};
-pub use cache::{BlockCache, CacheStats, Reservation};
+pub use cache::{BlockCache, CacheStats};
 pub use cell::{Cell, CellRef};
 pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use family_name::{InvalidFamilyName, check_family_name};
-pub use file::contents::{BlockContents, BlockKey};
+pub use file::contents::{BlockContents, BlockFirstKey};
 pub use file::file_info::{FileInfo, FileInfoValue, TimeRange};
 pub use file::filters::chunked_bloom::BloomSummary;
 pub use file::filters::filter_answer::FilterAnswer;
@@ -213,15 +213,11 @@ pub use file::trailer::Trailer;
 pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
-pub use lookup::{
-    BATCH_MAX, FileFate, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
-    begin_together,
-};
+pub use lookup::FileFate;
 pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::Reader;
-pub use row_head::{RowHead, row_head};
-pub use rows_between::RowsBetween;
+pub use rows_between::{RowsBetween, prefix_end};
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
 pub use text::{error_line, escape, parse_hex, unescape};
@@ -235,6 +231,20 @@ pub use write::{
 };
 
 pub use filter::bloom::hbase::HashType;
+
+/// Lookups of rows in many files, for stores; no promise of stability.
+///
+/// [`RowLookup`](engine::RowLookup) takes one row through an ordered list of files, and
+/// [`begin_together`](engine::begin_together) overlaps the cache misses of a batch of rows. The module is
+/// public for storage engines above HFiles, such as the crate `store`. Its items may change in any release.
+pub mod engine {
+    pub use crate::cache::Reservation;
+    pub use crate::lookup::{
+        BATCH_MAX, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
+        begin_together,
+    };
+    pub use crate::row_head::{RowHead, row_head};
+}
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

@@ -31,7 +31,7 @@ impl Comparator {
     }
 
     /// Returns the order for a comparator class of any HBase version.
-    pub fn from_class_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_class_name(name: &str) -> Option<Self> {
         match name.strip_prefix("org.apache.hadoop.hbase.")? {
             "KeyValue$KVComparator"
             | "KeyValue$KeyComparator"

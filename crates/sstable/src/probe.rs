@@ -84,7 +84,7 @@ impl<'k> RowProbe<'k> {
         self.qualifier
     }
 
-    /// Returns the row's hash for our filters with this seed.
+    /// Returns the row's hash for row filters with this seed.
     #[inline]
     pub fn key_hash(&self, seed: Seed) -> KeyHash {
         let compute = || KeyHash::new(seed, self.row);
@@ -93,7 +93,7 @@ impl<'k> RowProbe<'k> {
 
     /// Returns the row's hashes for HBase's row filters.
     #[inline]
-    pub fn hash_pair(&self, hash_type: HashType) -> HashPair {
+    pub(crate) fn hash_pair(&self, hash_type: HashType) -> HashPair {
         *self.row_pairs[slot(hash_type)].get_or_init(|| HashPair::new(hash_type, self.row))
     }
 

@@ -17,10 +17,10 @@ use crate::file::filters::file_filter::FileFilter;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
-use crate::lookup::LookupFile;
+use crate::lookup::{LookupFile, RowInFile, RowLookup};
 use crate::{
     Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
-    ReaderOptions, Result, RowInFile, RowLookup, RowProbe, Scanner, Trailer,
+    ReaderOptions, Result, RowProbe, Scanner, Trailer,
 };
 
 /// An open file. Clones are cheap and share the file; threads may share a reader.
@@ -89,7 +89,7 @@ impl Reader {
 
     /// Returns the file as an element of a lookup's file list.
     ///
-    /// See [`RowLookup::new`](crate::RowLookup::new).
+    /// See [`RowLookup::new`](crate::engine::RowLookup::new).
     pub fn lookup_file(&self) -> LookupFile {
         LookupFile::new(Arc::clone(&self.file))
     }
@@ -195,7 +195,7 @@ impl Reader {
 
     /// Removes the row filter from memory, which gives its bytes back to the budget of the cache.
     ///
-    /// For a file whose filter a family map replaces ([`MapAnswer`](crate::MapAnswer)). The next
+    /// For a file whose filter a family map replaces ([`MapAnswer`](crate::engine::MapAnswer)). The next
     /// lookup or scan that asks the filter loads it again. Keeps a filter over columns or over
     /// prefixes of rows, which a map does not replace. Elements of [`lookup_file`](Self::lookup_file)
     /// that were made before, and [`get_row`](Self::get_row) if it was called before, hold the

@@ -1,4 +1,4 @@
-//! The range of rows that damage may have destroyed.
+//! Ranges of rows: those that damage may have destroyed, and those with a prefix.
 
 use std::fmt;
 
@@ -33,4 +33,22 @@ impl fmt::Display for RowsBetween {
             (None, None) => f.write_str("all rows"),
         }
     }
+}
+
+/// Returns the least row above all rows that begin with `prefix`; `None` if there is none.
+///
+/// ```
+/// use sstable::prefix_end;
+///
+/// assert_eq!(prefix_end(b"row1"), Some(b"row2".to_vec()));
+/// assert_eq!(prefix_end(b"row\xff"), Some(b"rox".to_vec()));
+/// assert_eq!(prefix_end(b"\xff"), None);
+/// ```
+pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut row = prefix.get(..=last)?.to_vec();
+    if let Some(byte) = row.last_mut() {
+        *byte = byte.saturating_add(1);
+    }
+    Some(row)
 }

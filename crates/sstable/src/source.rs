@@ -11,6 +11,10 @@ use bytes::Bytes;
 ///
 /// A source must not change while it is open: HFiles are immutable. Memory maps are deliberately
 /// not used: with a map, a read error is a signal, and the counters cannot see reads.
+#[expect(
+    clippy::len_without_is_empty,
+    reason = "no caller asks, and implementors would have two methods"
+)]
 pub trait ReadAt: Send + Sync {
     /// The number of bytes.
     fn len(&self) -> u64;
@@ -21,11 +25,6 @@ pub trait ReadAt: Send + Sync {
     ///
     /// I/O errors; [`io::ErrorKind::UnexpectedEof`] past the end.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
-
-    /// Whether the source has no bytes.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// A local file, and its length when opened.

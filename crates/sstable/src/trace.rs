@@ -23,7 +23,7 @@ pub enum BlockKind {
     Index,
     /// Chunks of HBase Bloom filters.
     Bloom,
-    /// META blocks, including our filters.
+    /// META blocks, including row filters.
     Meta,
 }
 

@@ -144,9 +144,9 @@
 //!
 //! # Options
 //!
-//! Each setting of an option type is a public field, and the method of the same name sets it:
-//! `options.versions` is the number of versions, `options.versions(3)` returns options with 3.
-//! [`Store::family`] returns the options of a family, [`Store::alter_family`] replaces them, and
+//! Options begin with `default()`, and a method sets each setting. The settings of a family can
+//! also be read: `options.versions` is the number of versions, `options.versions(3)` returns options
+//! with 3. [`Store::family`] returns the options of a family, [`Store::alter_family`] replaces them, and
 //! [`Store::drop_family`] removes a family.
 //!
 //! ```
@@ -188,7 +188,9 @@ pub use clock::Clock;
 pub use error::{Error, Result};
 pub use files::manifest::FILE_ID_KEY;
 pub use files::new_files::region_files::RegionFiles;
-pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
+pub use inspect::{
+    FileKind, FileProblem, FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify,
+};
 pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
@@ -203,7 +205,7 @@ pub use read::rules;
 pub use read::scan::Cells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, MapStats, Stats};
-pub use store::{Keys, Pairs, Store};
+pub use store::{CheckedFile, CompactionKind, Keys, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};
 

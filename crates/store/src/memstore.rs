@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use smallvec::SmallVec;
-use sstable::{Cell, CellRef, CellType, KeyRef, RowHead, SequenceId, row_head};
+use sstable::engine::{RowHead, row_head};
+use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId};
 
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{RwLock, read, write};

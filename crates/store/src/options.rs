@@ -1,7 +1,7 @@
 //! The options of stores, families and compactions.
 //!
-//! Each setting of an option type is a public field; the method with the field's name sets it, and
-//! returns the options: `options.versions` is the setting, `options.versions(3)` sets it.
+//! A method sets each setting, and returns the options. The fields are private, but for those of
+//! [`FamilyOptions`]: a store returns them, so they are read as well as set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,37 +35,37 @@ pub enum Durability {
 #[expect(clippy::struct_excessive_bools, reason = "independent settings, each with a named setter")]
 pub struct StoreOptions {
     /// The file system.
-    pub vfs: Arc<dyn Vfs>,
+    pub(crate) vfs: Arc<dyn Vfs>,
     /// The clock.
-    pub clock: Clock,
+    pub(crate) clock: Clock,
     /// Whether a missing store is created.
-    pub create: bool,
+    pub(crate) create: bool,
     /// The durability of writes that specify none.
-    pub durability: Durability,
+    pub(crate) durability: Durability,
     /// The memory budget of the block cache.
-    pub cache_bytes: u64,
+    pub(crate) cache_bytes: u64,
     /// The memory of all memstores together at which they are flushed.
-    pub memstore_flush_bytes: usize,
+    pub(crate) memstore_flush_bytes: usize,
     /// The length at which a log segment is closed.
-    pub wal_segment_bytes: u64,
+    pub(crate) wal_segment_bytes: u64,
     /// Whether a family with many files is compacted automatically.
-    pub auto_compaction: bool,
+    pub(crate) auto_compaction: bool,
     /// Whether a flush adds its blocks to the block cache.
-    pub cache_on_write: bool,
+    pub(crate) cache_on_write: bool,
     /// Which files are compacted, and how fast.
-    pub compaction: CompactionOptions,
+    pub(crate) compaction: CompactionOptions,
     /// How long a write waits for memory.
-    pub stall_max: Duration,
+    pub(crate) stall_max: Duration,
     /// Whether background threads flush and compact.
-    pub background: bool,
+    pub(crate) background: bool,
     /// Whether filters are pinned in memory.
-    pub pin_filters: bool,
+    pub(crate) pin_filters: bool,
     /// The maximum size of an index block in new files, in bytes.
-    pub index_block_size: u32,
+    pub(crate) index_block_size: u32,
     /// The error rate of HBase's Bloom filters in new files.
-    pub bloom_error_rate: ErrorRate,
+    pub(crate) bloom_error_rate: ErrorRate,
     /// The maximum number of open store files; `None` for half of the process's descriptors.
-    pub open_files_max: Option<usize>,
+    pub(crate) open_files_max: Option<usize>,
 }
 
 impl Default for StoreOptions {
@@ -236,19 +236,19 @@ impl StoreOptions {
 #[non_exhaustive]
 pub struct CompactionOptions {
     /// The minimum number of files of a compaction; less than 2 counts as 2.
-    pub files_min: usize,
+    pub(crate) files_min: usize,
     /// The maximum number of files of a compaction.
-    pub files_max: usize,
+    pub(crate) files_max: usize,
     /// The total size below which the ratio does not apply; `None` for the flush size.
-    pub size_min: Option<u64>,
+    pub(crate) size_min: Option<u64>,
     /// The maximum total size of a minor compaction's files.
-    pub size_max: u64,
+    pub(crate) size_max: u64,
     /// The maximum ratio of a file's size to the sum of the other files.
-    pub ratio: f64,
+    pub(crate) ratio: f64,
     /// The hours in which another ratio applies.
-    pub off_peak: Option<OffPeak>,
+    pub(crate) off_peak: Option<OffPeak>,
     /// The maximum bytes that all compactions of the store write per second.
-    pub bytes_per_second: Option<u64>,
+    pub(crate) bytes_per_second: Option<u64>,
 }
 
 /// Hours of the day, in UTC, in which another ratio applies.
@@ -346,6 +346,9 @@ pub enum KeepDeletedCells {
 }
 
 /// Options of a family, which are stored in the manifest. The defaults are HBase's.
+///
+/// [`Store::family`](crate::Store::family) returns them: `options.versions` is the number of
+/// versions, and `options.versions(3)` sets it.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 #[non_exhaustive]

@@ -121,7 +121,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use crate::sync::lock;
-    use crate::{FamilyOptions, Put, Store, StoreOptions};
+    use crate::{CompactionKind, FamilyOptions, Put, Store, StoreOptions};
 
     type Names = Arc<Mutex<Vec<String>>>;
 
@@ -135,7 +135,7 @@ mod tests {
         store.create_family("f", FamilyOptions::default().filter(Some(filter))).unwrap();
         store.put(Put::new("row").column("f", "q", "value")).unwrap();
         store.flush().unwrap();
-        let (path, _) = store.check_files("f").unwrap().remove(0);
+        let path = store.check_files("f").unwrap().remove(0).path;
         drop(store);
         let mut bytes = std::fs::read(&path).unwrap();
         let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").unwrap();
@@ -159,7 +159,7 @@ mod tests {
         store.create_family("f", FamilyOptions::default()).unwrap();
         store.put(Put::new("row").column("f", "q", "value")).unwrap();
         store.flush().unwrap();
-        store.compact("f", true).unwrap();
+        store.compact("f", CompactionKind::Major).unwrap();
     }
 
     #[cfg(feature = "tracing")]

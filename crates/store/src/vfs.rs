@@ -225,9 +225,14 @@ pub trait AppendFile: Debug + Send {
 /// A held lock; dropping it releases the lock.
 pub trait Lock: Debug + Send + Sync {}
 
+/// Returns the file system of the operating system.
+pub fn real_files() -> Arc<dyn Vfs> {
+    Arc::new(RealFiles)
+}
+
 /// The file system of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RealFiles;
+pub(crate) struct RealFiles;
 
 impl Vfs for RealFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {

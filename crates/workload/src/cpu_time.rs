@@ -17,7 +17,9 @@ pub fn cpu_nanos(of: &str) -> u64 {
     };
     match std::fs::read_dir(of) {
         Err(_) => on_cpu(Path::new(of)),
-        Ok(threads) => threads.flatten().map(|it| on_cpu(&it.path().join("schedstat"))).sum(),
+        Ok(threads) => {
+            threads.flatten().map(|thread| on_cpu(&thread.path().join("schedstat"))).sum()
+        }
     }
 }
 

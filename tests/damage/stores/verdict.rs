@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use store::{Clock, Error, Part, Scan, Step, Store, StoreOptions, Timestamp, salvage, verify};
+use store::{
+    Clock, Error, FileReport, SalvageOutcome, Scan, Store, StoreOptions, Timestamp, VerifyEvent,
+    VerifyOutcome, salvage, verify,
+};
 use support::disk::Disk;
 
 pub(crate) const STORE: &str = "/data/store";
@@ -42,31 +45,38 @@ pub(crate) fn files(disk: &Disk) -> BTreeMap<PathBuf, Vec<u8>> {
 pub(crate) struct Verdict {
     pub(crate) is_sound: bool,
     /// The damaged parts.
-    pub(crate) wrong: Vec<Part>,
+    pub(crate) wrong: Vec<FileReport>,
     pub(crate) is_whole: bool,
-    pub(crate) lost: Vec<Part>,
+    pub(crate) lost: Vec<FileReport>,
     pub(crate) saved: Content,
 }
 
 pub(crate) fn judge(disk: &Disk) -> Verdict {
     let before = files(disk);
-    let take = |parts: &mut Vec<Part>, step: &Step<'_>| {
-        if let Step::Done(part) = step
-            && !part.is_sound()
+    let take = |damaged: &mut Vec<FileReport>, event: &VerifyEvent<'_>| {
+        if let VerifyEvent::Done(report) = event
+            && !report.is_sound()
         {
-            parts.push((*part).clone());
+            damaged.push((*report).clone());
         }
     };
     let (mut wrong, mut lost) = (Vec::new(), Vec::new());
     let options = options(disk);
-    let is_sound = verify(STORE, &options, |step| take(&mut wrong, &step)).unwrap();
+    let verified = verify(STORE, &options, |event| take(&mut wrong, &event)).unwrap();
     let families = ["f".to_owned(), "g".to_owned()];
-    let is_whole =
-        salvage(STORE, SAVED, &options, &families, |step| take(&mut lost, &step)).unwrap();
+    let salvaged =
+        salvage(STORE, SAVED, &options, &families, |event| take(&mut lost, &event)).unwrap();
     assert_eq!(files(disk), before, "the damaged store is not changed");
-    assert!(verify(SAVED, &options, |_| {}).unwrap(), "the salvaged store is sound");
+    let verified_copy = verify(SAVED, &options, |_| {}).unwrap();
+    assert_eq!(verified_copy, VerifyOutcome::Sound, "the salvaged store is sound");
     let saved = Store::open(SAVED, options).unwrap();
-    Verdict { is_sound, wrong, is_whole, lost, saved: content_of(&saved) }
+    Verdict {
+        is_sound: verified == VerifyOutcome::Sound,
+        wrong,
+        is_whole: salvaged == SalvageOutcome::Whole,
+        lost,
+        saved: content_of(&saved),
+    }
 }
 
 /// Returns the file and offset at which the store refuses to open.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Clock, Delete, Durability, FamilyOptions, MapMode, Put, Store, StoreOptions, Timestamp,
-    WriteBatch,
+    Clock, CompactionKind, Delete, Durability, FamilyOptions, MapMode, Put, Store, StoreOptions,
+    Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -123,7 +123,7 @@ impl Runner {
                 self.store().bulk_load("f", std::slice::from_ref(&path))?;
             }
             Step::Flush => self.store().flush()?,
-            Step::Compact => return self.store().compact("f", true),
+            Step::Compact => return self.store().compact("f", CompactionKind::Major),
             Step::Alter => {
                 let options = self.store().family("f").unwrap();
                 let versions = options.versions % 3 + 1;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use sstable::{BloomType, Cell, CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Append, CheckAndMutate, Clock, CompareOperator, Durability, FamilyOptions, Get, Increment,
-    KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
+    Append, CheckAndMutate, Clock, CompactionKind, CompareOperator, Durability, FamilyOptions, Get,
+    Increment, KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::disk::Disk;
 use support::hex;
@@ -200,7 +200,7 @@ impl History {
     }
 
     pub(crate) fn compact(&mut self) {
-        self.store.compact("f", true).unwrap();
+        self.store.compact("f", CompactionKind::Major).unwrap();
         self.steps.push(json!({ "compact": true }));
     }
 

@@ -20,7 +20,7 @@ fn the_store_makes_a_map_for_two_files_and_drops_it_for_one() {
     let stats = map_stats(&store);
     assert_eq!((stats.mode, stats.covered_files), (MapMode::Wide, 8));
     assert_eq!(trace_of(&store, 5).filter_checks, 0);
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().families[0].map, None);
     assert_eq!(trace_of(&store, 5).filter_checks, 1);
 }
@@ -90,6 +90,6 @@ fn an_altered_mode_is_followed() {
     assert!(store.stats().cache.reserved_bytes < 10_000);
     let chosen = alter(MapMode::Auto).unwrap();
     assert_eq!((chosen.mode, chosen.covered_files), (MapMode::Wide, 3));
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().families[0].map, None, "a single file needs no map");
 }

@@ -94,7 +94,7 @@ fn a_flush_and_a_compaction_into_a_map_leave_no_filter_in_memory() {
             let family = family.clone().family_map(map);
             let store = store_with_files(directory.path(), family, options);
             assert_eq!((covered(&store), filter_bytes(&store)), (FILES, 0));
-            store.compact("f", true).unwrap();
+            store.compact("f", CompactionKind::Major).unwrap();
             assert_eq!((covered(&store), filter_bytes(&store)), (1, 0));
             assert_eq!(get_all(traced(&store)), 0);
             assert_eq!(filter_bytes(&store), 0);

@@ -44,7 +44,7 @@ fn every_version_of_a_row_in_70_files_is_found_newest_first() {
                 assert_eq!(newest[0].value(), FILES.to_string().as_bytes());
             }
         }
-        store.compact("f", true).unwrap();
+        store.compact("f", CompactionKind::Major).unwrap();
         for (files, snapshot) in &snapshots {
             check(&snapshot.get(&Get::row(key(7)).versions(1_000)).unwrap(), *files);
         }

@@ -210,8 +210,8 @@ impl Changes {
             let rows = 100 + random.below(2_000) as u64;
             self.add(Group { number, rows }, random.below(5));
             match random.below(8) {
-                0 => self.store().compact("f", true).unwrap(),
-                1 => self.store().compact("f", false).unwrap(),
+                0 => self.store().compact("f", CompactionKind::Major).unwrap(),
+                1 => self.store().compact("f", CompactionKind::Minor).unwrap(),
                 2 => {
                     const MODES: [MapMode; 5] = [
                         MapMode::Files,

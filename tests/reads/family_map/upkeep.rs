@@ -1,8 +1,8 @@
 //! The upkeep of a family map: what is done after failures, and how much memory maps take.
 
 use sstable::BlockType;
-use store::ImportOptions;
 use store::vfs::Vfs;
+use store::{CompactionKind, ImportOptions};
 use support::disk::{Fault, Faults};
 use support::mutants::Mutant;
 use support::sound::Sound;
@@ -79,7 +79,7 @@ fn rebuilds_are_counted_with_their_time() {
         write(&store, row..=row, "value");
         store.flush().unwrap();
         if row % 20 == 19 {
-            store.compact("f", true).unwrap();
+            store.compact("f", CompactionKind::Major).unwrap();
         }
     }
     let ((builds, rebuilds), swept) = counts();
@@ -102,7 +102,7 @@ fn a_map_that_did_not_fit_is_made_once_there_is_memory() {
     for row in 10_000..10_080 {
         flush(row);
         if row % 10 == 9 {
-            store.compact("f", true).unwrap();
+            store.compact("f", CompactionKind::Major).unwrap();
         }
     }
     assert!(store.stats().map_failures > 0, "{:?}", store.stats());
@@ -144,7 +144,7 @@ fn a_map_is_replaced_where_two_do_not_fit() {
         write(&store, row..=row, "value");
         store.flush().unwrap();
         if row % 10 == 9 {
-            store.compact("f", true).unwrap();
+            store.compact("f", CompactionKind::Major).unwrap();
         }
         assert_eq!(covered(&store), store.stats().families[0].files, "{row}: {:?}", store.stats());
     }
@@ -210,7 +210,7 @@ fn the_last_sequence_id_survives_a_compaction_that_leaves_no_file() {
     let before = store.stats().sequence_id;
     assert!(before > 0);
     now.store(2_000, Ordering::Relaxed);
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().families[0].files, 0);
     drop(store);
     let store = open();

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use filter::{KeyHash, Seed};
 use sstable::{CellRef, CellType};
 use store::{
-    Append, CheckAndMutate, Clock, CompareOperator, Delete, Durability, Get, Increment, MapMode,
-    Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
+    Append, CheckAndMutate, Clock, CompactionKind, CompareOperator, Delete, Durability, Get,
+    Increment, MapMode, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::disk::Disk;
 use support::say;
@@ -314,7 +314,7 @@ impl History {
             return;
         }
         self.log("compact");
-        self.store.compact("f", true).unwrap();
+        self.store.compact("f", CompactionKind::Major).unwrap();
         self.model.compact();
     }
 

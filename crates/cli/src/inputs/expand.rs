@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hbase_files::{Listing, LocalTree, Place};
+use hbase_files::{DirectoryKind, Listing, LocalTree};
 
 use super::input::Input;
 use super::skipped::summary;
@@ -103,7 +103,7 @@ impl Inputs {
         if let Some(skipped) = skipped {
             print_message(format_args!("hfile: {shown}: {skipped}"));
         }
-        if listing.place == Place::Store {
+        if listing.directory_kind == DirectoryKind::Store {
             print_message(format_args!(
                 "hfile: {shown}: this is a store of hfile: its HFiles are read without its manifest and log; \
                  hfile store reads the store"

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hbase_files::{Entry, Error, LocalTree, Location, StoreFileReader, identify};
+use hbase_files::{Error, ListedFile, LocalTree, Location, StoreFileReader, identify};
 use sstable::{FileName, ReaderOptions};
 
 use super::target::Target;
@@ -13,7 +13,7 @@ use crate::arguments::reading_options::reader_options;
 pub(crate) struct Input {
     path: PathBuf,
     /// The entry of a directory listing; `None` if an argument names the file.
-    entry: Option<Entry>,
+    entry: Option<ListedFile>,
 }
 
 /// An open store file.
@@ -31,7 +31,7 @@ impl Input {
     }
 
     /// Creates an input for a file that a listing has found.
-    pub(super) fn of_entry(entry: Entry) -> Self {
+    pub(super) fn of_entry(entry: ListedFile) -> Self {
         Self { path: entry.path.clone(), entry: Some(entry) }
     }
 

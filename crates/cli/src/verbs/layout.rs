@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sstable::{BlockContents, BlockKey, BlockOffset, BlockType, Header, KeyRef, escape};
+use sstable::{BlockContents, BlockFirstKey, BlockOffset, BlockType, Header, KeyRef, escape};
 
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};
@@ -114,12 +114,12 @@ impl BlockReport {
 }
 
 /// Shows the key of a cell as HBase does, and other keys escaped.
-fn show_key(key: &BlockKey) -> String {
+fn show_key(key: &BlockFirstKey) -> String {
     match key {
-        BlockKey::Cell(flat) => {
+        BlockFirstKey::Cell(flat) => {
             KeyRef::parse(flat).map_or_else(|| escape(flat).to_string(), |key| key.to_string())
         }
-        BlockKey::Row(bytes) | BlockKey::Name(bytes) => escape(bytes).to_string(),
+        BlockFirstKey::Row(bytes) | BlockFirstKey::Name(bytes) => escape(bytes).to_string(),
     }
 }
 

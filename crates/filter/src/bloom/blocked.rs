@@ -37,13 +37,13 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
     let smallest = |rate| {
         // With one line per key the length of the hash limits the error rate. More lines do not
         // help.
-        if best(keys).1 > rate {
+        if best(keys).error_rate > rate {
             return None;
         }
-        let lines = least(0, keys, |lines| best(lines).1 <= rate); // The rate falls with every line.
-        Some(Shape { lines, probes: best(lines).0 })
+        let lines = least(0, keys, |lines| best(lines).error_rate <= rate); // The rate falls with every line.
+        Some(Shape { lines, probes: best(lines).count })
     };
-    Shape::new(sizing, keys, smallest, |lines| best(lines).0)
+    Shape::new(sizing, keys, smallest, |lines| best(lines).count)
 }
 
 /// A blocked Bloom filter in memory, to which keys can be added.
@@ -104,11 +104,6 @@ impl Blocked {
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
         Ok(BlockedView::stats_of(keys, shape.len()?, shape.probes))
-    }
-
-    /// Returns the number of bits that a key sets.
-    pub const fn probe_count(&self) -> u32 {
-        self.view.probe_count()
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
@@ -189,7 +184,7 @@ mod tests {
         for (rate, count) in [(0.3, 5_000), (0.01, 1), (0.01, 100_000), (1e-4, 3_000), (1e-9, 70)] {
             let rate = ErrorRate::new(rate).expect("in range");
             let shape = shape(Sizing::ErrorRate(rate), count).expect("possible");
-            let best = |lines| theory::blocked_bloom_best(count, lines, LINE_PROBES_MAX).1;
+            let best = |lines| theory::blocked_bloom_best(count, lines, LINE_PROBES_MAX).error_rate;
             assert!(best(shape.lines) <= rate.get());
             assert!(shape.lines == 1 || best(shape.lines - 1) > rate.get());
         }

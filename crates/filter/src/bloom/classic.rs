@@ -65,12 +65,12 @@ impl Shape {
             Demand::ErrorRate(rate) => Self::bytes_for(rate, keys)?,
             Demand::Bytes(bytes) => bytes.max(1),
         };
-        Ok(Self { bytes, probes: Self::best_probe_count(keys, bytes).0 })
+        Ok(Self { bytes, probes: Self::best_probes(keys, bytes).count })
     }
 
     /// Returns the smallest size in bytes at which the error rate is at most `rate`.
     fn bytes_for(rate: f64, keys: u64) -> Result<u64, BuildError> {
-        let exceeds_rate = |bytes| Self::best_probe_count(keys, bytes).1 > rate;
+        let exceeds_rate = |bytes| Self::best_probes(keys, bytes).error_rate > rate;
         // At 128 bits per key nearly all errors are collisions of the 64-bit hashes. More bits do
         // not prevent them.
         let enough = keys.checked_mul(16).ok_or(BuildError::Memory)?;
@@ -81,14 +81,19 @@ impl Shape {
         Ok(least(0, enough, |bytes| !exceeds_rate(bytes)))
     }
 
-    /// Returns the number of probes with the lowest error rate, and that rate.
-    fn best_probe_count(keys: u64, bytes: u64) -> (u32, f64) {
+    /// Returns the number of probes with the lowest error rate.
+    fn best_probes(keys: u64, bytes: u64) -> theory::BestProbes {
         // With few keys, coincident probes make fewer probes better than (m/n)·ln 2.
         let bits_per_key = bytes as f64 * 8.0 / keys as f64;
         let most = theory::bloom_best_probe_count(bits_per_key) as u32;
         (1..=most.saturating_add(1).min(PROBES_MAX))
-            .map(|probes| (probes, rate(keys, bytes, probes)))
-            .fold((1, 1.0), |best, other| if other.1 < best.1 { other } else { best })
+            .map(|probes| theory::BestProbes {
+                count: probes,
+                error_rate: rate(keys, bytes, probes),
+            })
+            .fold(theory::BestProbes { count: 1, error_rate: 1.0 }, |best, other| {
+                if other.error_rate < best.error_rate { other } else { best }
+            })
     }
 }
 
@@ -149,10 +154,11 @@ impl Classic {
     /// error rate.
     ///
     /// ```
+    /// use filter::Membership;
     /// use filter::bloom::Classic;
     ///
     /// let filter = Classic::with_probe_count(6, 200_000)?;
-    /// assert_eq!(filter.probe_count(), 6);
+    /// assert_eq!(filter.stats().bytes, 200_000);
     /// # Ok::<(), filter::BuildError>(())
     /// ```
     ///
@@ -185,7 +191,7 @@ impl Classic {
     }
 
     /// Returns the number of bits that a key sets.
-    pub const fn probe_count(&self) -> u32 {
+    pub(crate) const fn probe_count(&self) -> u32 {
         self.view.probes
     }
 
@@ -298,8 +304,8 @@ mod tests {
     fn a_filter_has_the_fewest_bytes_that_reach_the_error_rate() {
         for (wanted, keys) in [(0.3, 5_000), (0.01, 1), (0.01, 100_000), (1e-9, 70)] {
             let bytes = Shape::bytes_for(wanted, keys).expect("possible");
-            assert!(Shape::best_probe_count(keys, bytes).1 <= wanted);
-            assert!(bytes == 1 || Shape::best_probe_count(keys, bytes - 1).1 > wanted);
+            assert!(Shape::best_probes(keys, bytes).error_rate <= wanted);
+            assert!(bytes == 1 || Shape::best_probes(keys, bytes - 1).error_rate > wanted);
         }
     }
 }

@@ -27,7 +27,7 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
         theory::counting_bloom_fewest_lines(keys, rate, lines_max, LINE_PROBES_MAX)
             .map(|(lines, probes)| Shape { lines, probes })
     };
-    let best_probes = |lines| theory::counting_bloom_best(keys, lines, LINE_PROBES_MAX).0;
+    let best_probes = |lines| theory::counting_bloom_best(keys, lines, LINE_PROBES_MAX).count;
     Shape::new(sizing, keys, smallest, best_probes)
 }
 
@@ -121,7 +121,7 @@ impl CountingBloom {
     /// Returns the number of probes per key.
     ///
     /// A key raises that number of counters, or fewer if probes coincide.
-    pub const fn probe_count(&self) -> u32 {
+    pub(crate) const fn probe_count(&self) -> u32 {
         self.view.probe_count()
     }
 
@@ -137,7 +137,8 @@ impl CountingBloom {
     ///
     /// The number grows if keys are inserted and removed for a long time, because removing a key
     /// does not lower a saturated counter. Only building a new filter resets these counters.
-    pub fn saturated_count(&self) -> u64 {
+    #[cfg(test)]
+    pub(super) fn saturated_count(&self) -> u64 {
         let saturated = |byte: &u8| u64::from(byte & 15 == 15) + u64::from(byte >> 4 == 15);
         self.body.iter().map(saturated).sum()
     }

@@ -416,7 +416,7 @@ mod tests {
             let wanted = wanted & buckets.fingerprint_max();
             // All ones: a write must cover the whole bucket and leave its neighbours unchanged.
             let mut table = vec![0xff; buckets.table_len(3) as usize];
-            let mut taken = fingerprints.iter().map(|it| it & buckets.fingerprint_max());
+            let mut taken = fingerprints.iter().map(|fingerprint| fingerprint & buckets.fingerprint_max());
             let full = buckets.mask();
             for bucket in 0..3 {
                 let word = (0..slots).zip(&mut taken).fold(0, |word, (slot, fingerprint)| {
@@ -430,7 +430,7 @@ mod tests {
                 let count = (0..slots).filter(alike).count();
                 prop_assert_eq!(buckets.count(word, wanted) as usize, count);
             }
-            let mut written = fingerprints.iter().map(|it| it & buckets.fingerprint_max());
+            let mut written = fingerprints.iter().map(|fingerprint| fingerprint & buckets.fingerprint_max());
             for bucket in 0..3 {
                 let word = buckets.word(&table, bucket);
                 let mut slots = 0..slots;

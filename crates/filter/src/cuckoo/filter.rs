@@ -256,7 +256,7 @@ impl Cuckoo {
     }
 
     /// Returns the share of slots that are taken, from 0 to 1.
-    pub fn load(&self) -> f64 {
+    pub(super) fn load(&self) -> f64 {
         if self.count == 0 { 1.0 } else { self.slots_taken() as f64 / self.slot_count() as f64 }
     }
 
@@ -379,10 +379,6 @@ impl Membership for Cuckoo {
         self.buckets.contains_batch(&self.table, self.count, hashes, answers);
     }
 
-    fn occupancy(&self) -> Option<f64> {
-        Some(self.load())
-    }
-
     fn stats(&self) -> FilterStats {
         FilterStats {
             keys: self.keys,
@@ -417,6 +413,10 @@ impl Insert for Cuckoo {
 }
 
 impl Remove for Cuckoo {
+    fn occupancy(&self) -> Option<f64> {
+        Some(self.load())
+    }
+
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
         let key = self.key_buckets(hash);
         if let Some(copies) = self.overflow.get_mut(&key.identity()) {

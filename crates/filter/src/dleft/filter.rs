@@ -156,7 +156,8 @@ impl DLeft {
     }
 
     /// Returns the number of distinct keys in the stash.
-    pub fn stash_len(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn stash_len(&self) -> usize {
         self.stash.len()
     }
 
@@ -209,12 +210,6 @@ impl Membership for DLeft {
         self.layout.prefetch(&self.table, self.layout.permutations.number(hash));
     }
 
-    fn occupancy(&self) -> Option<f64> {
-        let subtables = self.subtable_loads();
-        let count = subtables.len() as f64;
-        Some(subtables.sum::<f64>() / count)
-    }
-
     fn stats(&self) -> FilterStats {
         FilterStats {
             keys: self.keys,
@@ -257,6 +252,12 @@ impl Insert for DLeft {
 }
 
 impl Remove for DLeft {
+    fn occupancy(&self) -> Option<f64> {
+        let subtables = self.subtable_loads();
+        let count = subtables.len() as f64;
+        Some(subtables.sum::<f64>() / count)
+    }
+
     /// Removes one copy of a key.
     ///
     /// A key with [`CounterBits::copies_max`](crate::CounterBits::copies_max) copies stays in the

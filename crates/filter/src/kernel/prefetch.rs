@@ -54,7 +54,7 @@ fn prefetch_address(address: usize) {
 /// program can see.
 ///
 /// ```
-/// use filter::PrefetchHint;
+/// use filter::engine::PrefetchHint;
 ///
 /// let lines = vec![[0_u8; 64]; 100];
 /// let hint = PrefetchHint::of_slice(&lines);

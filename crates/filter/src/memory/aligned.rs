@@ -41,7 +41,7 @@ impl AlignedBytes {
     /// # Errors
     ///
     /// [`BuildError::Memory`] if there is not enough memory.
-    pub fn zeroed(len: u64) -> Result<Self, BuildError> {
+    pub(crate) fn zeroed(len: u64) -> Result<Self, BuildError> {
         let (storage, start) = Storage::zeroed(len)?;
         // The allocation succeeded, so the length fits a `usize`.
         Ok(Self { storage, start, len: len as usize })

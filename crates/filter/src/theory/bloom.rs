@@ -21,7 +21,7 @@ pub fn bloom_error_rate(keys: f64, bits: f64, probes: f64) -> f64 {
 ///
 /// [`bloom_error_rate`] uses the mean number of set bits. This function adds the variance, which matters
 /// in small filters, and collisions of 64-bit hashes, n·2^−64. (Bose et al., "On the false-positive rate
-/// of Bloom filters", 2008; the method is that of [`blocked_bloom_error_rate`].)
+/// of Bloom filters", 2008; the method is that of `blocked_bloom_error_rate`.)
 pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
@@ -59,7 +59,7 @@ pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
 /// assert!(bloom_error_rate_exact(1, 24, 16) < 1e-4);
 /// assert!((0.005..0.02).contains(&classic_bloom_error_rate(1, 24, 16)));
 /// ```
-pub fn classic_bloom_error_rate(keys: u64, bits: u64, probes: u32) -> f64 {
+pub(crate) fn classic_bloom_error_rate(keys: u64, bits: u64, probes: u32) -> f64 {
     let independent = bloom_error_rate_exact(keys, bits, probes);
     // One probe coincides with no other; two probes are independent of each other.
     if keys == 0 || probes < 3 {
@@ -75,7 +75,7 @@ pub fn classic_bloom_error_rate(keys: u64, bits: u64, probes: u32) -> f64 {
 /// Returns the number of probes with the least error rate, (m/n)·ln 2.
 ///
 /// A filter uses one of the two nearest whole numbers.
-pub fn bloom_best_probe_count(bits_per_key: f64) -> f64 {
+pub(crate) fn bloom_best_probe_count(bits_per_key: f64) -> f64 {
     bits_per_key * LN_2
 }
 
@@ -105,7 +105,7 @@ pub fn bloom_best_error_rate(bits_per_key: f64) -> f64 {
 /// let rate = blocked_bloom_error_rate(1_000_000, 19_531, 6); // 10.0 bits per key
 /// assert!((rate - 0.009_66).abs() < 0.000_01);
 /// ```
-pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+pub(crate) fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
     }
@@ -156,7 +156,7 @@ pub(super) fn mean_over_bins(keys: u64, bins: u64, mut error_rate: impl FnMut(f6
 /// let rate = split_block_error_rate(1_000_000, 39_062); // 10.0 bits per key
 /// assert!((rate - 0.0127).abs() < 0.0001);
 /// ```
-pub fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
+pub(crate) fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
     if keys == 0 {
         return 0.0;
     }
@@ -205,22 +205,28 @@ impl BitRates {
     }
 }
 
-/// Returns the number of probes in `1..=probes_max` with the least error rate of a blocked Bloom filter,
-/// and that error rate.
-pub fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
+/// The number of probes with the least error rate, and that error rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BestProbes {
+    pub(crate) count: u32,
+    pub(crate) error_rate: f64,
+}
+
+/// Returns the number of probes in `1..=probes_max` with the least error rate of a blocked Bloom filter.
+pub(crate) fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> BestProbes {
     best_probe_count(probes_max, |probes| blocked_bloom_error_rate(keys, lines, probes))
 }
 
-/// Returns the number of probes in `1..=probes_max` with the least error rate, and that error rate.
-pub(super) fn best_probe_count(probes_max: u32, error_rate: impl Fn(u32) -> f64) -> (u32, f64) {
-    let mut best = (1, error_rate(1));
+/// Returns the number of probes in `1..=probes_max` with the least error rate.
+pub(super) fn best_probe_count(probes_max: u32, error_rate: impl Fn(u32) -> f64) -> BestProbes {
+    let mut best = BestProbes { count: 1, error_rate: error_rate(1) };
     // The error rate has one minimum over the number of probes: stop at the first rise.
     for probes in 2..=probes_max {
         let rate = error_rate(probes);
-        if rate > best.1 {
+        if rate > best.error_rate {
             break;
         }
-        best = (probes, rate);
+        best = BestProbes { count: probes, error_rate: rate };
     }
     best
 }
@@ -241,9 +247,9 @@ mod tests {
     fn ten_bits_a_key_in_cache_lines_miss_as_the_literature_says() {
         // RocksDB gives 0.9535 % as the best for blocks of 512 bits at 10 bits per key and six probes.
         // That uses the mean number of set bits in a block; the variance adds 1 % of it.
-        let (probes, rate) = blocked_bloom_best(100_000_000, 1_953_125, 32);
-        assert_eq!(probes, 6);
-        assert!((rate - 0.009_665).abs() < 0.000_005, "{rate}");
+        let best = blocked_bloom_best(100_000_000, 1_953_125, 32);
+        assert_eq!(best.count, 6);
+        assert!((best.error_rate - 0.009_665).abs() < 0.000_005, "{best:?}");
     }
 
     #[test]

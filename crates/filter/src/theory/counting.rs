@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::bloom::{best_probe_count, mean_over_bins};
+use super::bloom::{BestProbes, best_probe_count, mean_over_bins};
 use crate::bisect::least;
 
 /// Counters per line of [`CountingBloom`](crate::CountingBloom): 4 bits each, 64 bytes in total.
@@ -30,14 +30,12 @@ const LINE_COUNTERS: usize = 128;
 /// let rate = counting_bloom_error_rate(1_000_000, 85_937, 6); // 44.0 bits per key
 /// assert!((rate - 0.009_50).abs() < 0.000_01);
 /// ```
-pub fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+pub(crate) fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     LineRates::new(probes).error_rate(keys, lines)
 }
 
-/// Returns the best number of probes of a counting Bloom filter, and the error rate with it.
-///
-/// The best number, in `1..=probes_max`, is the one with the lowest error rate for `lines` lines.
-pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
+/// Returns the number of probes in `1..=probes_max` with the least error rate of a counting Bloom filter.
+pub(crate) fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> BestProbes {
     best_probe_count(probes_max, |probes| counting_bloom_error_rate(keys, lines, probes))
 }
 
@@ -151,7 +149,7 @@ impl LineRates {
 ///
 /// assert!((d_left_error_rate(24_000, 1_000, 14) - 24.0 / 16_384.0).abs() < 2e-6);
 /// ```
-pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
+pub(crate) fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
     if keys == 0 {
         return 0.0;
     }
@@ -176,9 +174,9 @@ mod tests {
 
     #[test]
     fn forty_four_bits_a_key_take_six_counters_and_err_less_than_once_in_a_hundred() {
-        let (probes, rate) = counting_bloom_best(1_000_000, 85_937, 32);
-        assert_eq!(probes, 6);
-        assert!((0.0094..0.0096).contains(&rate), "{rate}");
+        let best = counting_bloom_best(1_000_000, 85_937, 32);
+        assert_eq!(best.count, 6);
+        assert!((0.0094..0.0096).contains(&best.error_rate), "{best:?}");
     }
 
     #[test]
@@ -187,7 +185,7 @@ mod tests {
             let (lines, probes) =
                 counting_bloom_fewest_lines(keys, rate, keys * 4, 32).expect("possible");
             assert!(counting_bloom_error_rate(keys, lines, probes) <= rate);
-            assert!(lines == 1 || counting_bloom_best(keys, lines - 1, 32).1 > rate);
+            assert!(lines == 1 || counting_bloom_best(keys, lines - 1, 32).error_rate > rate);
         }
         assert_eq!(counting_bloom_fewest_lines(1_000, 1e-30, 4_000, 32), None);
     }

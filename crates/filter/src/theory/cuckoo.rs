@@ -31,7 +31,7 @@ pub fn cuckoo_error_rate(keys: u64, buckets: u64, fingerprint_bits: u32) -> f64 
 }
 
 /// Returns the smallest number of buckets with which [`cuckoo_error_rate`] is at most `error_rate`.
-pub fn cuckoo_bucket_count(keys: u64, fingerprint_bits: u32, error_rate: f64) -> f64 {
+pub(crate) fn cuckoo_bucket_count(keys: u64, fingerprint_bits: u32, error_rate: f64) -> f64 {
     let odds = -libm::expm1(libm::log1p(-error_rate) / keys as f64);
     libm::ceil(2.0 / (odds * cuckoo_fingerprints(fingerprint_bits)))
 }
@@ -55,6 +55,6 @@ fn cuckoo_fingerprints(bits: u32) -> f64 {
 ///
 /// If an insert could move any number of fingerprints, loads up to 0.9768 would be possible
 /// (Fernholz, Ramachandran 2007; Cain, Sanders, Wormald 2007).
-pub fn cuckoo_load_max(keys: u64) -> f64 {
+pub(crate) fn cuckoo_load_max(keys: u64) -> f64 {
     0.96 * keys as f64 / (keys as f64 + 16.0)
 }

@@ -9,31 +9,21 @@
 //! | [`bloom_error_rate`]         | (1 − e^(−kn/m))^k          | Bloom 1970; Broder, Mitzenmacher     |
 //! |                              |                            | 2004                                 |
 //! | [`bloom_error_rate_exact`]   | the same with variance     | Bose et al. 2008                     |
-//! | [`classic_bloom_error_rate`] | with coincident probes     | Kirsch, Mitzenmacher 2006, measured  |
-//! | [`bloom_best_probe_count`]   | (m/n)·ln 2                 | the same                             |
-//! | [`bloom_best_error_rate`]    | 0.6185^(m/n)               | the same                             |
-//! | [`blocked_bloom_error_rate`] | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007, made   |
-//! |                              |                            | exact below                          |
-//! | [`split_block_error_rate`]   | the same, other f          | Apple 2021                           |
+//! | [`bloom_best_error_rate`]    | 0.6185^(m/n)               | Broder, Mitzenmacher 2004            |
 //! | [`cuckoo_error_rate`]        | 1 − (1 − 2/(B·(2^f − 1)))^n | Fan, Andersen, Kaminsky,            |
-//! |                              |                            | Mitzenmacher 2014, made exact below  |
-//! | [`cuckoo_load_max`]          | 0.96·n/(n + 16)            | measured                             |
+//! |                              |                            | Mitzenmacher 2014, made exact        |
 //!
-//! The counting filters:
+//! [`plan`](crate::plan) computes the size and error rate of each kind with these and with further
+//! formulas, which are in this module's source:
 //!
-//! | function                          | formula                    | source                          |
-//! |-----------------------------------|----------------------------|---------------------------------|
-//! | [`counting_bloom_error_rate`]     | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007,   |
-//! |                                   |                            | exact                           |
-//! | [`d_left_error_rate`]             | 1 − (1 − 1/(B·2^r))^n      | Bonomi et al. 2006              |
-//!
-//! The static filters:
-//!
-//! | function                       | formula                         | source                          |
-//! |--------------------------------|---------------------------------|---------------------------------|
-//! | [`fingerprint_error_rate`]     | 2^−r                            | Dillinger, Walzer 2021; Graf,   |
-//! |                                |                                 | Lemire 2022                     |
-//! | [`binary_fuse_slots_per_key`]  | 1.125, 1.075, more for few keys | Graf, Lemire 2022               |
+//! | filter          | its error rate                  | source                                    |
+//! |-----------------|---------------------------------|-------------------------------------------|
+//! | classic Bloom   | with coincident probes          | Kirsch, Mitzenmacher 2006, measured       |
+//! | blocked Bloom   | Σ P(j keys in a line)·f(j)      | Putze, Sanders, Singler 2007, made exact  |
+//! | split-block     | the same, other f               | Apple 2021                                |
+//! | counting Bloom  | Σ P(j keys in a line)·f(j)      | Putze, Sanders, Singler 2007, made exact  |
+//! | d-left          | 1 − (1 − 1/(B·2^r))^n           | Bonomi et al. 2006                        |
+//! | ribbon, fuse    | 2^−r                            | Dillinger, Walzer 2021; Graf, Lemire 2022 |
 
 mod bloom;
 mod counting;
@@ -41,12 +31,45 @@ mod cuckoo;
 mod lower_bound;
 pub(crate) mod static_filters;
 
-pub use bloom::{
-    blocked_bloom_best, blocked_bloom_error_rate, bloom_best_error_rate, bloom_best_probe_count,
-    bloom_error_rate, bloom_error_rate_exact, classic_bloom_error_rate, split_block_error_rate,
+pub(crate) use bloom::{
+    BestProbes, blocked_bloom_best, blocked_bloom_error_rate, bloom_best_probe_count,
+    classic_bloom_error_rate, split_block_error_rate,
 };
-pub(crate) use counting::counting_bloom_fewest_lines;
-pub use counting::{counting_bloom_best, counting_bloom_error_rate, d_left_error_rate};
-pub use cuckoo::{cuckoo_bucket_count, cuckoo_error_rate, cuckoo_load_max};
+pub use bloom::{bloom_best_error_rate, bloom_error_rate, bloom_error_rate_exact};
+pub(crate) use counting::{
+    counting_bloom_best, counting_bloom_error_rate, counting_bloom_fewest_lines, d_left_error_rate,
+};
+pub use cuckoo::cuckoo_error_rate;
+pub(crate) use cuckoo::{cuckoo_bucket_count, cuckoo_load_max};
 pub use lower_bound::bits_per_key_floor;
-pub use static_filters::{binary_fuse_slots_per_key, fingerprint_error_rate};
+pub(crate) use static_filters::{binary_fuse_slots_per_key, fingerprint_error_rate};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_rate_is_a_probability_for_every_count() {
+        let counts = [0, 1, 2, 3, 1_000, 1 << 32, 1 << 53, u64::MAX];
+        for keys in counts {
+            for units in counts {
+                for number in [1, 2, 16, 32] {
+                    let rates = [
+                        bloom_error_rate_exact(keys, units, number),
+                        classic_bloom_error_rate(keys, units, number),
+                        blocked_bloom_error_rate(keys, units, number),
+                        split_block_error_rate(keys, units),
+                        counting_bloom_error_rate(keys, units, number),
+                        cuckoo_error_rate(keys, units, number),
+                        d_left_error_rate(keys, units, number),
+                        fingerprint_error_rate(keys, number),
+                    ];
+                    for (index, rate) in rates.iter().enumerate() {
+                        let context = format!("{index}: {keys} keys, {units}, {number}");
+                        assert!((0.0..=1.0).contains(rate), "{context}: {rate}");
+                    }
+                }
+            }
+        }
+    }
+}

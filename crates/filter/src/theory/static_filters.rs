@@ -27,7 +27,7 @@ impl FuseArity {
 ///
 /// The error rate is 2^−r + n·2^−64. The second term is the probability that an absent key has the
 /// same 64-bit hash as a key of the filter.
-pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
+pub(crate) fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
     if keys == 0 {
         return 0.0;
     }
@@ -46,7 +46,7 @@ pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
 /// assert!((binary_fuse_slots_per_key(FuseArity::Three, 1e6) - 1.125).abs() < 1e-9);
 /// assert!((binary_fuse_slots_per_key(FuseArity::Four, 1e6) - 1.075).abs() < 1e-9);
 /// ```
-pub fn binary_fuse_slots_per_key(arity: FuseArity, keys: f64) -> f64 {
+pub(crate) fn binary_fuse_slots_per_key(arity: FuseArity, keys: f64) -> f64 {
     let ln = libm::log(keys.max(2.0));
     match arity {
         FuseArity::Three => (0.875 + 0.25 * libm::log(1e6) / ln).max(1.125),

@@ -27,7 +27,7 @@ impl TableName {
         let is_sound = !name.is_empty()
             && name.chars().all(is_name_char)
             && !name.starts_with(['-', '.'])
-            && namespace.is_none_or(|it| !it.is_empty() && it.chars().all(is_namespace_char));
+            && namespace.is_none_or(|name| !name.is_empty() && name.chars().all(is_namespace_char));
         if !is_sound {
             return Err(InvalidName);
         }

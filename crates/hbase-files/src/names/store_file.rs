@@ -160,13 +160,13 @@ mod tests {
         let hfile = "[0-9a-f]{1,40}(_SeqId_[0-9]{1,19}_|_del)?";
         let region = "[0-9a-f]{32}|[0-9]{1,10}";
         let mob = "[0-9a-f]{32}[0-9]{8}[0-9a-f]{32}(_[0-9a-f]{32})?";
-        let data = prop_oneof![hfile.prop_map(|it| it), mob.prop_map(|it| it)];
+        let data = prop_oneof![hfile.prop_map(|name| name), mob.prop_map(|name| name)];
         let link = ("([a-z0-9_]{1,9}=)?[a-zA-Z0-9_éß][a-zA-Z0-9_.é-]{0,20}", region, data)
             .prop_map(|(table, region, file)| format!("{table}={region}-{file}"));
-        let referred = prop_oneof![hfile.prop_map(|it| it), link.clone()];
+        let referred = prop_oneof![hfile.prop_map(|name| name), link.clone()];
         let reference =
             (referred, region).prop_map(|(referred, region)| format!("{referred}.{region}"));
-        prop_oneof![hfile.prop_map(|it| it), mob.prop_map(|it| it), link, reference]
+        prop_oneof![hfile.prop_map(|name| name), mob.prop_map(|name| name), link, reference]
     }
 
     proptest! {

@@ -5,12 +5,14 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::names::other::{SkipReason, directory_reason};
-use crate::root::place::Place;
+use crate::root::directory_kind::DirectoryKind;
 use crate::table::entry::classify;
 use crate::table::schema::{self, TableSchema};
 use crate::table::tracker::{self, TrackedFile, TrackedFiles};
 use crate::table::tracker_setting::read_list;
-use crate::{Entry, EntryKind, Error, FileTree, Item, ItemKind, Result, StoreFileName, Warning};
+use crate::{
+    EntryKind, Error, FileTree, Item, ItemKind, ListedFile, Result, StoreFileName, Warning,
+};
 
 /// The store files below a directory, and what was skipped.
 ///
@@ -28,9 +30,9 @@ use crate::{Entry, EntryKind, Error, FileTree, Item, ItemKind, Result, StoreFile
 #[derive(Debug)]
 pub struct Listing {
     /// What the directory is.
-    pub place: Place,
+    pub directory_kind: DirectoryKind,
     /// The store files, by ascending path.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListedFile>,
     /// The files and directories that are not store files, by ascending path.
     pub skipped: Vec<Skipped>,
     /// The families and files below the directory that cannot be listed.
@@ -72,9 +74,9 @@ impl Listing {
     /// [`problems`](Self::problems).
     pub fn read(tree: &dyn FileTree, directory: &Path) -> Result<Self> {
         let items = tree.list(directory).map_err(Error::io(directory, "list it"))?;
-        let place = Place::of(tree, directory, &items);
+        let directory_kind = DirectoryKind::of(tree, directory, &items);
         let listing = Self {
-            place,
+            directory_kind,
             entries: Vec::new(),
             skipped: Vec::new(),
             problems: Vec::new(),
@@ -130,13 +132,16 @@ impl Visitor<'_> {
         };
         let mut live = tracked.map(LiveFiles::new);
         // Below the directory that was asked for, there is no root and no store.
-        let place = if depth == 0 { self.listing.place } else { Place::Plain };
+        let directory_kind =
+            if depth == 0 { self.listing.directory_kind } else { DirectoryKind::Plain };
         for item in items {
             match item.kind {
-                ItemKind::File { len } => self.add_file(&item, len, live.as_mut(), place),
+                ItemKind::File { len } => self.add_file(&item, len, live.as_mut(), directory_kind),
                 ItemKind::Directory => {
                     let name = item.name().unwrap_or_default();
-                    if let Some(reason) = directory_reason(name).or_else(|| outside(place, name)) {
+                    if let Some(reason) =
+                        directory_reason(name).or_else(|| outside(directory_kind, name))
+                    {
                         self.skip_directory(item.path, reason);
                     } else if depth == DEPTH_MAX {
                         let what = format!("is more than {DEPTH_MAX} directories deep");
@@ -198,8 +203,14 @@ impl Visitor<'_> {
         self.schemas.entry(table).or_insert_with_key(read).clone()
     }
 
-    fn add_file(&mut self, item: &Item, len: u64, live: Option<&mut LiveFiles>, place: Place) {
-        if let Some(reason) = item.name().and_then(|name| outside(place, name)) {
+    fn add_file(
+        &mut self,
+        item: &Item,
+        len: u64,
+        live: Option<&mut LiveFiles>,
+        directory_kind: DirectoryKind,
+    ) {
+        if let Some(reason) = item.name().and_then(|name| outside(directory_kind, name)) {
             return self.skip(item.path.clone(), reason);
         }
         let found = match classify(self.tree, &item.path, len) {
@@ -236,7 +247,7 @@ impl Visitor<'_> {
                     continue;
                 }
             };
-            self.listing.entries.push(Entry { path, len: 0, kind });
+            self.listing.entries.push(ListedFile { path, len: 0, kind });
         }
     }
 
@@ -280,10 +291,10 @@ impl LiveFiles {
 }
 
 /// Returns why an entry of a root directory or of a store has no store files below it.
-fn outside(place: Place, name: &str) -> Option<SkipReason> {
-    match place {
-        Place::Root if !matches!(name, "data" | "mobdir") => Some(SkipReason::OutsideData),
-        Place::Store
+fn outside(directory_kind: DirectoryKind, name: &str) -> Option<SkipReason> {
+    match directory_kind {
+        DirectoryKind::Root if !matches!(name, "data" | "mobdir") => Some(SkipReason::OutsideData),
+        DirectoryKind::Store
             if matches!(name, "MANIFEST" | "MANIFEST.new" | "LOCK" | "UNFINISHED" | "wal") =>
         {
             Some(SkipReason::StoreFiles)

@@ -7,7 +7,7 @@ use store::merge::{CellCursor, MergeCursor};
 use store::rules::{Rules, Verdict};
 
 use super::open::OpenFamily;
-use super::plan::{FamilyPlan, Plan};
+use super::plan::{FamilyPlan, ScanPlan};
 use super::row_range::RowRange;
 use super::source::Source;
 use crate::Result;
@@ -15,7 +15,7 @@ use crate::Result;
 /// A cursor over the cells of a family that a scan returns.
 #[derive(Debug)]
 pub(super) struct FamilyCells {
-    plan: Arc<Plan>,
+    plan: Arc<ScanPlan>,
     range: RowRange,
     merge: MergeCursor<Source>,
     rules: Rules<'static>,
@@ -28,7 +28,7 @@ impl FamilyCells {
 
     /// Begins at the first cell of the range.
     pub(super) fn new(
-        plan: &Arc<Plan>,
+        plan: &Arc<ScanPlan>,
         family: &FamilyPlan,
         open: &OpenFamily,
         range: &RowRange,

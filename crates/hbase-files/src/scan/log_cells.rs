@@ -12,7 +12,7 @@ use super::log_events::WrittenBy;
 
 /// The unflushed cells of a store, with open runs.
 #[derive(Debug)]
-pub(super) struct OpenStoreCells {
+pub(super) struct OpenStoreLogCells {
     pub(super) cells: Arc<Vec<Cell>>,
     /// Older than the cells in memory; the oldest first.
     pub(super) runs: Vec<Reader>,
@@ -34,7 +34,7 @@ pub(super) fn sorted(mut cells: Vec<(WrittenBy, Cell)>, order: Comparator) -> Ve
     cells.into_iter().map(|(_, cell)| cell).collect()
 }
 
-impl OpenStoreCells {
+impl OpenStoreLogCells {
     /// Returns a cursor over the cells in memory, if there are no runs.
     pub(super) fn in_memory(&self, order: Comparator) -> Option<MemoryCursor> {
         self.runs.is_empty().then(|| MemoryCursor::new(Arc::clone(&self.cells), order))

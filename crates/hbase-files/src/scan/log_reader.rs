@@ -18,8 +18,8 @@
 //! ascending path, which has the time of the log.
 //!
 //! Cells are collected by table, region and store (`LogCellsBuilder`, `RegionCellsBuilder`,
-//! `StoreCellsBuilder`), and sorted at the end (`LogCells`, `RegionCells`, `StoreCells`). A scan opens the
-//! runs of the store that it reads (`OpenStoreCells`).
+//! `StoreLogCellsBuilder`), and sorted at the end (`LogCells`, `RegionCells`, `StoreLogCells`). A scan opens the
+//! runs of the store that it reads (`OpenStoreLogCells`).
 //!
 //! The logs are read once for all regions. If the cells in memory exceed `log_bytes_max`, those of the
 //! region with the most bytes go to sorted runs on disk: see `log_runs.rs`. An event that is read later can
@@ -39,7 +39,7 @@ use super::log_events::{OldLogCells, Position, RegionEvents, WrittenBy};
 use super::log_regions::RegionCellsBuilder;
 use super::log_runs::RunFile;
 use super::logs::{LogCells, TornLog};
-use super::plan::Plan;
+use super::plan::ScanPlan;
 use crate::{Error, Region, Result, Table, TableScan, Warning, wal};
 
 /// Collects the unflushed cells of a table while the logs are read.
@@ -57,8 +57,12 @@ struct LogCellsBuilder {
 }
 
 /// Checks the parameters of a scan of regions, and reads the logs if the scan needs them.
-pub(super) fn plan_with_logs(table: &Table, regions: &[Region], scan: &TableScan) -> Result<Plan> {
-    let mut plan = Plan::new(table, scan)?;
+pub(super) fn plan_with_logs(
+    table: &Table,
+    regions: &[Region],
+    scan: &TableScan,
+) -> Result<ScanPlan> {
+    let mut plan = ScanPlan::new(table, scan)?;
     if scan.with_logs {
         add_logs(&mut plan, table, regions)?;
     }
@@ -66,14 +70,14 @@ pub(super) fn plan_with_logs(table: &Table, regions: &[Region], scan: &TableScan
 }
 
 /// Reads the logs into a plan, or takes over what was read before.
-fn add_logs(plan: &mut Plan, table: &Table, regions: &[Region]) -> Result<()> {
+fn add_logs(plan: &mut ScanPlan, table: &Table, regions: &[Region]) -> Result<()> {
     if let Some(looked) = &table.logs_missing {
         let what = "the directory of write-ahead logs; if hbase.wal.dir is another directory, it is the WAL root; it";
         let (path, what, looked) = (table.root().to_owned(), what.to_owned(), vec![looked.clone()]);
         return Err(Error::Missing { path, what, looked });
     }
     let known = plan.scan.unflushed.take();
-    plan.logs = match known.and_then(|known| known.of(&plan.log_extent())) {
+    plan.logs = match known.and_then(|known| known.of(&plan.log_selection())) {
         Some(logs) => {
             logs.missing().iter().for_each(|missing| plan.losses.add(missing.clone()));
             logs
@@ -90,7 +94,7 @@ fn add_logs(plan: &mut Plan, table: &Table, regions: &[Region]) -> Result<()> {
 }
 
 /// Reads the logs of a table for a scan of regions.
-fn read(table: &Table, regions: &[Region], plan: &Plan) -> Result<LogCells> {
+fn read(table: &Table, regions: &[Region], plan: &ScanPlan) -> Result<LogCells> {
     let mut builder = LogCellsBuilder::read(table, regions, plan, HashMap::new())?;
     if builder.has_late_event {
         let events = builder.regions.into_iter();
@@ -105,7 +109,7 @@ impl LogCellsBuilder {
     fn read(
         table: &Table,
         regions: &[Region],
-        plan: &Plan,
+        plan: &ScanPlan,
         mut events: HashMap<String, RegionEvents>,
     ) -> Result<Self> {
         let regions = || regions.iter().filter(|region| plan.includes_region(region));
@@ -150,7 +154,7 @@ impl LogCellsBuilder {
     fn add_log(
         &mut self,
         table: &Table,
-        plan: &Plan,
+        plan: &ScanPlan,
         log: &Log<'_>,
         reader: &mut wal::Reader,
     ) -> Result<()> {
@@ -169,7 +173,7 @@ impl LogCellsBuilder {
         Ok(())
     }
 
-    fn add_entry(&mut self, plan: &Plan, log: &Log<'_>, entry: &wal::Entry) -> Result<()> {
+    fn add_entry(&mut self, plan: &ScanPlan, log: &Log<'_>, entry: &wal::LogEntry) -> Result<()> {
         let Some(region) = self.regions.get_mut(&entry.region) else { return Ok(()) };
         let position = Position { log: log.number, offset: entry.offset };
         let (server, time, sequence) = (log.server, entry.write_time, entry.sequence);
@@ -189,7 +193,7 @@ impl LogCellsBuilder {
     }
 
     /// Frees the memory of the region with the most bytes: drops its old cells, or writes a run.
-    fn free_memory(&mut self, plan: &Plan) -> Result<()> {
+    fn free_memory(&mut self, plan: &ScanPlan) -> Result<()> {
         let largest = self.regions.values_mut().max_by_key(|region| region.bytes);
         let region = largest.expect("there are cells in memory");
         let bytes = region.bytes;
@@ -210,7 +214,7 @@ impl LogCellsBuilder {
     /// Notes that a log, or a part of it, is missing; returns the error if the scan ends at damage.
     fn leave_out(
         &mut self,
-        plan: &Plan,
+        plan: &ScanPlan,
         log: &Log<'_>,
         error: Error,
         skipped: Option<wal::SkippedBytes>,
@@ -229,7 +233,7 @@ impl LogCellsBuilder {
     }
 
     /// Sorts the cells.
-    fn finish(self, plan: &Plan) -> LogCells {
+    fn finish(self, plan: &ScanPlan) -> LogCells {
         let (mut stores, mut old) = (HashMap::new(), Vec::new());
         for (name, region) in self.regions {
             let cells = region.finish(plan.order);
@@ -252,7 +256,7 @@ struct Log<'p> {
 }
 
 impl Log<'_> {
-    fn open(&self, plan: &Plan) -> Result<wal::Reader> {
+    fn open(&self, plan: &ScanPlan) -> Result<wal::Reader> {
         let Self { path, .. } = self;
         let source = plan.tree.open(path).map_err(Error::io(path, "open it"))?;
         Ok(wal::Reader::open(source, FileName::new(path.display().to_string()))?)

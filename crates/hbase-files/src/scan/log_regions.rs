@@ -7,9 +7,9 @@ use sstable::{Cell, Comparator, SequenceId};
 
 use super::log_cells::sorted;
 use super::log_events::{OldLogCells, RegionEvents, WrittenBy};
-use super::log_runs::{Run, RunFile, StoreCells};
+use super::log_runs::{Run, RunFile, StoreLogCells};
 use super::open::open_files;
-use super::plan::Plan;
+use super::plan::ScanPlan;
 use crate::{Region, Result};
 
 /// Collects the unflushed cells of a region while the logs are read.
@@ -17,14 +17,14 @@ pub(super) struct RegionCellsBuilder {
     last_opened: Option<SequenceId>,
     /// The openings and closings of the region that the logs record.
     pub(super) events: RegionEvents,
-    stores: HashMap<Vec<u8>, StoreCellsBuilder>,
+    stores: HashMap<Vec<u8>, StoreLogCellsBuilder>,
     /// The bytes of the cells in memory.
     pub(super) bytes: usize,
     old: OldLogCells,
 }
 
 /// Collects the unflushed cells of a store while the logs are read.
-struct StoreCellsBuilder {
+struct StoreLogCellsBuilder {
     /// The sequence id up to which all cells are in files.
     flushed: Option<SequenceId>,
     /// In the order in which they were read.
@@ -37,14 +37,14 @@ struct StoreCellsBuilder {
 #[derive(Debug)]
 pub(super) struct RegionCells {
     /// By family; without stores that have none.
-    pub(super) stores: HashMap<Vec<u8>, StoreCells>,
+    pub(super) stores: HashMap<Vec<u8>, StoreLogCells>,
     /// The cells that were left out.
     pub(super) old: OldLogCells,
 }
 
 impl RegionCellsBuilder {
     /// Opens the files of a region, which say what was flushed.
-    pub(super) fn new(region: &Region, plan: &Plan, events: RegionEvents) -> Result<Self> {
+    pub(super) fn new(region: &Region, plan: &ScanPlan, events: RegionEvents) -> Result<Self> {
         let mut stores = HashMap::new();
         for wanted in &plan.families {
             let files = region.family(&wanted.name);
@@ -54,7 +54,7 @@ impl RegionCellsBuilder {
                 .transpose()?;
             let newest = files.iter().flatten().map(|file| file.sequence.newest);
             let flushed = newest.max().flatten();
-            let store = StoreCellsBuilder { flushed, cells: Vec::new(), runs: Vec::new() };
+            let store = StoreLogCellsBuilder { flushed, cells: Vec::new(), runs: Vec::new() };
             stores.insert(wanted.name.clone(), store);
         }
         let old = OldLogCells {
@@ -120,10 +120,10 @@ impl RegionCellsBuilder {
     pub(super) fn finish(mut self, order: Comparator) -> RegionCells {
         self.drop_old();
         let stores = self.stores.into_iter().filter_map(|(family, store)| {
-            let StoreCellsBuilder { cells, runs, .. } = store;
+            let StoreLogCellsBuilder { cells, runs, .. } = store;
             let cells = sorted(cells, order);
             let is_empty = cells.is_empty() && runs.is_empty();
-            (!is_empty).then(|| (family, StoreCells { cells: Arc::new(cells), runs }))
+            (!is_empty).then(|| (family, StoreLogCells { cells: Arc::new(cells), runs }))
         });
         RegionCells { stores: stores.collect(), old: self.old }
     }

@@ -25,7 +25,7 @@ use crate::{Error, Result};
 
 /// The unflushed cells of a store, in order.
 #[derive(Debug)]
-pub(super) struct StoreCells {
+pub(super) struct StoreLogCells {
     pub(super) cells: Arc<Vec<Cell>>,
     /// Older than the cells; the oldest first.
     pub(super) runs: Vec<Run>,

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::damage::MissingCells;
-use super::log_cells::OpenStoreCells;
+use super::log_cells::OpenStoreLogCells;
 use super::log_events::OldLogCells;
-use super::log_runs::{RunFile, StoreCells};
+use super::log_runs::{RunFile, StoreLogCells};
 use crate::{Result, Warning};
 
 /// The unflushed cells of a table, in order.
 #[derive(Debug, Default)]
 pub(super) struct LogCells {
     /// By region and family.
-    pub(super) stores: HashMap<String, HashMap<Vec<u8>, StoreCells>>,
+    pub(super) stores: HashMap<String, HashMap<Vec<u8>, StoreLogCells>>,
     pub(super) run_file: Option<RunFile>,
     pub(super) old: Vec<OldLogCells>,
     pub(super) torn: Vec<TornLog>,
@@ -39,12 +39,19 @@ pub struct TornLog {
 
 impl LogCells {
     /// Opens the unflushed cells of a store; `None` if there are none.
-    pub(super) fn open_store(&self, region: &str, family: &[u8]) -> Result<Option<OpenStoreCells>> {
+    pub(super) fn open_store(
+        &self,
+        region: &str,
+        family: &[u8],
+    ) -> Result<Option<OpenStoreLogCells>> {
         let Some(store) = self.stores.get(region).and_then(|stores| stores.get(family)) else {
             return Ok(None);
         };
         let runs = self.run_file.as_ref().map(|file| file.open(&store.runs)).transpose()?;
-        Ok(Some(OpenStoreCells { cells: Arc::clone(&store.cells), runs: runs.unwrap_or_default() }))
+        Ok(Some(OpenStoreLogCells {
+            cells: Arc::clone(&store.cells),
+            runs: runs.unwrap_or_default(),
+        }))
     }
 
     /// Returns what was left out, by ascending region.

@@ -70,10 +70,7 @@ impl MobFiles {
     pub(super) fn new(table: &Table, scan: &TableScan) -> Self {
         let options = scan.reader_options.clone();
         // A MOB file has values of many rows, and each is read with one get.
-        let options = match options.cache {
-            Some(_) => options,
-            None => options.cache(Arc::new(BlockCache::new(CACHE_LEN))),
-        };
+        let options = options.cache_or_else(|| Arc::new(BlockCache::new(CACHE_LEN)));
         Self {
             table: table.name.clone(),
             path: table.path.clone(),
@@ -96,7 +93,7 @@ impl MobFiles {
         self.read(tree, reference, trace).map(Some).or_else(|Unread { error, kind }| {
             let missing = |error: &Error| {
                 let row = Some(reference.row.to_vec());
-                let file = target(reference).map(|(_, file)| file.as_str().to_owned());
+                let file = stated_value(reference).map(|stated| stated.file.as_str().to_owned());
                 MissingCells {
                     region: String::new(),
                     family: reference.family.to_vec(),
@@ -121,8 +118,9 @@ impl MobFiles {
             let error = Error::damaged(&self.path, format!("row {row}: {kind}"));
             Unread { error, kind: Some(kind) }
         };
-        let (len, table, name) = mob_file(reference, &self.table).map_err(damaged)?;
-        let file = self.file(tree, (table, reference.family.to_vec(), name))?;
+        let value = mob_value(reference, &self.table).map_err(damaged)?;
+        let len = value.len;
+        let file = self.file(tree, (value.table, reference.family.to_vec(), value.file))?;
         let mut scanner = file.scanner(Caching::Use);
         scanner.seek(reference.key())?;
         let found = scanner.cell().filter(|cell| cell.key() == reference.key());
@@ -177,14 +175,23 @@ impl MobFiles {
     }
 }
 
-/// Returns the length of the real value, and the MOB file to which a reference leads.
+/// Where the value of a reference is.
+pub(crate) struct MobValue {
+    /// The length of the value.
+    pub(crate) len: i32,
+    /// The table whose MOB file has the value.
+    pub(crate) table: TableName,
+    pub(crate) file: MobFileName,
+}
+
+/// Returns where the value of a reference is.
 ///
 /// `own` is the table that has the reference. The error says what is damaged.
-pub(crate) fn mob_file(
+pub(crate) fn mob_value(
     reference: &CellRef<'_>,
     own: &TableName,
-) -> Result<(i32, TableName, MobFileName), &'static str> {
-    let (len, name) = target(reference).ok_or("has no file name")?;
+) -> Result<MobValue, &'static str> {
+    let StatedValue { len, file } = stated_value(reference).ok_or("has no file name")?;
     let table = match reference.tags().find(|(tag, _)| *tag == TABLE_TAG) {
         Some((_, table)) => std::str::from_utf8(table)
             .ok()
@@ -192,16 +199,23 @@ pub(crate) fn mob_file(
             .ok_or("has no valid table name")?,
         None => own.clone(),
     };
-    Ok((len, table, name))
+    Ok(MobValue { len, table, file })
 }
 
-/// Returns the length of the real value, and the MOB file. `None` if the reference is damaged.
-fn target(reference: &CellRef<'_>) -> Option<(i32, MobFileName)> {
+/// What the value of a reference states.
+struct StatedValue {
+    len: i32,
+    file: MobFileName,
+}
+
+/// Returns what the value of a reference states; `None` if it is damaged.
+fn stated_value(reference: &CellRef<'_>) -> Option<StatedValue> {
     if reference.cell_type != CellType::Put {
         return None;
     }
     let (len, name) = reference.value.split_first_chunk::<4>()?;
-    Some((i32::from_be_bytes(*len), std::str::from_utf8(name).ok()?.parse().ok()?))
+    let file = std::str::from_utf8(name).ok()?.parse().ok()?;
+    Some(StatedValue { len: i32::from_be_bytes(*len), file })
 }
 
 /// Returns the tags of the cell for which a reference stands: those of the reference but two.

@@ -44,7 +44,7 @@ mod unflushed;
 pub use damage::MissingCells;
 pub use log_events::OldLogCells;
 pub use logs::TornLog;
-pub(crate) use mob::{is_reference, mob_file};
+pub(crate) use mob::{MobValue, is_reference, mob_value};
 pub use options::{FamilyColumns, MobValues, TableScan};
 pub use store_cells::StoreCells;
 pub use store_file_cells::StoreFileCells;

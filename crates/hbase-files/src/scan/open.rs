@@ -12,11 +12,11 @@ use store::rules::Rules;
 
 use super::damage::MissingCells;
 use super::file_cells::FileCells;
-use super::log_cells::OpenStoreCells;
-use super::plan::{FamilyPlan, Plan};
+use super::log_cells::OpenStoreLogCells;
+use super::plan::{FamilyPlan, ScanPlan};
 use super::row_range::RowRange;
 use super::source::Source;
-use crate::table::fit::FamilyCells;
+use crate::table::identity_check::FamilyCells;
 use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
@@ -32,7 +32,7 @@ pub(super) struct OpenFamily {
     /// Newest first.
     pub(super) files: Vec<OpenFile>,
     /// The cells that are only in logs.
-    pub(super) log: Option<OpenStoreCells>,
+    pub(super) log: Option<OpenStoreLogCells>,
 }
 
 /// An open store file.
@@ -50,7 +50,7 @@ pub(super) struct OpenFile {
 
 impl OpenRegion {
     /// Opens the files of a region. Counts the files that are skipped.
-    pub(super) fn open(plan: &Plan, region: &Region, trace: &mut ReadTrace) -> Result<Self> {
+    pub(super) fn open(plan: &ScanPlan, region: &Region, trace: &mut ReadTrace) -> Result<Self> {
         let mut families = Vec::new();
         for wanted in &plan.families {
             let log = plan.logs.open_store(region.info.encoded_name.as_str(), &wanted.name)?;
@@ -83,7 +83,7 @@ impl OpenRegion {
 
 /// Opens files of a family; returns them newest first.
 pub(super) fn open_files<'f>(
-    plan: &Plan,
+    plan: &ScanPlan,
     region: &Region,
     family: &[u8],
     of_family: impl Iterator<Item = &'f StoreFile>,
@@ -136,7 +136,7 @@ fn leave_out_compacted(files: &mut Vec<OpenFile>) {
 }
 
 fn open_file(
-    plan: &Plan,
+    plan: &ScanPlan,
     region: &Region,
     file: &StoreFile,
     cells: &mut FamilyCells,
@@ -155,7 +155,7 @@ impl OpenFile {
     /// Returns whether the file can have cells of the scan, and counts why not.
     fn can_contribute(
         &mut self,
-        plan: &Plan,
+        plan: &ScanPlan,
         family: &FamilyPlan,
         rules: &Rules<'_>,
         trace: &mut ReadTrace,
@@ -201,12 +201,12 @@ impl OpenFile {
     ///
     /// Those of the whole file do for a half too: a scan reads only regions that have rows of its range,
     /// and a half ends where its region does.
-    pub(super) fn has_rows_of(&self, plan: &Plan, range: &RowRange) -> bool {
+    pub(super) fn has_rows_of(&self, plan: &ScanPlan, range: &RowRange) -> bool {
         range.overlaps(self.reader.whole(), plan.order)
     }
 
     /// Returns a cursor without a position over the cells of the file.
-    pub(super) fn cells(&self, plan: &Plan) -> Source {
+    pub(super) fn cells(&self, plan: &ScanPlan) -> Source {
         let scanner = self.reader.scanner(Caching::Bypass);
         let place = || MissingCells {
             region: self.region.to_string(),

@@ -28,7 +28,7 @@ pub struct TableScan {
     /// The row before which the scan ends; `None` for the end of the table.
     pub stop: Option<Vec<u8>>,
     /// The only row.
-    pub row: Option<Vec<u8>>,
+    pub(crate) row: Option<Vec<u8>>,
     /// The prefix of the rows.
     pub prefix: Vec<u8>,
     /// The families, and their columns; empty for all families.
@@ -50,15 +50,15 @@ pub struct TableScan {
     /// Whether cells that are only in write-ahead logs are returned.
     pub with_logs: bool,
     /// The cells from logs that were read before; `None` if each scan reads the logs.
-    pub unflushed: Option<UnflushedCells>,
+    pub(crate) unflushed: Option<UnflushedCells>,
     /// The maximum bytes of cells from logs in memory.
-    pub log_bytes_max: usize,
+    pub(crate) log_bytes_max: usize,
     /// The directory of the temporary file for cells from logs; `None` for that of the system.
-    pub log_directory: Option<PathBuf>,
+    pub(crate) log_directory: Option<PathBuf>,
     /// The number of threads that read.
     pub threads: usize,
     /// About how many bytes of store files a thread reads at a time.
-    pub part_len: u64,
+    pub(crate) part_len: u64,
     /// How files are opened: limits, and the block cache.
     pub reader_options: ReaderOptions,
 }

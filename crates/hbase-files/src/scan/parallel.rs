@@ -21,7 +21,7 @@ use sstable::{CellRef, ReadTrace};
 
 use super::batch::CellBatch;
 use super::open::OpenRegion;
-use super::plan::Plan;
+use super::plan::ScanPlan;
 use super::region::RegionCells;
 use super::row_range::RowRange;
 use crate::{Region, Result};
@@ -61,7 +61,7 @@ enum Message {
 
 #[derive(Debug)]
 struct Shared {
-    plan: Arc<Plan>,
+    plan: Arc<ScanPlan>,
     regions: Vec<Region>,
     /// `None` after the last unit.
     queue: Mutex<Option<Queue>>,
@@ -99,7 +99,7 @@ enum Work {
 }
 
 impl ParallelCells {
-    pub(super) fn new(plan: &Arc<Plan>, regions: Vec<Region>, threads: usize) -> Self {
+    pub(super) fn new(plan: &Arc<ScanPlan>, regions: Vec<Region>, threads: usize) -> Self {
         let (sender, units) = mpsc::sync_channel(threads.saturating_mul(UNITS_AHEAD));
         let queue = Queue {
             next_region: 0,
@@ -316,7 +316,7 @@ impl Queue {
     }
 
     /// Cuts a region into ranges of rows.
-    fn cut(&mut self, open: Arc<OpenRegion>, region: &Region, plan: &Plan) {
+    fn cut(&mut self, open: Arc<OpenRegion>, region: &Region, plan: &ScanPlan) {
         let cuts = open.largest_file().map(|largest| {
             let part_len = plan.scan.part_len.max(1);
             let len = part_len.saturating_mul(largest.whole().len());

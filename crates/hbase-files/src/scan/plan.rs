@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sstable::{Comparator, Timestamp};
+use sstable::{Comparator, Timestamp, prefix_end};
 use store::rules::{Rules, View};
 use store::{Clock, FamilyOptions};
 
@@ -12,12 +12,12 @@ use super::log_events::OldLogCells;
 use super::logs::LogCells;
 use super::mob::MobFiles;
 use super::row_range::RowRange;
-use super::unflushed::LogExtent;
+use super::unflushed::LogSelection;
 use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan, Warning};
 
 /// The parameters of a scan, and what is derived from them.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct ScanPlan {
     pub(super) scan: TableScan,
     pub(super) tree: Arc<dyn FileTree>,
     pub(super) order: Comparator,
@@ -46,7 +46,7 @@ pub(super) struct FamilyPlan {
     now: Timestamp,
 }
 
-impl Plan {
+impl ScanPlan {
     /// Checks the parameters of a scan; the plan is without the cells of logs.
     pub(super) fn new(table: &Table, scan: &TableScan) -> Result<Self> {
         let order = table.row_order();
@@ -73,8 +73,8 @@ impl Plan {
     }
 
     /// Returns what the scan reads of the logs.
-    pub(super) fn log_extent(&self) -> LogExtent {
-        LogExtent {
+    pub(super) fn log_selection(&self) -> LogSelection {
+        LogSelection {
             path: self.path.clone(),
             families: self.families.iter().map(|family| family.name.clone()).collect(),
             row: self.scan.row.clone(),
@@ -187,16 +187,6 @@ pub(super) fn row_range(scan: &TableScan, order: Comparator) -> RowRange {
         stop = [stop, prefix_end(&scan.prefix)].into_iter().flatten().min();
     }
     RowRange { start, stop }
-}
-
-/// Returns the least row above all rows that begin with `prefix`; `None` if there is none.
-fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
-    let mut row = prefix.get(..=last)?.to_vec();
-    if let Some(byte) = row.last_mut() {
-        *byte = byte.saturating_add(1);
-    }
-    Some(row)
 }
 
 fn no_family(table: &Table, family: &[u8]) -> Error {

@@ -6,14 +6,14 @@ use sstable::{Cell, CellRef, ReadTrace};
 
 use super::family::FamilyCells;
 use super::open::OpenRegion;
-use super::plan::Plan;
+use super::plan::ScanPlan;
 use super::row_range::RowRange;
 use crate::Result;
 
 /// A cursor over the cells of a region, or of a range of its rows, that a scan returns.
 #[derive(Debug)]
 pub(super) struct RegionCells {
-    plan: Arc<Plan>,
+    plan: Arc<ScanPlan>,
     /// By ascending name. The families of a row follow each other.
     families: Vec<FamilyCells>,
     /// The family of the current cell.
@@ -27,7 +27,7 @@ pub(super) struct RegionCells {
 
 impl RegionCells {
     /// Begins at the first cell of the range.
-    pub(super) fn new(plan: &Arc<Plan>, open: &OpenRegion, range: &RowRange) -> Result<Self> {
+    pub(super) fn new(plan: &Arc<ScanPlan>, open: &OpenRegion, range: &RowRange) -> Result<Self> {
         let mut trace = ReadTrace::default();
         let mut families = Vec::with_capacity(open.families.len());
         for (family, open) in plan.families.iter().zip(&open.families) {
@@ -122,7 +122,7 @@ impl RegionCells {
             let is_mob = self.plan.families.get(current).is_some_and(|family| family.is_mob);
             let cell = self.families.get(current).filter(|_| is_mob).and_then(FamilyCells::cell);
             let Some(cell) = cell.filter(super::mob::is_reference) else { break };
-            let Plan { tree, losses, .. } = &*self.plan;
+            let ScanPlan { tree, losses, .. } = &*self.plan;
             match mob.resolve(&**tree, losses, &cell, &mut self.trace)? {
                 Some(resolved) => {
                     self.resolved = Some(resolved);

@@ -169,7 +169,7 @@ impl StoreFileCells {
             }
             let verdict = match &mut self.rules {
                 Some(rules) => rules.judge(&cell),
-                None if self.times.as_ref().is_none_or(|it| it.contains(&cell.timestamp)) => {
+                None if self.times.as_ref().is_none_or(|times| times.contains(&cell.timestamp)) => {
                     Verdict::Include
                 }
                 None => Verdict::Skip,
@@ -178,7 +178,9 @@ impl StoreFileCells {
             let qualifiers = family.map(|wanted| &wanted.qualifiers[..]).unwrap_or_default();
             let is_wanted = (family.is_some() || self.families.is_empty())
                 && (qualifiers.is_empty()
-                    || qualifiers.binary_search_by(|it| it[..].cmp(cell.qualifier)).is_ok());
+                    || qualifiers
+                        .binary_search_by(|wanted| wanted[..].cmp(cell.qualifier))
+                        .is_ok());
             let is_row_wanted = cell.row.starts_with(&self.prefix)
                 && self.row.as_ref().is_none_or(|row| *row == cell.row);
             if verdict == Verdict::Include && is_wanted && is_row_wanted {

@@ -10,7 +10,7 @@ use super::log_reader::plan_with_logs;
 use super::logs::TornLog;
 use super::open::OpenRegion;
 use super::parallel::ParallelCells;
-use super::plan::Plan;
+use super::plan::ScanPlan;
 use super::region::RegionCells;
 use super::unflushed::UnflushedCells;
 use crate::{Region, Result, Table, TableScan, Warning};
@@ -21,7 +21,7 @@ use crate::{Region, Result, Table, TableScan, Warning};
 /// [`next_ref`](Self::next_ref) borrows it instead. After an error it ends.
 #[derive(Debug)]
 pub struct TableCells {
-    plan: Arc<Plan>,
+    plan: Arc<ScanPlan>,
     reading: Reading,
     trace: ReadTrace,
 }
@@ -107,7 +107,7 @@ impl Table {
     pub fn read_logs(&self, scan: &TableScan) -> Result<UnflushedCells> {
         let scan = TableScan { unflushed: None, ..scan.clone() }.with_logs(true);
         let plan = plan_with_logs(self, &self.regions, &scan)?;
-        Ok(UnflushedCells { extent: Arc::new(plan.log_extent()), logs: plan.logs })
+        Ok(UnflushedCells { extent: Arc::new(plan.log_selection()), logs: plan.logs })
     }
 
     fn scan_regions(&self, scan: &TableScan, regions: &[Region]) -> Result<TableCells> {
@@ -206,7 +206,7 @@ impl Iterator for TableCells {
 impl InPlace {
     /// Moves to the next cell; returns whether there is one.
     #[inline]
-    fn select_next(&mut self, plan: &Arc<Plan>, trace: &mut ReadTrace) -> Result<bool> {
+    fn select_next(&mut self, plan: &Arc<ScanPlan>, trace: &mut ReadTrace) -> Result<bool> {
         if let Some(region) = &mut self.current {
             if self.is_returned {
                 region.advance()?;
@@ -220,7 +220,11 @@ impl InPlace {
     }
 
     #[cold]
-    fn select_in_next_region(&mut self, plan: &Arc<Plan>, trace: &mut ReadTrace) -> Result<bool> {
+    fn select_in_next_region(
+        &mut self,
+        plan: &Arc<ScanPlan>,
+        trace: &mut ReadTrace,
+    ) -> Result<bool> {
         loop {
             if let Some(mut region) = self.current.take() {
                 trace.add(&region.take_trace());

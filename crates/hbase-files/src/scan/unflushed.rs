@@ -15,13 +15,13 @@ use crate::Warning;
 /// [`Table::read_logs`](crate::Table::read_logs) reads them; [`TableScan::unflushed`](crate::TableScan::unflushed) gives them to a scan.
 #[derive(Clone, Debug)]
 pub struct UnflushedCells {
-    pub(super) extent: Arc<LogExtent>,
+    pub(super) extent: Arc<LogSelection>,
     pub(super) logs: Arc<LogCells>,
 }
 
 /// Which cells of the logs a scan reads.
 #[derive(Debug)]
-pub(super) struct LogExtent {
+pub(super) struct LogSelection {
     /// The path of the table.
     pub(super) path: PathBuf,
     pub(super) families: Vec<Vec<u8>>,
@@ -49,12 +49,12 @@ impl UnflushedCells {
     }
 
     /// Returns the cells, if they include those that a scan reads.
-    pub(super) fn of(&self, wanted: &LogExtent) -> Option<Arc<LogCells>> {
+    pub(super) fn of(&self, wanted: &LogSelection) -> Option<Arc<LogCells>> {
         self.extent.includes(wanted).then(|| Arc::clone(&self.logs))
     }
 }
 
-impl LogExtent {
+impl LogSelection {
     /// Returns whether the cells of another extent are among those of this one.
     fn includes(&self, other: &Self) -> bool {
         let has_families = other.families.iter().all(|wanted| self.families.contains(wanted));

@@ -84,7 +84,7 @@ impl SnapshotDescription {
         let name = message.name.filter(|name| !name.is_empty()).ok_or("it has no name")?;
         let table = message.table.ok_or("it does not name the table")?;
         let creation_time = message.creation_time.ok_or("it has no creation time")?;
-        let positive = |number: Option<i64>| number.and_then(|it| u64::try_from(it).ok());
+        let positive = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok());
         let kind = match message.kind {
             Some(0) => SnapshotKind::Disabled,
             Some(1) | None => SnapshotKind::Flush,

@@ -10,7 +10,7 @@ use crate::{Error, FileTree, HFileLink, ItemKind, ReferenceName, Result, StoreFi
 
 /// A store file: an HFile, or a file that stands for one.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Entry {
+pub struct ListedFile {
     /// The path of the file.
     pub path: PathBuf,
     /// The length of the file in bytes.
@@ -49,9 +49,9 @@ pub(crate) const REFERENCE_LEN_MAX: u64 = 64 << 10;
 ///
 /// [`Error::NotAStoreFile`] for a file that is known to be something else, [`Error::Io`] if it
 /// cannot be read.
-pub fn identify(tree: &dyn FileTree, path: &Path) -> Result<Entry> {
+pub fn identify(tree: &dyn FileTree, path: &Path) -> Result<ListedFile> {
     let found = tree.find(path).map_err(Error::io(path, "find it"))?;
-    let hfile = |len| Entry { path: path.to_owned(), len, kind: EntryKind::HFile };
+    let hfile = |len| ListedFile { path: path.to_owned(), len, kind: EntryKind::HFile };
     let Some(ItemKind::File { len }) = found else { return Ok(hfile(0)) };
     match classify(tree, path, len)? {
         Ok(entry) => Ok(entry),
@@ -72,9 +72,9 @@ pub(crate) fn classify(
     tree: &dyn FileTree,
     path: &Path,
     len: u64,
-) -> Result<Result<Entry, SkipReason>> {
+) -> Result<Result<ListedFile, SkipReason>> {
     let name = path.file_name().and_then(|name| name.to_str());
-    let entry = |kind| Ok(Ok(Entry { path: path.to_owned(), len, kind }));
+    let entry = |kind| Ok(Ok(ListedFile { path: path.to_owned(), len, kind }));
     match name.and_then(|name| name.parse().ok()) {
         Some(StoreFileName::Link(link)) if len == 0 => return entry(EntryKind::Link(link)),
         // A copy of an HFile may be named like a reference, as in `4f1c.1`.

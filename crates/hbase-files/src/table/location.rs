@@ -18,7 +18,8 @@ use crate::table::entry::REFERENCE_LEN_MAX;
 use crate::table::root_paths::DATA;
 use crate::tree::root_tree::check_inside;
 use crate::{
-    Entry, EntryKind, Error, FileTree, HFileLink, ItemKind, ReferenceName, ReferredName, Result,
+    EntryKind, Error, FileTree, HFileLink, ItemKind, ListedFile, ReferenceName, ReferredName,
+    Result,
 };
 
 /// The HFile that has the cells of a store file, and for a reference the half that counts.
@@ -30,7 +31,7 @@ pub struct Location {
     pub half: Option<Reference>,
 }
 
-impl Entry {
+impl ListedFile {
     /// Finds the HFile that has the cells of this file.
     ///
     /// # Errors

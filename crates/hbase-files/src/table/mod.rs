@@ -13,7 +13,7 @@
 
 pub(crate) mod entry;
 mod file_sequence;
-pub(crate) mod fit;
+pub(crate) mod identity_check;
 mod location;
 pub(crate) mod problem_place;
 pub(crate) mod region_info;
@@ -25,7 +25,7 @@ mod store_file_reader;
 pub(crate) mod tracker;
 pub(crate) mod tracker_setting;
 
-pub use self::entry::{Entry, EntryKind, identify};
+pub use self::entry::{EntryKind, ListedFile, identify};
 pub use self::file_sequence::FileSequence;
 pub use self::location::Location;
 pub use self::region_info::RegionInfo;

@@ -47,17 +47,17 @@ pub struct RegionInfo {
 
 impl RegionInfo {
     /// Returns whether a row is in the key range of the region.
-    pub fn contains_row(&self, row: &[u8]) -> bool {
+    pub(crate) fn contains_row(&self, row: &[u8]) -> bool {
         row >= &self.start_key[..] && (self.end_key.is_empty() || row < &self.end_key[..])
     }
 
     /// Returns whether the region has been split into daughters, which have its cells.
-    pub const fn is_split_parent(&self) -> bool {
+    pub(crate) const fn is_split_parent(&self) -> bool {
         self.offline && self.split
     }
 
     /// Returns whether this is the region that stands for a table's MOB files.
-    pub fn is_mob(&self) -> bool {
+    pub(crate) fn is_mob(&self) -> bool {
         self.start_key == MOB_START_KEY && self.id == 0
     }
 
@@ -89,7 +89,7 @@ impl RegionInfo {
     }
 
     /// Returns the encoded name of the region that stands for the MOB files of a table.
-    pub fn mob_region_name(table: &TableName) -> RegionName {
+    pub(crate) fn mob_region_name(table: &TableName) -> RegionName {
         encoded_name(table, MOB_START_KEY, 0)
     }
 

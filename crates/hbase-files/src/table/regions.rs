@@ -131,23 +131,6 @@ impl Table {
     pub fn root(&self) -> &Path {
         &self.root
     }
-
-    /// Finds a MOB file, by the table and the name in the cell that refers to it.
-    ///
-    /// The cells of a cloned table refer to the files of the original. Looks in `data`,
-    /// `.tmp/data`, `mobdir/data` and `archive/data`, in this order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Missing`] if it is in none of them.
-    pub fn locate_mob(
-        &self,
-        table: &TableName,
-        family: &[u8],
-        name: &MobFileName,
-    ) -> Result<PathBuf> {
-        locate_mob(&*self.tree, &self.root, &self.path, table, family, name)
-    }
 }
 
 impl Region {

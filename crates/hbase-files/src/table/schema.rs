@@ -208,18 +208,13 @@ impl FamilySchema {
     }
 
     /// Returns whether large values of the family are kept in MOB files.
-    pub const fn is_mob(&self) -> bool {
+    pub(crate) const fn is_mob(&self) -> bool {
         self.mob_threshold.is_some()
-    }
-
-    /// Returns the length above which a value is kept in a MOB file; `None` without MOB files.
-    pub const fn mob_threshold(&self) -> Option<u64> {
-        self.mob_threshold
     }
 
     /// Returns whether the family has `NEW_VERSION_BEHAVIOR`: markers and versions count in the order
     /// of writing, and not of timestamps.
-    pub const fn has_new_version_behavior(&self) -> bool {
+    pub(crate) const fn has_new_version_behavior(&self) -> bool {
         self.new_version_behavior
     }
 }
@@ -258,7 +253,8 @@ impl Texts<'_> {
 
     fn options(&self) -> Result<FamilyOptions, String> {
         let mut options = FamilyOptions::default();
-        let limit = |text: &str| text.parse::<i32>().ok().and_then(|it| u32::try_from(it).ok());
+        let limit =
+            |text: &str| text.parse::<i32>().ok().and_then(|number| u32::try_from(number).ok());
         if let Some(versions) = self.parsed("VERSIONS", limit)? {
             options.versions = versions;
         }

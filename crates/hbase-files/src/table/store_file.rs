@@ -62,7 +62,7 @@ impl StoreFile {
     }
 
     /// Returns the sequence id of all cells of a bulk-loaded file, which is in its name.
-    pub fn bulk_load_sequence(&self) -> Option<SequenceId> {
+    pub(crate) fn bulk_load_sequence(&self) -> Option<SequenceId> {
         self.name.bulk_load_sequence().map(SequenceId::new)
     }
 
@@ -109,7 +109,7 @@ impl StoreFile {
     /// # Errors
     ///
     /// [`Error::Damaged`] if it does not fit.
-    pub fn check_half(
+    pub(crate) fn check_half(
         &self,
         half: &Reference,
         region: &RegionInfo,

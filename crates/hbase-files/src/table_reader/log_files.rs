@@ -126,5 +126,5 @@ pub(crate) fn old_logs(
 }
 
 fn is_log_of_meta(path: &Path) -> bool {
-    path.extension().is_some_and(|it| it == "meta")
+    path.extension().is_some_and(|extension| extension == "meta")
 }

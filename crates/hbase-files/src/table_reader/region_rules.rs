@@ -127,10 +127,11 @@ impl TableRegions {
                 _ => None,
             });
         let parents: BTreeSet<&RegionName> = referred.collect();
-        let left_out = self.left_out.iter().filter(|it| it.reason == LeftOutReason::NotInMeta);
-        left_out
-            .map(|left_out| &left_out.region)
-            .filter(move |it| !meta.is_parent(it.name()) && !parents.contains(it.name()))
+        let left_out =
+            self.left_out.iter().filter(|region| region.reason == LeftOutReason::NotInMeta);
+        left_out.map(|left_out| &left_out.region).filter(move |region| {
+            !meta.is_parent(region.name()) && !parents.contains(region.name())
+        })
     }
 
     /// Leaves out the regions that newer regions cover.

@@ -124,7 +124,8 @@ fn regions_are_divided_by_their_marks() {
     assert!(parts.mob.is_some_and(|mob| mob.name().as_str() == "0"));
     let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(problems, ["t: the region 1 is listed twice"]);
-    let families: Vec<_> = parts.regions[0].families.iter().map(|it| it.name.clone()).collect();
+    let families: Vec<_> =
+        parts.regions[0].families.iter().map(|family| family.name.clone()).collect();
     assert_eq!(families, [b"f".to_vec(), b"g".to_vec()]);
 }
 

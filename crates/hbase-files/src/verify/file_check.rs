@@ -10,7 +10,7 @@ use sstable::{
 use super::damage::TableDamage;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
-use crate::table::fit::FamilyCells;
+use crate::table::identity_check::FamilyCells;
 use crate::{Error, FileTree, ItemKind, Location, RegionName, Result};
 
 /// The check of an HFile: the file, and the store files that stand for it or for a half of it.
@@ -57,7 +57,9 @@ impl FileCheck {
         for (used, location) in &found {
             let family = families.entry((&used.region.encoded_name, &used.family)).or_default();
             let misfits = [used.file.check_len(len), family.add(location)];
-            damages.extend(misfits.into_iter().filter_map(Result::err).map(|it| used.misfit(it)));
+            damages.extend(
+                misfits.into_iter().filter_map(Result::err).map(|misfit| used.misfit(misfit)),
+            );
         }
         let name = FileName::new(path.display().to_string());
         let source = match tree.open(path).map_err(Error::io(path, "open it")) {

@@ -110,11 +110,11 @@ impl FileHistory {
         loop {
             let (complete, unknown): (Vec<_>, Vec<_>) = rest
                 .into_iter()
-                .partition(|it| it.inputs.iter().all(|input| known.contains(&**input)));
+                .partition(|change| change.inputs.iter().all(|input| known.contains(&**input)));
             if complete.is_empty() {
                 return known;
             }
-            known.extend(complete.iter().flat_map(|it| &it.outputs).map(|name| &**name));
+            known.extend(complete.iter().flat_map(|change| &change.outputs).map(|name| &**name));
             rest = unknown;
         }
     }

@@ -3,7 +3,7 @@
 use sstable::{Half, Reader, RowsBetween};
 
 use super::damage::{TableDamage, rows_in};
-use crate::table::fit::Misfit;
+use crate::table::identity_check::Misfit;
 use crate::{Error, Location, RegionInfo, Result, StoreFile};
 
 /// A store file that stands for an HFile, or for a half of it.

@@ -210,7 +210,8 @@ impl Search<'_> {
     /// Returns whether all cells of a file can have expired, so that HBase deletes it without a trace.
     fn has_expired(&self, family: &Family, origin: &FileOrigin) -> bool {
         let options = self.table.schema.family(&family.name).map(FamilySchema::options);
-        let ttl = options.filter(|it| it.min_versions == 0).and_then(|options| options.ttl);
+        let ttl =
+            options.filter(|options| options.min_versions == 0).and_then(|options| options.ttl);
         let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
         let now = u64::try_from(Clock::system().now().get()).unwrap_or_default();
         ttl.zip(origin.at).is_some_and(|(ttl, at)| at.time.saturating_add(ttl) < now)

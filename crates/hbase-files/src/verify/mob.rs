@@ -13,7 +13,7 @@ use store::Clock;
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
-use crate::scan::{is_reference, mob_file};
+use crate::scan::{MobValue, is_reference, mob_value};
 use crate::table::locate_mob;
 use crate::{
     Error, FamilySchema, FileTree, Location, MobFileName, RegionInfo, Result, StoreFileReader,
@@ -140,10 +140,10 @@ impl MobCheck {
         while let Some(cell) = cells.cell().filter(|_| is_good) {
             if is_reference(&cell) && used.region.contains_row(cell.row) && !is_expired(&cell) {
                 let row = Some(cell.row.to_vec());
-                match mob_file(&cell, &self.table) {
-                    Ok((_, table, name)) => {
+                match mob_value(&cell, &self.table) {
+                    Ok(MobValue { table, file, .. }) => {
                         let rows = RowsBetween { first: row.clone(), last: row.clone() };
-                        references.entry((table, name)).or_insert(rows).last = row;
+                        references.entry((table, file)).or_insert(rows).last = row;
                     }
                     Err(what) => {
                         let what = format!("a reference to a MOB file {what}");

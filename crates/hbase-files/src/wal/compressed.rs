@@ -26,7 +26,7 @@ use sstable::{Cell, KeyRef, SequenceId, Timestamp};
 
 use super::dictionary::Dictionary;
 use super::error::Stop;
-use super::header::Header;
+use super::header::LogHeader;
 use super::input::Input;
 use super::limits::{CELL_LEN_MAX, KEY_LEN_MAX};
 use super::plain;
@@ -56,7 +56,7 @@ const FEW: usize = 0x7f;
 
 impl Dictionaries {
     /// Creates empty dictionaries; returns `None` if the file is written without dictionaries.
-    pub(super) fn new(header: &Header) -> Option<Self> {
+    pub(super) fn new(header: &LogHeader) -> Option<Self> {
         header.dictionaries.then(|| Self {
             region: Dictionary::new(MANY),
             table: Dictionary::new(MANY),

@@ -19,7 +19,7 @@ const REGION_EVENT: &[u8] = b"HBASE::REGION_EVENT";
 
 /// The cells that one write put into one region, or markers.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Entry {
+pub struct LogEntry {
     /// The encoded name of the region: 32 hex digits, and `1588230740` for `hbase:meta`.
     pub region: String,
     /// The table, as in `ns:t` or `t`.
@@ -36,7 +36,7 @@ pub struct Entry {
     pub len: u64,
 }
 
-impl Entry {
+impl LogEntry {
     /// Iterates over the cells that are data, without markers.
     pub fn data_cells(&self) -> impl Iterator<Item = &Cell> {
         self.cells.iter().filter(|cell| !is_marker(cell))
@@ -45,7 +45,7 @@ impl Entry {
     /// Returns whether the entry says that the region was opened or closed.
     ///
     /// At that moment all earlier writes of the region are in store files.
-    pub fn is_region_event(&self) -> bool {
+    pub(crate) fn is_region_event(&self) -> bool {
         let is_event = |cell: &Cell| is_marker(cell) && cell.qualifier().starts_with(REGION_EVENT);
         self.cells.iter().any(is_event)
     }

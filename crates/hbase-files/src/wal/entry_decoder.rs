@@ -3,9 +3,9 @@
 use sstable::SequenceId;
 
 use super::compressed::Dictionaries;
-use super::entry::{Entry, Key};
+use super::entry::{Key, LogEntry};
 use super::error::Stop;
-use super::header::Header;
+use super::header::LogHeader;
 use super::input::Input;
 use super::limits::{ENTRY_LEN_MAX, KEY_LEN_MAX};
 use super::plain;
@@ -22,7 +22,7 @@ pub(super) enum Codec {
 
 impl Codec {
     /// Returns the codec that a header names.
-    pub(super) fn of(header: &Header) -> Self {
+    pub(super) fn of(header: &LogHeader) -> Self {
         match Dictionaries::new(header) {
             Some(dictionaries) => Self::Dictionaries(Box::new(dictionaries)),
             None if header.is_phoenix() => Self::Phoenix,
@@ -31,7 +31,7 @@ impl Codec {
     }
 
     /// Reads the next entry; `None` after a zero in place of its length.
-    pub(super) fn read_entry(&mut self, input: &mut Input) -> Result<Option<Entry>, Stop> {
+    pub(super) fn read_entry(&mut self, input: &mut Input) -> Result<Option<LogEntry>, Stop> {
         let offset = input.offset();
         let len = input.varint_len()?;
         if len == 0 {
@@ -64,6 +64,6 @@ impl Codec {
         }
         let len = input.offset().saturating_sub(offset);
         let (sequence, write_time) = (key.sequence, key.write_time);
-        Ok(Some(Entry { region, table, sequence, write_time, cells, offset, len }))
+        Ok(Some(LogEntry { region, table, sequence, write_time, cells, offset, len }))
     }
 }

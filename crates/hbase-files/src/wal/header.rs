@@ -28,7 +28,7 @@ const WRITERS: [&str; 2] = ["ProtobufLogWriter", "AsyncProtobufLogWriter"];
 
 /// The header of a log: its writer, its cell codec and its compression.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Header {
+pub struct LogHeader {
     /// The class of HBase that wrote the file, such as `ProtobufLogWriter`, if the header names it.
     pub writer: Option<String>,
     /// The class of HBase that encoded the cells, if the header names it.
@@ -94,7 +94,7 @@ struct HeaderMessage {
     value_compression: Option<u32>,
 }
 
-impl Header {
+impl LogHeader {
     /// Reads the length and the message, which follow the magic.
     pub(super) fn read(input: &mut Input) -> Result<Self, Stop> {
         let len = input.varint_len()?;

@@ -55,8 +55,8 @@ mod resync;
 mod skipped;
 mod trailer;
 
-pub use entry::{Entry, is_marker};
+pub use entry::{LogEntry, is_marker};
 pub use error::{Error, Result};
-pub use header::{Header, ValueCompression};
+pub use header::{LogHeader, ValueCompression};
 pub use reader::{End, Reader};
 pub use skipped::{SkipEnd, SkippedBytes};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use sstable::{FileName, ReadAt};
 
-use super::entry::Entry;
+use super::entry::LogEntry;
 use super::entry_decoder::Codec;
 use super::error::{Error, Result, Stop};
-use super::header::{Header, MAGIC};
+use super::header::{LogHeader, MAGIC};
 use super::input::Input;
 use super::resync::{ENTRIES_TO_READ_ON, Found, Search};
 use super::skipped::{GIVEN_UP, SkipEnd, SkippedBytes};
@@ -41,7 +41,7 @@ pub enum End {
 pub struct Reader {
     file: FileName,
     input: Input,
-    header: Option<Header>,
+    header: Option<LogHeader>,
     codec: Codec,
     has_trailer: bool,
     /// Whether the iterator has ended.
@@ -56,7 +56,7 @@ pub struct Reader {
 
 /// What a log has next.
 enum Step {
-    Entry(Entry),
+    Entry(LogEntry),
     End(End),
 }
 
@@ -81,7 +81,7 @@ impl Reader {
             let contents = contents.map_err(|error| fail(Stop::Io(0, error)))?;
             return Err(Error::NotALog { file, is_hfile: contents == Contents::HFile });
         }
-        let header = match Header::read(&mut input) {
+        let header = match LogHeader::read(&mut input) {
             Ok(header) => header,
             Err(Stop::Ends) => {
                 let end = End::Torn { offset: 0, bytes: len, part: "the header" };
@@ -100,7 +100,7 @@ impl Reader {
         Ok(Self { has_trailer: trailer.is_some(), ..reader })
     }
 
-    const fn new(file: FileName, input: Input, header: Option<Header>, codec: Codec) -> Self {
+    const fn new(file: FileName, input: Input, header: Option<LogHeader>, codec: Codec) -> Self {
         Self {
             file,
             input,
@@ -116,7 +116,7 @@ impl Reader {
     }
 
     /// Returns the header; `None` if the file ends before the header does.
-    pub const fn header(&self) -> Option<&Header> {
+    pub const fn header(&self) -> Option<&LogHeader> {
         self.header.as_ref()
     }
 
@@ -232,7 +232,7 @@ impl Reader {
     }
 
     /// Reads the next entry; `None` if the rest of the file is an unfinished trailer.
-    fn read_entry(&mut self) -> Result<Option<Entry>, Stop> {
+    fn read_entry(&mut self) -> Result<Option<LogEntry>, Stop> {
         let entry = self.codec.read_entry(&mut self.input)?;
         if entry.is_none() {
             self.check_begun_trailer()?;
@@ -257,7 +257,7 @@ impl Reader {
 }
 
 impl Iterator for Reader {
-    type Item = Result<Entry>;
+    type Item = Result<LogEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_done {
@@ -286,7 +286,7 @@ impl Iterator for Reader {
     }
 }
 
-fn add_sequence(last: &mut HashMap<String, u64>, entry: &Entry) {
+fn add_sequence(last: &mut HashMap<String, u64>, entry: &LogEntry) {
     match last.get_mut(&entry.region) {
         Some(sequence) => *sequence = entry.sequence,
         None => {

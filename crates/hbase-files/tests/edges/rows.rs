@@ -107,20 +107,20 @@ fn each_row_and_each_prefix_has_its_cells() {
             all.iter().filter(|cell| is_chosen(cell.row())).map(text).collect()
         };
         let of = |scan: TableScan| made.cells(&scan);
-        let (only, begin) = (lines(&|it| it == row.as_bytes()), row.as_bytes());
+        let (only, begin) = (lines(&|found| found == row.as_bytes()), row.as_bytes());
         assert_eq!(of(TableScan::default().row(row)), only, "{row:?}");
         let next = format!("{row}\0");
         assert_eq!(of(TableScan::default().start(row).stop(&next)), only, "{row:?}");
         let one = table.get(row, &TableScan::default().prefix("x")).expect("sound");
         assert_eq!(one.iter().map(text).collect::<Vec<_>>(), only, "{row:?}");
-        let expected = lines(&|it| it.starts_with(begin));
+        let expected = lines(&|found| found.starts_with(begin));
         assert_eq!(of(TableScan::default().prefix(row)), expected, "{row:?}");
         // The prefix and the range limit each other.
         for other in ROWS {
-            let expected = lines(&|it| it.starts_with(begin) && it >= other.as_bytes());
+            let expected = lines(&|found| found.starts_with(begin) && found >= other.as_bytes());
             let scan = TableScan::default().prefix(row).start(other);
             assert_eq!(of(scan), expected, "{row:?} from {other:?}");
-            let expected = lines(&|it| it.starts_with(begin) && it < other.as_bytes());
+            let expected = lines(&|found| found.starts_with(begin) && found < other.as_bytes());
             let scan = TableScan::default().prefix(row).stop(other);
             assert_eq!(of(scan), expected, "{row:?} up to {other:?}");
         }
@@ -136,7 +136,7 @@ fn a_prefix_of_greatest_bytes_has_its_rows() {
         sstable::CellRef { row: bytes, ..cell.as_ref() }.to_cell()
     };
     let rows: [&[u8]; 7] = [b"a", b"a\xfe", b"a\xff", b"a\xffz", b"b", b"\xff", b"\xff\xff"];
-    let cells: Vec<Cell> = rows.iter().map(|it| row(it)).collect();
+    let cells: Vec<Cell> = rows.iter().map(|name| row(name)).collect();
     region.file(&hfile(1), one_cell_a_block(1), &cells);
     for prefix in [&b"a"[..], b"a\xfe", b"a\xff", b"a\xff\xff", b"\xff", b"\xff\xff", b"b\xff"] {
         let found = made.scan(&TableScan::default().prefix(prefix));

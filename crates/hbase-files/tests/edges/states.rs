@@ -171,7 +171,7 @@ fn a_scan_has_the_warnings_of_its_table() {
     table.warnings.push(warning.clone());
     for scan in [TableScan::default(), TableScan::default().threads(2).with_logs(true)] {
         let cells = table.scan(&scan).expect("sound");
-        assert_eq!(cells.warnings().iter().filter(|it| **it == warning).count(), 1);
+        assert_eq!(cells.warnings().iter().filter(|found| **found == warning).count(), 1);
     }
     // Those of the logs alone are fewer.
     let read = table.read_logs(&TableScan::default()).expect("sound");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hbase_files::wal::{End, Entry, Reader, Result};
+use hbase_files::wal::{End, LogEntry, Reader, Result};
 use sstable::FileName;
 
 /// The logs that were closed.
@@ -38,7 +38,7 @@ pub(crate) fn open(bytes: Vec<u8>) -> Result<Reader> {
 }
 
 /// Reads all entries up to the end or an error.
-pub(crate) fn read(bytes: Vec<u8>) -> Result<(Vec<Entry>, Result<End>)> {
+pub(crate) fn read(bytes: Vec<u8>) -> Result<(Vec<LogEntry>, Result<End>)> {
     let mut reader = open(bytes)?;
     let mut entries = Vec::new();
     for entry in &mut reader {

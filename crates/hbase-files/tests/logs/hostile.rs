@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
-use hbase_files::wal::{End, Entry, Error, Reader};
+use hbase_files::wal::{End, Error, LogEntry, Reader};
 use sstable::FileName;
 
 use crate::writer::{Writer, field, header, varint};
@@ -93,7 +93,7 @@ fn full_dictionaries_replace_their_least_recently_used_entries() {
         writer.entry(b"r", b"t", chunk);
     }
     assert!(writer.replaced > 10_000, "{}", writer.replaced);
-    let entries: Vec<Entry> =
+    let entries: Vec<LogEntry> =
         open(writer.finish()).expect("a log").collect::<Result<_, _>>().expect("sound");
     let found = entries.iter().flat_map(|entry| &entry.cells);
     let found = found.map(|cell| [cell.row(), cell.family(), cell.qualifier()].map(<[u8]>::to_vec));

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use hbase_files::wal::{End, Entry, ValueCompression};
+use hbase_files::wal::{End, LogEntry, ValueCompression};
 use serde_json::{Value, json};
 use sstable::{Cell, ndjson};
 
 use crate::files::{CLOSED, EMPTY, OPEN, bytes, open, read, truth};
 
 /// Returns an entry as the line of JSON that HBase's reader gave, whose cells have no sequence ids.
-fn as_json(entry: &Entry) -> Value {
+fn as_json(entry: &LogEntry) -> Value {
     let cells = entry.cells.iter().map(|cell| {
         assert_eq!(cell.sequence_id().get(), entry.sequence);
         let mut line = Vec::new();
@@ -91,7 +91,7 @@ fn the_entries_of_a_log_of_phoenix_are_those_of_hbase() {
     let has_ttl = |cell: &Cell| cell.as_ref().tags().any(|(tag, _)| tag == 8);
     let of_table = entries.iter().filter(|entry| entry.table == "d").map(|entry| {
         let cells = entry.data_cells().filter(|cell| !has_ttl(cell)).cloned().collect();
-        Entry { cells, ..entry.clone() }
+        LogEntry { cells, ..entry.clone() }
     });
     let cells = of_table.filter_map(|entry| as_json(&entry)["cells"].as_array().cloned());
     let found: BTreeSet<String> = cells.flatten().map(|cell| cell.to_string()).collect();
@@ -105,7 +105,7 @@ fn the_entries_of_a_log_of_phoenix_are_those_of_hbase() {
 }
 
 /// Checks a log cut to `len` bytes: the entries that are whole, and how it ends.
-fn check_cut(name: &str, whole: &[u8], entries: &[Entry], len: usize) {
+fn check_cut(name: &str, whole: &[u8], entries: &[LogEntry], len: usize) {
     let cut = len as u64;
     let (found, end) = read(whole[..len].to_vec()).expect("the cut header is torn");
     let expected = entries.partition_point(|entry| entry.offset + entry.len <= cut);
@@ -135,7 +135,7 @@ fn a_log_cut_anywhere_has_the_entries_before() {
         let (entries, _) = read(whole.clone()).expect("a log");
         for len in 0..whole.len() {
             // Larger files: only near the ends of entries.
-            let is_near = |entry: &Entry| {
+            let is_near = |entry: &LogEntry| {
                 let end = (entry.offset + entry.len) as usize;
                 len.abs_diff(end) <= 64
             };

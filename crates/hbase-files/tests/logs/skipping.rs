@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use hbase_files::wal::{End, Entry, Error, Reader, SkipEnd, SkippedBytes};
+use hbase_files::wal::{End, Error, LogEntry, Reader, SkipEnd, SkippedBytes};
 use sstable::{CellRef, FileName, ReadAt};
 
 use crate::files::{bytes, open, read};
@@ -15,7 +15,7 @@ use support::plain_log::{EntryKey, PlainLog};
 const REGION: &str = "0123456789abcdef0123456789abcdef";
 
 /// Reads all entries, and skips damage.
-fn read_on(bytes: Vec<u8>) -> (Vec<Entry>, Vec<SkippedBytes>) {
+fn read_on(bytes: Vec<u8>) -> (Vec<LogEntry>, Vec<SkippedBytes>) {
     let mut reader = open(bytes).expect("a log");
     let (mut entries, mut skipped) = (Vec::new(), Vec::new());
     while let Some(entry) = reader.next() {
@@ -44,7 +44,7 @@ fn log(sequences: &[u64]) -> (PlainLog, Vec<usize>) {
     (log, offsets)
 }
 
-fn sequences(entries: &[Entry]) -> Vec<u64> {
+fn sequences(entries: &[LogEntry]) -> Vec<u64> {
     entries.iter().map(|entry| entry.sequence).collect()
 }
 
@@ -58,7 +58,8 @@ fn a_log_without_dictionaries_is_read_on_after_a_damaged_entry() {
             let at = damaged.offset as usize;
             changed[at..at + 6].fill(0xff);
             let (found, skipped) = read_on(changed);
-            let expected: Vec<&Entry> = entries.iter().filter(|entry| *entry != damaged).collect();
+            let expected: Vec<&LogEntry> =
+                entries.iter().filter(|entry| *entry != damaged).collect();
             assert!(found.iter().eq(expected), "{name}, entry {index}");
             let is_last = index + 1 == entries.len();
             let end = if is_last { SkipEnd::NoEntries } else { SkipEnd::Entries };

@@ -19,7 +19,9 @@ fn damages(table: &Table, file: &str) -> Vec<TableDamage> {
     for check in check.files.iter().filter(|check| check.path.ends_with(file)) {
         let mut found = Vec::new();
         check.run(&LocalTree, Limits::default(), |_| {}, &mut found).expect("readable");
-        assert!(found.iter().all(|damage| damage.file.as_ref().is_some_and(|it| !it.is_empty())));
+        assert!(
+            found.iter().all(|damage| damage.file.as_ref().is_some_and(|file| !file.is_empty()))
+        );
         damages.extend(found);
     }
     damages
@@ -78,7 +80,8 @@ fn any_hfile_removed_shortened_or_flipped_is_named_with_its_rows() {
 
 /// Whether the lost rows are rows of the region, or of the whole table for a MOB file.
 fn is_in_region(table: &Table, damage: &TableDamage) -> bool {
-    let Some(region) = table.regions.iter().find(|it| damage.region.as_ref() == Some(it.name()))
+    let Some(region) =
+        table.regions.iter().find(|region| damage.region.as_ref() == Some(region.name()))
     else {
         return table.mob.is_some();
     };

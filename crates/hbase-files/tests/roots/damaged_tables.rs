@@ -212,7 +212,8 @@ fn a_table_with_logs_and_without_a_part_is_an_error_a_warning_or_the_same_cells(
                 if let Ok(answer) = case.read() {
                     let is_log = case.logs.iter().any(|log| Path::new(log) == part);
                     let name = part.file_name().and_then(|name| name.to_str());
-                    let is_store_file = name.is_some_and(|it| it.parse::<StoreFileName>().is_ok());
+                    let is_store_file =
+                        name.is_some_and(|name| name.parse::<StoreFileName>().is_ok());
                     // Nothing says that there was another log, or another file without a tracker.
                     let is_unlisted = !is_there && (is_log || is_store_file);
                     let is_right =

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hbase_files::{
-    DataFileName, Entry, EntryKind, Error, HFileLink, Listing, LocalTree, Place, SkipReason,
-    StoreFileName, StoreFileReader,
+    DataFileName, DirectoryKind, EntryKind, Error, HFileLink, ListedFile, Listing, LocalTree,
+    SkipReason, StoreFileName, StoreFileReader,
 };
 use sstable::{Caching, CellRef, FileName, ReaderOptions, SequenceId, ndjson};
 
@@ -21,7 +21,7 @@ fn list(place: &str) -> Listing {
     listing
 }
 
-fn open(entry: &Entry) -> StoreFileReader {
+fn open(entry: &ListedFile) -> StoreFileReader {
     let location = entry.locate(&LocalTree).expect("its target is there");
     let name = FileName::new(entry.path.display().to_string());
     StoreFileReader::open(&LocalTree, &location, name, ReaderOptions::default()).expect("sound")
@@ -94,7 +94,7 @@ fn each_region_has_the_cells_that_hbase_read() {
         let count = |is_one: fn(&EntryKind) -> bool| {
             listing.entries.iter().filter(|entry| is_one(&entry.kind)).count()
         };
-        assert_eq!(listing.place, Place::Region, "{region}");
+        assert_eq!(listing.directory_kind, DirectoryKind::Region, "{region}");
         assert_eq!(count(|kind| matches!(kind, EntryKind::Reference { .. })), references);
         assert_eq!(count(|kind| matches!(kind, EntryKind::Link(_))), links, "{region}");
         let (found, expected) = (cells(&listing), truth(expected));
@@ -118,16 +118,16 @@ fn the_tracker_decides_which_files_of_a_family_count() {
 #[test]
 fn directories_of_all_levels_are_recognized() {
     for (path, place, files) in [
-        ("", Place::Root, 78),
-        ("data/default", Place::Namespace, 77),
-        ("data/default/t1", Place::Table, 36),
-        (LOWER, Place::Region, 14),
-        ("data/default/t1/40ab6300693e3f01d37da6c46414d9c8/f1", Place::Family, 7),
-        ("archive/data/ns1", Place::Namespace, 4),
-        ("mobdir", Place::Plain, 1),
+        ("", DirectoryKind::Root, 78),
+        ("data/default", DirectoryKind::Namespace, 77),
+        ("data/default/t1", DirectoryKind::Table, 36),
+        (LOWER, DirectoryKind::Region, 14),
+        ("data/default/t1/40ab6300693e3f01d37da6c46414d9c8/f1", DirectoryKind::Family, 7),
+        ("archive/data/ns1", DirectoryKind::Namespace, 4),
+        ("mobdir", DirectoryKind::Plain, 1),
     ] {
         let listing = list(path);
-        assert_eq!(listing.place, place, "{path}");
+        assert_eq!(listing.directory_kind, place, "{path}");
         assert_eq!(listing.entries.len(), files, "{path}");
         assert!(listing.entries.is_sorted_by(|one, other| one.path < other.path));
         for entry in &listing.entries {
@@ -141,7 +141,8 @@ fn directories_of_all_levels_are_recognized() {
 #[test]
 fn a_link_without_its_root_says_what_is_missing() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let link = list(ARCHIVED).entries.into_iter().find(|it| matches!(it.kind, EntryKind::Link(_)));
+    let link =
+        list(ARCHIVED).entries.into_iter().find(|entry| matches!(entry.kind, EntryKind::Link(_)));
     let link = link.expect("the region has links");
     let name = link.path.file_name().expect("it has a name");
     for path in ["", "data/default/t7/5945bde6175a9acfce0280d65ebbf2a1/g"] {

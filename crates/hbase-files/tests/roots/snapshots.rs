@@ -93,15 +93,18 @@ fn each_snapshot_has_the_regions_and_files_that_hbase_decodes() {
         }
         let parents = table.left_out.len() as u64;
         assert_eq!(expected["splitParents"], parents, "{name}");
-        assert!(table.left_out.iter().all(|it| it.reason == LeftOutReason::SplitParent));
+        assert!(table.left_out.iter().all(|region| region.reason == LeftOutReason::SplitParent));
         let files = || all_regions(table).flat_map(Region::files);
         let links = files().filter(|file| matches!(file.name, StoreFileName::Link(_))).count();
         let references = files().filter(|file| matches!(file.name, StoreFileName::Reference(_)));
         assert_eq!(expected["links"], links as u64, "{name}");
         assert_eq!(expected["references"], references.count() as u64, "{name}");
         // The regions that count are next to each other, from the first row to the last.
-        let edges: Vec<(&[u8], &[u8])> =
-            table.regions.iter().map(|it| (&it.info.start_key[..], &it.info.end_key[..])).collect();
+        let edges: Vec<(&[u8], &[u8])> = table
+            .regions
+            .iter()
+            .map(|region| (&region.info.start_key[..], &region.info.end_key[..]))
+            .collect();
         assert!(edges.windows(2).all(|pair| pair[0].1 == pair[1].0), "{name}");
         assert_eq!((edges[0].0, edges[edges.len() - 1].1), (&b""[..], &b""[..]));
     }
@@ -168,6 +171,6 @@ fn a_live_table_has_the_regions_that_hbase_serves() {
         // The description of a cloned split parent says so.
         let reason =
             if name == "t8" { LeftOutReason::SplitParent } else { LeftOutReason::Replaced };
-        assert!(table.left_out.iter().all(|it| it.reason == reason), "{name}");
+        assert!(table.left_out.iter().all(|region| region.reason == reason), "{name}");
     }
 }

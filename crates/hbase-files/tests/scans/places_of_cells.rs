@@ -137,7 +137,8 @@ fn a_sequence_id_beside_recovered_edits_counts_in_each_place() {
     fs::create_dir_all(&directory).expect("disk takes it");
     fs::write(directory.join("1000.seqid"), b"").expect("disk takes it");
     let table = copy.table("walt");
-    let region = table.regions.iter().find(|it| it.name().as_str() == REGION).expect("there");
+    let region =
+        table.regions.iter().find(|region| region.name().as_str() == REGION).expect("there");
     assert_eq!(region.last_opened, Some(SequenceId::new(1000)));
 }
 

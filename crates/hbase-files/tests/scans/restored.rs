@@ -38,7 +38,9 @@ fn unflushed(copy: &RootCopy) -> BTreeMap<String, Vec<u64>> {
             let entry = entry.expect("sound");
             for cell in entry.data_cells() {
                 let is_new = with.contains(cell) && !without.contains(cell);
-                if is_new && table.regions.iter().any(|it| it.name().as_str() == entry.region) {
+                if is_new
+                    && table.regions.iter().any(|region| region.name().as_str() == entry.region)
+                {
                     let of_region: &mut Vec<u64> =
                         sequences.entry(entry.region.clone()).or_default();
                     of_region.push(entry.sequence);
@@ -138,8 +140,9 @@ fn cells_before_the_opening_of_their_region_are_old() {
 fn a_tracked_file_that_only_the_archive_has_is_missing() {
     let copy = RootCopy::new();
     let table = copy.table("t5");
-    let files =
-        || table.regions.iter().flat_map(|region| &region.families).flat_map(|it| &it.files);
+    let files = || {
+        table.regions.iter().flat_map(|region| &region.families).flat_map(|family| &family.files)
+    };
     let file = files().find(|file| matches!(file.name, StoreFileName::HFile(_))).expect("a file");
     let there = file.locate(&LocalTree).expect("there").path;
     let archived = copy.path().join("archive/data/default/t5").join(file.short_path());

@@ -125,30 +125,35 @@ fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
         times.sort_unstable();
         let (low, high) = (times[times.len() / 4], times[times.len() / 2]);
         let cases: Vec<(TableScan, Chosen<'_>)> = vec![
-            (scan().start(row(3)).stop(row(7)), Box::new(|it| it.row >= row(3) && it.row < row(7))),
-            (scan().start(&split), Box::new(|it| it.row >= split)),
-            (scan().stop(&split), Box::new(|it| it.row < split)),
+            (
+                scan().start(row(3)).stop(row(7)),
+                Box::new(|cell| cell.row >= row(3) && cell.row < row(7)),
+            ),
+            (scan().start(&split), Box::new(|cell| cell.row >= split)),
+            (scan().stop(&split), Box::new(|cell| cell.row < split)),
             (scan().start(row(5)).stop(row(5)), Box::new(|_| false)),
-            (scan().row(row(5)), Box::new(|it| it.row == row(5))),
-            (scan().row(&split), Box::new(|it| it.row == split)),
+            (scan().row(row(5)), Box::new(|cell| cell.row == row(5))),
+            (scan().row(&split), Box::new(|cell| cell.row == split)),
             (scan().row("no such row"), Box::new(|_| false)),
-            (scan().prefix("row-001"), Box::new(|it| it.row.starts_with(b"row-001"))),
+            (scan().prefix("row-001"), Box::new(|cell| cell.row.starts_with(b"row-001"))),
             (
                 scan().prefix("row-001").start("row-0012").stop("row-0013"),
-                Box::new(|it| it.row.starts_with(b"row-0012")),
+                Box::new(|cell| cell.row.starts_with(b"row-0012")),
             ),
-            (scan().family(&family), Box::new(|it| it.family == family)),
+            (scan().family(&family), Box::new(|cell| cell.family == family)),
             (
                 scan().column(&family, &qualifier),
-                Box::new(|it| it.family == family && it.qualifier == qualifier),
+                Box::new(|cell| cell.family == family && cell.qualifier == qualifier),
             ),
             (
                 scan().row(row(4)).column(&family, &qualifier),
-                Box::new(|it| it.row == row(4) && it.family == family && it.qualifier == qualifier),
+                Box::new(|cell| {
+                    cell.row == row(4) && cell.family == family && cell.qualifier == qualifier
+                }),
             ),
             (
                 scan().time_range(Timestamp::new(low), Timestamp::new(high)),
-                Box::new(|it| (low..high).contains(&it.timestamp)),
+                Box::new(|cell| (low..high).contains(&cell.timestamp)),
             ),
         ];
         for (number, (scan, is_chosen)) in cases.into_iter().enumerate() {
@@ -198,7 +203,7 @@ fn a_single_row_reads_few_files_and_blocks() {
     let one = *one.trace();
     assert_eq!(
         all.files_considered,
-        table.regions.iter().map(|it| it.files().count() as u64).sum::<u64>()
+        table.regions.iter().map(|region| region.files().count() as u64).sum::<u64>()
     );
     assert!(one.files_considered < all.files_considered, "only the files of one region");
     assert!(one.files_skipped_by_range > 0 && one.filter_checks > 0, "{one:?}");

@@ -123,7 +123,9 @@ fn a_damaged_block_loses_only_the_rows_that_are_named() {
             assert!(all.starts_with(&before), "byte {at} of {}", path.display());
             check_left(&all, &table, &format!("byte {at} of {}", path.display()));
             let (_, missing) = left(&table, 1);
-            let is_narrow = |it: &MissingCells| it.rows.first.is_some() && it.rows.last.is_some();
+            let is_narrow = |missing: &MissingCells| {
+                missing.rows.first.is_some() && missing.rows.last.is_some()
+            };
             narrow += usize::from(missing.iter().all(is_narrow));
         }
         fs::write(&path, bytes).expect("disk takes it");

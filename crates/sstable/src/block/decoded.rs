@@ -122,7 +122,7 @@ impl DecodedBlock {
     pub(crate) fn prefetch_cell(&self, hash: KeyHash) -> Option<u32> {
         let at = self.index.table.as_ref()?.candidate(hash)?;
         let cells = &**self.cells.body();
-        filter::prefetch_line(&cells[to_usize(at)]);
+        filter::engine::prefetch_line(&cells[to_usize(at)]);
         self.prefetch_cell_end(to_usize(at));
         Some(at)
     }
@@ -136,7 +136,7 @@ impl DecodedBlock {
     fn prefetch_cell_end(&self, at: usize) {
         // For a cell near the end of the block, the estimate may be past the end.
         let end = self.cells.body().get(at + self.index.average_cell_len - 1);
-        end.into_iter().for_each(filter::prefetch_line);
+        end.into_iter().for_each(filter::engine::prefetch_line);
     }
 
     /// Returns the offset from [`prefetch_cell`](Self::prefetch_cell) if its cell belongs to `row`.

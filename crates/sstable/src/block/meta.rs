@@ -1,4 +1,4 @@
-//! META blocks: named byte strings, some of which hold our filters.
+//! META blocks: named byte strings, some of which hold row filters.
 //!
 //! The meta index, a single root of [index entries](super::index) sorted by name, maps each name to
 //! its block. HBase ignores names that it does not know.

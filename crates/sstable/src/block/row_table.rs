@@ -16,7 +16,8 @@
     reason = "lines and slots are computed from the number of lines"
 )]
 
-use filter::{KeyHash, PrefetchHint, Seed};
+use filter::engine::PrefetchHint;
+use filter::{KeyHash, Seed};
 
 /// A hash table from rows to offsets.
 #[derive(Debug)]

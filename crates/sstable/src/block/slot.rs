@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use filter::{KeyHash, PrefetchHint};
+use filter::KeyHash;
+use filter::engine::PrefetchHint;
 
 use super::decoded::DecodedBlock;
 use super::row_table::TableAddress;

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use flate2::bufread::MultiGzDecoder;
 
 use super::Compression;
-use super::room::grow;
+use super::output_buffer::grow;
 #[cfg(feature = "zstd")]
 use super::zstd;
 use crate::input::Input;

@@ -16,7 +16,7 @@
 mod codec;
 mod compress;
 mod decompress;
-mod room;
+mod output_buffer;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "zstd")]

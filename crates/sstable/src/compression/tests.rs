@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::decompress::reserve_output;
-use super::room::grow;
+use super::output_buffer::grow;
 use super::*;
 
 /// All supported codecs in all framings.

@@ -86,7 +86,7 @@ fn decompress_frame<'a>(
             return Err(format!("more than the {len_max} bytes stated"));
         }
         decoder
-            .read_exact(super::room::grow(out, ready, end))
+            .read_exact(super::output_buffer::grow(out, ready, end))
             .map_err(|error| error.to_string())?;
     }
     match decoder.get_checksum_from_data() {

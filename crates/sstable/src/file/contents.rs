@@ -31,12 +31,12 @@ pub struct BlockContents {
     /// The number of cells, index entries, chunks or names; `None` if the block has no such.
     pub entries: Option<u64>,
     /// The first key; `None` if the block has none, or it is not known.
-    pub first_key: Option<BlockKey>,
+    pub first_key: Option<BlockFirstKey>,
 }
 
 /// The first key of a block.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum BlockKey {
+pub enum BlockFirstKey {
     /// The flat key of a cell, for [`KeyRef::parse`](crate::KeyRef::parse).
     Cell(Bytes),
     /// A row or the prefix of one, of a Bloom filter.
@@ -69,15 +69,15 @@ impl FileBlocks<'_> {
             BlockType::RootIndex if at == self.0.trailer.load_on_open_data_offset => {
                 let root = self.0.index.as_ref().map(|index| &index.root);
                 let first = root.and_then(|root| Some(root.owned_key(root.entry(0)?.key)));
-                counted(root.map_or(0, IndexBlock::len), first.map(BlockKey::Cell))
+                counted(root.map_or(0, IndexBlock::len), first.map(BlockFirstKey::Cell))
             }
             BlockType::RootIndex => {
                 let first = self.0.metas.first().map(|(name, _)| name.clone());
-                counted(self.0.metas.len(), first.map(BlockKey::Name))
+                counted(self.0.metas.len(), first.map(BlockFirstKey::Name))
             }
             BlockType::FileInfo => {
                 let first = self.0.file_info.iter().next();
-                let first = first.map(|(key, _)| BlockKey::Name(Bytes::copy_from_slice(key)));
+                let first = first.map(|(key, _)| BlockFirstKey::Name(Bytes::copy_from_slice(key)));
                 counted(self.0.file_info.iter().count(), first)
             }
             BlockType::BloomChunk => {
@@ -110,19 +110,19 @@ impl FileBlocks<'_> {
         decoded.first_key().write_flat(&mut first);
         Ok(BlockContents {
             entries: Some(decoded.cell_count()),
-            first_key: Some(BlockKey::Cell(first.into())),
+            first_key: Some(BlockFirstKey::Cell(first.into())),
         })
     }
 }
 
-fn counted(entries: usize, first_key: Option<BlockKey>) -> BlockContents {
+fn counted(entries: usize, first_key: Option<BlockFirstKey>) -> BlockContents {
     BlockContents { entries: u64::try_from(entries).ok(), first_key }
 }
 
 fn index_contents(body: Bytes) -> Result<BlockContents, DamageReason> {
     let entries = IndexEntries::new(body)?;
     let first = entries.entry(0).map(|entry| entries.body().slice_ref(entry.key));
-    Ok(counted(entries.len(), first.map(BlockKey::Cell)))
+    Ok(counted(entries.len(), first.map(BlockFirstKey::Cell)))
 }
 
 fn bloom_contents(bloom: Option<&ChunkedBloom>) -> BlockContents {
@@ -131,8 +131,12 @@ fn bloom_contents(bloom: Option<&ChunkedBloom>) -> BlockContents {
     counted(bloom.summary().chunk_count, first)
 }
 
-fn bloom_key(bloom: &ChunkedBloom, key: &Bytes) -> BlockKey {
-    if bloom.is_over_columns() { BlockKey::Cell(key.clone()) } else { BlockKey::Row(key.clone()) }
+fn bloom_key(bloom: &ChunkedBloom, key: &Bytes) -> BlockFirstKey {
+    if bloom.is_over_columns() {
+        BlockFirstKey::Cell(key.clone())
+    } else {
+        BlockFirstKey::Row(key.clone())
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +160,7 @@ mod tests {
             let contents = reader.blocks().contents(at, &header)?;
             if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
                 cells += contents.entries.expect("a data block has cells");
-                let Some(BlockKey::Cell(first)) = contents.first_key else { panic!("no key") };
+                let Some(BlockFirstKey::Cell(first)) = contents.first_key else { panic!("no key") };
                 assert!(KeyRef::parse(&first).is_some());
             }
         }

@@ -1,6 +1,4 @@
 //! Options of a reader.
-//!
-//! Each setting is a public field; the method with the field's name sets it.
 
 use std::sync::Arc;
 
@@ -14,21 +12,27 @@ use crate::{BlockCache, Limits};
 #[non_exhaustive]
 pub struct ReaderOptions {
     /// The block cache.
-    pub cache: Option<Arc<BlockCache>>,
+    pub(crate) cache: Option<Arc<BlockCache>>,
     /// Which filter lookups ask before they read blocks.
-    pub filter_use: FilterUse,
+    pub(crate) filter_use: FilterUse,
     /// Whether filter blocks stay in memory until the file is closed.
-    pub pin_filters: bool,
+    pub(crate) pin_filters: bool,
     /// Whether the cache prefers the blocks of the file.
-    pub in_memory: bool,
+    pub(crate) in_memory: bool,
     /// The limits on what a file can ask for.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
 }
 
 impl ReaderOptions {
     /// Sets the block cache, which the readers of several files may share. Default: none.
     pub fn cache(mut self, cache: Arc<BlockCache>) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// Sets the block cache that `make` returns, unless one is set.
+    pub fn cache_or_else(mut self, make: impl FnOnce() -> Arc<BlockCache>) -> Self {
+        self.cache.get_or_insert_with(make);
         self
     }
 

@@ -55,7 +55,7 @@ fn files_of_hbase_are_sound() {
 
 /// Writes a file with a block for each of forty rows, named by `letter` and two digits.
 ///
-/// The file has a filter of ours, and a family delete in every fourth row.
+/// The file has a row filter, and a family delete in every fourth row.
 fn rows(letter: char) -> Vec<u8> {
     let options = WriterOptions::default()
         .block_size(1)
@@ -128,7 +128,7 @@ fn a_damaged_block_is_the_only_problem() {
 
 /// Writes a file with a data block for each of 200 rows, `row000` and so on.
 ///
-/// It also has leaf index blocks, Bloom chunks and a filter of ours.
+/// It also has leaf index blocks, Bloom chunks and a row filter.
 fn deep() -> Vec<u8> {
     let options = WriterOptions::default()
         .block_size(1)

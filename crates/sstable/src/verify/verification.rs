@@ -200,7 +200,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Checks that our filter can be read and has as many keys as the file has rows.
+    /// Checks that the row filter can be read and has as many keys as the file has rows.
     fn check_row_filter(&mut self) -> Result<()> {
         let filters = self.file.filters();
         let Some(filter) = &filters.row_filter else { return Ok(()) };

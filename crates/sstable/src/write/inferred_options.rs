@@ -20,7 +20,7 @@ impl Reader {
     /// follows.
     ///
     /// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not
-    /// state them. META blocks, such as our filter, are not part of the options; a caller that
+    /// state them. META blocks, such as the row filter, are not part of the options; a caller that
     /// writes the same rows can copy them. Leaves out the file info entries in `left_out`, for
     /// example an id that only one file may have.
     ///

@@ -1,6 +1,4 @@
 //! Options of a writer.
-//!
-//! Each setting is a public field; the method with the field's name sets it.
 
 use std::collections::BTreeMap;
 
@@ -29,58 +27,58 @@ use crate::{
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate setting, set by name")]
 pub struct WriterOptions {
     /// The bytes of cells, encoded or not, that end a data block.
-    pub block_size: u32,
+    pub(crate) block_size: u32,
     /// The encoding of data blocks.
-    pub data_block_encoding: DataBlockEncoding,
+    pub(crate) data_block_encoding: DataBlockEncoding,
     /// The codec of all blocks.
-    pub compression: Compression,
+    pub(crate) compression: Compression,
     /// The framing of ZSTD blocks.
-    pub zstd_framing: ZstdFraming,
+    pub(crate) zstd_framing: ZstdFraming,
     /// The checksum algorithm.
-    pub checksum: ChecksumType,
+    pub(crate) checksum: ChecksumType,
     /// The bytes for each checksum.
-    pub bytes_per_checksum: u32,
+    pub(crate) bytes_per_checksum: u32,
     /// The bytes of entries that end an index block.
-    pub index_block_size: u32,
+    pub(crate) index_block_size: u32,
     /// The entries that a root may have before a level is added.
-    pub index_min_entries: u32,
+    pub(crate) index_min_entries: u32,
     /// Whether cells keep their sequence ids.
-    pub includes_mvcc: bool,
+    pub(crate) includes_mvcc: bool,
     /// Whether cells keep their tags.
-    pub includes_tags: bool,
+    pub(crate) includes_tags: bool,
     /// Whether each block stores equal tags only once.
-    pub compress_tags: bool,
+    pub(crate) compress_tags: bool,
     /// The keys of HBase's Bloom filter.
-    pub bloom_type: BloomType,
+    pub(crate) bloom_type: BloomType,
     /// The hash of HBase's Bloom filters.
-    pub bloom_hash: HashType,
+    pub(crate) bloom_hash: HashType,
     /// The error rate of HBase's Bloom filters.
-    pub bloom_error_rate: ErrorRate,
+    pub(crate) bloom_error_rate: ErrorRate,
     /// The bytes of a Bloom chunk before folding.
-    pub bloom_block_size: u32,
+    pub(crate) bloom_block_size: u32,
     /// How often a Bloom chunk can be folded in half.
-    pub bloom_max_fold: u32,
+    pub(crate) bloom_max_fold: u32,
     /// Whether to write a Bloom filter over rows with family deletes.
-    pub delete_family_bloom: bool,
-    /// Our filter over the rows.
-    pub filter: Option<FilterOptions>,
-    /// Whether a file whose filter of ours cannot be built is written without it.
-    pub filter_is_optional: bool,
-    /// The bytes above which our filter is partitioned by key range.
-    pub filter_block_size: u32,
+    pub(crate) delete_family_bloom: bool,
+    /// The row filter.
+    pub(crate) filter: Option<FilterOptions>,
+    /// Whether a file whose row filter cannot be built is written without it.
+    pub(crate) filter_is_optional: bool,
+    /// The bytes above which the row filter is partitioned by key range.
+    pub(crate) filter_block_size: u32,
     /// The order of rows.
-    pub comparator: Comparator,
+    pub(crate) comparator: Comparator,
     /// The greatest sequence id of the file's writes.
-    pub max_sequence_id: Option<SequenceId>,
+    pub(crate) max_sequence_id: Option<SequenceId>,
     /// Whether the file is marked as the result of a major compaction.
-    pub major_compaction: bool,
+    pub(crate) major_compaction: bool,
     /// The create time; `None` for the time when the file is finished.
-    pub create_time: Option<Timestamp>,
+    pub(crate) create_time: Option<Timestamp>,
     /// Further entries of the file info.
-    pub file_info: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(crate) file_info: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// A filter of ours over the rows of a file, stored in META blocks.
+/// A row filter: a filter over the rows of a file, stored in META blocks.
 ///
 /// HBase ignores it. Our reader asks it instead of HBase's Bloom filter.
 ///
@@ -253,10 +251,10 @@ setters! {
     /// A file with a `ROWCOL` filter needs none and gets none.
     delete_family_bloom(wanted: bool) = wanted;
 
-    /// Sets our filter over the rows, beside HBase's Bloom filter. Default: none.
+    /// Sets the row filter, beside HBase's Bloom filter. Default: none.
     filter(filter: FilterOptions) = Some(filter);
 
-    /// Sets whether a file whose filter of ours cannot be built is written without it. Default: no,
+    /// Sets whether a file whose row filter cannot be built is written without it. Default: no,
     /// such a file is an error.
     ///
     /// The number of rows, which is known at the end, can make a filter of the requested size
@@ -264,7 +262,7 @@ setters! {
     /// the reason.
     filter_is_optional(is_optional: bool) = is_optional;
 
-    /// Sets the bytes above which our filter is partitioned by key range. Default: 1 MiB.
+    /// Sets the bytes above which the row filter is partitioned by key range. Default: 1 MiB.
     ///
     /// Each partition is a block. A filter with a budget in bytes is never partitioned.
     filter_block_size(bytes: u32) = bytes;

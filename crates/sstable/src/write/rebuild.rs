@@ -1,8 +1,8 @@
-//! Copies a file with another filter of ours and the same data.
+//! Copies a file with another row filter and the same data.
 //!
 //! ```text
 //! same bytes, same offsets   data blocks, leaf index blocks, Bloom chunks
-//! rebuilt                    META blocks of our filter, meta index, trailer
+//! rebuilt                    META blocks of the row filter, meta index, trailer
 //! moved                      other META blocks, intermediate index blocks, root of the data index,
 //!                            file info, Bloom metas: same contents but for the offsets of moved
 //!                            index blocks, and for changes of the file info
@@ -30,13 +30,19 @@ use crate::{
     ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression, escape,
 };
 
-/// A change of the file info: a key and its new value; `None` removes the key.
-pub type FileInfoChange<'a> = (&'a [u8], Option<&'a [u8]>);
+/// A change of an entry of the file info.
+#[derive(Clone, Copy, Debug)]
+pub struct FileInfoChange<'a> {
+    /// The key.
+    pub key: &'a [u8],
+    /// The new value; `None` removes the entry.
+    pub value: Option<&'a [u8]>,
+}
 
 /// Bytes of a copy step.
 const CHUNK_LEN: usize = 1 << 20;
 
-/// Copies the file at `source` to `sink` with another filter of ours; `None` is no filter.
+/// Copies the file at `source` to `sink` with another row filter; `None` is no filter.
 ///
 /// Data blocks, leaf index blocks and the chunks of HBase's Bloom filter keep their bytes and
 /// offsets. Reads all cells, and so finds damage to them. Returns the flushed sink and the length
@@ -78,8 +84,8 @@ pub fn rebuild_filter<W: Write>(
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
-    if let Some((key, _)) = changes.iter().find(|(key, _)| is_reserved_key(key)) {
-        let what = format!("file info {} is reserved for the writer", escape(key));
+    if let Some(reserved) = changes.iter().find(|change| is_reserved_key(change.key)) {
+        let what = format!("file info {} is reserved for the writer", escape(reserved.key));
         return Err(Error::Invalid { file: reader.name().clone(), what });
     }
     if let Some(Err(error)) = filter.map(|filter| filter.check()) {
@@ -91,12 +97,12 @@ pub fn rebuild_filter<W: Write>(
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
     }
     let blocks = OldBlocks::read(&reader)?;
-    let (stored, _) = reader.blocks().raw_block(blocks.data_root.0, &blocks.data_root.1)?;
+    let (stored, _) = reader.blocks().raw_block(blocks.data_root.at, &blocks.data_root.header)?;
     let mut options = WriterOptions::default()
         .compression(reader.blocks().compression())
         .zstd_framing(compression::zstd_framing(stored.get(HEADER_LEN..).unwrap_or_default()))
         .checksum(reader.blocks().checksum_type())
-        .bytes_per_checksum(blocks.data_root.1.bytes_per_checksum);
+        .bytes_per_checksum(blocks.data_root.header.bytes_per_checksum);
     options.filter = filter;
     let NewMetas { blocks: metas, filter_id } = build_metas(&reader, &options)?;
     let name = reader.name().clone();
@@ -105,8 +111,12 @@ pub fn rebuild_filter<W: Write>(
     Rebuild { reader: &reader, blocks, changes, filter_id, written, moved }.run(&metas)
 }
 
-/// The offset and the header of a block.
-type LocatedHeader = (BlockOffset, Header);
+/// The offset and the header of a block of the old file.
+#[derive(Clone, Copy)]
+struct LocatedHeader {
+    at: BlockOffset,
+    header: Header,
+}
 
 /// The blocks of the old file after its data blocks.
 struct OldBlocks {
@@ -140,11 +150,11 @@ impl OldBlocks {
                     }
                     data_end = at + header.len();
                 }
-                BlockType::Meta => metas.push((at, header)),
-                BlockType::IntermediateIndex => intermediates.push((at, header)),
-                BlockType::RootIndex => roots.push((at, header)),
-                BlockType::FileInfo => file_info = Some((at, header)),
-                _ => blooms.push((at, header)),
+                BlockType::Meta => metas.push(LocatedHeader { at, header }),
+                BlockType::IntermediateIndex => intermediates.push(LocatedHeader { at, header }),
+                BlockType::RootIndex => roots.push(LocatedHeader { at, header }),
+                BlockType::FileInfo => file_info = Some(LocatedHeader { at, header }),
+                _ => blooms.push(LocatedHeader { at, header }),
             }
         }
         let at = reader.trailer().load_on_open_data_offset;
@@ -159,7 +169,7 @@ impl OldBlocks {
 
 /// A META block to be written.
 enum Meta {
-    /// A new block of our filter.
+    /// A new block of the row filter.
     New(Vec<u8>),
     /// A block of the old file.
     Kept(BlockHandle),
@@ -168,7 +178,7 @@ enum Meta {
 /// The META blocks of the new file, in the order of their names.
 struct NewMetas {
     blocks: Vec<(Bytes, Meta)>,
-    /// The id of our filter, for the file info.
+    /// The id of the row filter, for the file info.
     filter_id: Option<Vec<u8>>,
 }
 
@@ -231,7 +241,7 @@ impl<W: Write> Rebuild<'_, W> {
                 Meta::New(body) => (self.written.write(BlockType::Meta, body)?, body.len() as u64),
                 Meta::Kept(place) => {
                     let header = self.reader.blocks().read_header(place.offset)?;
-                    let block = self.copy(&(place.offset, header))?;
+                    let block = self.copy(&LocatedHeader { at: place.offset, header })?;
                     (block, header.uncompressed_size.into())
                 }
             };
@@ -239,7 +249,7 @@ impl<W: Write> Rebuild<'_, W> {
             meta_len += len + u64::from(Header::LEN);
         }
         for block in std::mem::take(&mut self.blocks.intermediates) {
-            let body = self.reader.blocks().raw_block(block.0, &block.1)?.1;
+            let body = self.reader.blocks().raw_block(block.at, &block.header)?.1;
             let place = match self.relocated_branch(&body) {
                 Ok(None) => self.copy(&block)?,
                 Ok(Some(body)) => {
@@ -247,7 +257,7 @@ impl<W: Write> Rebuild<'_, W> {
                 }
                 Err(what) => return Err(self.damage(&block, what)),
             };
-            self.moved.insert(block.0, place);
+            self.moved.insert(block.at, place);
         }
         let data_root = self.write_data_root()?;
         self.written.write(BlockType::RootIndex, &meta_root)?;
@@ -259,10 +269,10 @@ impl<W: Write> Rebuild<'_, W> {
         let old = self.reader.trailer();
         let old_metas = self.blocks.metas.iter();
         let old_meta_len: u64 = old_metas
-            .map(|(_, header)| u64::from(header.uncompressed_size) + u64::from(Header::LEN))
+            .map(|block| u64::from(block.header.uncompressed_size) + u64::from(Header::LEN))
             .sum();
-        let old_root_len = u64::from(self.blocks.meta_root.1.uncompressed_size);
-        let old_info_len = u64::from(self.blocks.file_info.1.uncompressed_size);
+        let old_root_len = u64::from(self.blocks.meta_root.header.uncompressed_size);
+        let old_info_len = u64::from(self.blocks.file_info.header.uncompressed_size);
         let old_len = old_meta_len + old_root_len + old_info_len;
         let kept_len = old.total_uncompressed_bytes.checked_sub(old_len).ok_or_else(|| {
             let at = BlockOffset::new(self.reader.len() - old.len());
@@ -299,7 +309,7 @@ impl<W: Write> Rebuild<'_, W> {
     }
 
     /// Copies a block to the current offset of the new file.
-    fn copy(&mut self, (at, header): &LocatedHeader) -> Result<BlockHandle> {
+    fn copy(&mut self, LocatedHeader { at, header }: &LocatedHeader) -> Result<BlockHandle> {
         let (bytes, _) = self.reader.blocks().raw_block(*at, header)?;
         self.written.write_stored(header, &bytes)
     }
@@ -308,7 +318,7 @@ impl<W: Write> Rebuild<'_, W> {
     fn write_file_info(&mut self) -> Result<(BlockHandle, u64)> {
         let (block, old) = (self.blocks.file_info, self.reader.file_info());
         let mut new = old.clone();
-        for (key, value) in self.changes {
+        for FileInfoChange { key, value } in self.changes {
             match value {
                 Some(value) => new.insert(key, *value),
                 None => new.remove(key),
@@ -319,7 +329,7 @@ impl<W: Write> Rebuild<'_, W> {
             None => new.remove(FileInfo::ROW_FILTER_ID),
         }
         if new == *old {
-            return Ok((self.copy(&block)?, block.1.uncompressed_size.into()));
+            return Ok((self.copy(&block)?, block.header.uncompressed_size.into()));
         }
         let body = new.encode();
         Ok((self.written.write(BlockType::FileInfo, &body)?, body.len() as u64))
@@ -347,7 +357,7 @@ impl<W: Write> Rebuild<'_, W> {
         if self.moved.is_empty() {
             return self.copy(&root);
         }
-        let old = self.reader.blocks().raw_block(root.0, &root.1)?.1;
+        let old = self.reader.blocks().raw_block(root.at, &root.header)?.1;
         let mut input = Input::new(&old);
         let mut body = Vec::with_capacity(old.len());
         for _ in 0..self.reader.trailer().data_index_count {
@@ -360,7 +370,7 @@ impl<W: Write> Rebuild<'_, W> {
         self.written.write_uncounted(BlockType::RootIndex, &body)
     }
 
-    fn damage(&self, (at, header): &LocatedHeader, what: DamageReason) -> Error {
+    fn damage(&self, LocatedHeader { at, header }: &LocatedHeader, what: DamageReason) -> Error {
         Damage { at: *at, block: Some(header.block_type), what }.in_file(self.reader.name())
     }
 }

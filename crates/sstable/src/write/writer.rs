@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The bytes of a file are those that HBase's `StoreFileWriter` writes for the same cells and
-//! options. In memory are one data block, one chunk of each Bloom filter, the index and our filter,
+//! options. In memory are one data block, one chunk of each Bloom filter, the index and the row filter,
 //! whose current partition takes eight bytes per row.
 
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ pub struct FileSummary {
     pub first_key: Option<Vec<u8>>,
     /// The flat key of the last cell.
     pub last_key: Option<Vec<u8>>,
-    /// Why our filter was left out, if it could not be built and was
+    /// Why the row filter was left out, if it could not be built and was
     /// [optional](WriterOptions::filter_is_optional).
     pub filter_omission: Option<String>,
 }
@@ -147,7 +147,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// [`Error::Invalid`] if the cell breaks a rule of the format. The cell is then not appended,
-    /// and the writer stays usable. [`Error::Invalid`] if our filter cannot be built and is not
+    /// and the writer stays usable. [`Error::Invalid`] if the row filter cannot be built and is not
     /// [optional](WriterOptions::filter_is_optional), [`Error::Io`] if the sink fails. The writer is
     /// then unusable.
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
@@ -188,7 +188,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the name is taken or reserved for our filter, or the block is too
+    /// [`Error::Invalid`] if the name is taken or reserved for the row filter, or the block is too
     /// large.
     pub fn append_meta(&mut self, name: &str, body: impl Into<Vec<u8>>) -> Result<()> {
         let is_ours = self.filter.is_some() && is_filter_name(name.as_bytes());
@@ -212,7 +212,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the sink fails, [`Error::Invalid`] if an earlier write failed or our filter
+    /// [`Error::Io`] if the sink fails, [`Error::Invalid`] if an earlier write failed or the row filter
     /// cannot be built.
     pub fn finish(mut self) -> Result<(W, FileSummary)> {
         self.check_not_failed()?;
@@ -325,7 +325,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Adds the META blocks of our filter.
+    /// Adds the META blocks of the row filter.
     fn add_filter_blocks(&mut self) -> Result<()> {
         if let Some(filter) = self.filter.take() {
             let FilterBlocks { metas, id } = match filter.finish() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions, error_line};
 
-use super::part::{Part, PartKind, Problem, Step};
+use super::file_report::{FileKind, FileProblem, FileReport, VerifyEvent};
 use crate::error::Error;
 use crate::files::manifest::FileEntry;
 use crate::files::version::store_file::checksum_of;
@@ -16,24 +16,24 @@ pub(super) fn check_file(
     vfs: &dyn Vfs,
     path: &Path,
     entry: Option<&FileEntry>,
-    step: &mut dyn FnMut(Step<'_>),
-) -> Part {
-    let kind = PartKind::StoreFile { blocks: 0, totals_checked: false };
-    let mut part = Part::new(path.to_path_buf(), kind);
+    event: &mut dyn FnMut(VerifyEvent<'_>),
+) -> FileReport {
+    let kind = FileKind::StoreFile { blocks: 0, totals_checked: false };
+    let mut report = FileReport::new(path.to_path_buf(), kind);
     let source = match vfs.open(path) {
         Ok(source) => source,
         Err(error) => {
-            part.wrong(error_line(&Error::io(path, "open")(error)));
-            return part;
+            report.add_problem(error_line(&Error::io(path, "open")(error)));
+            return report;
         }
     };
     let len = source.len();
     // Progress counts both passes as one pass over the file.
-    let mut reads = |done| step(Step::Reads { path, done, len });
+    let mut reads = |done| event(VerifyEvent::Reading { path, done, len });
     if let Some(entry) = entry {
         match contradiction(&source, path, entry, |done| reads(done / 2)) {
-            Ok(what) => what.into_iter().for_each(|what| part.wrong(what)),
-            Err(error) => part.wrong(error_line(&error)),
+            Ok(what) => what.into_iter().for_each(|what| report.add_problem(what)),
+            Err(error) => report.add_problem(error_line(&error)),
         }
     }
     let name = FileName::new(path.display().to_string());
@@ -42,18 +42,23 @@ pub(super) fn check_file(
     match sstable::verify(source, name, Limits::default(), second) {
         Ok(found) => {
             let (blocks, totals_checked) = (found.blocks, found.totals_checked);
-            part.kind = PartKind::StoreFile { blocks, totals_checked };
-            part.cells = found.cells;
-            part.notes.extend(found.unused_filter.map(|why| format!("row filter not used: {why}")));
+            report.kind = FileKind::StoreFile { blocks, totals_checked };
+            report.cells = found.cells;
+            report
+                .notes
+                .extend(found.unused_filter.map(|why| format!("row filter not used: {why}")));
             let lost_rows = found.lost_rows;
-            part.problems.extend(found.problems.into_iter().map(|damage| {
+            report.problems.extend(found.problems.into_iter().map(|damage| {
                 let lost = lost_rows.iter().find(|lost| lost.at == damage.at);
-                Problem { rows: lost.map(|lost| lost.rows.clone()), ..Problem::from(damage) }
+                FileProblem {
+                    rows: lost.map(|lost| lost.rows.clone()),
+                    ..FileProblem::from(damage)
+                }
             }));
         }
-        Err(error) => part.wrong(error_line(&Error::from(error))),
+        Err(error) => report.add_problem(error_line(&Error::from(error))),
     }
-    part
+    report
 }
 
 /// Returns the first difference between a file and its entry in the manifest.
@@ -81,7 +86,7 @@ fn contradiction(
     Ok(wrong)
 }
 
-impl From<sstable::Damage> for Problem {
+impl From<sstable::Damage> for FileProblem {
     fn from(damage: sstable::Damage) -> Self {
         let (at, what) = (damage.at.get(), damage.what.into_owned());
         Self { at, len: None, block: damage.block, what, rows: None }

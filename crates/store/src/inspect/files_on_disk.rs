@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sstable::{FileName, ReadAt, Reader, ReaderOptions};
 
-use super::part::Part;
+use super::file_report::FileReport;
 use super::plan::{PlannedFamily, PlannedFile};
 use crate::files::manifest::{FileEntry, FileId};
 use crate::files::version::store_file::checksum_of;
@@ -23,7 +23,7 @@ pub(super) struct FilesOnDisk<'a> {
     /// The names of the listed files and of the other files in the directory.
     names: Vec<String>,
     /// Length and checksum of each file read so far, by name; `None` if it cannot be read.
-    checksums: BTreeMap<String, Option<(u64, u32)>>,
+    checksums: BTreeMap<String, Option<FileSum>>,
 }
 
 /// What exists of a file, with its entry for the manifest of the new store.
@@ -42,11 +42,11 @@ impl<'a> FilesOnDisk<'a> {
         Self { vfs, directory, names: names.cloned().collect(), checksums: BTreeMap::new() }
     }
 
-    /// Finds a file, and reports in `part` what was found or lost.
-    pub(super) fn find(&mut self, file: &PlannedFile, part: &mut Part) -> Found {
+    /// Finds a file, and reports in `report` what was found or lost.
+    pub(super) fn find(&mut self, file: &PlannedFile, report: &mut FileReport) -> Found {
         match &file.entry {
-            Some(entry) => self.find_listed(entry, part),
-            None => self.take_unlisted(&file.name, part),
+            Some(entry) => self.find_listed(entry, report),
+            None => self.take_unlisted(&file.name, report),
         }
     }
 
@@ -55,25 +55,25 @@ impl<'a> FilesOnDisk<'a> {
     /// Tries, in this order: the file under its name, if the bytes up to the listed length have the
     /// listed checksum; a file with another name but the listed length and checksum; the damaged
     /// file under its name, if it can be opened and is the listed file by its id or its keys.
-    fn find_listed(&mut self, entry: &FileEntry, part: &mut Part) -> Found {
+    fn find_listed(&mut self, entry: &FileEntry, report: &mut FileReport) -> Found {
         let path = self.directory.join(&entry.name);
         let own = self.vfs.open(&path).ok().filter(|own| own.len() >= entry.length);
         if let Some(own) = own
             && is_listed(&*own, &path, entry)
         {
             if own.len() > entry.length {
-                part.problems.clear();
-                part.notes.push(format!("bytes after {:#x} are left out", entry.length));
+                report.problems.clear();
+                report.notes.push(format!("bytes after {:#x} are left out", entry.length));
             }
             return Found::Whole(own, entry.clone());
         }
         for name in self.names.clone() {
             if self.len_of(&name) == Some(entry.length)
-                && self.sums(&name) == Some((entry.length, entry.checksum))
+                && self.sum(&name) == Some(FileSum { len: entry.length, checksum: entry.checksum })
                 && let Ok(source) = self.vfs.open(&self.directory.join(&name))
             {
-                part.problems.clear();
-                part.notes.push(format!("found under the name {name}"));
+                report.problems.clear();
+                report.notes.push(format!("found under the name {name}"));
                 return Found::Whole(source, entry.clone());
             }
         }
@@ -86,38 +86,38 @@ impl<'a> FilesOnDisk<'a> {
             )
         });
         let Some(reader) = reader else {
-            part.lost(entry.length, "no part of it can be used");
+            report.add_loss(entry.length, "no part of it can be used");
             return Found::Nothing;
         };
         Found::Rest(Box::new(reader), entry.clone())
     }
 
     /// Finds a file of a store whose manifest cannot be read, and makes an entry for it.
-    fn take_unlisted(&mut self, name: &str, part: &mut Part) -> Found {
+    fn take_unlisted(&mut self, name: &str, report: &mut FileReport) -> Found {
         // The file is opened before its checksum is computed. Opening rejects what is not an HFile,
         // for example a large sparse file, which could take hours to read.
         let Some(reader) = self.reader(name) else {
-            part.lost(0, "no part of it can be used");
+            report.add_loss(0, "no part of it can be used");
             return Found::Nothing;
         };
         if reader.is_empty() {
-            part.notes.push("it has no cells and is left out".to_owned());
+            report.notes.push("it has no cells and is left out".to_owned());
             return Found::Nothing;
         }
-        let Some((len, checksum)) = self.sums(name) else {
-            part.lost(0, "no part of it can be used");
+        let Some(FileSum { len, checksum }) = self.sum(name) else {
+            report.add_loss(0, "no part of it can be used");
             return Found::Nothing;
         };
         let Some(entry) = FileEntry::of_file(&reader, name, checksum) else {
-            part.lost(len, "its first or last key is invalid");
+            report.add_loss(len, "its first or last key is invalid");
             return Found::Nothing;
         };
         if !entry.carries_sequence_ids {
             let note = "the time of its import is unknown; it counts as the oldest";
-            part.notes.push(note.to_owned());
+            report.notes.push(note.to_owned());
         }
         match self.vfs.open(&self.directory.join(name)) {
-            Ok(source) if part.is_sound() => Found::Whole(source, entry),
+            Ok(source) if report.is_sound() => Found::Whole(source, entry),
             _ => Found::Rest(Box::new(reader), entry),
         }
     }
@@ -127,17 +127,17 @@ impl<'a> FilesOnDisk<'a> {
     }
 
     /// Returns the length and the checksum of a file; `None` if it cannot be read.
-    fn sums(&mut self, name: &str) -> Option<(u64, u32)> {
+    fn sum(&mut self, name: &str) -> Option<FileSum> {
         if let Some(known) = self.checksums.get(name) {
             return *known;
         }
         let path = self.directory.join(name);
-        let sums = self.vfs.open(&path).ok().and_then(|source| {
+        let sum = self.vfs.open(&path).ok().and_then(|source| {
             let checksum = checksum_of(&*source, &path, source.len(), |_| true).ok()??;
-            Some((source.len(), checksum))
+            Some(FileSum { len: source.len(), checksum })
         });
-        self.checksums.insert(name.to_owned(), sums);
-        sums
+        self.checksums.insert(name.to_owned(), sum);
+        sum
     }
 
     /// Opens a file as an HFile; `None` if that fails.
@@ -147,6 +147,13 @@ impl<'a> FilesOnDisk<'a> {
         let source = self.vfs.open(&path).ok()?;
         Reader::open(source, shown, ReaderOptions::default()).ok()
     }
+}
+
+/// The length of a file, and the CRC-32C of its bytes.
+#[derive(Clone, Copy, Eq, PartialEq)]
+struct FileSum {
+    len: u64,
+    checksum: u32,
 }
 
 /// Returns whether the bytes of a file up to the listed length have the listed checksum.

@@ -5,13 +5,13 @@
 //!                                                       └ salvage  copies sound cells into a new store
 //! ```
 
+mod file_report;
 mod files;
 mod files_on_disk;
-mod part;
 mod plan;
 mod salvage;
 mod verify;
 
-pub use part::{Part, PartKind, Problem, Step};
-pub use salvage::salvage;
-pub use verify::verify;
+pub use file_report::{FileKind, FileProblem, FileReport, VerifyEvent};
+pub use salvage::{SalvageOutcome, salvage};
+pub use verify::{VerifyOutcome, verify};

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use sstable::error_line;
 
-use super::part::{Part, PartKind};
+use super::file_report::{FileKind, FileReport};
 use crate::error::{Error, Result};
-use crate::files::manifest::{FileEntry, Manifest};
+use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
 use crate::files::names::identity::is_store_file_name;
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::{LOCK_NAME, UNFINISHED_NAME, WAL_DIRECTORY, check_family_name};
@@ -15,11 +15,11 @@ use crate::vfs::Vfs;
 use crate::write::log::{self, LogExtent};
 
 /// The files of a store, before they are read.
-pub(super) struct Plan {
+pub(super) struct InspectionPlan {
     /// The manifest; `None` if it is damaged or missing.
     pub(super) manifest: Option<Manifest>,
     /// The report about the manifest.
-    pub(super) part: Part,
+    pub(super) report: FileReport,
     pub(super) families: Vec<PlannedFamily>,
     /// Whether the log's directory exists.
     pub(super) has_log: bool,
@@ -44,7 +44,7 @@ pub(super) struct PlannedFile {
     pub(super) entry: Option<FileEntry>,
 }
 
-impl Plan {
+impl InspectionPlan {
     /// Lists the files of the store in a directory.
     ///
     /// # Errors
@@ -52,22 +52,22 @@ impl Plan {
     /// [`Error::Missing`] if there is no manifest, no log and no mark of a salvage.
     pub(super) fn make(options: &StoreOptions, directory: &Path) -> Result<Self> {
         let vfs = &*options.vfs;
-        let mut part = Part::new(directory.join(Manifest::NAME), PartKind::Manifest);
+        let mut report = FileReport::new(directory.join(Manifest::NAME), FileKind::Manifest);
         let loaded = Manifest::load(vfs, directory);
         let has_manifest = !matches!(loaded, Ok(None));
         let manifest = match loaded {
             Ok(Some(manifest)) => Some(manifest),
             Ok(None) => {
-                part.wrong("missing");
+                report.add_problem("missing");
                 None
             }
             Err(Error::Corrupt { at, what, .. }) => {
-                part.wrong(what);
-                part.problems[0].at = at;
+                report.add_problem(what);
+                report.problems[0].at = at;
                 None
             }
             Err(error) => {
-                part.wrong(error_line(&error));
+                report.add_problem(error_line(&error));
                 None
             }
         };
@@ -80,48 +80,44 @@ impl Plan {
             entries.iter().filter(|entry| entry.is_directory()).map(|entry| &*entry.name).collect();
         let is_unfinished = entries.iter().any(|entry| entry.name == UNFINISHED_NAME);
         if is_unfinished {
-            part.wrong(Error::Unfinished { path: directory.to_path_buf() }.to_string());
+            report.add_problem(Error::Unfinished { path: directory.to_path_buf() }.to_string());
         } else if !has_manifest && !directories.contains(&WAL_DIRECTORY) {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
         let families: Vec<_> = match &manifest {
-            Some(manifest) => {
-                let families = manifest.families.iter();
-                families
-                    .map(|it| (it.name.clone(), it.options.clone(), Some(&it.files[..])))
-                    .collect()
-            }
+            Some(manifest) => manifest.families.iter().map(ListedFamily::of).collect(),
             None => directories
                 .iter()
                 .filter(|name| check_family_name(name).is_ok())
-                .map(|name| ((*name).to_owned(), FamilyOptions::default(), None))
+                .map(|name| ListedFamily::of_directory(name))
                 .collect(),
         };
         let has_log = directories.contains(&WAL_DIRECTORY);
         if !has_log {
-            part.wrong("the log: the store has no such directory");
+            report.add_problem("the log: the store has no such directory");
         }
         let mut plan = Self {
             manifest: None,
-            part,
+            report,
             families: Vec::new(),
             has_log,
             left_over: Vec::new(),
             segment_len_max: log::segment_len_max(options.wal_segment_bytes),
         };
-        for (name, options, listed) in families {
-            let is_own = directories.contains(&name.as_str());
-            if !is_own {
-                plan.part.wrong(format!("family {name}: the store has no such directory"));
+        for family in families {
+            let has_directory = directories.contains(&family.name.as_str());
+            if !has_directory {
+                let name = &family.name;
+                plan.report.add_problem(format!("family {name}: the store has no such directory"));
             }
-            plan.families.push(PlannedFamily::look(vfs, directory, name, options, listed, is_own)?);
+            plan.families.push(PlannedFamily::plan(vfs, directory, family, has_directory)?);
         }
         let known = [LOCK_NAME, Manifest::NAME, WAL_DIRECTORY, UNFINISHED_NAME];
         let is_known = |name: &str| {
             known.contains(&name) || plan.families.iter().any(|family| family.name == name)
         };
         plan.left_over =
-            entries.iter().map(|it| it.name.clone()).filter(|name| !is_known(name)).collect();
+            entries.iter().map(|entry| entry.name.clone()).filter(|name| !is_known(name)).collect();
         plan.manifest = manifest;
         Ok(plan)
     }
@@ -140,18 +136,36 @@ impl Plan {
     }
 }
 
+/// A family before its directory is listed.
+struct ListedFamily<'m> {
+    name: String,
+    options: FamilyOptions,
+    /// The files in the manifest; `None` without a manifest.
+    files: Option<&'m [FileEntry]>,
+}
+
+impl<'m> ListedFamily<'m> {
+    fn of(entry: &'m FamilyEntry) -> Self {
+        let FamilyEntry { name, options, files, .. } = entry;
+        Self { name: name.clone(), options: options.clone(), files: Some(files) }
+    }
+
+    fn of_directory(name: &str) -> Self {
+        Self { name: name.to_owned(), options: FamilyOptions::default(), files: None }
+    }
+}
+
 impl PlannedFamily {
-    fn look(
+    fn plan(
         vfs: &dyn Vfs,
         store: &Path,
-        name: String,
-        options: FamilyOptions,
-        listed: Option<&[FileEntry]>,
-        is_own: bool,
+        family: ListedFamily<'_>,
+        has_directory: bool,
     ) -> Result<Self> {
+        let ListedFamily { name, options, files: listed } = family;
         let directory = store.join(&name);
         let mut there = Vec::new();
-        if is_own {
+        if has_directory {
             let entries = vfs.list(&directory).map_err(Error::io(&directory, "list"))?;
             there.extend(entries.into_iter().map(|entry| entry.name));
         }

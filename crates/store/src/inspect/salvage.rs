@@ -19,11 +19,11 @@ use std::sync::Arc;
 
 use sstable::{ReadAt, Reader, SequenceId};
 
+use super::file_report::{FileProblem, FileReport, VerifyEvent};
 use super::files::check_file;
 use super::files_on_disk::{FilesOnDisk, Found};
-use super::part::{Part, Problem, Step};
-use super::plan::{Plan, PlannedFamily};
-use super::verify::part_of;
+use super::plan::{InspectionPlan, PlannedFamily};
+use super::verify::report_of;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
@@ -37,10 +37,19 @@ use crate::store::{StoreInner, take_lock};
 use crate::vfs::{Lock, Vfs};
 use crate::write::log::{self, InspectedSegment, LogTail, LoggedBatch, PreviousSegment};
 
+/// The result of [`salvage`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SalvageOutcome {
+    /// Nothing was lost.
+    Whole,
+    /// Something was lost.
+    Partial,
+}
+
 /// Creates a store in `out` from the sound parts of the store in `directory`.
 ///
-/// `out` must be empty or missing. The store in `directory` must not be open, and is not changed. Returns
-/// whether nothing was lost. `step` receives the progress, and each file with its losses. If the
+/// `out` must be empty or missing. The store in `directory` must not be open, and is not changed. `event`
+/// receives the progress, and each file with its losses. If the
 /// salvage fails or is interrupted, `out` stays marked, and opening it fails with [`Error::Unfinished`].
 ///
 /// `families` are needed only if the manifest is damaged: the names of all families in the order of their
@@ -57,19 +66,19 @@ pub fn salvage(
     out: impl AsRef<Path>,
     options: &StoreOptions,
     families: &[String],
-    mut step: impl FnMut(Step<'_>),
-) -> Result<bool> {
+    mut event: impl FnMut(VerifyEvent<'_>),
+) -> Result<SalvageOutcome> {
     let (directory, out, vfs) = (directory.as_ref(), out.as_ref(), &*options.vfs);
-    Plan::make(options, directory)?;
+    InspectionPlan::make(options, directory)?;
     let _lock = lock_unless_read_only(vfs, directory)?;
-    let mut plan = Plan::make(options, directory)?;
+    let mut plan = InspectionPlan::make(options, directory)?;
     check_place(vfs, directory, out)?;
     if plan.manifest.is_none() {
         name_families(vfs, directory, &mut plan, families)?;
     }
     mark_unfinished(vfs, out)?;
-    let mut salvage = Salvage { vfs, directory, out, step: &mut step, is_whole: true };
-    salvage.done(&plan.part);
+    let mut salvage = Salvage { vfs, directory, out, event: &mut event, is_whole: true };
+    salvage.done(&plan.report);
     let mut manifest = Manifest::new()?;
     manifest.seed = plan.manifest.as_ref().map_or(manifest.seed, |old| old.seed);
     manifest.flushed = plan.manifest.as_ref().map_or(manifest.flushed, |old| old.flushed);
@@ -85,7 +94,7 @@ pub fn salvage(
     manifest.store(vfs, out)?;
     salvage.write_rests(rests, options)?;
     mark_finished(vfs, out)?;
-    Ok(salvage.is_whole)
+    Ok(if salvage.is_whole { SalvageOutcome::Whole } else { SalvageOutcome::Partial })
 }
 
 /// Locks the store. On a read-only file system no lock is needed: no process can write there.
@@ -117,7 +126,12 @@ fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
 }
 
 /// Puts the families in the order of their creation, which is unknown if the manifest is damaged.
-fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[String]) -> Result<()> {
+fn name_families(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    plan: &mut InspectionPlan,
+    told: &[String],
+) -> Result<()> {
     if let Some(unknown) = told
         .iter()
         .filter(|name| *name != DROPPED)
@@ -170,7 +184,7 @@ struct Salvage<'a> {
     vfs: &'a dyn Vfs,
     directory: &'a Path,
     out: &'a Path,
-    step: &'a mut dyn FnMut(Step<'_>),
+    event: &'a mut dyn FnMut(VerifyEvent<'_>),
     is_whole: bool,
 }
 
@@ -180,13 +194,13 @@ struct Rest {
     reader: Reader,
     /// Its entry in the manifest.
     entry: FileEntry,
-    part: Part,
+    report: FileReport,
 }
 
 impl Salvage<'_> {
-    fn done(&mut self, part: &Part) {
-        self.is_whole &= part.is_sound();
-        (self.step)(Step::Done(part));
+    fn done(&mut self, report: &FileReport) {
+        self.is_whole &= report.is_sound();
+        (self.event)(VerifyEvent::Done(report));
     }
 
     /// Copies the sound files of a family. Damaged files go to `rests` if they can be read.
@@ -202,39 +216,39 @@ impl Salvage<'_> {
         let mut entries = Vec::new();
         for file in &family.files {
             let path = there.directory.join(&file.name);
-            let mut part = check_file(self.vfs, &path, file.entry.as_ref(), self.step);
-            match there.find(file, &mut part) {
+            let mut report = check_file(self.vfs, &path, file.entry.as_ref(), self.event);
+            match there.find(file, &mut report) {
                 Found::Whole(source, entry) => {
                     *newest = (*newest).max(entry.sequence_max);
-                    part.cells = entry.cells;
+                    report.cells = entry.cells;
                     copy(self.vfs, &*source, &path, &place.join(&entry.name), entry.length)?;
                     entries.push(entry);
                 }
                 Found::Rest(reader, entry) => {
                     *newest = (*newest).max(entry.sequence_max);
                     let (family, reader) = (family.name.clone(), *reader);
-                    rests.push(Rest { family, reader, entry, part });
+                    rests.push(Rest { family, reader, entry, report });
                     continue;
                 }
                 Found::Nothing => {
-                    part.cells = 0;
+                    report.cells = 0;
                     if let Some(entry) = &file.entry {
                         *newest = (*newest).max(entry.sequence_max);
                     }
                 }
             }
-            self.done(&part);
+            self.done(&report);
         }
         self.vfs.sync_directory(&place).map_err(Error::io(&place, "sync"))?;
         Ok(entries)
     }
 
     /// Writes all sound records into new segments. Returns the number after the last segment.
-    fn copy_log(&mut self, plan: &Plan, manifest: &Manifest) -> Result<SegmentNumber> {
+    fn copy_log(&mut self, plan: &InspectionPlan, manifest: &Manifest) -> Result<SegmentNumber> {
         let (from, to) = (self.directory.join(WAL_DIRECTORY), self.out.join(WAL_DIRECTORY));
         self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
         let ids: BTreeMap<&[u8], u16> =
-            manifest.families.iter().map(|it| (it.name.as_bytes(), it.id)).collect();
+            manifest.families.iter().map(|family| (family.name.as_bytes(), family.id)).collect();
         let first = manifest.first_segment;
         let mut log = LogTail::new(manifest.store, first, PreviousSegment::default());
         let family_name = |id| manifest.family_name(id).map(str::as_bytes);
@@ -251,12 +265,14 @@ impl Salvage<'_> {
                 log.open_segment().write(&record)?;
             }
             log.close()?;
-            let mut part = part_of(&segment);
+            let mut report = report_of(&segment);
             if let Some(at) = segment.torn_at.filter(|at| *at < segment.len) {
-                part.notes.push(format!("{} bytes from {at:#x} on are left out", segment.len - at));
+                report
+                    .notes
+                    .push(format!("{} bytes from {at:#x} on are left out", segment.len - at));
             }
-            self.is_whole &= part.is_sound();
-            (self.step)(Step::Done(&part));
+            self.is_whole &= report.is_sound();
+            (self.event)(VerifyEvent::Done(&report));
             Ok(())
         };
         if plan.has_log {
@@ -274,7 +290,7 @@ impl Salvage<'_> {
         let store = StoreInner::open(self.out, options)?;
         for mut rest in rests {
             write_rest(&store.catalog, &mut rest)?;
-            self.done(&rest.part);
+            self.done(&rest.report);
         }
         Ok(())
     }
@@ -319,16 +335,16 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
         }
         Err(error) => Err(error),
     })?;
-    rest.part.cells = kept;
-    let refusal = |what| Problem { at: 0, len: None, block: None, what, rows: None };
-    rest.part.problems.extend(refused.map(refusal));
+    rest.report.cells = kept;
+    let refusal = |what| FileProblem { at: 0, len: None, block: None, what, rows: None };
+    rest.report.problems.extend(refused.map(refusal));
     // Each loss is reported once, with its length.
     let places: Vec<u64> = lost.iter().map(|lost| lost.damage.at.get()).collect();
-    rest.part.problems.retain(|problem| problem.block.is_none() || !places.contains(&problem.at));
-    rest.part.problems.extend(lost.into_iter().map(|lost| Problem {
+    rest.report.problems.retain(|problem| problem.block.is_none() || !places.contains(&problem.at));
+    rest.report.problems.extend(lost.into_iter().map(|lost| FileProblem {
         len: Some(lost.len),
         rows: lost.rows,
-        ..Problem::from(lost.damage)
+        ..FileProblem::from(lost.damage)
     }));
     let note = match file.finish()? {
         None => "no data block is sound".to_owned(),
@@ -344,6 +360,6 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
             format!("{kept} of its {cells} cells are in {name}")
         }
     };
-    rest.part.notes.push(note);
+    rest.report.notes.push(note);
     Ok(())
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::file_report::{FileKind, FileProblem, FileReport, VerifyEvent};
 use super::files::check_file;
-use super::part::{Part, PartKind, Problem, Step};
-use super::plan::{Plan, PlannedFamily};
+use super::plan::{InspectionPlan, PlannedFamily};
 use crate::error::{Error, Result};
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
@@ -17,9 +17,18 @@ use crate::store::OPEN_ATTEMPTS_MAX;
 use crate::vfs::Vfs;
 use crate::write::log::{self, InspectedSegment};
 
+/// The result of [`verify`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum VerifyOutcome {
+    /// All files are sound.
+    Sound,
+    /// Some files have problems, or are missing.
+    Damaged,
+}
+
 /// Verifies a store: manifest, log, all store files completely, and left-over files.
 ///
-/// Returns whether everything is sound. `step` receives the progress and the report about each file.
+/// `event` receives the progress and the report about each file.
 ///
 /// Takes no lock and changes nothing. A store can be verified that is read-only, or that another process
 /// writes to: if a problem is found and the manifest has changed meanwhile, the files of the new manifest
@@ -27,17 +36,17 @@ use crate::write::log::{self, InspectedSegment};
 /// log, and files that the next open removes.
 ///
 /// ```
-/// use store::{Step, Store, StoreOptions, verify};
+/// use store::{Store, StoreOptions, VerifyEvent, VerifyOutcome, verify};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let directory = directory.path();
 /// drop(Store::open(directory, StoreOptions::default())?);
-/// let is_sound = verify(directory, &StoreOptions::default(), |step| {
-///     if let Step::Done(part) = step {
-///         println!("{}: {:?}", part.path.display(), part.problems);
+/// let outcome = verify(directory, &StoreOptions::default(), |event| {
+///     if let VerifyEvent::Done(report) = event {
+///         println!("{}: {:?}", report.path.display(), report.problems);
 ///     }
 /// })?;
-/// assert!(is_sound);
+/// assert_eq!(outcome, VerifyOutcome::Sound);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -48,26 +57,26 @@ use crate::write::log::{self, InspectedSegment};
 pub fn verify(
     directory: impl AsRef<Path>,
     options: &StoreOptions,
-    mut step: impl FnMut(Step<'_>),
-) -> Result<bool> {
+    mut event: impl FnMut(VerifyEvent<'_>),
+) -> Result<VerifyOutcome> {
     let directory = directory.as_ref();
     let done = BTreeSet::new();
     let mut verification =
-        Verification { directory, options, step: &mut step, is_sound: true, done };
+        Verification { directory, options, event: &mut event, is_sound: true, done };
     for tried in 1.. {
-        let plan = Plan::make(options, directory)?;
+        let plan = InspectionPlan::make(options, directory)?;
         if verification.run(&plan, tried < OPEN_ATTEMPTS_MAX)? {
             break;
         }
     }
-    Ok(verification.is_sound)
+    Ok(if verification.is_sound { VerifyOutcome::Sound } else { VerifyOutcome::Damaged })
 }
 
 /// A running verification.
 struct Verification<'a> {
     directory: &'a Path,
     options: &'a StoreOptions,
-    step: &'a mut dyn FnMut(Step<'_>),
+    event: &'a mut dyn FnMut(VerifyEvent<'_>),
     is_sound: bool,
     /// The files that were reported.
     done: BTreeSet<PathBuf>,
@@ -75,11 +84,11 @@ struct Verification<'a> {
 
 impl Verification<'_> {
     /// Verifies all files of a plan. Returns `false` if the manifest has changed and a new plan is needed.
-    fn run(&mut self, plan: &Plan, may_begin_anew: bool) -> Result<bool> {
+    fn run(&mut self, plan: &InspectionPlan, may_begin_anew: bool) -> Result<bool> {
         let vfs = &*self.options.vfs;
-        let mut parts = vec![plan.part.clone()];
+        let mut reports = vec![plan.report.clone()];
         let names = plan.left_over.iter();
-        parts.extend(names.map(|name| left_over(self.directory.join(name), "not the store's")));
+        reports.extend(names.map(|name| left_over(self.directory.join(name), "not the store's")));
         let family_name = |id| match &plan.manifest {
             Some(manifest) => manifest.family_name(id).map(str::as_bytes),
             None => Some(&b"?"[..]),
@@ -87,13 +96,13 @@ impl Verification<'_> {
         let wal = self.directory.join(WAL_DIRECTORY);
         if plan.has_log {
             log::inspect(vfs, &plan.log(&wal), family_name, |segment| {
-                parts.push(part_of(&segment));
+                reports.push(report_of(&segment));
                 Ok(())
             })?;
         }
-        parts.extend(left_over_of_log(vfs, plan, &wal)?);
-        for part in parts {
-            if !self.tell(&part, plan, may_begin_anew) {
+        reports.extend(left_over_of_log(vfs, plan, &wal)?);
+        for report in reports {
+            if !self.tell(&report, plan, may_begin_anew) {
                 return Ok(false);
             }
         }
@@ -104,62 +113,62 @@ impl Verification<'_> {
                 if self.done.contains(&path) {
                     continue;
                 }
-                let part = check_file(vfs, &path, file.entry.as_ref(), self.step);
-                if !self.tell(&part, plan, may_begin_anew) {
+                let report = check_file(vfs, &path, file.entry.as_ref(), self.event);
+                if !self.tell(&report, plan, may_begin_anew) {
                     return Ok(false);
                 }
             }
-            for part in left_over_in(vfs, family, &place) {
-                self.tell(&part, plan, false);
+            for report in left_over_in(vfs, family, &place) {
+                self.tell(&report, plan, false);
             }
         }
         Ok(true)
     }
 
     /// Reports a file, once. Returns `false` if it has problems and the manifest has changed.
-    fn tell(&mut self, part: &Part, plan: &Plan, may_begin_anew: bool) -> bool {
-        if !part.is_sound() && may_begin_anew {
+    fn tell(&mut self, report: &FileReport, plan: &InspectionPlan, may_begin_anew: bool) -> bool {
+        if !report.is_sound() && may_begin_anew {
             let newest = Manifest::load(&*self.options.vfs, self.directory);
             if newest.is_ok_and(|newest| newest != plan.manifest) {
                 return false;
             }
         }
-        if self.done.insert(part.path.clone()) {
-            self.is_sound &= part.is_sound();
-            (self.step)(Step::Done(part));
+        if self.done.insert(report.path.clone()) {
+            self.is_sound &= report.is_sound();
+            (self.event)(VerifyEvent::Done(report));
         }
         true
     }
 }
 
 /// Returns the report about a log segment.
-pub(super) fn part_of(segment: &InspectedSegment) -> Part {
+pub(super) fn report_of(segment: &InspectedSegment) -> FileReport {
     let records = segment.batches.len() as u64;
-    let mut part = Part::new(segment.path.clone(), PartKind::LogSegment { records });
-    part.cells = segment.batches.iter().map(|batch| batch.cells.len() as u64).sum();
-    let problem = |hole: &log::DamagedRange| Problem {
+    let mut report = FileReport::new(segment.path.clone(), FileKind::LogSegment { records });
+    report.cells = segment.batches.iter().map(|batch| batch.cells.len() as u64).sum();
+    let problem = |hole: &log::DamagedRange| FileProblem {
         at: hole.at,
         len: Some(hole.len),
         block: None,
         what: hole.what.clone(),
         rows: None,
     };
-    part.problems.extend(segment.damaged_ranges.iter().map(problem));
-    part.notes.extend(segment.torn_at.map(|at| {
+    report.problems.extend(segment.damaged_ranges.iter().map(problem));
+    report.notes.extend(segment.torn_at.map(|at| {
         let len = segment.len - at;
         format!("{len} bytes from {at:#x} on are an incomplete write; the next open for writing removes them")
     }));
-    part
+    report
 }
 
-fn left_over(path: PathBuf, note: &str) -> Part {
-    let mut part = Part::new(path, PartKind::LeftOver);
-    part.notes.push(note.to_owned());
-    part
+fn left_over(path: PathBuf, note: &str) -> FileReport {
+    let mut report = FileReport::new(path, FileKind::LeftOver);
+    report.notes.push(note.to_owned());
+    report
 }
 
 /// Returns reports about files in the log's directory that are not needed.
-fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Result<Vec<Part>> {
+fn left_over_of_log(vfs: &dyn Vfs, plan: &InspectionPlan, wal: &Path) -> Result<Vec<FileReport>> {
     if !plan.has_log {
         return Ok(Vec::new());
     }
@@ -179,7 +188,7 @@ fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Result<Vec<Part>>
 }
 
 /// Returns reports about files in a family's directory that the manifest does not list.
-fn left_over_in(vfs: &dyn Vfs, family: &PlannedFamily, place: &Path) -> Vec<Part> {
+fn left_over_in(vfs: &dyn Vfs, family: &PlannedFamily, place: &Path) -> Vec<FileReport> {
     let names = family.left_over.iter();
     names
         .map(|name| {

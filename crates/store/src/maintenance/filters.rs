@@ -8,7 +8,9 @@
 use std::sync::Arc;
 
 use filter::{FilterKind, Sizing, allocate_bits};
-use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter};
+use sstable::{
+    BloomType, FileInfoChange, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter,
+};
 
 use super::background::Maintenance;
 use crate::error::{Error, Result};
@@ -129,7 +131,7 @@ fn copy_with_filter(
     let (place, sink) = PendingFile::create(catalog, family)?;
     let (limits, id) = (Limits::default(), place.id());
     let id_bytes = id.to_bytes();
-    let changes = [(FILE_ID_KEY, Some(&id_bytes[..]))];
+    let changes = [FileInfoChange { key: FILE_ID_KEY, value: Some(&id_bytes) }];
     let (sink, length) = match rebuild_filter(source, shown, limits, filter, &changes, sink) {
         // The filter is impossible for these rows, or a cell is wrong, which the copy without the
         // filter finds again.

@@ -57,11 +57,11 @@ impl RowRange<'_> {
 #[non_exhaustive]
 pub struct ImportOptions {
     /// Whether all files are verified before the first is imported.
-    pub verify: bool,
+    pub(crate) verify: bool,
     /// The first row to import; `None` for the first row of each file.
-    pub start: Option<Vec<u8>>,
+    pub(crate) start: Option<Vec<u8>>,
     /// The end of the rows to import, exclusive; `None` for after the last row of each file.
-    pub stop: Option<Vec<u8>>,
+    pub(crate) stop: Option<Vec<u8>>,
 }
 
 impl Default for ImportOptions {

@@ -2,8 +2,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::{
-    Clock, CompactionOptions, CompactionPhase, Error, FamilyOptions, Get, Put, Result, Store,
-    StoreOptions, Timestamp,
+    CheckedFile, Clock, CompactionKind, CompactionOptions, CompactionPhase, Error, FamilyOptions,
+    Get, Put, Result, Store, StoreOptions, Timestamp,
 };
 
 fn put(store: &Store, row: &str) -> Result<()> {
@@ -39,7 +39,7 @@ fn a_panic_in_the_background_stops_the_store_and_nothing_hangs() {
         assert_says_who_panicked(Err(refused), thread);
         assert_says_who_panicked(put(&store, "more"), thread);
         assert_says_who_panicked(store.flush(), thread);
-        assert_says_who_panicked(store.compact("f", true), thread);
+        assert_says_who_panicked(store.compact("f", CompactionKind::Major), thread);
         assert_says_who_panicked(store.create_family("g", FamilyOptions::default()), thread);
         assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1, "present rows can be read");
         drop(store);
@@ -97,7 +97,7 @@ fn closing_a_store_does_not_wait_for_a_compaction() {
     drop(store);
     let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
     assert_eq!(store.get(&Get::row("04999")).unwrap().len(), 1);
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().families[0].files, 1);
 }
 
@@ -116,7 +116,7 @@ fn a_compaction_reports_its_progress() {
     }
     let bytes = store.stats().families[0].file_bytes;
     let mut reports = Vec::new();
-    store.compact_with("f", true, |progress| reports.push(progress)).unwrap();
+    store.compact_with("f", CompactionKind::Major, |progress| reports.push(progress)).unwrap();
     assert!(reports.iter().all(|report| report.total == bytes && report.done <= bytes));
     let of_phase = |phase| reports.iter().filter(move |report| report.phase == phase);
     assert_eq!(of_phase(CompactionPhase::Check).count(), 3, "one report per file and MiB");
@@ -124,7 +124,7 @@ fn a_compaction_reports_its_progress() {
     assert_eq!((merged.len(), merged[0]), (3, 0), "one report per 4096 cells");
     assert!(merged.is_sorted() && merged[2] > bytes * 8 / 10, "{merged:?} of {bytes}");
     reports.clear();
-    store.compact_with("f", false, |progress| reports.push(progress)).unwrap();
+    store.compact_with("f", CompactionKind::Minor, |progress| reports.push(progress)).unwrap();
     assert!(reports.is_empty(), "there was nothing to merge");
 }
 
@@ -138,15 +138,16 @@ fn damage_that_no_block_checksum_sees_does_not_get_into_a_compacted_file() {
         put(&store, row).unwrap();
         store.flush().unwrap();
     }
-    let (path, wrong) = store.check_files("f").unwrap().remove(0);
-    assert!(wrong.is_none());
+    let CheckedFile { path, damage } = store.check_files("f").unwrap().remove(0);
+    assert_eq!(damage, None);
     let mut bytes = std::fs::read(&path).unwrap();
     let last = bytes.len() - 1;
     bytes[last - 100] ^= 1; // In the trailer, of which nothing reads the end.
     std::fs::write(&path, &bytes).unwrap();
-    assert!(matches!(store.compact("f", true), Err(Error::Corrupt { .. })));
-    let wrong = store.check_files("f").unwrap().into_iter().filter(|(_, it)| it.is_some());
-    assert_eq!(wrong.map(|(path, _)| path).collect::<Vec<_>>(), [path]);
+    assert!(matches!(store.compact("f", CompactionKind::Major), Err(Error::Corrupt { .. })));
+    let files = store.check_files("f").unwrap();
+    let damaged = files.into_iter().filter(|file| file.damage.is_some());
+    assert_eq!(damaged.map(|file| file.path).collect::<Vec<_>>(), [path]);
     assert_eq!(store.stats().families[0].files, 2);
     assert_eq!(store.get(&Get::row("a")).unwrap().len(), 1);
 }

@@ -4,7 +4,8 @@
 //! whose empty methods the compiler removes, [`Traced`] sums up the counters of the families, and
 //! [`Recorder`] keeps everything.
 
-use sstable::{Cell, LookupObserver, ReadTrace, RowLookup, Timestamp};
+use sstable::engine::{LookupObserver, RowLookup};
+use sstable::{Cell, ReadTrace, Timestamp};
 
 use crate::files::version::file_list::Files;
 use crate::files::version::store_version::FamilyVersion;

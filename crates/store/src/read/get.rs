@@ -12,10 +12,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
-use sstable::{
-    BATCH_MAX, Cell, CellRef, KeyRef, MapAnswer, ReadTrace, RowLookup, RowProbe, SequenceId,
-    Timestamp, begin_together, row_head,
-};
+use sstable::engine::{BATCH_MAX, MapAnswer, RowLookup, begin_together, row_head};
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, SequenceId, Timestamp};
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;

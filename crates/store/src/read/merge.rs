@@ -3,7 +3,8 @@
 //! A heap orders the sources by their current cells. Of equal cells the one of the newer source
 //! comes first, and the [rules](crate::rules) skip the others.
 
-use sstable::{CellRef, Comparator, KeyRef, RowHead, row_head};
+use sstable::engine::{RowHead, row_head};
+use sstable::{CellRef, Comparator, KeyRef};
 
 /// A cursor over cells in ascending order: a source of a [`MergeCursor`].
 pub trait CellCursor {

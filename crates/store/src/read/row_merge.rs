@@ -8,7 +8,8 @@
 
 use std::cmp::Ordering;
 
-use sstable::{CellRef, KeyRef, ReadTrace, RowInFile, RowLookup, Timestamp};
+use sstable::engine::{RowInFile, RowLookup};
+use sstable::{CellRef, KeyRef, ReadTrace, Timestamp};
 
 use crate::error::Result;
 use crate::files::version::file_list::RankedFile;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::mem;
 use std::sync::Arc;
 
-use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace};
+use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace, prefix_end};
 
 use crate::error::Result;
 use crate::files::version::store_file::{FileCursor, StoreFile};
@@ -297,12 +297,4 @@ fn can_contribute(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
         start.is_none_or(|start| last >= start) && stop.is_none_or(|stop| first < stop)
     };
     in_range && rules.can_contribute(file.oldest(), file.newest())
-}
-
-/// Returns the least row above all rows that begin with `prefix`; `None` if there is none.
-fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
-    let mut row = prefix[..=last].to_vec();
-    row[last] += 1;
-    Some(row)
 }

@@ -212,7 +212,7 @@ impl Iterator for Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Clock, FamilyOptions, StoreOptions, Timestamp};
+    use crate::{Clock, CompactionKind, FamilyOptions, StoreOptions, Timestamp};
 
     fn all(keys: &Keys) -> Vec<String> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -240,7 +240,7 @@ mod tests {
                 keys.insert("a", format!("{millis}.{round}!")).unwrap();
                 assert_eq!(all(&keys), [format!("a={millis}.{round}!")]);
             }
-            store.compact("f", true).unwrap();
+            store.compact("f", CompactionKind::Major).unwrap();
             assert_eq!(all(&keys), [format!("a={millis}.2!")]);
         }
     }

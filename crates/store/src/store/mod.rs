@@ -21,6 +21,7 @@ pub(crate) use inner::StoreInner;
 pub use keys::{Keys, Pairs};
 pub(crate) use open::take_lock;
 pub(crate) use open_read_only::OPEN_ATTEMPTS_MAX;
+pub use whole_files::{CheckedFile, CompactionKind};
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use sstable::{BlockKind, BlockSource};
 
 use crate::{
-    Cell, Cells, Clock, Delete, Durability, Error, FamilyOptions, Get, Put, ReadTrace, Scan,
-    SequenceId, Store, StoreOptions, Timestamp,
+    Cell, Cells, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put,
+    ReadTrace, Scan, SequenceId, Store, StoreOptions, Timestamp,
 };
 
 fn open(directory: &Path) -> Store {
@@ -144,7 +144,7 @@ fn snapshots_and_scans_do_not_see_later_writes() {
     }
     store.delete(Delete::row("b")).unwrap();
     store.flush().unwrap();
-    store.compact("f", true).unwrap();
+    store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(file_names(&directory.path().join("f")).len(), 4, "three are still being read");
     assert_eq!(values(&scan.map(Result::unwrap).collect::<Vec<_>>()), ["old", "old"]);
     assert_eq!(values(&snapshot.get(&Get::row("b")).unwrap()), ["old"]);

@@ -10,6 +10,25 @@ use crate::maintenance::compaction::progress::CompactionProgress;
 use crate::maintenance::export::{Export, export};
 use crate::maintenance::import::{Age, ImportOptions, import};
 
+/// Which files a compaction merges, and what it drops.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CompactionKind {
+    /// The files that the compaction policy selects, perhaps none.
+    Minor,
+    /// All files. Deleted and expired cells and surplus versions are dropped.
+    Major,
+}
+
+/// A store file whose checksum was compared with that in the manifest.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct CheckedFile {
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The damage; `None` if the file is sound.
+    pub damage: Option<String>,
+}
+
 impl Store {
     /// Writes all memstores to store files and syncs the files to disk.
     ///
@@ -24,14 +43,11 @@ impl Store {
 
     /// Merges store files of a family into one file.
     ///
-    /// If `major` is `true`, all files are merged, and deleted and expired cells and surplus
-    /// versions are dropped. Otherwise the compaction policy selects the files, perhaps none.
-    ///
     /// # Errors
     ///
     /// Errors of the operating system, and damaged files. The family is then unchanged.
-    pub fn compact(&self, family: &str, major: bool) -> Result<()> {
-        self.compact_with(family, major, |_| {})
+    pub fn compact(&self, family: &str, kind: CompactionKind) -> Result<()> {
+        self.compact_with(family, kind, |_| {})
     }
 
     /// Compacts as [`compact`](Self::compact) does, and calls `progress` now and then.
@@ -44,10 +60,11 @@ impl Store {
     pub fn compact_with(
         &self,
         family: &str,
-        major: bool,
+        kind: CompactionKind,
         mut progress: impl FnMut(CompactionProgress),
     ) -> Result<()> {
-        self.inner.maintenance.compact(&self.inner.catalog, family, major, &mut progress)
+        let is_major = kind == CompactionKind::Major;
+        self.inner.maintenance.compact(&self.inner.catalog, family, is_major, &mut progress)
     }
 
     /// Rebuilds the filters of all files of a family according to its options.
@@ -107,6 +124,9 @@ impl Store {
 
     /// Copies HFiles into a family as [`bulk_load`](Self::bulk_load) does, with options.
     ///
+    /// With a range of rows it loads files as HBase does that cross a region boundary: a file that also
+    /// has other rows is rewritten without these rows, and a file without rows in the range is skipped.
+    ///
     /// # Errors
     ///
     /// As for [`bulk_load`](Self::bulk_load).
@@ -127,33 +147,6 @@ impl Store {
         import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)?;
         self.inner.maintenance.files_changed(&self.inner.catalog);
         Ok(())
-    }
-
-    /// Copies the rows `start..stop` of HFiles into a family, otherwise as
-    /// [`bulk_load`](Self::bulk_load) does.
-    ///
-    /// HBase loads a file that crosses a region boundary in this way. A file that also has rows
-    /// outside the range is rewritten without these rows. A file without rows in the range is
-    /// skipped.
-    ///
-    /// # Errors
-    ///
-    /// As for [`bulk_load`](Self::bulk_load).
-    pub fn bulk_load_rows(
-        &self,
-        family: &str,
-        files: &[PathBuf],
-        start: Option<&[u8]>,
-        stop: Option<&[u8]>,
-    ) -> Result<()> {
-        let mut options = ImportOptions::default();
-        if let Some(start) = start {
-            options = options.start(start);
-        }
-        if let Some(stop) = stop {
-            options = options.stop(stop);
-        }
-        self.bulk_load_with(family, files, &options)
     }
 
     /// Writes each family to `out/FAMILY`, as HFiles for HBase's bulk load.
@@ -185,21 +178,21 @@ impl Store {
 
     /// Reads all files of a family and compares their checksums with those in the manifest.
     ///
-    /// Returns the path of each file, and a description of the damage if the file is damaged.
     /// Compactions check their input files in the same way.
     ///
     /// # Errors
     ///
     /// If the family does not exist, or a file cannot be read.
-    pub fn check_files(&self, family: &str) -> Result<Vec<(PathBuf, Option<String>)>> {
+    pub fn check_files(&self, family: &str) -> Result<Vec<CheckedFile>> {
         let version = self.inner.catalog.version();
         let files = version.known_family(family.as_bytes())?.files.by_sequence();
-        let check = |file: &Arc<StoreFile>| match file.check_whole(|_| true) {
-            Ok(_) => Ok((file.path().to_path_buf(), None)),
-            Err(Error::Corrupt { what, .. }) => {
-                Ok((file.path().to_path_buf(), Some(what.into_owned())))
-            }
-            Err(error) => Err(error),
+        let check = |file: &Arc<StoreFile>| {
+            let damage = match file.check_whole(|_| true) {
+                Ok(_) => None,
+                Err(Error::Corrupt { what, .. }) => Some(what.into_owned()),
+                Err(error) => return Err(error),
+            };
+            Ok(CheckedFile { path: file.path().to_path_buf(), damage })
         };
         files.map(check).collect()
     }

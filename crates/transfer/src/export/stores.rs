@@ -42,7 +42,8 @@ impl StoreSource {
         listed.doing("list", path)?;
         files.sort_by(|one, other| one.file.cmp(&other.file));
         let stats = store.stats();
-        let mut families: Vec<String> = store.families().into_iter().map(|it| it.0).collect();
+        let mut families: Vec<String> =
+            store.families().into_iter().map(|(name, _)| name).collect();
         families.sort_unstable();
         let bytes: u64 = stats.families.iter().map(|family| family.file_bytes).sum();
         let count = splits.len() as u64 + 1;

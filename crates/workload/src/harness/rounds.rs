@@ -55,6 +55,6 @@ mod tests {
         turns.sort_unstable();
         turns.dedup();
         assert_eq!(turns.len(), 9);
-        assert!(samples.iter().all(|it| it.wall.len() == 3 && it.cpu.len() == 3));
+        assert!(samples.iter().all(|sample| sample.wall.len() == 3 && sample.cpu.len() == 3));
     }
 }

@@ -167,7 +167,8 @@ impl KindVisitor for MeasureVisitor<'_> {
     ) -> anyhow::Result<MeasureReport> {
         let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
         let report = self.keys.insert_and_query(self.kind, &mut filter)?;
-        Ok(MeasureReport { ns_remove: Some(self.keys.remove_all(&mut filter)?), ..report })
+        let load = filter.occupancy();
+        Ok(MeasureReport { load, ns_remove: Some(self.keys.remove_all(&mut filter)?), ..report })
     }
 
     fn builds<F: Membership>(
@@ -225,7 +226,7 @@ impl TestKeys {
             error_rate_interval: interval(false_positives, probes),
             probes: probes as u64,
             false_negatives: (self.members.len() - held) as u64,
-            load: filter.occupancy(),
+            load: None,
             ns_insert,
             ns_hit,
             ns_miss,

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
-use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader, rebuild_filter};
+use sstable::{
+    FileInfoChange, FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader,
+    rebuild_filter,
+};
 
 use crate::arguments::names::{KindOrNone, name_parser};
 use crate::arguments::reading_options::{limits, reader_options};
@@ -84,7 +87,7 @@ impl Rebuild {
         // The cells are read for the filter, and then the blocks are copied.
         let passes = if filter.is_some() { 2 } else { 1 };
         let source = Arc::new(ShownReads::new(source, passes));
-        let without_id = (store::FILE_ID_KEY, None);
+        let without_id = FileInfoChange { key: store::FILE_ID_KEY, value: None };
         let (output, size) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
         output.finish()?;
         if self.output != Path::new("-") {

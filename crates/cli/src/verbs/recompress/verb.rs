@@ -155,8 +155,9 @@ impl Recompress {
         };
         let options = self.writer_options(&reader, block_size)?;
         let encodings = DataBlockEncoding::ALL.into_iter();
-        let encodings = encodings
-            .filter(|it| self.data_block_encoding.is_none_or(|requested| requested == *it));
+        let encodings = encodings.filter(|encoding| {
+            self.data_block_encoding.is_none_or(|requested| requested == *encoding)
+        });
         let codecs: Vec<_> = match self.compression {
             Some(codec) => vec![codec],
             None => Compression::ALL.into_iter().filter(|codec| codec.is_supported()).collect(),

@@ -1,6 +1,6 @@
 //! `hfile store compact`: merges store files.
 
-use store::{CompactionPhase, Store};
+use store::{CompactionKind, CompactionPhase, Store};
 
 use super::directory::{Directory, WithStore};
 use crate::failure::Answer;
@@ -32,15 +32,16 @@ impl WithStore<Compact> {
             let flushing = Progress::waiting("flushing");
             store.flush()?;
             drop(flushing);
-            families.iter().try_for_each(|family| Ok(compact(store, family, self.verb.major)?))
+            let kind = if self.verb.major { CompactionKind::Major } else { CompactionKind::Minor };
+            families.iter().try_for_each(|family| Ok(compact(store, family, kind)?))
         })
     }
 }
 
 /// Compacts a family and shows the progress of each phase.
-fn compact(store: &Store, family: &str, is_major: bool) -> store::Result<()> {
+fn compact(store: &Store, family: &str, kind: CompactionKind) -> store::Result<()> {
     let mut shown: Option<(CompactionPhase, Progress)> = None;
-    store.compact_with(family, is_major, |report| {
+    store.compact_with(family, kind, |report| {
         if shown.as_ref().is_none_or(|(phase, _)| *phase != report.phase) {
             let name = match report.phase {
                 CompactionPhase::Check => "checking",

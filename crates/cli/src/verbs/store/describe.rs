@@ -33,7 +33,7 @@ impl WithStore<Describe> {
         let wanted = Directory::families(&store, self.verb.family.as_deref())?;
         let stats = store.stats().families;
         let families = store.families().into_iter().filter(|(family, _)| wanted.contains(family));
-        let sizes_of = |name: &str| stats.iter().find(|it: &&FamilyStats| it.name == name);
+        let sizes_of = |name: &str| stats.iter().find(|family: &&FamilyStats| family.name == name);
         let families = families.filter_map(|(family, settings)| {
             let sizes = Sizes::of(sizes_of(&family)?);
             Some(FamilyReport { described: DescribedFamily { family, settings }, sizes })

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use serde::Serialize;
 use sstable::BlockType;
-use store::{Part, PartKind, Step};
+use store::{FileKind, FileProblem, FileReport, VerifyEvent};
 
 use crate::failure::Answer;
 use crate::text::lost_rows::LostRowsReport;
@@ -29,9 +29,9 @@ impl Reporter {
         Self { report_format, progress: None, failure: Ok(Answer::Positive) }
     }
 
-    pub(super) fn take(&mut self, step: &Step<'_>) {
-        match step {
-            Step::Reads { path, done, len } => {
+    pub(super) fn take(&mut self, event: &VerifyEvent<'_>) {
+        match event {
+            VerifyEvent::Reading { path, done, len } => {
                 if self.progress.as_ref().is_none_or(|(known, _)| known != path) {
                     let progress = Progress::bytes(path.display().to_string(), *len);
                     self.progress = Some((path.to_path_buf(), progress));
@@ -40,10 +40,10 @@ impl Reporter {
                     progress.set(*done);
                 }
             }
-            Step::Done(part) => {
+            VerifyEvent::Done(report) => {
                 self.progress = None;
                 if self.failure.is_ok() {
-                    self.failure = self.report_format.print(&PartReport::new(part));
+                    self.failure = self.report_format.print(&PrintedReport::new(report));
                 }
             }
             _ => {}
@@ -58,7 +58,7 @@ impl Reporter {
 
 /// The report of one file of the store, as text or JSON.
 #[derive(Serialize)]
-struct PartReport {
+struct PrintedReport {
     schema: u32,
     file: String,
     part: &'static str,
@@ -86,22 +86,22 @@ struct Finding {
     rows: Option<LostRowsReport>,
 }
 
-impl PartReport {
-    fn new(part: &Part) -> Self {
+impl PrintedReport {
+    fn new(report: &FileReport) -> Self {
         let (mut blocks, mut records, mut totals_checked) = (None, None, None);
-        let kind = match part.kind {
-            PartKind::Manifest => "manifest",
-            PartKind::LogSegment { records: found } => {
+        let kind = match report.kind {
+            FileKind::Manifest => "manifest",
+            FileKind::LogSegment { records: found } => {
                 records = Some(found);
                 "log-segment"
             }
-            PartKind::StoreFile { blocks: found, totals_checked: checked } => {
+            FileKind::StoreFile { blocks: found, totals_checked: checked } => {
                 (blocks, totals_checked) = (Some(found), Some(checked));
                 "store-file"
             }
             _ => "left-over",
         };
-        let finding = |problem: &store::Problem| Finding {
+        let finding = |problem: &FileProblem| Finding {
             offset: problem.at,
             bytes: problem.len,
             block: problem.block.map(BlockType::name),
@@ -110,20 +110,20 @@ impl PartReport {
         };
         Self {
             schema: 1,
-            file: part.path.display().to_string(),
+            file: report.path.display().to_string(),
             part: kind,
-            ok: part.is_sound(),
+            ok: report.is_sound(),
             blocks,
             records,
-            cells: part.cells,
+            cells: report.cells,
             totals_checked,
-            errors: part.problems.iter().map(finding).collect(),
-            notes: part.notes.clone(),
+            errors: report.problems.iter().map(finding).collect(),
+            notes: report.notes.clone(),
         }
     }
 }
 
-impl Report for PartReport {
+impl Report for PrintedReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let verdict = match (self.ok, self.part) {
             (false, _) => "DAMAGED",

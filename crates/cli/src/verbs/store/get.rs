@@ -60,7 +60,8 @@ impl Get {
         output.flush().context(STDOUT)?;
         warn_about_filters(&store);
         let found = rows.iter().zip(&cells_of_rows);
-        let missing: Vec<_> = found.filter(|(_, it)| it.is_empty()).map(|(row, _)| row).collect();
+        let missing: Vec<_> =
+            found.filter(|(_, cells)| cells.is_empty()).map(|(row, _)| row).collect();
         for row in &missing {
             print_message(format_args!("hfile: row not found: {row}"));
         }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use store::SalvageOutcome;
+
 use super::directory::WithStore;
 use super::file_report::Reporter;
 use crate::failure::Answer;
@@ -32,10 +34,10 @@ impl WithStore<Salvage> {
         let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();
         let (directory, out) = (&self.directory.directory, &self.verb.out);
-        let is_whole = store::salvage(directory, out, &options, &self.verb.families, |step| {
-            reporter.take(&step);
+        let outcome = store::salvage(directory, out, &options, &self.verb.families, |event| {
+            reporter.take(&event);
         })?;
         reporter.finish()?;
-        Ok(Answer::from_bool(is_whole))
+        Ok(Answer::from_bool(outcome == SalvageOutcome::Whole))
     }
 }

@@ -1,5 +1,7 @@
 //! `hfile store verify`: reads and checks every byte of a store.
 
+use store::VerifyOutcome;
+
 use super::directory::WithStore;
 use super::file_report::Reporter;
 use crate::failure::Answer;
@@ -22,9 +24,9 @@ impl WithStore<Verify> {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();
-        let is_sound =
-            store::verify(&self.directory.directory, &options, |step| reporter.take(&step))?;
+        let outcome =
+            store::verify(&self.directory.directory, &options, |event| reporter.take(&event))?;
         reporter.finish()?;
-        Ok(Answer::from_bool(is_sound))
+        Ok(Answer::from_bool(outcome == VerifyOutcome::Sound))
     }
 }

@@ -61,13 +61,13 @@ impl TableReport {
         Self {
             schema: 1,
             name: named.name(),
-            description: snapshot.as_ref().map(|it| DescriptionReport::new(it, now)),
+            description: snapshot.as_ref().map(|snapshot| DescriptionReport::new(snapshot, now)),
             regions_by: regions_by_text(table.regions_by),
             files: FileCounts::of(table, table.regions.iter().chain(&table.mob)),
             families: table.schema.families.iter().map(FamilyLine::new).collect(),
             regions: table.regions.iter().map(line).collect(),
             mob_files: table.mob.as_ref().map(line),
-            left_out: table.left_out.iter().map(|it| LeftOutLine::new(table, it)).collect(),
+            left_out: table.left_out.iter().map(|region| LeftOutLine::new(table, region)).collect(),
             logs: table.logs.iter().map(|path| path.display().to_string()).collect(),
             problems: problems.map(|error| error_line(&**error)).collect(),
         }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hbase_files::wal::{End, Entry, is_marker};
+use hbase_files::wal::{End, LogEntry, is_marker};
 use hbase_files::{RegionName, TableName};
 use serde::Serialize;
 use sstable::{escape, ndjson};
@@ -99,7 +99,8 @@ impl Cat {
         let mut reader = open(path)?;
         for entry in &mut reader {
             let entry = entry?;
-            let is_wanted = |filter: Option<&str>, name: &str| filter.is_none_or(|it| it == name);
+            let is_wanted =
+                |filter: Option<&str>, name: &str| filter.is_none_or(|wanted| wanted == name);
             if is_wanted(table.as_deref(), &entry.table)
                 && is_wanted(self.region.as_ref().map(RegionName::as_str), &entry.region)
             {
@@ -149,7 +150,7 @@ impl Printer {
         Ok(Self::Cells { output, markers: verb.markers })
     }
 
-    fn write(&mut self, entry: &Entry) -> io::Result<()> {
+    fn write(&mut self, entry: &LogEntry) -> io::Result<()> {
         match self {
             Self::Text(out) => write_text(out, entry),
             Self::Entries(out) => write_object(out, entry),
@@ -169,7 +170,7 @@ impl Printer {
 }
 
 /// Writes one line for the entry, then one line for each of its cells.
-fn write_text(out: &mut Stdout, entry: &Entry) -> io::Result<()> {
+fn write_text(out: &mut Stdout, entry: &LogEntry) -> io::Result<()> {
     let time = i64::try_from(entry.write_time).map_or_else(|_| "no date".to_owned(), date);
     writeln!(
         out,
@@ -184,8 +185,8 @@ fn write_text(out: &mut Stdout, entry: &Entry) -> io::Result<()> {
 }
 
 /// Writes the entry as one JSON object. Its cells have no `seq`: all have the sequence id of the entry.
-fn write_object(out: &mut Stdout, entry: &Entry) -> io::Result<()> {
-    let Entry { region, table, sequence, write_time, .. } = entry;
+fn write_object(out: &mut Stdout, entry: &LogEntry) -> io::Result<()> {
+    let LogEntry { region, table, sequence, write_time, .. } = entry;
     let (sequence, write_time) = (*sequence, *write_time);
     let head = serde_json::to_string(&EntryHead { region, table, sequence, write_time })?;
     write!(out, "{},\"cells\":[", head.trim_end_matches('}'))?;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hbase_files::wal::{End, Entry, Error, Header, ValueCompression};
+use hbase_files::wal::{End, Error, LogEntry, LogHeader, ValueCompression};
 use serde::Serialize;
 
 use super::files::open;
 
 /// A summary of a whole log.
 pub(super) struct Survey {
-    pub(super) header: Option<Header>,
+    pub(super) header: Option<LogHeader>,
     /// The counts by table and region.
     pub(super) regions: BTreeMap<(String, String), Counts>,
     pub(super) all: Counts,
@@ -40,7 +40,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, entry: &Entry) {
+    fn add(&mut self, entry: &LogEntry) {
         let data = entry.data_cells().count() as u64;
         self.entries += 1;
         self.cells += data;
@@ -90,7 +90,7 @@ impl Survey {
         Ok(survey)
     }
 
-    fn add(&mut self, entry: &Entry) {
+    fn add(&mut self, entry: &LogEntry) {
         self.all.add(entry);
         let region = (entry.table.clone(), entry.region.clone());
         self.regions.entry(region).or_default().add(entry);
@@ -129,7 +129,7 @@ impl Torn {
 }
 
 /// Returns the compression of a log as text for people.
-pub(super) fn compression_text(header: &Header) -> String {
+pub(super) fn compression_text(header: &LogHeader) -> String {
     if !header.dictionaries {
         return "none".to_owned();
     }

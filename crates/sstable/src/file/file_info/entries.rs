@@ -38,11 +38,11 @@ impl FileInfo {
     /// The key of the last cell.
     pub const LAST_KEY: &'static [u8] = b"hfile.LASTKEY";
     /// The average length of a key in bytes.
-    pub const AVERAGE_KEY_LEN: &'static [u8] = b"hfile.AVG_KEY_LEN";
+    pub(crate) const AVERAGE_KEY_LEN: &'static [u8] = b"hfile.AVG_KEY_LEN";
     /// The average length of a value in bytes.
-    pub const AVERAGE_VALUE_LEN: &'static [u8] = b"hfile.AVG_VALUE_LEN";
+    pub(crate) const AVERAGE_VALUE_LEN: &'static [u8] = b"hfile.AVG_VALUE_LEN";
     /// The time at which the file was written, in milliseconds since 1970.
-    pub const CREATE_TIME: &'static [u8] = b"hfile.CREATE_TIME_TS";
+    pub(crate) const CREATE_TIME: &'static [u8] = b"hfile.CREATE_TIME_TS";
     /// The greatest length of a cell's tags, in bytes. Present only if cells have a tags field.
     pub const MAX_TAGS_LEN: &'static [u8] = b"hfile.MAX_TAGS_LEN";
     /// Whether encoded blocks keep tags in a dictionary.
@@ -50,7 +50,7 @@ impl FileInfo {
     /// 1 if cells have a sequence id field.
     pub const KEY_VALUE_VERSION: &'static [u8] = b"KEY_VALUE_VERSION";
     /// The greatest sequence id that is stored with a cell.
-    pub const MAX_MEMSTORE_TS: &'static [u8] = b"MAX_MEMSTORE_TS_KEY";
+    pub(crate) const MAX_MEMSTORE_TS: &'static [u8] = b"MAX_MEMSTORE_TS_KEY";
     /// The name of the encoding of data blocks, if they are encoded.
     pub const DATA_BLOCK_ENCODING: &'static [u8] = b"DATA_BLOCK_ENCODING";
     /// The name of the encoding of index blocks. HBase 2.5 implements none.
@@ -68,25 +68,26 @@ impl FileInfo {
     /// The timestamp of the earliest put.
     pub const EARLIEST_PUT_TS: &'static [u8] = b"EARLIEST_PUT_TS";
     /// The greatest sequence id of the writes in the file, stored with their cells or not.
-    pub const MAX_SEQ_ID: &'static [u8] = b"MAX_SEQ_ID_KEY";
+    pub(crate) const MAX_SEQ_ID: &'static [u8] = b"MAX_SEQ_ID_KEY";
     /// Whether a major compaction wrote the file.
-    pub const MAJOR_COMPACTION: &'static [u8] = b"MAJOR_COMPACTION_KEY";
+    pub(crate) const MAJOR_COMPACTION: &'static [u8] = b"MAJOR_COMPACTION_KEY";
     /// The input files of the compaction that wrote the file.
     pub const COMPACTION_EVENT: &'static [u8] = b"COMPACTION_EVENT_KEY";
     /// The time at which the file was written for bulk load. Absent in other files.
     pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
     /// Whether the file has only historical cells, which newer cells in other files hide.
-    pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
+    pub(crate) const HISTORICAL: &'static [u8] = b"HISTORICAL";
     /// Whether minor compactions leave the file out.
-    pub const EXCLUDE_FROM_MINOR_COMPACTION: &'static [u8] = b"EXCLUDE_FROM_MINOR_COMPACTION";
+    pub(crate) const EXCLUDE_FROM_MINOR_COMPACTION: &'static [u8] =
+        b"EXCLUDE_FROM_MINOR_COMPACTION";
     /// The task of the job that wrote the file for bulk load.
     pub const BULKLOAD_SOURCE_TASK: &'static [u8] = b"BULKLOAD_SOURCE_TASK";
     /// The length of the longest cell as HBase counts it. Written by HBase 2.6 and later.
-    pub const BIGGEST_CELL_LEN: &'static [u8] = b"hfile.LEN_OF_BIGGEST_CELL";
+    pub(crate) const BIGGEST_CELL_LEN: &'static [u8] = b"hfile.LEN_OF_BIGGEST_CELL";
     /// The key of the longest cell. Written by HBase 2.6 and later.
-    pub const BIGGEST_CELL_KEY: &'static [u8] = b"hfile.KEY_OF_BIGGEST_CELL";
+    pub(crate) const BIGGEST_CELL_KEY: &'static [u8] = b"hfile.KEY_OF_BIGGEST_CELL";
     /// The number of cells in a file of large values (MOB).
-    pub const MOB_CELLS_COUNT: &'static [u8] = b"MOB_CELLS_COUNT";
+    pub(crate) const MOB_CELLS_COUNT: &'static [u8] = b"MOB_CELLS_COUNT";
     /// Identifies this project's row filter in the file's META blocks. HBase ignores the entry.
     ///
     /// The value is the number of keys (u64 BE), then the checksum in the filter's header or, if

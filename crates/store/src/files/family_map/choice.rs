@@ -44,7 +44,7 @@ impl MapForm {
         match mode {
             _ if !Self::may_be_chosen(mode, needs.files) => None,
             MapMode::Off => None,
-            MapMode::Files => Some(Self::Files),
+            MapMode::Files => Some(Self::Narrow),
             MapMode::Wide => Some(Self::Wide),
             MapMode::Auto => Self::choose_by_size(needs),
         }
@@ -66,7 +66,7 @@ impl MapForm {
         // The present form is kept while a map for just these rows fits. A new form must fit with
         // its room for growth, so that a family near the limit does not change form at each flush.
         let kept = needs.present.filter(|form| fits(needs.rows, *form));
-        let forms = [Self::Wide, Self::Files];
+        let forms = [Self::Wide, Self::Narrow];
         kept.or_else(|| forms.into_iter().find(|form| fits(rows_of_new_map(needs.rows), *form)))
     }
 }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_single_file_gets_no_map_and_loses_its_map() {
         let large = 1 << 30;
-        for present in [None, Some(MapForm::Files), Some(MapForm::Wide)] {
+        for present in [None, Some(MapForm::Narrow), Some(MapForm::Wide)] {
             assert_eq!(auto(0, 1000, large, present), None);
             assert_eq!(auto(1, 1000, large, present), None);
             for files in [2, 100] {
@@ -113,7 +113,7 @@ mod tests {
     fn the_budget_decides_how_wide_the_entries_are() {
         const ROWS: u64 = 2_000_000;
         assert_eq!(auto(16, ROWS, ROWS * 40, None), Some(MapForm::Wide));
-        assert_eq!(auto(16, ROWS, ROWS * 16, None), Some(MapForm::Files));
+        assert_eq!(auto(16, ROWS, ROWS * 16, None), Some(MapForm::Narrow));
         assert_eq!(
             auto(16, ROWS, ROWS * 10, None),
             None,
@@ -130,21 +130,21 @@ mod tests {
                 .map(|step| step << 16)
                 .find(|bytes| auto(16, 1_000_000, *bytes, None) == Some(made))
         };
-        for form in [MapForm::Files, MapForm::Wide] {
+        for form in [MapForm::Narrow, MapForm::Wide] {
             let budget = budget(form).unwrap();
             assert_eq!(auto(16, 1_150_000, budget, Some(form)), Some(form));
             assert_ne!(auto(16, 1_150_000, budget, None), Some(form));
             assert_ne!(auto(16, 2_000_000, budget, Some(form)), Some(form));
         }
         let files = budget(MapForm::Wide).unwrap();
-        assert_eq!(auto(16, 1_000_000, files, Some(MapForm::Files)), Some(MapForm::Files));
+        assert_eq!(auto(16, 1_000_000, files, Some(MapForm::Narrow)), Some(MapForm::Narrow));
     }
 
     #[test]
     fn an_explicit_mode_is_obeyed() {
         let needs = MapNeeds { files: 1, rows: 1 << 40, cache_bytes: 0, present: None };
         assert_eq!(MapForm::choose(MapMode::Off, &needs), None);
-        assert_eq!(MapForm::choose(MapMode::Files, &needs), Some(MapForm::Files));
+        assert_eq!(MapForm::choose(MapMode::Files, &needs), Some(MapForm::Narrow));
         assert_eq!(MapForm::choose(MapMode::Wide, &needs), Some(MapForm::Wide));
     }
 }

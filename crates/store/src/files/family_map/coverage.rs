@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use filter::KeyHash;
-use sstable::MapAnswer;
+use sstable::engine::MapAnswer;
 
 use super::map::FamilyMap;
 use super::slots::Slots;

@@ -6,7 +6,7 @@ use crate::map_mode::MapMode;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum MapForm {
     /// 10 bits.
-    Files,
+    Narrow,
     /// 26 bits, in twice the memory.
     Wide,
 }
@@ -15,7 +15,7 @@ impl MapForm {
     /// Returns the mode that always makes this form.
     pub(crate) const fn mode(self) -> MapMode {
         match self {
-            Self::Files => MapMode::Files,
+            Self::Narrow => MapMode::Files,
             Self::Wide => MapMode::Wide,
         }
     }

@@ -16,7 +16,7 @@
 //! slots belong to no file of the reader's version, so the reader ignores them. A later store keeps
 //! the published entries of a word, because the writer only fills free entries.
 
-use super::places::{Fingerprint, SLOT_BITS};
+use super::fingerprint::{Fingerprint, SLOT_BITS};
 use super::slots::Slots;
 use crate::sync::atomic::{AtomicU64, Ordering};
 

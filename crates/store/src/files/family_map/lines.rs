@@ -1,16 +1,16 @@
 //! The lines of a family map, in one array.
 
-use filter::prefetch_line;
+use filter::engine::prefetch_line;
 
 use super::extensions::Extensions;
+use super::fingerprint::Fingerprint;
 use super::form::MapForm;
 use super::line::{Line, Place};
-use super::places::Fingerprint;
 use super::slots::Slots;
 
 /// The lines of a map, in a wide map with the extensions of their fingerprints.
 pub(super) enum Lines {
-    Files(Box<[Line]>),
+    Narrow(Box<[Line]>),
     Wide(Box<[WideLine]>),
 }
 
@@ -54,7 +54,7 @@ impl Lines {
     /// Returns `count` lines without entries; `None` if there is not enough memory.
     pub(super) fn new(count: u64, form: MapForm) -> Option<Self> {
         Some(match form {
-            MapForm::Files => Self::Files(collected(count, (0..count).map(|_| Line::new()))?),
+            MapForm::Narrow => Self::Narrow(collected(count, (0..count).map(|_| Line::new()))?),
             MapForm::Wide => Self::Wide(collected(count, (0..count).map(|_| WideLine::new()))?),
         })
     }
@@ -62,7 +62,7 @@ impl Lines {
     #[inline]
     pub(super) const fn len(&self) -> usize {
         match self {
-            Self::Files(lines) => lines.len(),
+            Self::Narrow(lines) => lines.len(),
             Self::Wide(lines) => lines.len(),
         }
     }
@@ -71,7 +71,7 @@ impl Lines {
     #[inline]
     pub(super) fn slots(&self, at: usize, fingerprint: Fingerprint) -> Slots {
         match self {
-            Self::Files(lines) => lines[at].slots(fingerprint),
+            Self::Narrow(lines) => lines[at].slots(fingerprint),
             Self::Wide(lines) => lines[at].slots(fingerprint),
         }
     }
@@ -80,7 +80,7 @@ impl Lines {
     #[inline]
     pub(super) fn overflows(&self, at: usize, fingerprint: Fingerprint) -> bool {
         match self {
-            Self::Files(lines) => lines[at].overflows(fingerprint),
+            Self::Narrow(lines) => lines[at].overflows(fingerprint),
             Self::Wide(lines) => lines[at].line.overflows(fingerprint),
         }
     }
@@ -90,7 +90,7 @@ impl Lines {
     /// Only the writer of the map may call this.
     pub(super) fn insert(&self, at: usize, fingerprint: Fingerprint, slot: u32) -> bool {
         match self {
-            Self::Files(lines) => lines[at].insert(fingerprint, slot, |_| true).is_some(),
+            Self::Narrow(lines) => lines[at].insert(fingerprint, slot, |_| true).is_some(),
             Self::Wide(lines) => lines[at].insert(fingerprint, slot).is_some(),
         }
     }
@@ -98,7 +98,7 @@ impl Lines {
     #[inline]
     pub(super) fn prefetch(&self, at: usize) {
         match self {
-            Self::Files(lines) => prefetch_line(&lines[at]),
+            Self::Narrow(lines) => prefetch_line(&lines[at]),
             Self::Wide(lines) => {
                 prefetch_line(&lines[at].line);
                 prefetch_line(&lines[at].extensions);

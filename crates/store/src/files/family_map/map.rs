@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use filter::KeyHash;
-use sstable::{BlockCache, Reservation};
+use sstable::BlockCache;
+use sstable::engine::Reservation;
 
+use super::fingerprint::{Fingerprint, LINES_MAX, line_index};
 use super::form::MapForm;
 use super::line::ENTRIES;
 use super::lines::Lines;
-use super::places::{Fingerprint, LINES_MAX, line_index};
 use super::slots::{SLOT_COUNT, Slots};
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
@@ -87,7 +88,7 @@ impl MapSize {
 
     pub(super) const fn bytes(self) -> u64 {
         let line_len = match self.form {
-            MapForm::Files => LINE_LEN,
+            MapForm::Narrow => LINE_LEN,
             MapForm::Wide => 2 * LINE_LEN,
         };
         self.lines.saturating_mul(line_len).saturating_add(Stash::bytes(self.stashed))

@@ -8,7 +8,7 @@
 //!
 //! | file         | content                                                                  |
 //! |--------------|--------------------------------------------------------------------------|
-//! | `places`     | computes the lines and the fingerprint of a hash                         |
+//! | `fingerprint` | computes the lines and the fingerprint of a hash                         |
 //! | `line`       | one cache line of entries                                                |
 //! | `extensions` | the further bits of the fingerprints of a line in a wide map             |
 //! | `lines`      | all lines of a map, with or without extensions                           |
@@ -50,11 +50,11 @@ pub(crate) mod backoff;
 pub(crate) mod choice;
 pub(crate) mod coverage;
 mod extensions;
+mod fingerprint;
 pub(crate) mod form;
 mod line;
 mod lines;
 pub(crate) mod map;
-mod places;
 pub(crate) mod row_hashes;
 pub(crate) mod slots;
 mod stash;

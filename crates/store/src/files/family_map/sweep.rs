@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use sstable::BlockCache;
 
+use super::fingerprint::Fingerprint;
 use super::line::Line;
 use super::lines::{Lines, WideLine, collected};
 use super::map::{FamilyMap, MapWriter};
-use super::places::Fingerprint;
 use super::slots::Slots;
 use super::stash::Stash;
 use crate::sync::{Mutex, lock};
@@ -78,8 +78,8 @@ impl Lines {
     /// memory. Only the writer of the map may call this.
     fn renumbered(&self, renumber: &[Option<u32>; 64], entries: &mut u64) -> Option<Self> {
         Some(match self {
-            Self::Files(lines) => {
-                Self::Files(copies(lines, entries, |line| line.renumbered(renumber))?)
+            Self::Narrow(lines) => {
+                Self::Narrow(copies(lines, entries, |line| line.renumbered(renumber))?)
             }
             Self::Wide(lines) => {
                 Self::Wide(copies(lines, entries, |line| line.renumbered(renumber))?)

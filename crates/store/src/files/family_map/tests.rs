@@ -7,24 +7,24 @@ use proptest::prelude::*;
 use sstable::BlockCache;
 
 use super::coverage::Coverage;
+use super::fingerprint::line_index;
 use super::form::MapForm;
 use super::line::ENTRIES;
 use super::map::{FamilyMap, MapSize, NotTaken};
-use super::places::line_index;
 use super::slots::Slots;
 
 fn cache() -> Arc<BlockCache> {
     Arc::new(BlockCache::new(64 << 20))
 }
 
-const FORMS: [MapForm; 2] = [MapForm::Files, MapForm::Wide];
+const FORMS: [MapForm; 2] = [MapForm::Narrow, MapForm::Wide];
 
 fn map_of(form: MapForm, rows: u64) -> Arc<FamilyMap> {
     FamilyMap::new(rows, form, &cache()).unwrap()
 }
 
 fn map(rows: u64) -> Arc<FamilyMap> {
-    map_of(MapForm::Files, rows)
+    map_of(MapForm::Narrow, rows)
 }
 
 fn hash(row: u64) -> KeyHash {
@@ -82,7 +82,7 @@ fn a_wide_map_tells_rows_apart_by_their_extensions() {
         for bit in 0..16 {
             let others = rows.clone().map(|row| with_bit(row, bit));
             let found = others.filter(|row| map.slots(*row).bits() != 0).count();
-            let expected = if form == MapForm::Files { 990..=1_000 } else { 0..=0 };
+            let expected = if form == MapForm::Narrow { 990..=1_000 } else { 0..=0 };
             assert!(expected.contains(&found), "{form:?}, bit {bit}: {found}");
         }
         let others = rows.clone().map(|row| with_bit(row, 3));
@@ -93,7 +93,7 @@ fn a_wide_map_tells_rows_apart_by_their_extensions() {
         let swept = map.swept(&[first.with(both)], &cache()).unwrap();
         let slot = swept.given_out_slots().next().unwrap();
         assert!(has_all(&swept, rows.chain(others), slot), "{form:?}");
-        let per_row = if form == MapForm::Files { 1_000 } else { 2_000 };
+        let per_row = if form == MapForm::Narrow { 1_000 } else { 2_000 };
         assert!((per_row * 98 / 100..=per_row).contains(&swept.entries()), "{}", swept.entries());
     }
 }
@@ -162,15 +162,15 @@ fn a_full_stash_refuses_a_file_and_hides_no_row() {
 #[test]
 fn a_map_takes_memory_from_the_budget_of_the_cache_or_is_not_made() {
     let small = Arc::new(BlockCache::new(100_000));
-    assert!(FamilyMap::new(1_000_000, MapForm::Files, &small).is_none());
-    assert!(FamilyMap::new(u64::MAX, MapForm::Files, &small).is_none());
-    let first = FamilyMap::new(15_000, MapForm::Files, &small).unwrap();
+    assert!(FamilyMap::new(1_000_000, MapForm::Narrow, &small).is_none());
+    assert!(FamilyMap::new(u64::MAX, MapForm::Narrow, &small).is_none());
+    let first = FamilyMap::new(15_000, MapForm::Narrow, &small).unwrap();
     assert!(first.bytes() > 30_000 && first.bytes() < 50_000, "{}", first.bytes());
-    assert!(FamilyMap::new(15_000, MapForm::Files, &small).is_none());
+    assert!(FamilyMap::new(15_000, MapForm::Narrow, &small).is_none());
     assert!(first.swept(&[], &small).is_none());
     drop(first);
-    assert!(FamilyMap::new(15_000, MapForm::Files, &small).is_some());
-    assert_eq!(MapSize::of_rows(0, MapForm::Files).lines, 1);
+    assert!(FamilyMap::new(15_000, MapForm::Narrow, &small).is_some());
+    assert_eq!(MapSize::of_rows(0, MapForm::Narrow).lines, 1);
 }
 
 #[test]

@@ -250,7 +250,8 @@ pub(crate) fn close_some() -> bool {
 fn close_oldest(open: &mut OpenFiles, store: Option<u64>, count: usize) -> Vec<Arc<PooledFile>> {
     let first = FileNumber { store: store.unwrap_or(0), file: 0 };
     let last = FileNumber { store: store.unwrap_or(u64::MAX), file: u64::MAX };
-    let mut files: Vec<_> = open.range(first..=last).filter_map(|(_, it)| it.upgrade()).collect();
+    let mut files: Vec<_> =
+        open.range(first..=last).filter_map(|(_, file)| file.upgrade()).collect();
     files.sort_by_cached_key(|file| file.used.load(Ordering::Relaxed));
     let mut left = count;
     for file in &files {

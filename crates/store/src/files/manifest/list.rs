@@ -402,20 +402,24 @@ mod tests {
     #[test]
     fn a_change_of_the_manifest_takes_nothing_back() {
         assert!(changed(|_| {}));
-        assert!(changed(|it| it.flushed = SequenceId::new(it.flushed.get() + 1)));
-        assert!(changed(|it| it.log_end = it.log_end.next()));
-        assert!(!changed(|it| it.store ^= 1));
-        assert!(!changed(|it| it.flushed = SequenceId::new(it.flushed.get() - 1)));
-        assert!(!changed(|it| it.first_segment.0 -= 1));
-        assert!(!changed(|it| it.first_segment = it.log_end.next()));
-        assert!(changed(|it| drop(it.families.pop())));
-        assert!(changed(|it| drop(it.families.remove(0))));
-        assert!(changed(|it| it.families[0].options = FamilyOptions::default().versions(9)));
-        assert!(!changed(|it| it.families.swap(0, 1)));
-        assert!(!changed(|it| it.families[1].name = "other".to_owned()));
-        assert!(!changed(|it| {
-            let dropped = it.families.remove(0);
-            it.families.push(FamilyEntry { name: "reused".to_owned(), ..dropped });
+        assert!(changed(|manifest| manifest.flushed = SequenceId::new(manifest.flushed.get() + 1)));
+        assert!(changed(|manifest| manifest.log_end = manifest.log_end.next()));
+        assert!(!changed(|manifest| manifest.store ^= 1));
+        assert!(
+            !changed(|manifest| manifest.flushed = SequenceId::new(manifest.flushed.get() - 1))
+        );
+        assert!(!changed(|manifest| manifest.first_segment.0 -= 1));
+        assert!(!changed(|manifest| manifest.first_segment = manifest.log_end.next()));
+        assert!(changed(|manifest| drop(manifest.families.pop())));
+        assert!(changed(|manifest| drop(manifest.families.remove(0))));
+        assert!(changed(
+            |manifest| manifest.families[0].options = FamilyOptions::default().versions(9)
+        ));
+        assert!(!changed(|manifest| manifest.families.swap(0, 1)));
+        assert!(!changed(|manifest| manifest.families[1].name = "other".to_owned()));
+        assert!(!changed(|manifest| {
+            let dropped = manifest.families.remove(0);
+            manifest.families.push(FamilyEntry { name: "reused".to_owned(), ..dropped });
         }));
     }
 

@@ -128,7 +128,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
     let filter = if name.is_empty() {
         None
     } else {
-        let kind = str::from_utf8(&name).ok().and_then(FilterKind::from_name);
+        let kind = str::from_utf8(&name).ok().and_then(|name| name.parse::<FilterKind>().ok());
         let kind = kind.ok_or(Invalid("unknown filter kind"))?;
         Some((kind, read_sizing(tag, number)?))
     };

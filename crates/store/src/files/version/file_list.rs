@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use sstable::LookupFiles;
+use sstable::engine::LookupFiles;
 
 use crate::files::family_map::coverage::Coverage;
 use crate::files::family_map::map::{FamilyMap, Inserted};
@@ -284,7 +284,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let files = three_files(directory.path());
         let cache = Arc::new(sstable::BlockCache::new(1 << 20));
-        let [map, other] = [(); 2].map(|()| FamilyMap::new(10, MapForm::Files, &cache).unwrap());
+        let [map, other] = [(); 2].map(|()| FamilyMap::new(10, MapForm::Narrow, &cache).unwrap());
         let [newest, middle, oldest] = [0, 1, 2].map(|index| &files.by_time()[index].file);
         let inserted = |map: &Arc<FamilyMap>| map.begin_slot().unwrap().finish(0).unwrap();
         let in_map = inserted(&map);

@@ -30,7 +30,7 @@ impl NewRows {
             MapMode::Off => return Ok(Self(None)),
             // `Maintenance::next_step` decides whether there is a map.
             MapMode::Auto => None,
-            MapMode::Files => Some(MapForm::Files),
+            MapMode::Files => Some(MapForm::Narrow),
             MapMode::Wide => Some(MapForm::Wide),
         };
         let map = match version.files.coverage() {

@@ -138,7 +138,7 @@ impl Situation<'_> {
                 FamilyMap::would_fit(with_room, form, present, self.cache)
             }
             (_, Some(MapForm::Wide)) => true,
-            (_, Some(MapForm::Files)) => form == MapForm::Files,
+            (_, Some(MapForm::Narrow)) => form == MapForm::Narrow,
             (_, None) => false,
         };
         Step::Build(form, if fits_with_room { with_room } else { rows })

@@ -17,7 +17,7 @@ use crate::{FileTree, Item, ItemKind, StoreFileName};
 /// The kind of a directory.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum DirectoryKind {
     /// The root directory of an HBase installation.
     Root,
     /// A namespace: a directory of tables.
@@ -34,7 +34,7 @@ pub enum Place {
     Plain,
 }
 
-impl Place {
+impl DirectoryKind {
     /// Returns what a directory with these entries is.
     ///
     /// Lists one subdirectory, the first, if the names of the entries do not decide.
@@ -77,7 +77,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DirectoryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Root => "root directory",

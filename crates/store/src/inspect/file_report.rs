@@ -7,15 +7,15 @@ use sstable::{BlockType, RowsBetween};
 /// A file of a store, and its problems.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Part {
+pub struct FileReport {
     /// The path of the file.
     pub path: PathBuf,
     /// The kind of file.
-    pub kind: PartKind,
+    pub kind: FileKind,
     /// The number of sound cells.
     pub cells: u64,
     /// The problems; in a salvage, what was lost.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     /// Remarks that are not problems.
     pub notes: Vec<String>,
 }
@@ -23,7 +23,7 @@ pub struct Part {
 /// The kind of a store's file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum PartKind {
+pub enum FileKind {
     /// The manifest.
     Manifest,
     /// A segment of the log.
@@ -44,7 +44,7 @@ pub enum PartKind {
 
 /// A problem of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Problem {
+pub struct FileProblem {
     /// The offset in the file.
     pub at: u64,
     /// The number of bytes that cannot be used, if known.
@@ -60,9 +60,9 @@ pub struct Problem {
 /// The progress of a verification or a salvage.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Step<'a> {
+pub enum VerifyEvent<'a> {
     /// A file is being read.
-    Reads {
+    Reading {
         /// The path of the file.
         path: &'a Path,
         /// Bytes processed.
@@ -71,11 +71,11 @@ pub enum Step<'a> {
         len: u64,
     },
     /// A file was processed.
-    Done(&'a Part),
+    Done(&'a FileReport),
 }
 
-impl Part {
-    pub(super) fn new(path: PathBuf, kind: PartKind) -> Self {
+impl FileReport {
+    pub(super) fn new(path: PathBuf, kind: FileKind) -> Self {
         Self { path, kind, cells: 0, problems: Vec::new(), notes: Vec::new() }
     }
 
@@ -84,8 +84,8 @@ impl Part {
         self.problems.is_empty()
     }
 
-    pub(super) fn wrong(&mut self, what: impl Into<String>) {
-        self.problems.push(Problem {
+    pub(super) fn add_problem(&mut self, what: impl Into<String>) {
+        self.problems.push(FileProblem {
             at: 0,
             len: None,
             block: None,
@@ -94,8 +94,8 @@ impl Part {
         });
     }
 
-    pub(super) fn lost(&mut self, len: u64, what: impl Into<String>) {
-        self.problems.push(Problem {
+    pub(super) fn add_loss(&mut self, len: u64, what: impl Into<String>) {
+        self.problems.push(FileProblem {
             at: 0,
             len: Some(len),
             block: None,

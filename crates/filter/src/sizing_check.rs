@@ -5,7 +5,8 @@
 //! stores a setting does not know yet. A sizing is usable if a filter of 100, 10,000, a million or a
 //! billion keys can have it.
 
-use core::fmt;
+use alloc::format;
+use alloc::string::String;
 
 use crate::kinds::{FilterKind, plan};
 use crate::sizing::{ErrorRate, Sizing};
@@ -14,7 +15,8 @@ use crate::sizing::{ErrorRate, Sizing};
 const KEY_COUNTS: [u64; 4] = [100, 10_000, 1_000_000, 1_000_000_000];
 
 /// A sizing that no filter of a kind can have with 100, 10,000, a million or a billion keys.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{}", self.message())]
 #[non_exhaustive]
 pub struct UnusableSizing {
     /// The kind.
@@ -29,7 +31,7 @@ impl FilterKind {
     /// The greatest number of bits per key that a setting may ask for.
     ///
     /// A generous limit: no kind gains from more bits.
-    pub const BITS_PER_KEY_MAX: f64 = 1024.0;
+    pub(crate) const BITS_PER_KEY_MAX: f64 = 1024.0;
 
     /// Checks a sizing before the number of keys is known, for example when a setting is stored.
     ///
@@ -104,32 +106,28 @@ fn power_of_ten(exponent: i32) -> f64 {
     libm::pow(10.0, f64::from(exponent))
 }
 
-impl fmt::Display for UnusableSizing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl UnusableSizing {
+    fn message(&self) -> String {
         let Self { kind, sizing, min } = self;
         let max = FilterKind::BITS_PER_KEY_MAX;
         match sizing {
             Sizing::ErrorRate(rate) => {
                 let (rate, digits) = (rate.get(), libm::ceil(1.0 - libm::log10(*min)) as usize);
-                write!(
-                    f,
+                format!(
                     "no {kind} filter has an error rate of {rate:?}; the lowest is {min:.digits$}"
                 )
             }
-            Sizing::BitsPerKey(bits) if *min == 0.0 => write!(
-                f,
+            Sizing::BitsPerKey(bits) if *min == 0.0 => format!(
                 "a {kind} filter cannot be sized for {bits} bits per key; more than 0 and at most \
                  {max} are possible"
             ),
             Sizing::BitsPerKey(bits) => {
-                write!(f, "no {kind} filter has {bits} bits per key; {min} to {max} are possible")
+                format!("no {kind} filter has {bits} bits per key; {min} to {max} are possible")
             }
-            Sizing::Bytes(bytes) => write!(f, "a {kind} filter cannot have {bytes} bytes"),
+            Sizing::Bytes(bytes) => format!("a {kind} filter cannot have {bytes} bytes"),
         }
     }
 }
-
-impl core::error::Error for UnusableSizing {}
 
 #[cfg(test)]
 mod tests {
