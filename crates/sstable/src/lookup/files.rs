@@ -32,7 +32,7 @@ impl LookupFile {
         let heads = rows.map(|rows| (row_head(&rows.first), row_head(&rows.last)));
         let (oldest, newest) = (Timestamp::OLDEST, Timestamp::LATEST);
         let filter = FileFilter::new(file.filters());
-        Self { file, filter, heads, oldest, newest }
+        Self { file, heads, oldest, newest, filter }
     }
 
     /// Sets the time range of the file's cells. Default: any time.

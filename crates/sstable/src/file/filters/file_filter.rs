@@ -52,11 +52,10 @@ impl Filters {
     /// Chooses the filter that reads ask first, once all filters are set.
     pub(crate) fn choose(&mut self, filter_use: FilterUse) {
         self.asked = match filter_use {
-            FilterUse::None => Asked::Nothing,
             FilterUse::Best if self.row_filter.is_some() => Asked::RowFilter,
             FilterUse::Best if self.bloom.is_some() => Asked::Bloom,
             FilterUse::Best if self.problem.is_some() => Asked::DamagedBloom,
-            FilterUse::Best => Asked::Nothing,
+            FilterUse::Best | FilterUse::None => Asked::Nothing,
         };
     }
 
