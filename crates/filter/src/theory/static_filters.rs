@@ -15,7 +15,7 @@ pub enum FuseArity {
 
 impl FuseArity {
     /// Returns the number of slots that a lookup reads.
-    pub(crate) const fn slots(self) -> usize {
+    pub const fn slots(self) -> usize {
         match self {
             Self::Three => 3,
             Self::Four => 4,
