@@ -8,6 +8,7 @@ use crate::kernel::PREFETCH_DISTANCE;
 ///
 /// The answer for an inserted key is always "maybe". The answer for an absent key is "no", except
 /// with the probability [`FilterStats::error_rate`].
+#[expect(clippy::len_without_is_empty, reason = "the length matters, not whether it is zero")]
 pub trait Membership {
     /// Returns false if the key was certainly never inserted, true if it may have been.
     fn may_contain(&self, hash: KeyHash) -> bool;
@@ -36,11 +37,6 @@ pub trait Membership {
     /// Returns the number of keys in the filter; each copy of a key counts.
     fn len(&self) -> u64 {
         self.stats().keys
-    }
-
-    /// Returns true if the filter holds no keys.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -25,7 +25,7 @@ pub enum CounterBits {
 
 impl CounterBits {
     /// Returns the number of bits of a counter.
-    pub const fn get(self) -> u32 {
+    pub(crate) const fn get(self) -> u32 {
         match self {
             Self::Two => 2,
             Self::Four => 4,

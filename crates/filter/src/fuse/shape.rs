@@ -27,7 +27,7 @@ impl FuseBits {
     }
 
     /// Returns the number of bits of a fingerprint.
-    pub const fn bits(self) -> u32 {
+    pub(crate) const fn bits(self) -> u32 {
         match self {
             Self::Eight => 8,
             Self::Sixteen => 16,
