@@ -217,10 +217,13 @@ impl Log {
             }
             left = later;
             catalog.publish(writer.newest());
-            match writer.close_long_segment() {
-                // The batch is done. The next one closes the segment, or is refused.
-                Err(error) if error.is_shortage() => {}
-                closed => closed?,
+            // The end of a segment makes all writes before it durable.
+            if writer.has_long_segment() {
+                match writer.close_segment() {
+                    // The part is committed. `begin_segment` tries again.
+                    Err(error) if error.is_shortage() => {}
+                    closed => closed?,
+                }
             }
         }
         Ok(refused)
@@ -271,7 +274,7 @@ struct GroupLeader<'a> {
 impl Drop for GroupLeader<'_> {
     fn drop(&mut self) {
         // Before the waiting threads wake: after a panic of the leader, the store takes no writes.
-        drop(self.log.health.poison_on_panic());
+        self.log.health.poison_if_panicking();
         let mut queue = lock(&self.log.queue);
         queue.has_leader = false;
         queue.completed = self.last_ticket;

@@ -109,11 +109,18 @@ impl LogWriter {
         self.pending.len()
     }
 
-    /// Closes a segment that is long enough, and creates the next one unless a segment is open.
+    /// Creates the next segment, unless a segment is open that is not too long.
     ///
-    /// The manifest covers the new segment before the segment holds a record.
+    /// A segment that is too long is still open if there was no space to close it. The manifest
+    /// covers the new segment before the segment holds a record.
     pub(super) fn begin_segment(&mut self, catalog: &Catalog) -> Result<()> {
-        self.close_long_segment()?;
+        debug_assert!(
+            self.pending.is_empty() || self.tail.segment().is_some(),
+            "pending records belong to an open segment"
+        );
+        if self.has_long_segment() {
+            self.close_segment()?;
+        }
         if self.tail.segment().is_none() {
             let opener = &catalog.opener;
             self.is_covered = false;
@@ -181,16 +188,8 @@ impl LogWriter {
         Ok(self.tail.next_segment())
     }
 
-    /// Closes the open segment if it has reached the length at which segments are closed.
-    pub(super) fn close_long_segment(&mut self) -> Result<()> {
-        debug_assert!(
-            self.pending.is_empty() || self.tail.segment().is_some(),
-            "pending records belong to an open segment"
-        );
-        if self.has_long_segment() { self.close_segment() } else { Ok(()) }
-    }
-
-    fn close_segment(&mut self) -> Result<()> {
+    /// Syncs and closes the open segment, if any, with the pending records.
+    pub(super) fn close_segment(&mut self) -> Result<()> {
         self.write_pending()?;
         self.tail.close()
     }
