@@ -55,6 +55,16 @@ impl Health {
     pub(crate) const fn poison_on_panic(&self) -> PoisonOnPanic<'_> {
         PoisonOnPanic(self)
     }
+
+    /// Stops the store if this thread panics. For `drop`, which also runs while a thread panics.
+    pub(crate) fn poison_if_panicking(&self) {
+        if std::thread::panicking() {
+            let thread = std::thread::current();
+            let name = thread.name().unwrap_or("without a name");
+            let why = format!("the thread {name} panicked while it worked on the store");
+            let _ = self.failure.set(why.into());
+        }
+    }
 }
 
 /// Stops the store if its holder panics.
@@ -62,11 +72,6 @@ pub(crate) struct PoisonOnPanic<'a>(&'a Health);
 
 impl Drop for PoisonOnPanic<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            let thread = std::thread::current();
-            let name = thread.name().unwrap_or("without a name");
-            let why = format!("the thread {name} panicked while it worked on the store");
-            let _ = self.0.failure.set(why.into());
-        }
+        self.0.poison_if_panicking();
     }
 }

@@ -58,7 +58,7 @@ struct Ends<'a>(&'a Maintenance);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
-        drop(self.0.health.poison_on_panic());
+        self.0.health.poison_if_panicking();
         self.0.tasks.flush_ended();
     }
 }

@@ -16,9 +16,8 @@ use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
-use crate::write::default_timestamp::DefaultTimestamp;
+use crate::write::accepted_batch::check_cells;
 use crate::write::mutation::{Delete, Put, WriteBatch};
-use crate::write::prepare::prepare;
 use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
 use crate::write::row_times::RowTimes;
 
@@ -198,7 +197,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn put(&self, put: Put) -> Result<()> {
-        self.write_batch(put.into(), self.inner.durability, DefaultTimestamp::Now)
+        self.write(put, self.inner.durability)
     }
 
     /// Writes a delete, with the store's default durability.
@@ -207,7 +206,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn delete(&self, delete: Delete) -> Result<()> {
-        self.write_batch(delete.into(), self.inner.durability, DefaultTimestamp::Now)
+        self.write(delete, self.inner.durability)
     }
 
     /// Writes a batch atomically. When it returns, the batch is readable and has the given
@@ -223,24 +222,15 @@ impl Store {
     /// reason or synced, the store stops, and every later
     /// write returns [`Error::Poisoned`](crate::Error::Poisoned).
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
-        self.write_batch(batch.into(), durability, DefaultTimestamp::Now)
-    }
-
-    /// Writes a batch; `default_timestamp` is for its cells without a timestamp.
-    pub(super) fn write_batch(
-        &self,
-        batch: WriteBatch,
-        durability: Durability,
-        default_timestamp: DefaultTimestamp,
-    ) -> Result<()> {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         catalog.health().check_writable()?;
-        let cells = prepare(&catalog.version(), batch.cells, default_timestamp)?;
-        if cells.is_empty() {
+        let batch = batch.into();
+        check_cells(&batch.cells)?;
+        if batch.cells.is_empty() {
             return Ok(());
         }
         maintenance.wait_for_room(catalog, log)?;
-        log.commit(catalog, cells, durability, default_timestamp)?;
+        log.commit(catalog, batch, durability)?;
         maintenance.after_write(catalog, log, durability)
     }
 

@@ -12,9 +12,8 @@ use crate::error::Result;
 use crate::options::FamilyOptions;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
-use crate::write::default_timestamp::DefaultTimestamp;
-use crate::write::mutation::{Delete, Put};
-use crate::write::prepare::check_kind_of_family;
+use crate::write::accepted_batch::check_kind_of_family;
+use crate::write::mutation::{DefaultTimestamp, Delete, Put, WriteBatch};
 
 /// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
 ///
@@ -85,9 +84,7 @@ impl Keys {
     /// As for [`Store::write`]; [`Error::Invalid`](crate::Error::Invalid) if the family was altered
     /// and is no key-value family any more.
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
-        let put = Put::new(key).column(&*self.family, b"", value);
-        let durability = self.store.inner.durability;
-        self.store.write_batch(put.into(), durability, DefaultTimestamp::SequenceId)
+        self.write(Put::new(key).column(&*self.family, b"", value).into())
     }
 
     /// Returns the value of a key.
@@ -149,9 +146,12 @@ impl Keys {
     ///
     /// As for [`Store::write`].
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
-        let delete = Delete::row(key).column(&*self.family, b"");
-        let durability = self.store.inner.durability;
-        self.store.write_batch(delete.into(), durability, DefaultTimestamp::SequenceId)
+        self.write(Delete::row(key).column(&*self.family, b"").into())
+    }
+
+    fn write(&self, batch: WriteBatch) -> Result<()> {
+        let batch = WriteBatch { default_timestamp: DefaultTimestamp::SequenceId, ..batch };
+        self.store.write(batch, self.store.inner.durability)
     }
 
     /// Returns the keys and values of a range, in order, as of this moment.

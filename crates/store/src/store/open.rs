@@ -26,8 +26,8 @@ use crate::files::version::store_version::StoreVersion;
 use crate::options::StoreOptions;
 use crate::telemetry::{Work, WorkSpan};
 use crate::vfs::{Lock, Vfs};
+use crate::write::accepted_batch::AcceptedBatch;
 use crate::write::log::{self, LogExtent, LoggedBatch, Recovered};
-use crate::write::prepare::apply_to_memstores;
 use crate::write::replace::remove_replaced;
 use crate::write::row_times::RowTimes;
 
@@ -56,7 +56,7 @@ impl LoadedState {
             if replaces {
                 remove_replaced(&version, &cells);
             }
-            apply_to_memstores(&version, cells);
+            AcceptedBatch::of_log(&version, cells).move_to_memstores();
         }
         Ok(Self { opener, manifest, version, log_tail, newest, times })
     }

@@ -2,14 +2,13 @@
 //!
 //! ```text
 //! mutation            puts, deletes, batches ───────────┐
-//! read_modify_write   cells computed from stored cells ─┴─ prepare ─ log ─ memstores
+//! read_modify_write   cells computed from stored cells ─┴─ accepted_batch ─ log ─ memstores
 //! row_times           the timestamps of cells without one
 //! ```
 
-pub(crate) mod default_timestamp;
+pub(crate) mod accepted_batch;
 pub(crate) mod log;
 pub(crate) mod mutation;
-pub(crate) mod prepare;
 pub(crate) mod read_modify_write;
 pub(crate) mod replace;
 pub(crate) mod row_times;

@@ -132,7 +132,7 @@ impl Delete {
 
     fn into_cells(mut self) -> Vec<Cell> {
         if self.cells.is_empty() {
-            // The empty family means all families: `write::prepare` adds a marker for each.
+            // The empty family means all families: `AcceptedBatch::new` adds a marker for each.
             self = self.family("");
         }
         self.cells
@@ -152,12 +152,23 @@ impl Delete {
 #[derive(Clone, Debug, Default)]
 pub struct WriteBatch {
     pub(crate) cells: Vec<Cell>,
+    pub(crate) default_timestamp: DefaultTimestamp,
+}
+
+/// The timestamp of cells that are written without one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum DefaultTimestamp {
+    /// The clock's time at the commit.
+    #[default]
+    Now,
+    /// The sequence id of the batch. For key-value families.
+    SequenceId,
 }
 
 impl WriteBatch {
     /// Creates an empty batch.
     pub const fn new() -> Self {
-        Self { cells: Vec::new() }
+        Self { cells: Vec::new(), default_timestamp: DefaultTimestamp::Now }
     }
 
     /// Adds the cells of a put.
@@ -200,13 +211,13 @@ impl WriteBatch {
 
 impl From<Put> for WriteBatch {
     fn from(put: Put) -> Self {
-        Self { cells: put.cells }
+        Self { cells: put.cells, default_timestamp: DefaultTimestamp::Now }
     }
 }
 
 impl From<Delete> for WriteBatch {
     fn from(delete: Delete) -> Self {
-        Self { cells: delete.into_cells() }
+        Self { cells: delete.into_cells(), default_timestamp: DefaultTimestamp::Now }
     }
 }
 

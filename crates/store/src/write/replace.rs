@@ -18,15 +18,18 @@ use sstable::{Cell, Timestamp};
 use crate::files::catalog::Catalog;
 use crate::files::version::store_version::StoreVersion;
 
-/// Returns whether cells may replace older versions. The caller holds the lock of the log's writer.
+/// Returns whether cells may replace older versions; `false` also if a family does not exist.
+///
+/// The caller holds the lock of the log's writer.
 pub(crate) fn may_replace(catalog: &Catalog, cells: &[Cell]) -> bool {
     let mut may = false;
     catalog.with_unread(|version| {
         may = cells.iter().all(|cell| {
-            let family = version.family(cell.family()).expect(CHECKED);
             // Without a time, it is not the cell that will be written.
             assert_ne!(cell.timestamp(), Timestamp::LATEST, "the new cell has its time");
-            cell.as_ref().tags.is_empty() && family.family.keeps_one_version()
+            let family = version.family(cell.family());
+            cell.as_ref().tags.is_empty()
+                && family.is_some_and(|known| known.family.keeps_one_version())
         });
     });
     may
@@ -37,9 +40,7 @@ pub(crate) fn may_replace(catalog: &Catalog, cells: &[Cell]) -> bool {
 /// A call removes a limited number of them, and the next one goes on.
 pub(crate) fn remove_replaced(version: &StoreVersion, cells: &[Cell]) {
     for cell in cells {
-        let family = version.family(cell.family()).expect(CHECKED);
+        let family = version.family(cell.family()).expect("the cells' families are not dropped");
         family.active.remove_older_puts(&cell.as_ref());
     }
 }
-
-const CHECKED: &str = "`prepare` checks the family";

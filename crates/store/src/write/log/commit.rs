@@ -25,13 +25,12 @@ use super::writer::LogWriter;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::version::store_version::StoreVersion;
 use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
-use crate::write::default_timestamp::DefaultTimestamp;
-use crate::write::prepare::{apply_to_memstores, prepare};
+use crate::write::accepted_batch::{AcceptedBatch, check_cells};
+use crate::write::mutation::{DefaultTimestamp, WriteBatch};
 use crate::write::replace::{may_replace, remove_replaced};
 use crate::write::row_times::RowTimes;
 
@@ -47,7 +46,7 @@ pub(crate) struct Log {
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Vec<Request>,
+    waiting: Vec<Request<WriteBatch>>,
     /// Number of requests so far, including the leader's own. A request's ticket is its number.
     enqueued: u64,
     /// Number of requests that were committed or refused.
@@ -100,15 +99,14 @@ impl Log {
     pub(crate) fn commit(
         &self,
         catalog: &Catalog,
-        cells: Vec<Cell>,
+        batch: WriteBatch,
         durability: Durability,
-        default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
         self.health.check_writable()?;
         let mut queue = lock(&self.queue);
         queue.enqueued += 1;
         let ticket = queue.enqueued;
-        let request = Request::new(ticket, cells, durability, default_timestamp);
+        let request = Request { ticket, batch, durability, replaces: false };
         if queue.has_leader {
             queue.waiting.push(request);
             loop {
@@ -153,17 +151,18 @@ impl Log {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
         self.health.check_writable()?;
-        let computed = compute(&ReadView::current(catalog), writer.times())?;
-        let mut cells = prepare(&catalog.version(), computed, DefaultTimestamp::Now)?;
-        if cells.is_empty() {
-            return Ok(cells);
-        }
-        let mut request = Request::new(0, cells.clone(), durability, DefaultTimestamp::Now);
-        request.replaces = replaces && may_replace(catalog, &cells);
-        let replaces = request.replaces;
+        let mut cells = compute(&ReadView::current(catalog), writer.times())?;
+        check_cells(&cells)?;
+        let replaces = replaces && may_replace(catalog, &cells);
+        let batch = WriteBatch { cells: cells.clone(), default_timestamp: DefaultTimestamp::Now };
+        let request = Request { ticket: 0, batch, durability, replaces };
+        let newest_before = writer.newest();
         let result = self.commit_group(catalog, &mut writer, vec![request]);
         let mut refused = result.map_err(|error| self.health.poison(error))?;
         refused.remove(&0).map_or(Ok(()), Err)?;
+        if writer.newest() == newest_before {
+            return Ok(Vec::new());
+        }
         for cell in &mut cells {
             cell.set_sequence_id(writer.newest());
         }
@@ -175,31 +174,33 @@ impl Log {
         Ok(cells)
     }
 
-    /// Commits the requests of a group, except those for families that have been dropped, and those
-    /// for which there is no space.
+    /// Commits the requests of a group, except those that the current version does not accept, and
+    /// those for which there is no space.
     ///
     /// Returns the errors of refused requests, by ticket.
     fn commit_group(
         &self,
         catalog: &Catalog,
         writer: &mut LogWriter,
-        mut group: Vec<Request>,
+        group: Vec<Request<WriteBatch>>,
     ) -> Result<BTreeMap<u64, Error>> {
         // While the writer is locked, no flush can replace the active memstores, and no family is
         // dropped.
         let version = catalog.version();
-        let mut refused = BTreeMap::new();
-        group.retain(|request| match request.check_families(&version) {
-            Ok(()) => true,
-            Err(error) => {
-                refused.insert(request.ticket, error);
-                false
+        let (mut accepted, mut refused) = (Vec::with_capacity(group.len()), BTreeMap::new());
+        for Request { ticket, batch, durability, replaces } in group {
+            match AcceptedBatch::new(&version, batch) {
+                Ok(batch) if batch.cells.is_empty() => {}
+                Ok(batch) => accepted.push(Request { ticket, batch, durability, replaces }),
+                Err(error) => {
+                    refused.insert(ticket, error);
+                }
             }
-        });
-        let mut left = &mut group[..];
+        }
+        let mut left = &mut accepted[..];
         while !left.is_empty() {
             let mark = writer.mark();
-            let logged = match self.log_part(catalog, &version, writer, left) {
+            let logged = match self.log_part(catalog, writer, left) {
                 Ok(logged) => logged,
                 Err(error) if error.is_shortage() => {
                     // Nothing of the part was logged, so nothing of it is applied.
@@ -212,14 +213,17 @@ impl Log {
             };
             let (part, later) = left.split_at_mut(logged);
             for request in part {
-                apply_to_memstores(&version, mem::take(&mut request.cells));
+                request.batch.move_to_memstores();
             }
             left = later;
             catalog.publish(writer.newest());
-            match writer.close_long_segment() {
-                // The batch is done. The next one closes the segment, or is refused.
-                Err(error) if error.is_shortage() => {}
-                closed => closed?,
+            // The end of a segment makes all writes before it durable.
+            if writer.has_long_segment() {
+                match writer.close_segment() {
+                    // The part is committed. `begin_segment` tries again.
+                    Err(error) if error.is_shortage() => {}
+                    closed => closed?,
+                }
             }
         }
         Ok(refused)
@@ -231,9 +235,8 @@ impl Log {
     fn log_part(
         &self,
         catalog: &Catalog,
-        version: &StoreVersion,
         writer: &mut LogWriter,
-        requests: &mut [Request],
+        requests: &mut [Request<AcceptedBatch<'_>>],
     ) -> Result<usize> {
         let now = self.clock.now();
         let (mut durability, mut logged) = (Durability::SkipWal, 0);
@@ -246,7 +249,7 @@ impl Log {
             if is_logged {
                 writer.begin_segment(catalog)?;
             }
-            writer.log_batch(version, request, now)?;
+            writer.log_batch(request, now)?;
             logged += 1;
         }
         if durability >= Durability::SyncWal || writer.pending_len() > Self::PENDING_BYTES_MAX {
@@ -271,7 +274,7 @@ struct GroupLeader<'a> {
 impl Drop for GroupLeader<'_> {
     fn drop(&mut self) {
         // Before the waiting threads wake: after a panic of the leader, the store takes no writes.
-        drop(self.log.health.poison_on_panic());
+        self.log.health.poison_if_panicking();
         let mut queue = lock(&self.log.queue);
         queue.has_leader = false;
         queue.completed = self.last_ticket;

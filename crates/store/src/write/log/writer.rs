@@ -15,9 +15,9 @@ use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::sequence;
-use crate::files::version::store_version::StoreVersion;
 use crate::options::Durability;
-use crate::write::default_timestamp::DefaultTimestamp;
+use crate::write::accepted_batch::AcceptedBatch;
+use crate::write::mutation::DefaultTimestamp;
 use crate::write::row_times::RowTimes;
 
 /// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.
@@ -109,11 +109,18 @@ impl LogWriter {
         self.pending.len()
     }
 
-    /// Closes a segment that is long enough, and creates the next one unless a segment is open.
+    /// Creates the next segment, unless a segment is open that is not too long.
     ///
-    /// The manifest covers the new segment before the segment holds a record.
+    /// A segment that is too long is still open if there was no space to close it. The manifest
+    /// covers the new segment before the segment holds a record.
     pub(super) fn begin_segment(&mut self, catalog: &Catalog) -> Result<()> {
-        self.close_long_segment()?;
+        debug_assert!(
+            self.pending.is_empty() || self.tail.segment().is_some(),
+            "pending records belong to an open segment"
+        );
+        if self.has_long_segment() {
+            self.close_segment()?;
+        }
         if self.tail.segment().is_none() {
             let opener = &catalog.opener;
             self.is_covered = false;
@@ -129,15 +136,15 @@ impl LogWriter {
     /// Assigns a batch its sequence id and the timestamps it lacks, and encodes its record.
     pub(super) fn log_batch(
         &mut self,
-        version: &StoreVersion,
-        request: &mut Request,
+        request: &mut Request<AcceptedBatch<'_>>,
         now: Timestamp,
     ) -> Result<()> {
         let sequence_id = sequence::after(self.newest)?;
-        if request.default_timestamp == DefaultTimestamp::Now {
-            self.times.assign(&mut request.cells, now, now);
+        let batch = &mut request.batch;
+        if batch.default_timestamp == DefaultTimestamp::Now {
+            self.times.assign(&mut batch.cells, now, now);
         }
-        for cell in &mut request.cells {
+        for cell in &mut batch.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
                 // Sequence ids count up from 1, so this one is less than 2^63.
@@ -147,19 +154,10 @@ impl LogWriter {
         if request.durability == Durability::SkipWal {
             self.has_unlogged = true;
         } else {
-            let mut family = (&b""[..], 0);
-            let cells = request.cells.iter().map(|cell| {
-                let cell = cell.as_ref();
-                if cell.family != family.0 {
-                    let known = version.family(cell.family).expect("`prepare` checks the family");
-                    family = (cell.family, known.family.id);
-                }
-                (family.1, cell)
-            });
             let segment = self.tail.segment().expect("`begin_segment` precedes `log_batch`");
-            let (header, durable) = (*segment.header(), segment.durable());
-            let replaces = request.replaces;
-            encode_batch(&mut self.pending, &header, sequence_id, durable, replaces, cells)?;
+            let (header, durable) = (segment.header(), segment.durable());
+            let cells = batch.cells_with_family_id();
+            encode_batch(&mut self.pending, header, sequence_id, durable, request.replaces, cells)?;
         }
         self.advance_sequence_id(sequence_id);
         Ok(())
@@ -190,16 +188,8 @@ impl LogWriter {
         Ok(self.tail.next_segment())
     }
 
-    /// Closes the open segment if it has reached the length at which segments are closed.
-    pub(super) fn close_long_segment(&mut self) -> Result<()> {
-        debug_assert!(
-            self.pending.is_empty() || self.tail.segment().is_some(),
-            "pending records belong to an open segment"
-        );
-        if self.has_long_segment() { self.close_segment() } else { Ok(()) }
-    }
-
-    fn close_segment(&mut self) -> Result<()> {
+    /// Syncs and closes the open segment, if any, with the pending records.
+    pub(super) fn close_segment(&mut self) -> Result<()> {
         self.write_pending()?;
         self.tail.close()
     }
