@@ -47,6 +47,26 @@ pub(crate) use static_filters::{binary_fuse_slots_per_key, fingerprint_error_rat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FuseArity;
+
+    #[test]
+    fn error_rates_and_sizes_are_those_of_the_literature() {
+        // Bloom filters of 10.0 bits per key, in lines and in split blocks.
+        assert!((blocked_bloom_error_rate(1_000_000, 19_531, 6) - 0.009_66).abs() < 0.000_01);
+        assert!((split_block_error_rate(1_000_000, 39_062) - 0.0127).abs() < 0.0001);
+        // A counting Bloom filter of 44.0 bits per key.
+        assert!((counting_bloom_error_rate(1_000_000, 85_937, 6) - 0.009_50).abs() < 0.000_01);
+        assert!((d_left_error_rate(24_000, 1_000, 14) - 24.0 / 16_384.0).abs() < 2e-6);
+        assert!((binary_fuse_slots_per_key(FuseArity::Three, 1e6) - 1.125).abs() < 1e-9);
+        assert!((binary_fuse_slots_per_key(FuseArity::Four, 1e6) - 1.075).abs() < 1e-9);
+    }
+
+    #[test]
+    fn coincident_probes_of_one_key_in_few_bits_count() {
+        // One key in 24 bits, 16 probes: not 10^−5 but 10^−2.
+        assert!(bloom_error_rate_exact(1, 24, 16) < 1e-4);
+        assert!((0.005..0.02).contains(&classic_bloom_error_rate(1, 24, 16)));
+    }
 
     #[test]
     fn an_error_rate_is_a_probability_for_every_count() {

@@ -38,14 +38,6 @@ pub(crate) fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
 /// Returns the slots per key in the table of a [`BinaryFuse`](crate::BinaryFuse).
 ///
 /// The filter rounds the number of slots up to whole segments.
-///
-/// ```
-/// use filter::FuseArity;
-/// use filter::theory::binary_fuse_slots_per_key;
-///
-/// assert!((binary_fuse_slots_per_key(FuseArity::Three, 1e6) - 1.125).abs() < 1e-9);
-/// assert!((binary_fuse_slots_per_key(FuseArity::Four, 1e6) - 1.075).abs() < 1e-9);
-/// ```
 pub(crate) fn binary_fuse_slots_per_key(arity: FuseArity, keys: f64) -> f64 {
     let ln = libm::log(keys.max(2.0));
     match arity {

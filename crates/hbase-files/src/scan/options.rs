@@ -50,11 +50,11 @@ pub struct TableScan {
     /// Whether cells that are only in write-ahead logs are returned.
     pub with_logs: bool,
     /// The cells from logs that were read before; `None` if each scan reads the logs.
-    pub(crate) unflushed: Option<UnflushedCells>,
+    pub unflushed: Option<UnflushedCells>,
     /// The maximum bytes of cells from logs in memory.
-    pub(crate) log_bytes_max: usize,
+    pub log_bytes_max: usize,
     /// The directory of the temporary file for cells from logs; `None` for that of the system.
-    pub(crate) log_directory: Option<PathBuf>,
+    pub log_directory: Option<PathBuf>,
     /// The number of threads that read.
     pub threads: usize,
     /// About how many bytes of store files a thread reads at a time.
