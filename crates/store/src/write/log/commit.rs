@@ -216,7 +216,7 @@ impl Log {
                 request.batch.move_to_memstores();
             }
             left = later;
-            catalog.publish(writer.newest());
+            catalog.publish_writes(writer.newest());
             // The end of a segment makes all writes before it durable.
             if writer.has_long_segment() {
                 match writer.close_segment() {
