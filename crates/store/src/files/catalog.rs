@@ -1,7 +1,7 @@
 //! The catalog of an open store: its manifest, its current version and its visible sequence id.
 //!
 //! A version is the set of families, files and memstores that a read uses. A change of the files is
-//! made in this order, while the manifest is locked:
+//! published in this order, while the manifest is locked:
 //!
 //! ```text
 //! manifest on disk ─▶ manifest in memory ─▶ version
@@ -89,7 +89,7 @@ impl Catalog {
     }
 
     /// Replaces the current version.
-    pub(crate) fn replace_version(&self, change: impl FnOnce(&StoreVersion) -> StoreVersion) {
+    pub(crate) fn publish_version(&self, change: impl FnOnce(&StoreVersion) -> StoreVersion) {
         let mut version = write(&self.version);
         *version = Arc::new(change(&version));
     }
@@ -118,7 +118,7 @@ impl Catalog {
     /// Makes the writes with sequence ids up to and including `newest` visible.
     ///
     /// The caller must hold the lock of the log's writer, so that no other thread calls this.
-    pub(crate) fn publish(&self, newest: SequenceId) {
+    pub(crate) fn publish_writes(&self, newest: SequenceId) {
         let before = self.visible.load(Ordering::Relaxed);
         assert!(before <= newest.get(), "the visible sequence id never decreases");
         self.visible.store(newest.get(), Ordering::Release);
@@ -133,23 +133,23 @@ impl Catalog {
     ///
     /// If the write fails, it can be unknown which manifest is on disk; the store then accepts no
     /// further writes. Without space for the new manifest, nothing changes.
-    pub(crate) fn install(
+    pub(crate) fn publish_change(
         &self,
         change: impl FnOnce(&mut Manifest),
         replace: impl FnOnce(&StoreVersion) -> StoreVersion,
     ) -> Result<()> {
-        self.install_in(&mut self.lock_manifest(), change, replace)
+        self.publish_change_in(&mut self.lock_manifest(), change, replace)
     }
 
     /// Does the same under a lock that the caller holds.
-    pub(super) fn install_in(
+    pub(super) fn publish_change_in(
         &self,
         manifest: &mut Manifest,
         change: impl FnOnce(&mut Manifest),
         replace: impl FnOnce(&StoreVersion) -> StoreVersion,
     ) -> Result<()> {
         self.write_manifest(manifest, change)?;
-        self.replace_version(|version| {
+        self.publish_version(|version| {
             let version = replace(version);
             assert!(
                 lists_files_of(manifest, &version),
@@ -188,7 +188,7 @@ impl Catalog {
     ///
     /// The caller must not write records to a segment before the manifest covers it: otherwise
     /// recovery would not notice that the segment is missing.
-    pub(crate) fn note_log_end(&self, end: SegmentNumber) -> Result<()> {
+    pub(crate) fn record_log_end(&self, end: SegmentNumber) -> Result<()> {
         let mut manifest = self.lock_manifest();
         self.write_manifest(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))
     }
@@ -213,11 +213,11 @@ impl Catalog {
             let newest = old.iter().map(|file| file.entry.sequence_max).max();
             manifest.flushed = manifest.flushed.max(newest.unwrap_or_default());
         };
-        let installed = self.install(update_manifest, |version| {
+        let published = self.publish_change(update_manifest, |version| {
             version.with(family, |changed| changed.files = changed.files.replace(old, new))
         });
-        discard_unless_listed(&installed, new);
-        installed?;
+        discard_unless_listed(&published, new);
+        published?;
         for file in old {
             file.retire();
         }
@@ -257,10 +257,10 @@ impl Catalog {
 ///
 /// After any other failure, the manifest on disk may list them.
 pub(crate) fn discard_unless_listed<'f, T>(
-    installed: &Result<T>,
+    published: &Result<T>,
     files: impl IntoIterator<Item = &'f Arc<StoreFile>>,
 ) {
-    if installed.as_ref().is_err_and(Error::is_shortage) {
+    if published.as_ref().is_err_and(Error::is_shortage) {
         files.into_iter().for_each(|file| file.retire());
     }
 }
@@ -310,9 +310,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let inner = with_a_file(directory.path());
         let visible = inner.catalog.visible();
-        inner.catalog.publish(visible);
+        inner.catalog.publish_writes(visible);
         let before = SequenceId::new(visible.get() - 1);
-        assert!(panics(|| inner.catalog.publish(before)));
+        assert!(panics(|| inner.catalog.publish_writes(before)));
         assert_eq!(inner.catalog.visible(), visible);
     }
 
@@ -327,7 +327,7 @@ mod tests {
                 Arc::new(changed)
             })
         };
-        assert!(panics(|| drop(inner.catalog.install(|_| {}, without_files))));
+        assert!(panics(|| drop(inner.catalog.publish_change(|_| {}, without_files))));
         assert!(
             panics(|| drop(inner.catalog.version())),
             "a read panics instead of reporting rows as absent"

@@ -33,12 +33,17 @@ const STALL_FACTOR: usize = 4;
 const LOG_SEGMENTS_MAX: u64 = 32;
 
 impl Maintenance {
-    /// Waits while the memstores exceed `STALL_FACTOR` times the flush size.
-    ///
-    /// Returns `Error::Busy` if they still do after the option `stall_max`.
-    pub(crate) fn wait_for_room(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+    /// Returns whether the memstores have at most `STALL_FACTOR` times the flush size.
+    pub(crate) fn has_room(&self, catalog: &Catalog) -> bool {
         let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
-        if catalog.version().memstore_bytes() <= max {
+        catalog.version().memstore_bytes() <= max
+    }
+
+    /// Waits until the memstores [have room](Self::has_room).
+    ///
+    /// Returns `Error::Busy` if they still have none after the option `stall_max`.
+    pub(crate) fn wait_for_room(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        if self.has_room(catalog) {
             return Ok(());
         }
         if !self.thread_runs() {
@@ -49,13 +54,12 @@ impl Maintenance {
             // The count is read before the size: if a flush ends between the two reads, the wait
             // below returns immediately.
             let before = self.tasks.flushes();
-            let bytes = catalog.version().memstore_bytes();
-            if bytes <= max {
+            if self.has_room(catalog) {
                 break Ok(());
             }
             let Some(left) = self.options.stall_max.checked_sub(start.elapsed()) else {
                 let seconds = start.elapsed().as_secs_f64();
-                break Err(Error::Busy { bytes, seconds });
+                break Err(Error::Busy { bytes: catalog.version().memstore_bytes(), seconds });
             };
             if let Err(error) = self.health.check_writable() {
                 break Err(error);

@@ -17,7 +17,7 @@
 use std::sync::Arc;
 
 use super::background::Maintenance;
-use super::flush::{Flush, install_flushed, rotate_memstores, unlink_segments};
+use super::flush::{Flush, publish_flushed, rotate_memstores, unlink_segments};
 use crate::error::{Error, Result};
 use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::families::dropped;
@@ -84,9 +84,9 @@ impl Maintenance {
             // The family stays, and its memstores are not written.
             failed.failed.push(removed.family.id);
             // The log is needed for the failed family, and it has records of the dropped one.
-            let installed = install_flushed(catalog, failed);
-            discard_unless_listed(&installed, failed.files());
-            installed?;
+            let published = publish_flushed(catalog, failed);
+            discard_unless_listed(&published, failed.files());
+            published?;
             others().try_for_each(|version| version.family.check_flushed())?;
         }
         let newest = writer.newest();
@@ -99,12 +99,12 @@ impl Maintenance {
             manifest.flushed = manifest.flushed.max(newest);
             manifest.families.retain(|family| family.id != removed.family.id);
         };
-        let installed = catalog.install(update_manifest, |version| {
+        let published = catalog.publish_change(update_manifest, |version| {
             let version = version.without(&removed.family);
             flushed.as_ref().map_or_else(|| version.clone(), |flushed| flushed.replace_in(&version))
         });
-        discard_unless_listed(&installed, flushed.iter().flat_map(Flush::files));
-        installed?;
+        discard_unless_listed(&published, flushed.iter().flat_map(Flush::files));
+        published?;
         drop(writer);
         unlink_segments(catalog, unneeded)?;
         Ok(removed)

@@ -98,9 +98,9 @@ impl Maintenance {
         drop(writer);
         let _span = WorkSpan::begin(Work::Flush);
         let flushed = self.write_families(catalog, &version.families, rotated)?;
-        let installed = install_flushed(catalog, &flushed);
-        discard_unless_listed(&installed, flushed.files());
-        let unneeded = installed?;
+        let published = publish_flushed(catalog, &flushed);
+        discard_unless_listed(&published, flushed.files());
+        let unneeded = published?;
         if flushed.failed.is_empty() {
             self.count(|counts| counts.flushes += 1);
         }
@@ -166,7 +166,7 @@ pub(crate) fn rotate_memstores(
         return Ok(None);
     }
     let segment = writer.close_for_flush()?;
-    catalog.replace_version(|version| {
+    catalog.publish_version(|version| {
         version.map(|family| {
             if family.active.is_empty() {
                 return Arc::clone(family);
@@ -230,9 +230,9 @@ fn write_memstores(
 /// Replaces the written memstores by their files, in the manifest and in the current version.
 ///
 /// Returns the numbers of the log segments that can be removed.
-pub(super) fn install_flushed(catalog: &Catalog, flushed: &Flush) -> Result<Range<u64>> {
+pub(super) fn publish_flushed(catalog: &Catalog, flushed: &Flush) -> Result<Range<u64>> {
     let mut unneeded = 0..0;
-    catalog.install(
+    catalog.publish_change(
         |manifest| unneeded = flushed.list_in(manifest),
         |version| flushed.replace_in(version),
     )?;

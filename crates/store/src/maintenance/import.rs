@@ -172,7 +172,7 @@ pub(crate) fn import(
             }
         }
     }
-    install_imported(&import, log, copied, age)
+    publish_imported(&import, log, copied, age)
 }
 
 /// An import into a family.
@@ -316,7 +316,7 @@ impl Import<'_> {
     }
 }
 
-fn install_imported(
+fn publish_imported(
     import: &Import<'_>,
     log: &Log,
     mut copied: Vec<Copied>,
@@ -336,17 +336,17 @@ fn install_imported(
         let entries = files.iter().map(|file: &Arc<StoreFile>| file.entry.clone());
         manifest.family_mut(family.id).files.extend(entries);
     };
-    let installed = catalog.install(list, |version| {
+    let published = catalog.publish_change(list, |version| {
         version.with(family, |changed| {
             for file in &files {
                 changed.files = changed.files.replace(&[], Some(file));
             }
         })
     });
-    discard_unless_listed(&installed, &files);
-    installed?;
+    discard_unless_listed(&published, &files);
+    published?;
     writer.advance_sequence_id(newest);
-    catalog.publish(newest);
+    catalog.publish_writes(newest);
     Ok(())
 }
 

@@ -53,26 +53,26 @@ impl ReadView {
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
         let mut cells = Vec::new();
-        self.get_with(get, |cell| push_copy(&mut cells, cell))?;
+        self.get_observed(get, |cell| push(&mut cells, cell), &mut ())?;
         Ok(cells)
     }
 
     /// Answers a get, and calls `show` for each cell of the answer.
-    pub(crate) fn get_with(&self, get: &Get, show: impl FnMut(CellRef<'_>)) -> Result<()> {
-        self.get_observed(get, show, &mut ())
+    pub(crate) fn get_with(&self, get: &Get, mut show: impl FnMut(CellRef<'_>)) -> Result<()> {
+        self.get_observed(get, |cell| show(cell.as_ref()), &mut ())
     }
 
     /// Answers a get, and returns its trace.
     pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
         let (mut cells, mut traced) = (Vec::new(), Traced::default());
-        self.get_observed(get, |cell| push_copy(&mut cells, cell), &mut traced)?;
+        self.get_observed(get, |cell| push(&mut cells, cell), &mut traced)?;
         Ok((cells, traced.0))
     }
 
     /// Answers a get, and returns how it treated each file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
         let (mut cells, mut recorder) = (Vec::new(), Recorder::default());
-        self.get_observed(get, |cell| push_copy(&mut cells, cell), &mut recorder)?;
+        self.get_observed(get, |cell| push(&mut cells, cell), &mut recorder)?;
         Ok(Explanation { cells, trace: recorder.trace.0, families: recorder.families })
     }
 
@@ -81,7 +81,7 @@ impl ReadView {
     fn get_observed(
         &self,
         get: &Get,
-        mut show: impl FnMut(CellRef<'_>),
+        mut show: impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         self.for_each_family(get, |family, columns| {
@@ -130,7 +130,7 @@ impl ReadView {
             begin_together(reads.iter_mut().map(|read| &mut read.lookup));
             for (FamilyGet { at, .. }, mut read) in family_gets.iter().zip(reads) {
                 let (cells, traced) = &mut answers[*at];
-                read.finish(&mut |cell| push_copy(cells, cell), traced)?;
+                read.finish(&mut |cell| push(cells, cell), traced)?;
             }
         }
         Ok(answers.into_iter().map(|(cells, traced)| (cells, traced.0)).collect())
@@ -188,14 +188,34 @@ fn trace_if_denied(family: &FamilyVersion, map: &MapAnswer) -> Option<ReadTrace>
     family.memstores().all(|memstore| memstore.is_empty()).then_some(trace)
 }
 
-/// Copies a cell to an answer.
+/// A cell of an answer.
+pub(crate) enum ShownCell<'a> {
+    /// The block of the cell holds it.
+    Borrowed(CellRef<'a>),
+    /// The cell was copied from a memstore.
+    Owned(Cell),
+}
+
+impl ShownCell<'_> {
+    fn as_ref(&self) -> CellRef<'_> {
+        match self {
+            Self::Borrowed(cell) => *cell,
+            Self::Owned(cell) => cell.as_ref(),
+        }
+    }
+}
+
+/// Adds a cell to an answer.
 #[inline]
-fn push_copy(cells: &mut Vec<Cell>, cell: CellRef<'_>) {
+fn push(cells: &mut Vec<Cell>, cell: ShownCell<'_>) {
     if cells.capacity() == 0 {
         // Most answers have one cell; `push` would allocate room for four.
         cells.reserve_exact(1);
     }
-    cells.push(cell.to_cell());
+    cells.push(match cell {
+        ShownCell::Borrowed(cell) => cell.to_cell(),
+        ShownCell::Owned(cell) => cell,
+    });
 }
 
 /// One family of a get of a batch.
@@ -275,7 +295,7 @@ impl<'a> RowRead<'a> {
     #[inline]
     fn finish(
         &mut self,
-        show: &mut impl FnMut(CellRef<'_>),
+        show: &mut impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let read = self.read_files(show, observer);
@@ -300,7 +320,7 @@ impl<'a> RowRead<'a> {
     #[expect(clippy::inline_always, reason = "avoids a copy of the large result of the lookup")]
     fn read_files(
         &mut self,
-        show: &mut impl FnMut(CellRef<'_>),
+        show: &mut impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
         if !matches!(self.in_memory, InMemory::Nothing) {
@@ -314,7 +334,7 @@ impl<'a> RowRead<'a> {
             newer = self.lookup.next_file(observer)?;
             if newer.is_none() {
                 let file = &self.family.files.by_time()[found.file()].file;
-                show(file.with_sequence_id(found.cell()));
+                show(ShownCell::Borrowed(file.with_sequence_id(found.cell())));
                 return Ok(0);
             }
         }
@@ -323,23 +343,24 @@ impl<'a> RowRead<'a> {
         if let Some(newer) = newer {
             merge.add_file(newer)?;
         }
-        self.read_merge(*merge, show, observer)
+        self.read_merge(merge, show, observer)
     }
 
     /// Reads the files as [`read_files`](Self::read_files) does, of a row that memstores have.
     #[inline(never)]
     fn read_after_memstores(
         &mut self,
-        show: &mut impl FnMut(CellRef<'_>),
+        show: &mut impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
         let merge = match std::mem::replace(&mut self.in_memory, InMemory::Nothing) {
             InMemory::Nothing => self.merge(),
-            InMemory::Merge(merge) => merge,
+            InMemory::Merge(merge) => *merge,
             InMemory::Answer(cursor) => {
                 let Some(newer) = self.lookup.next_file(observer)? else {
-                    show(first_cell(&cursor));
-                    return Ok(cursor.copied());
+                    let copied = cursor.copied();
+                    show(ShownCell::Owned(cursor.into_cell()));
+                    return Ok(copied);
                 };
                 let mut merge = self.merge();
                 merge.add_memstore(cursor)?;
@@ -347,7 +368,7 @@ impl<'a> RowRead<'a> {
                 merge
             }
         };
-        self.read_merge(*merge, show, observer)
+        self.read_merge(merge, show, observer)
     }
 
     /// Reads a merge to its end. Returns the number of cells that were copied from memstores.
@@ -355,7 +376,7 @@ impl<'a> RowRead<'a> {
     fn read_merge(
         &mut self,
         mut merge: RowMerge<'a>,
-        show: &mut impl FnMut(CellRef<'_>),
+        show: &mut impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
         merge.read(&mut self.lookup, show, observer)?;
@@ -364,11 +385,11 @@ impl<'a> RowRead<'a> {
 
     /// Returns a merge of the row without sources.
     #[inline(never)]
-    fn merge(&self) -> Box<RowMerge<'a>> {
+    fn merge(&self) -> RowMerge<'a> {
         let (columns, files) = (Cow::Borrowed(self.columns), self.family.files.by_time());
         let options = &self.family.family.options;
         let rules = Rules::for_read(options, self.view, columns, self.read_view.now());
-        Box::new(RowMerge::new(self.lookup.probe().row(), self.columns, files, rules))
+        RowMerge::new(self.lookup.probe().row(), self.columns, files, rules)
     }
 
     /// Adds the cells of a memstore, which is older than those that were added before.
@@ -379,9 +400,9 @@ impl<'a> RowRead<'a> {
                 self.in_memory = InMemory::Answer(cursor);
                 return Ok(());
             }
-            InMemory::Nothing => self.merge(),
+            InMemory::Nothing => Box::new(self.merge()),
             InMemory::Answer(newer) => {
-                let mut merge = self.merge();
+                let mut merge = Box::new(self.merge());
                 merge.add_memstore(newer)?;
                 merge
             }

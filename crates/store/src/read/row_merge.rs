@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::files::version::file_list::RankedFile;
 use crate::files::version::store_file::FileCursor;
 use crate::read::explain::GetObserver;
+use crate::read::get::ShownCell;
 use crate::read::merge::CellCursor;
 use crate::read::query::Columns;
 use crate::read::rules::{Rules, Verdict};
@@ -138,7 +139,7 @@ impl<'a> RowMerge<'a> {
     pub(crate) fn read(
         &mut self,
         lookup: &mut RowLookup<'_>,
-        show: &mut impl FnMut(CellRef<'_>),
+        show: &mut impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let mut skips = 0;
@@ -158,7 +159,7 @@ impl<'a> RowMerge<'a> {
                 self.complete_columns = self.complete_columns.max(index + 1);
             }
             if verdict == Verdict::Include {
-                show(cell);
+                show(ShownCell::Borrowed(cell));
                 skips = 0;
             }
             if self.is_complete() {

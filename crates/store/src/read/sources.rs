@@ -184,6 +184,11 @@ impl MemstoreCursor {
         self.copied
     }
 
+    /// Returns the current cell, and gives up the cursor.
+    pub(crate) fn into_cell(mut self) -> Cell {
+        self.cells.swap_remove(self.at)
+    }
+
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
         self.cells.get(self.at).map(Cell::as_ref)
     }

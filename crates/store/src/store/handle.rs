@@ -16,7 +16,7 @@ use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
-use crate::write::accepted_batch::check_cells;
+use crate::write::accepted_batch::{check_cells, check_families};
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
 use crate::write::row_times::RowTimes;
@@ -229,7 +229,10 @@ impl Store {
         if batch.cells.is_empty() {
             return Ok(());
         }
-        maintenance.wait_for_room(catalog, log)?;
+        if !maintenance.has_room(catalog) {
+            check_families(&catalog.version(), &batch)?;
+            maintenance.wait_for_room(catalog, log)?;
+        }
         log.commit(catalog, batch, durability)?;
         maintenance.after_write(catalog, log, durability)
     }

@@ -2,7 +2,7 @@
 //!
 //! [`check_cells`] checks each cell by itself, on the thread that writes. [`AcceptedBatch::new`]
 //! finds and checks the families once, while the log's writer is locked, so that no family is
-//! dropped or altered until the cells are in the memstores.
+//! dropped until the cells are in the memstores.
 
 use std::sync::Arc;
 use std::{iter, mem};
@@ -63,10 +63,7 @@ impl<'v> AcceptedBatch<'v> {
         if cells.iter().any(deletes_row) {
             cells = expand_row_deletes(cells, with_rows);
         }
-        let runs = family_runs(version, &cells, |known| {
-            check_kind_of_family(&known.family, default_timestamp)?;
-            known.check_room()
-        })?;
+        let runs = family_runs(version, &cells, |known| check_family(known, default_timestamp))?;
         Ok(Self { cells, default_timestamp, runs })
     }
 
@@ -89,12 +86,29 @@ impl<'v> AcceptedBatch<'v> {
         for FamilyRun { family, len } in self.runs.drain(..) {
             family.active.insert(cells.by_ref().take(len));
         }
+        assert!(cells.next().is_none(), "the runs of families cover all cells");
     }
 }
 
 /// Returns whether a cell stands for a marker in each family.
 fn deletes_row(cell: &Cell) -> bool {
     cell.family().is_empty() && cell.cell_type() == CellType::DeleteFamily
+}
+
+/// Checks the families of a batch before its writer waits for room in the memstores.
+///
+/// [`AcceptedBatch::new`] checks them again. Without this check, a batch that no family accepts would
+/// wait, and end in an error that says to try again.
+pub(crate) fn check_families(version: &StoreVersion, batch: &WriteBatch) -> Result<()> {
+    for cell in batch.cells.iter().filter(|cell| !deletes_row(cell)) {
+        check_family(version.known_family(cell.family())?, batch.default_timestamp)?;
+    }
+    Ok(())
+}
+
+fn check_family(known: &FamilyVersion, default_timestamp: DefaultTimestamp) -> Result<()> {
+    check_kind_of_family(&known.family, default_timestamp)?;
+    known.check_room()
 }
 
 /// Finds the families of cells, and checks each with `check`.

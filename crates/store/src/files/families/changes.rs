@@ -33,7 +33,7 @@ impl Catalog {
         let entry =
             FamilyEntry { id, name: name.to_owned(), options, flushed: None, files: Vec::new() };
         let family = self.opener.open_family(&entry)?;
-        self.install_in(
+        self.publish_change_in(
             &mut manifest,
             |manifest| manifest.families.push(entry),
             |version| {
@@ -63,7 +63,7 @@ impl Catalog {
             reads: Arc::clone(&known.reads),
             failures: Arc::clone(&known.failures),
         });
-        self.install_in(
+        self.publish_change_in(
             &mut manifest,
             |manifest| manifest.family_mut(id).options = options,
             |version| version.with(&known, |changed| changed.family = Arc::clone(&altered)),

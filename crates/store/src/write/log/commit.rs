@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use sstable::{Cell, SequenceId};
 
 use super::log_tail::LogTail;
@@ -187,7 +188,8 @@ impl Log {
         // While the writer is locked, no flush can replace the active memstores, and no family is
         // dropped.
         let version = catalog.version();
-        let (mut accepted, mut refused) = (Vec::with_capacity(group.len()), BTreeMap::new());
+        // Most groups are of one request, which needs no allocation.
+        let (mut accepted, mut refused) = (SmallVec::<[_; 1]>::new(), BTreeMap::new());
         for Request { ticket, batch, durability, replaces } in group {
             match AcceptedBatch::new(&version, batch) {
                 Ok(batch) if batch.cells.is_empty() => {}
@@ -216,7 +218,7 @@ impl Log {
                 request.batch.move_to_memstores();
             }
             left = later;
-            catalog.publish(writer.newest());
+            catalog.publish_writes(writer.newest());
             // The end of a segment makes all writes before it durable.
             if writer.has_long_segment() {
                 match writer.close_segment() {

@@ -127,7 +127,7 @@ impl LogWriter {
             self.tail.begin(&**opener.vfs(), &opener.wal_directory())?;
         }
         if !self.is_covered {
-            catalog.note_log_end(self.tail.next_segment())?;
+            catalog.record_log_end(self.tail.next_segment())?;
             self.is_covered = true;
         }
         Ok(())
