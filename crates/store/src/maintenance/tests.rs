@@ -80,6 +80,26 @@ fn a_write_waits_no_longer_than_is_allowed() {
 }
 
 #[test]
+fn a_write_that_no_family_accepts_is_refused_without_a_wait() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().memstore_flush_bytes(2000).stall_max(Duration::ZERO);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let mut busy = 0;
+    for row in 0..20_000 {
+        if let Err(error) = put(&store, &format!("{row}")) {
+            assert!(matches!(error, Error::Busy { .. }), "{error}");
+            busy += 1;
+            let stalls = store.stats().write_stalls;
+            let error = store.put(Put::new("row").column("none", "q", "")).unwrap_err();
+            assert!(matches!(error, Error::Invalid { .. }), "{error}");
+            assert_eq!(store.stats().write_stalls, stalls);
+        }
+    }
+    assert!(busy > 0);
+}
+
+#[test]
 fn closing_a_store_does_not_wait_for_a_compaction() {
     let directory = tempfile::tempdir().unwrap();
     let slow = CompactionOptions::default().bytes_per_second(Some(1));

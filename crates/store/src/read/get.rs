@@ -21,7 +21,7 @@ use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
 use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, TimeRange, View};
-use crate::read::row_merge::RowMerge;
+use crate::read::row_merge::{RowMerge, ShownCell};
 use crate::read::rules::{Rules, oldest_unexpired, shows_only_put};
 use crate::read::sources::MemstoreCursor;
 
@@ -186,23 +186,6 @@ impl ReadView {
 fn trace_if_denied(family: &FamilyVersion, map: &MapAnswer) -> Option<ReadTrace> {
     let trace = RowLookup::denied_by_map(family.files.lookup(), map)?;
     family.memstores().all(|memstore| memstore.is_empty()).then_some(trace)
-}
-
-/// A cell of an answer.
-pub(crate) enum ShownCell<'a> {
-    /// The block of the cell holds it.
-    Borrowed(CellRef<'a>),
-    /// The cell was copied from a memstore.
-    Owned(Cell),
-}
-
-impl ShownCell<'_> {
-    fn as_ref(&self) -> CellRef<'_> {
-        match self {
-            Self::Borrowed(cell) => *cell,
-            Self::Owned(cell) => cell.as_ref(),
-        }
-    }
 }
 
 /// Adds a cell to an answer.

@@ -9,17 +9,33 @@
 use std::cmp::Ordering;
 
 use sstable::engine::{RowInFile, RowLookup};
-use sstable::{CellRef, KeyRef, ReadTrace, Timestamp};
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, Timestamp};
 
 use crate::error::Result;
 use crate::files::version::file_list::RankedFile;
 use crate::files::version::store_file::FileCursor;
 use crate::read::explain::GetObserver;
-use crate::read::get::ShownCell;
 use crate::read::merge::CellCursor;
 use crate::read::query::Columns;
 use crate::read::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, MemstoreCursor, SKIPS_MAX, StoreMerge};
+
+/// A cell of an answer.
+pub(crate) enum ShownCell<'a> {
+    /// The block of the cell holds it.
+    Borrowed(CellRef<'a>),
+    /// The cell was copied from a memstore.
+    Owned(Cell),
+}
+
+impl ShownCell<'_> {
+    pub(crate) fn as_ref(&self) -> CellRef<'_> {
+        match self {
+            Self::Borrowed(cell) => *cell,
+            Self::Owned(cell) => cell.as_ref(),
+        }
+    }
+}
 
 /// The merged cells of one row and family.
 #[derive(Debug)]
