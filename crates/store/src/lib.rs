@@ -169,7 +169,7 @@ mod write;
 pub use clock::Clock;
 pub use error::{Error, Result};
 pub use files::manifest::FILE_ID_KEY;
-pub use files::new_files::region_files::RegionFiles;
+pub use files::new_files::region_files::{RegionFile, RegionFiles};
 pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
 pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;

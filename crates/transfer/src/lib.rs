@@ -14,23 +14,29 @@
 //! The crate prints nothing and installs no signal handler. A program that ends at a signal calls
 //! [`remove_unfinished`] first.
 
+#[cfg(feature = "arrow")]
+mod batches;
 mod build;
 mod cells_output;
+mod columns;
 mod counts;
 mod csv;
 mod error;
 mod export;
 mod input;
 mod progress;
+mod read_bytes;
+mod record_cells;
 mod sorted;
 mod temporary;
 
 pub use self::build::{Build, BulkLoadFiles, write_store};
 pub use self::cells_output::{CellsOutput, OutputFormat};
-pub use self::counts::{show_count, show_number};
-pub use self::csv::{
-    BadLinePolicy, ColumnFamily, CsvOptions, MappedColumn, Problem, Quote, TypedColumn,
+pub use self::columns::{
+    BadLinePolicy, ColumnFamily, ColumnOptions, MappedColumn, Problem, TypedColumn,
 };
+pub use self::counts::{show_count, show_number};
+pub use self::csv::{CsvOptions, Quote};
 pub use self::error::{CellProblem, Error, Result};
 pub use self::export::{
     ExportFile, ExportFormat, Exported, FilesSource, Form, FormOptions, StoreSource, TableSource,

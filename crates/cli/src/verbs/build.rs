@@ -70,8 +70,8 @@ pub(crate) struct Build {
     /// Write to OUT; - is stdout. For bulk load, OUT is an empty or new directory
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
-    /// Replace the output if it exists
-    #[arg(long, conflicts_with_all = ["bulk_load", "splits", "table"])]
+    /// Replace the output if it exists; of directories, only one that has HFiles by family and nothing else
+    #[arg(long)]
     force: bool,
     /// Write a directory for HBase's bulk load, even for a single region and family
     #[arg(long)]
@@ -100,9 +100,12 @@ impl Build {
         let input = cells_input::open(&options, family, now, 1)?;
         let family_count = input.families().map_or(0, |families| families.len());
         let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
-        let writing = WriterOptions::default();
-        let writing = if is_for_regions { writing.bulk_load(now) } else { writing };
-        let (writing, order) = self.writer_options(writing)?;
+        let (mut writing, order) = self.writer_options(WriterOptions::default())?;
+        if is_for_regions {
+            // Below the given options, which may keep sequence ids.
+            let time = writing.create_time.unwrap_or(now);
+            (writing, _) = self.writer_options(WriterOptions::default().bulk_load(time))?;
+        }
         if options.is_dry_run {
             let order = self.sort.sorting().is_none().then_some(order);
             let checks = Checks { order, family: None, is_single_file: !is_for_regions };
@@ -116,9 +119,6 @@ impl Build {
             observer: &Shown,
         };
         if is_for_regions {
-            if self.force {
-                refuse!("--force cannot replace a directory, and {family_count} families need one");
-            }
             self.write_regions(&build, input)
         } else {
             self.write_file(&build, input)
@@ -148,10 +148,11 @@ impl Build {
             refuse!("--output - cannot take the files of a table; name a directory");
         }
         let splits = self.table.splits()?;
-        let written = build.write_bulk_load(&mut input, &self.output, &splits)?;
+        let written = build.write_bulk_load(&mut input, &self.output, &splits, self.force)?;
         input.keep_bad_lines();
         report_bad_lines(&input);
-        self.report_format.print(&self.table.report(&self.output, &written.files, written.cells))
+        let files: Vec<_> = written.files.into_iter().map(|file| file.path).collect();
+        self.report_format.print(&self.table.report(&self.output, &files, written.cells))
     }
 
     /// Returns the settings of the output and the order of rows.
