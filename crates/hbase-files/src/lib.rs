@@ -135,7 +135,7 @@ pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use table::{
     CellScanner, Entry, EntryKind, Family, FamilySchema, FileSequence, LeftOut, LeftOutReason,
     Location, Region, RegionInfo, RegionsBy, StoreFile, StoreFileReader, Table, TableSchema,
-    TrackedFile, TrackedFiles, identify,
+    TrackedFile, TrackedFiles, identify, split_rows,
 };
 pub use tree::{FileTree, Item, ItemKind, LocalTree};
 pub use warning::Warning;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hfile_arrow::{CellRows, RecordBatch};
-use sstable::{Cell, Error, FileName, Result, Timestamp, check_family_name, escape};
+use sstable::{Cell, Error, FileName, Result, Timestamp, check_family_name, escape, unescape};
 
 use super::rows::BatchRows;
 use super::source::BatchSource;
@@ -91,7 +91,9 @@ impl BatchCells {
             source.set_wanted(names);
             Form::Cells
         } else {
-            let mapping = Mapping::from_names(columns, names, family.name(), now).map_err(usage)?;
+            // As the columns of our own batches are named.
+            let mapping = Mapping::from_names(columns, names, family.name(), now, unescape);
+            let mapping = mapping.map_err(usage)?;
             source.set_wanted(mapping.used_names());
             Form::Rows(mapping)
         };

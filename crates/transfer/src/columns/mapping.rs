@@ -70,6 +70,8 @@ impl ValueColumn {
 impl Mapping {
     /// Maps named columns; columns that name no family get `family`.
     ///
+    /// `qualifier_of` decodes a qualifier that is a part of a name.
+    ///
     /// # Errors
     ///
     /// A message if the options do not match the columns.
@@ -78,6 +80,7 @@ impl Mapping {
         names: Vec<String>,
         family: Option<&str>,
         now: Timestamp,
+        qualifier_of: fn(&str) -> Vec<u8>,
     ) -> Result<Self, String> {
         let find = |option: &str, name: &str| {
             position(&names, name).map_err(|what| format!("{option}: {what}"))
@@ -129,7 +132,7 @@ impl Mapping {
                     continue;
                 }
             };
-            values.push(ValueColumn::new(at, family.as_bytes(), qualifier.as_bytes()));
+            values.push(ValueColumn::new(at, family.as_bytes(), &qualifier_of(qualifier)));
         }
         if !without_family.is_empty() {
             return Err(format!(

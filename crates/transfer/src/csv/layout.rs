@@ -37,7 +37,10 @@ impl Layout {
         family: Option<&str>,
         now: Timestamp,
     ) -> Result<Self, String> {
-        Ok(Self::new(options, Mapping::from_names(columns, names, family, now)?))
+        Ok(Self::new(
+            options,
+            Mapping::from_names(columns, names, family, now, |name| name.as_bytes().to_vec())?,
+        ))
     }
 
     /// Creates the layout of `--columns`.
