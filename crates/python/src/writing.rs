@@ -6,7 +6,7 @@ use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::ArrowArrayStreamReader;
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::Schema;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -106,6 +106,11 @@ pub(crate) fn write_hfiles<'py>(
     let options = file_options.writer_options(create_time.map_or(now, Timestamp::new))?;
     let splits: Vec<Vec<u8>> = splits.into_iter().flatten().map(|Bytes(split)| split).collect();
     check_splits(&splits)?;
+    if let Some(CellTime::Millis(millis @ ..0)) = timestamp {
+        return Err(PyValueError::new_err(format!(
+            "timestamp: {millis} is a time before 1970, which HBase does not accept"
+        )));
+    }
     let reader = open_stream(data)?;
     let mut column_options = ColumnOptions {
         row: row.map(|ColumnNames(names)| names).unwrap_or_default(),
@@ -134,7 +139,13 @@ pub(crate) fn write_hfiles<'py>(
     if let Some(raised) = interrupts.into_raised() {
         return Err(raised);
     }
-    to_python(py, &written?)
+    match written {
+        // Data that Python code makes can take the signal itself. The stream then only has its text.
+        Err(failure) if failure.message.contains("KeyboardInterrupt") => {
+            Err(PyKeyboardInterrupt::new_err(()))
+        }
+        written => to_python(py, &written?),
+    }
 }
 
 /// Names of columns: one, or some.
@@ -165,8 +176,7 @@ impl CellTime {
     fn into_option(self) -> String {
         match self {
             // The zero says that it is a number, and not a column that is called so.
-            Self::Millis(millis @ 0..) => format!("0{millis}"),
-            Self::Millis(millis) => millis.to_string(),
+            Self::Millis(millis) => format!("0{millis}"),
             Self::Column(name) => format!("column:{name}"),
         }
     }
@@ -309,7 +319,10 @@ fn of_transfer(error: &transfer::Error) -> Failure {
 /// Replaces the names of options by those of arguments: `--row-type` by `row_type`.
 fn argument_names(text: &str) -> String {
     let words = text.split_inclusive(' ').map(|word| match word.strip_prefix("--") {
+        // Columns that `columns` does not name are left out.
+        Some(name) if name.starts_with("ignore") => name.replace("ignore", "columns"),
         Some("column ") => "columns ".to_owned(),
+        Some("column: ") => "columns: ".to_owned(),
         Some("type: ") => "types: ".to_owned(),
         Some(name) => name.replace('-', "_"),
         None => word.to_owned(),

@@ -1,8 +1,9 @@
-//! Reads cells and CSV, writes HFiles, and exports HFiles, stores and tables.
+//! Reads cells, CSV and record batches, writes HFiles, and exports HFiles, stores and tables.
 //!
 //! | to do                                           | use                                              |
 //! |-------------------------------------------------|--------------------------------------------------|
-//! | read cells or CSV                               | [`InputOptions::open`]                           |
+//! | read cells, CSV or Parquet                      | [`InputOptions::open`]                           |
+//! | read record batches (feature `arrow`)           | `Input::batches`                                 |
 //! | write an HFile, or a directory for a bulk load  | [`Build`], [`Sorting`]                           |
 //! | write the cells of a store for a bulk load      | [`write_store`]                                  |
 //! | export a table, a snapshot, a store or HFiles   | [`TableSource`], [`StoreSource`], [`FilesSource`] |

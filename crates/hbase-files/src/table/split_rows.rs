@@ -10,8 +10,8 @@ const SAMPLES_PER_PART: u64 = 16;
 
 /// Returns at most `parts` − 1 rows that divide the cells of files into parts of about the same size.
 ///
-/// The rows ascend; each begins a part. There are fewer if the files have too few data blocks or rows: only the
-/// first rows of data blocks are candidates. Reads the indexes of the files, and no data block.
+/// The rows ascend; each begins a part. Candidates are the first rows of data blocks and the last rows of files, so
+/// that there may be fewer. Reads the indexes of the files, and no data block.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,23 +46,21 @@ pub fn split_rows(
 ) -> Result<Vec<Vec<u8>>> {
     let parts = parts.max(1) as u64;
     let mut samples: Vec<Sample> = Vec::new();
-    // The bytes after the last sample of each file.
-    let mut rest = 0;
     for file in files {
         let file = file?;
         let whole = file.whole();
         let len = (whole.len() / (parts * SAMPLES_PER_PART)).max(1);
-        let rows = whole.index().cuts(len, &mut ReadTrace::default())?;
+        let mut rows = whole.index().cuts(len, &mut ReadTrace::default())?;
+        rows.extend(whole.last_row().map(<[u8]>::to_vec));
         let is_in_file = |row: &Vec<u8>| match &file {
             StoreFileReader::Whole(_) => true,
             StoreFileReader::Half(half) => half.reference().holds(&KeyRef::before_row(row)),
         };
-        let bytes = whole.len() / (rows.len() as u64 + 1);
-        rest += bytes;
+        let bytes = whole.len() / (rows.len() as u64).max(1);
         samples.extend(rows.into_iter().filter(is_in_file).map(|row| Sample { row, bytes }));
     }
     samples.sort_by(|one, other| Comparator::Bytes.compare_rows(&one.row, &other.row));
-    let total = samples.iter().map(|sample| sample.bytes).sum::<u64>() + rest;
+    let total = samples.iter().map(|sample| sample.bytes).sum::<u64>();
     let mut rows: Vec<Vec<u8>> = Vec::new();
     let mut before = 0;
     for Sample { row, bytes } in samples {
