@@ -300,7 +300,7 @@ fn of_transfer(error: &transfer::Error) -> Failure {
     match error {
         // What is invalid is in the data.
         Error::File(error @ sstable::Error::Invalid { .. }) => {
-            Failure::new(FailureKind::ValueType, error.to_string())
+            Failure::new(FailureKind::ValueType, argument_names(&error.to_string()))
         }
         Error::Cell { error, problem: transfer::CellProblem::Tags } => {
             Failure::invalid(format!("{error}; tags=True keeps tags"))

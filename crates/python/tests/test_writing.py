@@ -214,9 +214,9 @@ def test_split_points_divide_a_source(snapshot, root, tmp_path):
     table = pyarrow.table({"id": [f"{n:06}" for n in range(50_000)], "f:q": ["x" * 50] * 50_000})
     written = hfile.write_hfiles(table, tmp_path / "out", row="id", block_size=4096)
     points = hfile.split_points(hfile.open_hfile(written.files[0].path), 5)
-    assert [abs(int(point) - 10_000 * (n + 1)) < 500 for n, point in enumerate(points)] == [True] * 4
+    assert [abs(int(point) - 10_000 * (n + 1)) < 700 for n, point in enumerate(points)] == [True] * 4
     again = hfile.write_hfiles(table, tmp_path / "again", row="id", splits=points)
-    assert [abs(file.cells - 10_000) < 500 for file in again.files] == [True] * 5
+    assert [abs(file.cells - 10_000) < 1_000 for file in again.files] == [True] * 5
     with pytest.raises(ValueError, match="n must be at least 1"):
         hfile.split_points(snapshot, 0)
     assert cells

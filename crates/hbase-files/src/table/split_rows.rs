@@ -6,7 +6,7 @@ use super::store_file_reader::StoreFileReader;
 use crate::error::Result;
 
 /// The samples of a file for each part: the more, the more equal are the parts.
-const SAMPLES_PER_PART: u64 = 16;
+const SAMPLES_PER_PART: u64 = 32;
 
 /// Returns at most `parts` − 1 rows that divide the cells of files into parts of about the same size.
 ///
