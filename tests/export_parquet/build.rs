@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command_line::{directory, entries, path, shows, tells};
+use crate::command_line::{directory, entries, path, shows, stdout, tells};
 use crate::export::Exports;
 use crate::{python, run};
 
@@ -40,7 +40,7 @@ fn exported_cells_become_the_files_that_cells_become() {
     let options = [&options[..], &TIME].concat();
     let build = |format: &str, inputs: &[&str], out: &str| {
         let own = ["build", "--from", format, "--output", out];
-        shows(0, &[&own[..], inputs, &options].concat());
+        stdout(&[&own[..], inputs, &options].concat());
     };
     build("cells", &[&cells], &from_cells);
     build("parquet", &parquet, &from_parquet);
@@ -90,7 +90,7 @@ fn rows_become_the_files_that_csv_of_the_same_becomes() {
         let own = ["build", "--from", format, input, "--output", &out, "--row", "id", "--sort"];
         let columns = ["--column", "name=f:name", "--timestamp", "2000-01-01", "--splits", "row5"];
         let memory = ["--sort-memory", "20KiB"];
-        shows(0, &[&own[..], &columns, &memory, &TIME, more].concat());
+        stdout(&[&own[..], &columns, &memory, &TIME, more].concat());
         out
     };
     let of_csv = build("csv", &csv, &["--type", "info:age=int64", "--null", ""]);
@@ -103,14 +103,14 @@ fn rows_become_the_files_that_csv_of_the_same_becomes() {
         ["build", "--from", "parquet", &parquet, "--output", &of_parquet, "--row", "id", "--sort"];
     let again = [&again[..], &["--family", "f", "--ignore", "day", "--table", "users"]].concat();
     tells(3, &again).has("is not an empty directory");
-    shows(0, &[&again[..], &["--force"]].concat()).has("1,667 cells in 2 files");
+    shows(0, &[&again[..], &["--force"]].concat()).has("1,666 cells in 2 files");
     // A single file, and a store.
     let file = path(&directory, "users.hfile");
     let single = ["--family", "info", "--ignore", "name,day", "--output", &file];
     let own = ["build", "--from", "parquet", &parquet, "--row", "id", "--sort"];
     shows(0, &[&own[..], &single].concat()).has("1,000 cells");
     let store = path(&directory, "store");
-    shows(0, &["store", "create", &store, "info"]);
+    stdout(&["store", "create", &store, "info"]);
     let put = ["store", "put", &store, "info", "--from", "parquet", &parquet, "--row", "id"];
     let put = [&put[..], &["--ignore", "name,day", "--from-line", "901"]].concat();
     shows(0, &put).has("100 cells");
