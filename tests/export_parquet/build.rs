@@ -1,5 +1,6 @@
 //! `hfile build --from parquet`: cells and rows of Parquet become the HFiles that CSV and cells of the same become.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -82,7 +83,7 @@ fn rows_become_the_files_that_csv_of_the_same_becomes() {
     for number in 0..1000 {
         let (id, name) = (number * 7 % 1000, format!("user {number}"));
         let name = if number % 3 == 0 { "" } else { &name };
-        text.push_str(&format!("row{id:03},{name},{number}\n"));
+        writeln!(text, "row{id:03},{name},{number}").expect("memory");
     }
     fs::write(&csv, text).expect("disk takes it");
     let build = |format: &str, input: &str, more: &[&str]| {

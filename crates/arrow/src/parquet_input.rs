@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use parquet::file::metadata::RowGroupMetaData;
 use sstable::FileName;
 
 use crate::{Error, Result};
@@ -58,7 +59,7 @@ impl ParquetInput {
         })?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)
             .map_err(|source| Error::ReadParquet { file: name.clone(), source })?;
-        let chunks = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
+        let chunks = builder.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
         for chunk in chunks {
             check_compression(&name, chunk.compression())?;
         }

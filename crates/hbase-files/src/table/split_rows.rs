@@ -44,30 +44,34 @@ pub fn split_rows(
     files: impl IntoIterator<Item = Result<StoreFileReader>>,
     parts: usize,
 ) -> Result<Vec<Vec<u8>>> {
-    let parts = parts.max(1) as u64;
+    let count = u64::try_from(parts.max(1)).unwrap_or(u64::MAX);
+    let samples_of_file = count.saturating_mul(SAMPLES_PER_PART);
     let mut samples: Vec<Sample> = Vec::new();
     for file in files {
         let file = file?;
         let whole = file.whole();
-        let len = (whole.len() / (parts * SAMPLES_PER_PART)).max(1);
+        let len = whole.len().checked_div(samples_of_file).unwrap_or(0).max(1);
         let mut rows = whole.index().cuts(len, &mut ReadTrace::default())?;
         rows.extend(whole.last_row().map(<[u8]>::to_vec));
         let is_in_file = |row: &Vec<u8>| match &file {
             StoreFileReader::Whole(_) => true,
             StoreFileReader::Half(half) => half.reference().holds(&KeyRef::before_row(row)),
         };
-        let bytes = whole.len() / (rows.len() as u64).max(1);
+        let row_count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+        let bytes = whole.len().checked_div(row_count).unwrap_or(0);
         samples.extend(rows.into_iter().filter(is_in_file).map(|row| Sample { row, bytes }));
     }
     samples.sort_by(|one, other| Comparator::Bytes.compare_rows(&one.row, &other.row));
-    let total = samples.iter().map(|sample| sample.bytes).sum::<u64>();
+    let total: u128 = samples.iter().map(|sample| u128::from(sample.bytes)).sum();
+    let share = total.checked_div(u128::from(count)).unwrap_or(0);
     let mut rows: Vec<Vec<u8>> = Vec::new();
-    let mut before = 0;
+    let (mut before, mut due) = (0_u128, share);
     for Sample { row, bytes } in samples {
-        before += bytes;
-        let is_due = before >= total * (rows.len() as u64 + 1) / parts;
-        if is_due && rows.len() as u64 + 1 < parts && rows.last() != Some(&row) {
+        before = before.saturating_add(u128::from(bytes));
+        let is_wanted = rows.len() < parts.saturating_sub(1) && rows.last() != Some(&row);
+        if before >= due && is_wanted {
             rows.push(row);
+            due = due.saturating_add(share);
         }
     }
     Ok(rows)

@@ -60,7 +60,7 @@ struct CurrentBatch {
 
 /// The records of a batch.
 enum BatchRecords {
-    Cells(CellRows),
+    Cells(Box<CellRows>),
     Rows(Box<BatchRows>),
 }
 
@@ -158,7 +158,7 @@ impl BatchCells {
 impl Form {
     fn records(&self, batch: &RecordBatch) -> Result<BatchRecords, String> {
         Ok(match self {
-            Self::Cells => BatchRecords::Cells(CellRows::new(batch)?),
+            Self::Cells => BatchRecords::Cells(Box::new(CellRows::new(batch)?)),
             Self::Rows(mapping) => BatchRecords::Rows(Box::new(BatchRows::new(batch, mapping)?)),
         })
     }

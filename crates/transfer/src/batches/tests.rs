@@ -125,7 +125,7 @@ fn timestamps_come_from_an_option_or_a_column() {
         let ignore = if column == "at" { vec![] } else { vec!["at".to_owned()] };
         let types = vec!["f:n=int16".parse().expect("a type")];
         let types = if column == "at" { types } else { vec![] };
-        let columns = ColumnOptions { timestamp, ignore, types, ..by_row("id") };
+        let columns = ColumnOptions { ignore, timestamp, types, ..by_row("id") };
         if column == "at" {
             assert_eq!(times(&columns), [1, 2]);
         } else {
