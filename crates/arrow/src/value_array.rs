@@ -201,6 +201,12 @@ impl Values {
             (Self::Bytes(array), T::BinaryHex) if !array.is_text() => {
                 out.extend_from_slice(array.value(index));
             }
+            (
+                Self::Bytes(array),
+                T::Int16 | T::Int32 | T::Int64 | T::Float32 | T::Float64 | T::Bool,
+            ) if array.value(index).is_empty() => {
+                return Err(format!("\"\" is not of type {}; null makes no cell", as_type.name()));
+            }
             (Self::Bytes(array), _) => return as_type.encode(array.value(index), out),
             (Self::Int16(array), T::Int16) => out.extend(array.value(index).to_be_bytes()),
             (Self::Int32(array), T::Int32) => out.extend(array.value(index).to_be_bytes()),

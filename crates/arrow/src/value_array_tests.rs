@@ -92,6 +92,11 @@ fn values_that_are_not_of_the_type_are_errors() {
         (array(Float64Array::from(vec![1.5])), Some(T::Int64), "\"1.5\" is not of type int64"),
         (array(Float64Array::from(vec![1e39])), Some(T::Float32), "is too large for float32"),
         (array(StringArray::from(vec!["x"])), Some(T::Bool), "\"x\" is not of type bool"),
+        (
+            array(StringArray::from(vec![""])),
+            Some(T::Int16),
+            "\"\" is not of type int16; null makes",
+        ),
         (array(UInt64Array::from(vec![u64::MAX])), Some(T::Int64), "is not of type int64"),
         (array(Int8Array::from(vec![1])), None, "values of type Int8 need a type of cells: int16"),
         (array(Date32Array::from(vec![1])), None, "need a type of cells: int32 for days"),

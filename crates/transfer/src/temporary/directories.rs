@@ -86,7 +86,11 @@ impl OutputDirectory {
         let _list = temporary_paths();
         fs::rename(&self.destination, &old).doing("move it away", &self.destination)?;
         if let Err(error) = fs::rename(self.path(), &self.destination) {
-            fs::rename(&old, &self.destination).doing("move it back", &self.destination)?;
+            if let Err(error) = fs::rename(&old, &self.destination) {
+                // It must outlive its temporary directory.
+                let _ = aside.directory.keep();
+                return Err(error).doing("move it back to where it was", &old);
+            }
             return Err(error).doing("rename the temporary output to it", &self.destination);
         }
         Ok(Some(aside))
