@@ -133,7 +133,6 @@ fn a_failure_leaves_no_part_of_a_table_behind() {
     for (cells, options, status, message) in [
         ("a,f,1\nz,f,1\nb,f,1\n", &[][..], 3, "use --sort"),
         ("a,f,1\nz,f,1\nb,f,now\n", &[], 3, "line 4"),
-        ("a,f,1\n", &["--force"], 2, "--force"),
         ("a,f,1\n", &["--splits", "m,b"], 2, "m does not sort before m"),
         ("a,f,1\n", &["--splits", "z,b"], 2, "z does not sort before b"),
         ("a,f,1\n", &["--comparator", "META"], 2, "hbase:meta"),
@@ -157,6 +156,17 @@ fn a_failure_leaves_no_part_of_a_table_behind() {
     fs::write(&input, format!("row,family,ts\n{many}")).expect("the directory is ours");
     assert!(failure(&build).1.contains("more than 100 families"));
     assert_eq!(entries(&directory), 1);
+    // Only HFiles by family are replaced.
+    fs::write(&input, "row,family,ts\na,f,1\n").expect("the directory is ours");
+    fs::create_dir(&out).expect("the directory is ours");
+    fs::write(path(&directory, "out/notes.txt"), "mine").expect("the directory is ours");
+    tells(3, &[&build[..], &["--force"]].concat()).has("notes.txt is not a part of one");
+    fs::remove_file(path(&directory, "out/notes.txt")).expect("the directory is ours");
+    for _ in 0..2 {
+        shows(0, &[&build[..], &["--force"]].concat()).has("1 cell in 1 file");
+    }
+    tells(3, &build).has("is not an empty directory");
+    assert_eq!(entries(&directory), 2, "the old files are gone");
     let to_stdout = ["build", "--from", "csv", &input, "--output", "-", "--splits", "m"];
     assert_eq!(failure(&to_stdout).0, 2, "no directory goes to stdout");
 }

@@ -1,8 +1,10 @@
-//! `hfile snapshot export --to parquet` and `--to arrow`: pyarrow and `DuckDB` read the cells of HBase.
+//! `hfile snapshot export --to parquet` and `--to arrow`: pyarrow and `DuckDB` read the cells of HBase; and
+//! `hfile build --from parquet`, in `build.rs`.
 //!
 //! The packages come from `PyPI`, into `target/python`. Without Python or `PyPI` the tests say that they
 //! were skipped. `cargo test -p hfile-cli --features parquet --test export_parquet`
 
+mod build;
 #[path = "../support/command_line.rs"]
 mod command_line;
 #[path = "../support/export.rs"]

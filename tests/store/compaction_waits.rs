@@ -118,7 +118,7 @@ fn a_second_compaction_by_hand_waits_for_the_first() {
     thread::scope(|scope| {
         let second = scope.spawn(|| {
             store.compact_with("other", CompactionKind::Major, |_| {
-                assert!(first_ends.load(Ordering::SeqCst))
+                assert!(first_ends.load(Ordering::SeqCst));
             })
         });
         // Without the order, the second would end during this time.

@@ -53,6 +53,15 @@ pub enum Error {
         /// The cause.
         source: parquet::errors::ParquetError,
     },
+    /// A Parquet file could not be read.
+    #[cfg(feature = "parquet")]
+    #[error("{file}: cannot read Parquet: {source}")]
+    ReadParquet {
+        /// The file.
+        file: FileName,
+        /// The cause.
+        source: parquet::errors::ParquetError,
+    },
     /// A rule of this crate was broken: a bug.
     #[error("internal error: {0}; please report it")]
     Internal(String),

@@ -35,31 +35,47 @@
 //! HBase does not store the types of values. [`PivotColumn`] takes one of [`sstable::ValueType`], the
 //! types of `hfile build --type`; a value that is not of its type is an error that names the row and
 //! the column, never a null.
+//!
+//! The opposite way, [`CellRows`] has the cells of a batch, [`ValueArray`] the values of a column as the bytes that
+//! HBase stores, and [`TimeColumn`] its timestamps. [`ParquetInput`] reads batches. The crate `hfile-transfer` makes
+//! HFiles of them.
 
 mod arrow_file;
 mod batch_builder;
 mod batch_scan;
 mod batches;
+mod byte_array;
+mod calendar;
+mod cell_rows;
 mod cells_builder;
 mod columns;
 mod counting_sink;
 mod error;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+#[cfg(feature = "parquet")]
+mod parquet_input;
 mod pivot_builder;
 mod source;
+mod time_array;
 mod typed_builder;
+mod value_array;
 
 pub use arrow_file::ArrowFile;
 pub use batch_builder::BatchBuilder;
 pub use batch_scan::BatchScan;
 pub use batches::Batches;
+pub use cell_rows::CellRows;
 pub use columns::{CellColumn, PivotColumn};
 pub use error::{Error, Result};
 #[cfg(feature = "parquet")]
 pub use parquet_file::{ParquetCompression, ParquetFile};
+#[cfg(feature = "parquet")]
+pub use parquet_input::ParquetInput;
+pub use time_array::{TimeColumn, TimeValue};
+pub use value_array::ValueArray;
 
-pub use arrow_array::RecordBatch;
+pub use arrow_array::{RecordBatch, RecordBatchReader};
 
 /// The examples of the README, as doctests.
 #[cfg(all(doctest, feature = "parquet"))]

@@ -157,7 +157,7 @@ pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use table::{
     CellScanner, EntryKind, Family, FamilySchema, FileSequence, LeftOut, LeftOutReason, ListedFile,
     Location, Region, RegionInfo, RegionsBy, StoreFile, StoreFileReader, Table, TableSchema,
-    TrackedFile, TrackedFiles, identify,
+    TrackedFile, TrackedFiles, identify, split_rows,
 };
 pub use tree::{FileTree, Item, ItemKind, LocalTree};
 pub use warning::Warning;

@@ -1,4 +1,4 @@
-//! The Python package `hfile`: Apache HBase's files, snapshots, tables and stores, read from Python.
+//! The Python package `hfile`: Apache HBase's files, snapshots, tables and stores, read from Python; HFiles, written.
 //!
 //! ```text
 //! open_hfile, open_snapshot, open_table, open_store
@@ -6,6 +6,8 @@
 //!         ├ scan → Scan        Arrow's C stream: pyarrow, polars, DuckDB; each stream is a new scan
 //!         ├ cells → CellIterator
 //!         └ get                the cells of one row
+//! write_hfiles                 Arrow's C stream → cells → sorted → HFiles for HBase's bulk load
+//! split_points                 rows that divide a source into equal parts
 //! ```
 //!
 //! The module is `hfile._hfile`. The Python files of the package, in `python/hfile`, add the exceptions, the
@@ -18,15 +20,19 @@ mod cell_iterator;
 mod contents;
 mod detached;
 mod failure;
+mod file_options;
 mod hfile;
+mod interrupt;
 mod losses;
 mod request;
 mod root;
 mod scan;
 mod source;
+mod split_points;
 mod store_object;
 mod stream;
 mod table;
+mod writing;
 
 use pyo3::pymodule;
 
@@ -46,9 +52,13 @@ mod _hfile {
     #[pymodule_export]
     use crate::source::Source;
     #[pymodule_export]
+    use crate::split_points::split_points;
+    #[pymodule_export]
     use crate::store_object::{Store, open_store};
     #[pymodule_export]
     use crate::table::{Snapshot, Table, open_snapshot, open_table};
+    #[pymodule_export]
+    use crate::writing::write_hfiles;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

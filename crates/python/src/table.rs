@@ -124,6 +124,14 @@ impl Table {
         PyList::new(py, regions.collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// The start rows of all regions but the first: ``splits`` for a table with the same regions.
+    #[getter]
+    fn splits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let starts = self.table.regions.iter().map(|region| &region.info.start_key);
+        let splits = starts.filter(|start| !start.is_empty());
+        PyList::new(py, splits.map(|start| PyBytes::new(py, start)).collect::<Vec<_>>())
+    }
+
     /// The write-ahead logs that may have cells that are in no store file; ``with_wal`` reads them.
     ///
     /// Also the recovered HFiles, to which HBase has split logs.

@@ -4,6 +4,7 @@ With ``UPDATE_PAGES=1`` the outputs are written into the guide.
 """
 
 import contextlib
+import doctest
 import inspect
 import io
 import os
@@ -44,6 +45,19 @@ def test_the_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
         page.write_text(updated, encoding="utf-8")
     else:
         assert not wrong
+
+
+def test_the_examples_of_docstrings_print_what_they_say(tmp_path, monkeypatch):
+    unpack(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    runner, found = doctest.DocTestRunner(), 0
+    for name in hfile.__all__:
+        text = inspect.getdoc(getattr(hfile, name)) if name != "__version__" else ""
+        example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+        if example.examples:
+            assert runner.run(example).failed == 0, name
+            found += 1
+    assert found >= 2
 
 
 def test_everything_has_a_docstring():

@@ -187,7 +187,7 @@ mod write;
 pub use clock::Clock;
 pub use error::{Error, Result};
 pub use files::manifest::FILE_ID_KEY;
-pub use files::new_files::region_files::RegionFiles;
+pub use files::new_files::region_files::{RegionFile, RegionFiles};
 pub use inspect::{
     FileKind, FileProblem, FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify,
 };

@@ -20,6 +20,10 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
 
+    /// The observer ended the operation.
+    #[error("cancelled")]
+    Cancelled,
+
     /// Options that do not fit the input, the output or each other.
     ///
     /// The message names options as the command line does, such as `--row-separator`.

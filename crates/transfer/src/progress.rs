@@ -11,6 +11,13 @@ pub trait Observer: Sync {
 
     /// Warns of cells that are left out or in doubt. The operation goes on.
     fn warn(&self, _warning: Warning<'_>) {}
+
+    /// Whether the operation should end, with [`Error::Cancelled`](crate::Error::Cancelled) and without output.
+    ///
+    /// Called for each cell. Exports do not ask.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// Cells that an operation leaves out, or that are in doubt.

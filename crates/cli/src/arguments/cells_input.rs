@@ -17,9 +17,9 @@ pub(crate) struct InputArguments {
     /// Choose the input format
     #[arg(long, value_enum, ignore_case = true, value_name = "FORMAT")]
     from: InputFormat,
-    /// Input file, plain or compressed with gzip or Zstandard; - is stdin
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    /// Input file, plain or compressed with gzip or Zstandard; - is stdin. Of Parquet, one or several files
+    #[arg(value_name = "IN", required = true)]
+    inputs: Vec<PathBuf>,
     /// Show the first cells, counts and problems without writing anything
     #[arg(long)]
     dry_run: bool,
@@ -32,9 +32,10 @@ impl InputArguments {
     pub(crate) fn options(&self) -> InputOptions {
         InputOptions {
             format: self.from,
-            path: self.input.clone(),
+            paths: self.inputs.clone(),
             is_dry_run: self.dry_run,
-            csv: self.csv.options(),
+            columns: self.csv.columns(),
+            csv: self.csv.csv(),
         }
     }
 }
@@ -59,7 +60,7 @@ pub(crate) fn open(
 
 /// Refuses a file for bad lines that is the output or inside of it.
 pub(crate) fn check_output(options: &InputOptions, output: &Path) -> Result<(), UsageError> {
-    let Some(BadLinePolicy::Copy(bad_lines)) = &options.csv.bad_lines else { return Ok(()) };
+    let Some(BadLinePolicy::Copy(bad_lines)) = &options.columns.bad_lines else { return Ok(()) };
     if resolved(bad_lines).starts_with(resolved(output)) {
         let (bad_lines, output) = (bad_lines.display(), output.display());
         return Err(UsageError(format!(
@@ -80,16 +81,17 @@ fn resolved(path: &Path) -> PathBuf {
     canonical.or_else(in_directory).unwrap_or_else(|| path.to_owned())
 }
 
-/// Prints to stderr how many lines were skipped, and the first one.
+/// Prints to stderr how many lines or records were skipped, and the first one.
 pub(crate) fn report_bad_lines(input: &Input) {
     let count = input.bad_line_count();
     if count == 0 {
         return;
     }
     let file_note = input.bad_lines_file().map(|file| format!("; {file} contains them"));
-    let lines = show_number(count, "line");
+    let unit = input.unit();
+    let lines = show_number(count, unit);
     let first = input.first_bad_lines().first();
-    let first = first.map(|Problem { line, what }| format!("; the first is line {line}: {what}"));
+    let first = first.map(|Problem { line, what }| format!("; the first is {unit} {line}: {what}"));
     let (file_note, first) = (file_note.unwrap_or_default(), first.unwrap_or_default());
     print_message(format_args!("hfile: skipped {lines} that could not be read{file_note}{first}"));
 }

@@ -1,11 +1,11 @@
-//! The CSV options of the command line.
+//! The options of the command line for CSV and for columns.
 
-use sstable::unescape;
-use transfer::{BadLinePolicy, CsvOptions, MappedColumn, Quote, TypedColumn};
+use sstable::{ValueType, unescape};
+use transfer::{BadLinePolicy, ColumnOptions, CsvOptions, MappedColumn, Quote, TypedColumn};
 
 use crate::text::size_text::SizeText;
 
-/// The options of CSV input.
+/// The options of an input with columns: of CSV and Parquet, and of CSV only.
 #[derive(Clone, Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct CsvArguments {
@@ -16,7 +16,11 @@ pub(crate) struct CsvArguments {
     #[arg(help_heading = "CSV", hide_short_help = true)]
     #[arg(long, value_name = "TEXT", requires = "row")]
     row_separator: Option<String>,
-    /// Store a CSV column as FAMILY:QUALIFIER; repeatable
+    /// Encode the row columns as a type, one of those of --type [default: text and bytes as they are]
+    #[arg(help_heading = "CSV", hide_short_help = true)]
+    #[arg(long, value_name = "TYPE", requires = "row", value_parser = ValueType::from_name)]
+    row_type: Option<ValueType>,
+    /// Store a column as FAMILY:QUALIFIER; repeatable
     #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     column: Vec<MappedColumn>,
     /// Make no cells from these columns
@@ -25,7 +29,7 @@ pub(crate) struct CsvArguments {
     ignore: Vec<String>,
     /// Name all columns in order, as ImportTsv does (HBASE_ROW_KEY,f:q,…), for input without a header
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
-    #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
+    #[arg(conflicts_with_all = ["row", "row_separator", "row_type", "column", "ignore", "no_header"])]
     columns: Vec<String>,
     /// Skip the first line of the input, a header that --columns replaces
     #[arg(help_heading = "CSV", hide_short_help = true, long, requires = "columns")]
@@ -51,7 +55,7 @@ pub(crate) struct CsvArguments {
     /// repeatable [default: string]
     #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     types: Vec<TypedColumn>,
-    /// At a bad line, stop the run, skip the line, or skip it and copy it to the new FILE [default: stop]
+    /// At a bad line or record, stop the run, skip it, or skip it and copy the line to the new FILE [default: stop]
     #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     #[arg(value_hint = clap::ValueHint::FilePath, value_parser = bad_lines)]
     bad_lines: Option<BadLinePolicy>,
@@ -62,22 +66,29 @@ pub(crate) struct CsvArguments {
 }
 
 impl CsvArguments {
-    /// Returns the options.
-    pub(crate) fn options(&self) -> CsvOptions {
-        CsvOptions {
+    /// Returns the options of the columns.
+    pub(crate) fn columns(&self) -> ColumnOptions {
+        ColumnOptions {
             row: self.row.clone(),
             row_separator: self.row_separator.clone(),
+            row_type: self.row_type,
             column: self.column.clone(),
             ignore: self.ignore.clone(),
+            timestamp: self.timestamp.clone(),
+            types: self.types.clone(),
+            bad_lines: self.bad_lines.clone(),
+        }
+    }
+
+    /// Returns the options of the text of CSV.
+    pub(crate) fn csv(&self) -> CsvOptions {
+        CsvOptions {
             columns: self.columns.clone(),
             header: self.header,
             no_header: self.no_header,
             separator: self.separator,
             quote: self.quote,
-            timestamp: self.timestamp.clone(),
             null: self.null.clone(),
-            types: self.types.clone(),
-            bad_lines: self.bad_lines.clone(),
             field_size_max: Some(self.field_size_max.bytes()),
         }
     }

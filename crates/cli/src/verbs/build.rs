@@ -20,7 +20,7 @@ use crate::text::progress::Shown;
 use crate::text::size_text::{show_number, show_size};
 use crate::verbs::dry_run::{Checks, dry_run};
 
-/// Write an HFile from cells or CSV, or the HFiles of a table for HBase's bulk load.
+/// Write an HFile from cells, CSV or Parquet, or the HFiles of a table for HBase's bulk load.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,6 +36,8 @@ Examples:
       --type info:age=int32 --timestamp updated --null '' --sort --output users.hfile --dry-run
   hfile build --from csv users.tsv.gz --columns HBASE_ROW_KEY,f:name,HBASE_TS_KEY --separator '\\t' \\
       --quote none --sort --output out --splits row4,row8 --table users
+  hfile build --from parquet users-*.parquet --row id --column name=info:name --column age=info:age \\
+      --sort --output out --splits row4,row8 --table users
   hfile cat --format cells a.hfile | hfile build --from cells - --output b.hfile --options SPEC.json
 
 CSV: each record becomes one row, with one cell for each column except those of the row key and the timestamp.
@@ -54,7 +56,13 @@ CSV: each record becomes one row, with one cell for each column except those of 
 If the header has the columns row, family and ts, the input is read as output of hfile cat --format csv: one
 cell per record, bytes as \\xNN. With --row, it is read like any other CSV.
 
-With --splits, --table or --bulk-load, or with CSV columns of several families, the output is a directory for
+Parquet (a build with the feature parquet): the options of columns are those of CSV, and null makes no cell. A column
+without --type has the type of its values: bool, int16, int32, int64, float32, float64, text or bytes; timestamps,
+dates, decimals and other integers need a --type (int64: milliseconds since 1970; string: text). Row keys that are
+numbers need --row-type. Several files must have the same columns. With the columns row, family and timestamp, as
+hfile table export writes them, each row is a cell.
+
+With --splits, --table or --bulk-load, or with columns of several families, the output is a directory for
 HBase's bulk load. It has one subdirectory per family, with one file per region that has cells of the family.
 --splits gives the start rows of all regions except the first; without it there is one region. The directory
 appears when all its files are complete, and the command that loads them is printed.
@@ -64,14 +72,14 @@ order.")]
 pub(crate) struct Build {
     #[command(flatten)]
     input: InputArguments,
-    /// Store CSV columns without a family name in this family
+    /// Store columns without a family name in this family
     #[arg(long, value_name = "FAMILY", help_heading = "CSV")]
     family: Option<String>,
     /// Write to OUT; - is stdout. For bulk load, OUT is an empty or new directory
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
-    /// Replace the output if it exists
-    #[arg(long, conflicts_with_all = ["bulk_load", "splits", "table"])]
+    /// Replace the output if it exists; of directories, only one that has HFiles by family and nothing else
+    #[arg(long)]
     force: bool,
     /// Write a directory for HBase's bulk load, even for a single region and family
     #[arg(long)]
@@ -100,9 +108,12 @@ impl Build {
         let input = cells_input::open(&options, family, now, 1)?;
         let family_count = input.families().map_or(0, |families| families.len());
         let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
-        let writing = WriterOptions::default();
-        let writing = if is_for_regions { writing.bulk_load(now) } else { writing };
-        let (writing, order) = self.writer_options(writing)?;
+        let (mut writing, order) = self.writer_options(WriterOptions::default())?;
+        if is_for_regions {
+            // Below the given options, which may keep sequence ids.
+            let time = writing.create_time.unwrap_or(now);
+            (writing, _) = self.writer_options(WriterOptions::default().bulk_load(time))?;
+        }
         if options.is_dry_run {
             let order = self.sort.sorting().is_none().then_some(order);
             let checks = Checks { order, family: None, is_single_file: !is_for_regions };
@@ -116,9 +127,6 @@ impl Build {
             observer: &Shown,
         };
         if is_for_regions {
-            if self.force {
-                refuse!("--force cannot replace a directory, and {family_count} families need one");
-            }
             self.write_regions(&build, input)
         } else {
             self.write_file(&build, input)
@@ -148,10 +156,11 @@ impl Build {
             refuse!("--output - cannot take the files of a table; name a directory");
         }
         let splits = self.table.splits()?;
-        let written = build.write_bulk_load(&mut input, &self.output, &splits)?;
+        let written = build.write_bulk_load(&mut input, &self.output, &splits, self.force)?;
         input.keep_bad_lines();
         report_bad_lines(&input);
-        self.report_format.print(&self.table.report(&self.output, &written.files, written.cells))
+        let files: Vec<_> = written.files.into_iter().map(|file| file.path).collect();
+        self.report_format.print(&self.table.report(&self.output, &files, written.cells))
     }
 
     /// Returns the settings of the output and the order of rows.

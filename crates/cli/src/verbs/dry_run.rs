@@ -41,7 +41,12 @@ pub(crate) fn dry_run(
 ) -> anyhow::Result<Answer> {
     let progress = input.show_progress("reading", &Shown);
     let input_name = options.name().to_string();
-    let mut report = DryRunReport { schema: 1, input: input_name, ..DryRunReport::default() };
+    let mut report = DryRunReport {
+        schema: 1,
+        input: input_name,
+        unit: input.unit(),
+        ..DryRunReport::default()
+    };
     let mut last_of_families: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
     let mut invalid_cell = None;
     while let Some(cell) = input.next() {
@@ -123,6 +128,9 @@ struct DryRunReport {
     /// The same cells as `first_cells`, for the text report.
     #[serde(skip)]
     shown: Vec<Cell>,
+    /// What the numbers of problems count.
+    #[serde(skip)]
+    unit: &'static str,
 }
 
 impl DryRunReport {
@@ -175,7 +183,7 @@ impl Report for DryRunReport {
             writeln!(out, "{}:", show_number(self.problem_count, "problem"))?;
         }
         for Problem { line, what } in &self.first_problems {
-            writeln!(out, "  line {line}: {what}")?;
+            writeln!(out, "  {} {line}: {what}", self.unit)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 //! | what HBase writes of a table and of a region              | `schema.rs`, `region_info.rs`          |
 //! | a store file, its age, and the HFile that has its cells   | `store_file.rs`, `entry.rs`, `file_sequence.rs`, `location.rs` |
 //! | the cells of a store file                                 | `store_file_reader.rs`                 |
+//! | rows that divide a table into equal parts                 | `split_rows.rs`                        |
 //! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
 //! | whether an HFile belongs in its place                     | `fit.rs`                               |
 //! | the files, regions and rows that a problem affects                                   | `problem_place.rs`                     |
@@ -20,6 +21,7 @@ pub(crate) mod region_info;
 mod regions;
 pub(crate) mod root_paths;
 pub(crate) mod schema;
+mod split_rows;
 pub(crate) mod store_file;
 mod store_file_reader;
 pub(crate) mod tracker;
@@ -32,6 +34,7 @@ pub use self::region_info::RegionInfo;
 pub(crate) use self::regions::locate_mob;
 pub use self::regions::{Family, LeftOut, LeftOutReason, Region, RegionsBy, Table};
 pub use self::schema::{FamilySchema, TableSchema};
+pub use self::split_rows::split_rows;
 pub use self::store_file::StoreFile;
 pub use self::store_file_reader::{CellScanner, StoreFileReader};
 pub use self::tracker::{TrackedFile, TrackedFiles};

@@ -1,4 +1,4 @@
-"""Apache HBase's files, snapshots, tables and stores, read without HBase.
+"""Apache HBase's files, snapshots, tables and stores, read without HBase, and HFiles for its bulk load.
 
 =====================  ==================================================================
 ``open_hfile``         an HFile
@@ -7,9 +7,11 @@
 ``open_store``         an embedded store, for reading only
 ``list_snapshots``     the names of the snapshots in a root directory
 ``list_tables``        the names of its tables
+``write_hfiles``       Arrow data as HFiles for HBase's bulk load
+``split_points``       rows that divide a source into equal parts
 =====================  ==================================================================
 
-Each returns an object with ``scan`` (Arrow record batches for pyarrow, polars and DuckDB),
+Each ``open_`` function returns an object with ``scan`` (Arrow record batches for pyarrow, polars and DuckDB),
 ``cells`` (an iterator) and ``get`` (the cells of a row)::
 
     table = hfile.open_snapshot("/data/hbase", "users-monday")
@@ -42,8 +44,10 @@ from ._hfile import (
     open_snapshot,
     open_store,
     open_table,
+    split_points,
+    write_hfiles,
 )
-from ._tuples import Cell, Missing, Region, TornLog
+from ._tuples import Cell, Missing, Region, TornLog, Written, WrittenFile
 
 __all__ = [
     "BatchIterator",
@@ -64,6 +68,8 @@ __all__ = [
     "TornLog",
     "UnsupportedError",
     "ValueTypeError",
+    "Written",
+    "WrittenFile",
     "__version__",
     "list_snapshots",
     "list_tables",
@@ -71,4 +77,6 @@ __all__ = [
     "open_snapshot",
     "open_store",
     "open_table",
+    "split_points",
+    "write_hfiles",
 ]

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from os import PathLike
 from types import TracebackType
-from typing import Literal, TypeVar, Union, final
+from typing import Literal, Protocol, TypeVar, Union, final
 
 import pyarrow
 from typing_extensions import Self, TypeAlias, disjoint_base
 
-from ._tuples import Cell, Missing, Region, TornLog
+from ._tuples import Cell, Missing, Region, TornLog, Written
 
 __all__ = [
     "BatchIterator",
@@ -26,6 +26,8 @@ __all__ = [
     "open_snapshot",
     "open_store",
     "open_table",
+    "split_points",
+    "write_hfiles",
 ]
 
 _Bytes: TypeAlias = Union[bytes, bytearray, str]
@@ -38,6 +40,9 @@ _TypeName: TypeAlias = Literal[
 _Key = TypeVar("_Key", bound=_Bytes)
 _Types: TypeAlias = Union[dict[_Key, _TypeName], _Bytes, Iterable[_Bytes]]
 
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
 __version__: str
 
 def open_hfile(path: _Path) -> HFile: ...
@@ -46,6 +51,31 @@ def open_table(root: _Path, name: str, wal_root: _Path | None = None) -> Table: 
 def open_store(path: _Path, *, cache_bytes: int | None = None) -> Store: ...
 def list_snapshots(root: _Path) -> list[str]: ...
 def list_tables(root: _Path) -> list[str]: ...
+def split_points(source: Source, n: int) -> list[bytes]: ...
+def write_hfiles(
+    data: _ArrowStream,
+    directory: _Path,
+    *,
+    row: str | Iterable[str] | None = None,
+    columns: dict[str, _Key] | Iterable[str] | None = None,
+    types: dict[_Key, _TypeName] | None = None,
+    timestamp: int | str | None = None,
+    splits: Iterable[_Bytes] | None = None,
+    create_time: int | None = None,
+    compression: str | None = None,
+    encoding: str | None = None,
+    bloom: str | None = None,
+    filter: str | None = None,
+    memory: int = 268_435_456,
+    temporary_directory: _Path | None = None,
+    row_type: _TypeName | None = None,
+    row_separator: _Bytes | None = None,
+    family: str | None = None,
+    block_size: int | None = None,
+    tags: bool = False,
+    skip_bad: bool = False,
+    force: bool = False,
+) -> Written: ...
 
 @disjoint_base
 class Source:
@@ -150,6 +180,8 @@ class Table(Source):
     def families(self) -> dict[str, dict[str, str]]: ...
     @property
     def regions(self) -> list[Region]: ...
+    @property
+    def splits(self) -> list[bytes]: ...
     @property
     def write_ahead_logs(self) -> list[str]: ...
     @property

@@ -71,5 +71,33 @@ class Region(NamedTuple):
     files: int
 
 
-for _class in (Cell, Missing, Region, TornLog):
+class WrittenFile(NamedTuple):
+    """An HFile that ``write_hfiles`` wrote: the cells of one family in one region."""
+
+    #: The path of the file.
+    path: str
+    #: The family.
+    family: str
+    #: The number of cells.
+    cells: int
+    #: The bytes of the file.
+    size: int
+    #: The first row.
+    first_row: bytes
+    #: The last row.
+    last_row: bytes
+
+
+class Written(NamedTuple):
+    """What ``write_hfiles`` wrote."""
+
+    #: The files, by family and row.
+    files: list[WrittenFile]
+    #: The number of cells in all files.
+    cells: int
+    #: The number of rows that were skipped, because they have a bad value.
+    bad_rows: int
+
+
+for _class in (Cell, Missing, Region, TornLog, Written, WrittenFile):
     _class.__module__ = "hfile"

@@ -73,7 +73,7 @@ pub struct WriterOptions {
     /// Whether the file is marked as the result of a major compaction.
     pub(crate) major_compaction: bool,
     /// The create time; `None` for the time when the file is finished.
-    pub(crate) create_time: Option<Timestamp>,
+    pub create_time: Option<Timestamp>,
     /// Further entries of the file info.
     pub(crate) file_info: BTreeMap<Vec<u8>, Vec<u8>>,
 }

@@ -73,7 +73,7 @@ fn export_family(
         }
         cells.advance()?;
     }
-    export.files.extend(files.finish()?);
+    export.files.extend(files.finish()?.into_iter().map(|file| file.path));
     Ok(())
 }
 

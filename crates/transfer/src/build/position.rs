@@ -31,7 +31,7 @@ impl InputPosition {
     ) -> Error {
         let sstable::Error::Invalid { what, .. } = error else { return error.into() };
         let what = match &self.line {
-            Some(line) => format!("line {}: {what}", line.get()),
+            Some(line) => format!("{line}: {what}"),
             None => what,
         };
         let error = sstable::Error::Invalid { file: self.name.clone(), what };

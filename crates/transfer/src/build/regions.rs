@@ -1,10 +1,10 @@
 //! Writes the cells of one or several families to one file per family and region.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sstable::{Cell, WriterOptions};
-use store::RegionFiles;
+use store::{RegionFile, RegionFiles};
 
 use super::position::InputPosition;
 use crate::error::{Error, Result};
@@ -18,8 +18,8 @@ const FAMILIES_MAX: usize = 100;
 /// The files of a table for HBase's bulk load.
 #[derive(Clone, Debug)]
 pub struct BulkLoadFiles {
-    /// The paths of the files, by family and row.
-    pub files: Vec<PathBuf>,
+    /// The files, by family and row.
+    pub files: Vec<RegionFile>,
     /// The number of cells in all files.
     pub cells: u64,
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use store::Store;
+use store::{Export, Store};
 
-use super::regions::BulkLoadFiles;
 use crate::error::Result;
 use crate::temporary::OutputDirectories;
 
@@ -16,11 +15,13 @@ use crate::temporary::OutputDirectories;
 /// # Errors
 ///
 /// If the store cannot be read, a subdirectory exists and is not empty, or `out` cannot be written.
-pub fn write_store(store: &Store, out: &Path, splits: &[Vec<u8>]) -> Result<BulkLoadFiles> {
+pub fn write_store(store: &Store, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
     let families = store.families().into_iter().map(|(name, _)| name).collect();
     let output = OutputDirectories::create(out, families)?;
-    let export = store.export(output.path(), splits)?;
-    let files = export.files.iter().map(|file| output.final_path(file)).collect();
+    let mut export = store.export(output.path(), splits)?;
+    for file in &mut export.files {
+        *file = output.final_path(file);
+    }
     output.finish()?;
-    Ok(BulkLoadFiles { files, cells: export.cells })
+    Ok(export)
 }

@@ -10,7 +10,7 @@ use super::regions::{BulkLoadFiles, Regions};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::progress::Observer;
-use crate::sorted::{Sorted, Sorting};
+use crate::sorted::{Sorted, Sorting, check_cancelled};
 use crate::temporary::OutputDirectory;
 
 /// How the cells of an input become HFiles.
@@ -43,6 +43,7 @@ impl Build<'_> {
         let Sorted { cells, reading, writing } = self.sorted(input)?;
         let mut last: Option<Cell> = None;
         for cell in cells {
+            check_cancelled(self.observer)?;
             let cell = cell?;
             writer
                 .append(cell.as_ref())
@@ -59,28 +60,30 @@ impl Build<'_> {
 
     /// Writes a directory for HBase's bulk load, which appears when it is complete.
     ///
-    /// It has a subdirectory for each family, with a file for each region that has cells of the
+    /// With `force` it replaces a directory of an earlier build. It has a subdirectory for each family, with a file for each region that has cells of the
     /// family. A region begins at each row of `splits`, which ascend.
     ///
     /// # Errors
     ///
     /// [`Error::Cell`] for cells out of order within their family, or with tags that the files do not
-    /// keep; if `out` is not new or empty; for more than 100 families; if `order` is that of
+    /// keep; if `out` is not new or empty, and with `force` has other things than HFiles by family; for more than 100 families; if `order` is that of
     /// `hbase:meta`; and if the input or a file fails.
     pub fn write_bulk_load(
         &self,
         input: &mut Input,
         out: &Path,
         splits: &[Vec<u8>],
+        force: bool,
     ) -> Result<BulkLoadFiles> {
         if self.order != Comparator::Bytes {
             return Err(Error::Options("hbase:meta does not support bulk loads".to_owned()));
         }
         let position = InputPosition::new(input, self.sorting.is_some());
-        let output = OutputDirectory::create(out)?;
+        let output = OutputDirectory::create(out, force)?;
         let Sorted { cells, reading, writing } = self.sorted(input)?;
         let mut regions = Regions::new(output.path(), splits, self.options.clone(), position);
         for cell in cells {
+            check_cancelled(self.observer)?;
             regions.append(cell?)?;
             if let Some(writing) = &writing {
                 writing.advance(1);
@@ -89,7 +92,7 @@ impl Build<'_> {
         let mut written = regions.finish()?;
         drop((reading, writing));
         for file in &mut written.files {
-            *file = output.final_path(file);
+            file.path = output.final_path(&file.path);
         }
         output.finish()?;
         Ok(written)

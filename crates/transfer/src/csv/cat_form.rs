@@ -18,8 +18,9 @@ use std::borrow::Cow;
 use memchr::memchr;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp, check_family_name, unescape};
 
-use super::layout::{check_row, check_width, in_column};
+use super::layout::check_width;
 use super::records::Record;
+use crate::columns::{check_row, in_column};
 
 /// All columns of the form.
 const COLUMNS: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];

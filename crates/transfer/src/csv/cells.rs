@@ -5,12 +5,13 @@ use std::io::Read;
 
 use sstable::{Cell, Error, FileName, Result, Timestamp};
 
-use super::bad_lines::BadLines;
 use super::cat_form::CatForm;
 use super::layout::Layout;
 use super::options::CsvOptions;
 use super::records::{Record, Records};
+use crate::columns::{BadLines, ColumnFamily, ColumnOptions};
 use crate::error::Error as TransferError;
+use crate::record_cells::RecordCells;
 
 /// The parameters of a CSV input besides its options.
 pub(crate) struct CsvContext<'a> {
@@ -26,44 +27,19 @@ pub(crate) struct CsvContext<'a> {
     pub(crate) from_line: u64,
 }
 
-/// The family of columns whose names include no family.
-#[derive(Clone, Copy, Debug)]
-pub enum ColumnFamily<'a> {
-    /// No family is given.
-    Unknown,
-    /// `--family` names it.
-    Option(&'a str),
-    /// All cells go into this family of a store.
-    Store(&'a str),
-}
-
-impl<'a> ColumnFamily<'a> {
-    const fn name(self) -> Option<&'a str> {
-        match self {
-            Self::Unknown => None,
-            Self::Option(name) | Self::Store(name) => Some(name),
-        }
-    }
-
-    /// Whether `--family` is given.
-    pub(crate) const fn is_option(self) -> bool {
-        matches!(self, Self::Option(_))
-    }
-}
-
 /// An iterator over the cells of a CSV input.
 pub(crate) struct CsvCells<R> {
     records: Records<R>,
     form: Form,
     name: FileName,
-    pub(crate) bad_lines: BadLines,
+    bad_lines: BadLines,
     /// The remaining cells of the current record.
     cells: VecDeque<Cell>,
     /// The line on which the last returned cell's record begins.
-    pub(crate) line: u64,
+    line: u64,
     from_line: u64,
     /// The number of records read, without bad lines.
-    pub(crate) record_count: u64,
+    record_count: u64,
     has_failed: bool,
     /// Whether no record after the header has been read.
     is_at_first: bool,
@@ -82,6 +58,7 @@ impl<R: Read> CsvCells<R> {
     pub(crate) fn new(
         input: R,
         options: &CsvOptions,
+        columns: &ColumnOptions,
         context: CsvContext<'_>,
     ) -> crate::error::Result<Self> {
         let CsvContext { name, family, now, is_dry_run, from_line } = context;
@@ -90,9 +67,10 @@ impl<R: Read> CsvCells<R> {
         let form = if options.columns.is_empty() {
             let names = read_names(&mut records, &name, options.no_header)?;
             match CatForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
-                Ok(Some(form)) if options.row.is_empty() => {
+                Ok(Some(form)) if columns.row.is_empty() => {
                     let family = family.is_option().then_some("--family");
-                    if let Some(given) = options.first_layout_option().or(family) {
+                    let of_text = options.first_layout_option();
+                    if let Some(given) = columns.first_layout_option().or(of_text).or(family) {
                         return Err(usage(format!(
                             "{given} cannot be combined with the columns row, family and ts, which hfile cat prints; \
                              --row reads them as other CSV"
@@ -100,9 +78,10 @@ impl<R: Read> CsvCells<R> {
                     }
                     Form::Cat(form)
                 }
-                Err(error) if options.row.is_empty() => return Err(error.into()),
+                Err(error) if columns.row.is_empty() => return Err(error.into()),
                 _ => Form::Layout(
-                    Layout::from_names(options, names, family.name(), now).map_err(usage)?,
+                    Layout::from_names(options, columns, names, family.name(), now)
+                        .map_err(usage)?,
                 ),
             }
         } else {
@@ -115,9 +94,9 @@ impl<R: Read> CsvCells<R> {
             if options.header {
                 read_names(&mut records, &name, false)?;
             }
-            Form::Layout(Layout::from_importtsv(options, now).map_err(usage)?)
+            Form::Layout(Layout::from_importtsv(options, columns, now).map_err(usage)?)
         };
-        let bad_lines = BadLines::new(options.bad_lines.as_ref(), is_dry_run)?;
+        let bad_lines = BadLines::new(columns.bad_lines.as_ref(), is_dry_run)?;
         Ok(Self {
             records,
             form,
@@ -133,26 +112,39 @@ impl<R: Read> CsvCells<R> {
     }
 }
 
-impl<R> CsvCells<R> {
-    /// Whether the last returned cell was the last one of its record.
-    pub(crate) fn is_between_records(&self) -> bool {
+impl<R: Read> RecordCells for CsvCells<R> {
+    fn line(&self) -> u64 {
+        self.line
+    }
+
+    fn is_between_records(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// Returns the families of all cells, if the columns determine them.
-    pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
+    fn families(&self) -> Option<Vec<Vec<u8>>> {
         match &self.form {
             Form::Cat(_) => None,
-            Form::Layout(layout) => Some(layout.families()),
+            Form::Layout(layout) => Some(layout.mapping().families()),
         }
     }
 
-    /// Returns the timestamp of all cells, if the columns and options determine it.
-    pub(crate) const fn fixed_timestamp(&self) -> Option<Timestamp> {
+    fn fixed_timestamp(&self) -> Option<Timestamp> {
         match &self.form {
             Form::Cat(_) => None,
-            Form::Layout(layout) => layout.fixed_timestamp(),
+            Form::Layout(layout) => layout.mapping().fixed_timestamp(),
         }
+    }
+
+    fn record_count(&self) -> u64 {
+        self.record_count
+    }
+
+    fn bad_records(&self) -> &BadLines {
+        &self.bad_lines
+    }
+
+    fn bad_records_mut(&mut self) -> &mut BadLines {
+        &mut self.bad_lines
     }
 }
 

@@ -1,64 +1,27 @@
-//! Maps the columns of CSV to cells, by the options.
-//!
-//! ```text
-//! header     id , name        , info:age          --row id --column name=info:name --type info:age=int32
-//! record     7  , Ann         , 41
-//! cells      7/info:age=\x00\x00\x00\x29   7/info:name=Ann
-//! ```
-//!
-//! The cells of a record are in HBase's order, so CSV with ascending rows needs no `--sort`.
+//! Converts records of CSV to cells by a mapping of their columns.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::fmt::Display;
+use std::collections::VecDeque;
 
-use sstable::{Cell, CellRef, KeyRef, Timestamp, ValueType, check_family_name, escape, unescape};
+use sstable::{Cell, CellRef, Timestamp, ValueType, unescape};
 
 use super::options::CsvOptions;
 use super::records::Record;
-use super::time;
+use crate::columns::{
+    ColumnOptions, Mapping, TimestampSource, ValueColumn, check_row, in_column, parse_time,
+    timestamp_source,
+};
 
 /// The names in `ImportTsv`'s notation of columns that do not become cells.
 const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
 const IMPORTTSV_TIMESTAMP: &str = "HBASE_TS_KEY";
 
-/// A mapping of columns to cells.
+/// How the records of a CSV input become cells.
 pub(super) struct Layout {
-    names: Vec<String>,
-    row: Vec<usize>,
-    row_separator: Vec<u8>,
-    timestamp: TimestampSource,
-    values: Vec<ValueColumn>,
+    mapping: Mapping,
     null: Option<Vec<u8>>,
     /// Reused buffers.
     row_bytes: Vec<u8>,
     value_bytes: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum TimestampSource {
-    Fixed(Timestamp),
-    Column(usize),
-}
-
-/// A column whose fields become cells.
-#[derive(Debug)]
-struct ValueColumn {
-    at: usize,
-    family: Vec<u8>,
-    qualifier: Vec<u8>,
-    value_type: ValueType,
-}
-
-impl ValueColumn {
-    /// Creates a column whose values are the bytes of the fields.
-    fn new(at: usize, family: &[u8], qualifier: &[u8]) -> Self {
-        let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
-        Self { at, family, qualifier, value_type: ValueType::String }
-    }
-
-    fn shown(&self) -> String {
-        format!("{}:{}", escape(&self.family), escape(&self.qualifier))
-    }
 }
 
 impl Layout {
@@ -69,70 +32,15 @@ impl Layout {
     /// A message if the options do not match the columns.
     pub(super) fn from_names(
         options: &CsvOptions,
+        columns: &ColumnOptions,
         names: Vec<String>,
         family: Option<&str>,
         now: Timestamp,
     ) -> Result<Self, String> {
-        let find = |option: &str, name: &str| {
-            position(&names, name).map_err(|what| format!("{option}: {what}"))
-        };
-        if options.row.is_empty() {
-            let shown = names.join(", ");
-            return Err(format!(
-                "--row is needed to name the columns of the row key (known are {shown}; only a header with row, \
-                 family and ts needs no --row)"
-            ));
-        }
-        let row =
-            options.row.iter().map(|name| find("--row", name)).collect::<Result<Vec<_>, _>>()?;
-        if row.len() > 1 && options.row_separator.is_none() {
-            return Err("several row columns need --row-separator, which may be empty".to_owned());
-        }
-        let timestamp = timestamp_source(options, &names, now)?;
-        let ignored = options
-            .ignore
-            .iter()
-            .map(|name| find("--ignore", name))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut values = Vec::new();
-        for column in &options.column {
-            let at = find("--column", &column.name)?;
-            values.push(ValueColumn::new(at, &column.family, &column.qualifier));
-        }
-        let mut has_other_role: BTreeSet<usize> = row.iter().chain(&ignored).copied().collect();
-        has_other_role.extend(values.iter().map(|value| value.at));
-        if let TimestampSource::Column(at) = timestamp {
-            has_other_role.insert(at);
-        }
-        let mut without_family = Vec::new();
-        for (at, name) in names.iter().enumerate().filter(|(at, _)| !has_other_role.contains(at)) {
-            if name.is_empty() {
-                return Err(format!(
-                    "column {} has no name (the header may end with a separator); --ignore '' leaves it out",
-                    at + 1
-                ));
-            }
-            let (family, qualifier) = match (name.split_once(':'), family) {
-                (Some((family, qualifier)), _) if !family.is_empty() => {
-                    check_header_family(name, family)?;
-                    (family, qualifier)
-                }
-                (_, Some(family)) => (family, name.as_str()),
-                _ => {
-                    without_family.push(name.as_str());
-                    continue;
-                }
-            };
-            values.push(ValueColumn::new(at, family.as_bytes(), qualifier.as_bytes()));
-        }
-        if !without_family.is_empty() {
-            return Err(format!(
-                "no family is known for {}: set one with --column NAME=FAMILY:QUALIFIER, one for all with --family, \
-                 or leave columns out with --ignore",
-                without_family.join(", ")
-            ));
-        }
-        Self::new(options, names, row, timestamp, values)
+        Ok(Self::new(
+            options,
+            Mapping::from_names(columns, names, family, now, |name| name.as_bytes().to_vec())?,
+        ))
     }
 
     /// Creates the layout of `--columns`.
@@ -140,101 +48,22 @@ impl Layout {
     /// # Errors
     ///
     /// A message if the options do not match the columns.
-    pub(super) fn from_importtsv(options: &CsvOptions, now: Timestamp) -> Result<Self, String> {
-        let names: Vec<String> = (1..=options.columns.len()).map(|at| at.to_string()).collect();
-        let (mut row, mut timestamps, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, column) in options.columns.iter().enumerate() {
-            match column.as_str() {
-                IMPORTTSV_ROW => row.push(at),
-                IMPORTTSV_TIMESTAMP => timestamps.push(at),
-                "" => {}
-                name if name.starts_with("HBASE_") => {
-                    return Err(format!(
-                        "--columns: {name} is not supported; known are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
-                    ));
-                }
-                name => {
-                    let (family, qualifier) = name.split_once(':').unwrap_or((name, ""));
-                    values.push(ValueColumn::new(at, &unescape(family), &unescape(qualifier)));
-                }
-            }
-        }
-        if row.len() != 1 || timestamps.len() > 1 {
-            return Err(format!(
-                "--columns: {IMPORTTSV_ROW} must occur once, and {IMPORTTSV_TIMESTAMP} at most once"
-            ));
-        }
-        let timestamp = match timestamps[..] {
-            [] => timestamp_source(options, &names, now)?,
-            [at, ..] if options.timestamp.is_none() => TimestampSource::Column(at),
-            _ => return Err(format!("--timestamp and {IMPORTTSV_TIMESTAMP} exclude each other")),
-        };
-        Self::new(options, names, row, timestamp, values)
-    }
-
-    fn new(
+    pub(super) fn from_importtsv(
         options: &CsvOptions,
-        names: Vec<String>,
-        row: Vec<usize>,
-        timestamp: TimestampSource,
-        mut values: Vec<ValueColumn>,
+        columns: &ColumnOptions,
+        now: Timestamp,
     ) -> Result<Self, String> {
-        if values.is_empty() {
-            return Err("no column becomes a cell".to_owned());
-        }
-        for value in &values {
-            check_family_name(&value.family)
-                .map_err(|what| format!("{}: {what}", value.shown()))?;
-        }
-        values.sort_by(|one, other| {
-            (&one.family, &one.qualifier).cmp(&(&other.family, &other.qualifier))
-        });
-        let is_same = |pair: &&[ValueColumn]| {
-            pair[0].family == pair[1].family && pair[0].qualifier == pair[1].qualifier
-        };
-        if let Some(pair) = values.windows(2).find(is_same) {
-            let (first, second) = (pair[0].at.min(pair[1].at), pair[0].at.max(pair[1].at));
-            let [one, other] = [first, second].map(|at| &names[at]);
-            return Err(format!("columns {one} and {other} both map to {}", pair[0].shown()));
-        }
-        for typed in &options.types {
-            let known = values
-                .iter_mut()
-                .find(|value| value.family == typed.family && value.qualifier == typed.qualifier);
-            let Some(value) = known else {
-                let (family, qualifier) = (escape(&typed.family), escape(&typed.qualifier));
-                let columns: Vec<_> = values.iter().map(ValueColumn::shown).collect();
-                return Err(format!(
-                    "--type: no column maps to {family}:{qualifier}; known are {}",
-                    columns.join(", ")
-                ));
-            };
-            value.value_type = typed.value_type;
-        }
-        Ok(Self {
-            names,
-            row,
-            row_separator: options.row_separator.as_deref().map_or(Vec::new(), unescape),
-            timestamp,
-            values,
-            null: options.null.as_ref().map(|text| text.clone().into_bytes()),
-            row_bytes: Vec::new(),
-            value_bytes: Vec::new(),
-        })
+        Ok(Self::new(options, from_importtsv(options, columns, now)?))
     }
 
-    /// Returns the families of all cells.
-    pub(super) fn families(&self) -> Vec<Vec<u8>> {
-        let families: BTreeSet<_> = self.values.iter().map(|value| value.family.clone()).collect();
-        families.into_iter().collect()
+    fn new(options: &CsvOptions, mapping: Mapping) -> Self {
+        let null = options.null.as_ref().map(|text| text.clone().into_bytes());
+        Self { mapping, null, row_bytes: Vec::new(), value_bytes: Vec::new() }
     }
 
-    /// Returns the timestamp of all cells, unless a column contains timestamps.
-    pub(super) const fn fixed_timestamp(&self) -> Option<Timestamp> {
-        match self.timestamp {
-            TimestampSource::Fixed(timestamp) => Some(timestamp),
-            TimestampSource::Column(_) => None,
-        }
+    /// Returns the mapping of the columns.
+    pub(super) const fn mapping(&self) -> &Mapping {
+        &self.mapping
     }
 
     /// Appends the cells of a record, or none if one is invalid.
@@ -243,24 +72,26 @@ impl Layout {
         record: &Record<'_>,
         cells: &mut VecDeque<Cell>,
     ) -> Result<(), String> {
-        check_width(record, &self.names)?;
-        let timestamp = match self.timestamp {
+        let mapping = &self.mapping;
+        check_width(record, &mapping.names)?;
+        let timestamp = match mapping.timestamp {
             TimestampSource::Fixed(timestamp) => timestamp,
             TimestampSource::Column(at) => {
-                time::parse(record.field(at)).map_err(|what| in_column(&self.names[at], what))?
+                parse_time(record.field(at)).map_err(|what| in_column(&mapping.names[at], what))?
             }
         };
         self.read_row(record)?;
         let before = cells.len();
-        for value in &self.values {
+        for value in &self.mapping.values {
             let text = record.field(value.at);
             if self.null.as_deref() == Some(text) {
                 continue;
             }
             self.value_bytes.clear();
-            if let Err(what) = value.value_type.encode(text, &mut self.value_bytes) {
+            let value_type = value.value_type.unwrap_or(ValueType::String);
+            if let Err(what) = value_type.encode(text, &mut self.value_bytes) {
                 cells.truncate(before);
-                return Err(in_column(&self.names[value.at], what));
+                return Err(in_column(&self.mapping.names[value.at], what));
             }
             let (row, bytes) = (&self.row_bytes, &self.value_bytes);
             let cell = CellRef::put(row, &value.family, &value.qualifier, timestamp, bytes);
@@ -271,68 +102,65 @@ impl Layout {
 
     /// Builds the row key.
     fn read_row(&mut self, record: &Record<'_>) -> Result<(), String> {
+        let Mapping { names, row, row_separator, row_type, .. } = &self.mapping;
+        let row_type = row_type.unwrap_or(ValueType::String);
         self.row_bytes.clear();
-        for (index, &at) in self.row.iter().enumerate() {
+        for (index, &at) in row.iter().enumerate() {
             let text = record.field(at);
             if self.null.as_deref() == Some(text) {
-                return Err(in_column(&self.names[at], "the row key is null"));
+                return Err(in_column(&names[at], "the row key is null"));
             }
             if index > 0 {
-                self.row_bytes.extend_from_slice(&self.row_separator);
+                self.row_bytes.extend_from_slice(row_separator);
             }
-            self.row_bytes.extend_from_slice(text);
+            row_type
+                .encode(text, &mut self.row_bytes)
+                .map_err(|what| in_column(&names[at], what))?;
         }
-        let name = &self.names[self.row[0]];
+        let name = &names[row[0]];
         check_row(&self.row_bytes).map_err(|what| in_column(name, what))
     }
 }
 
-/// Returns the timestamp source that `--timestamp` gives.
-fn timestamp_source(
+/// Maps the columns of `--columns`.
+///
+/// # Errors
+///
+/// A message if the options do not match the columns.
+fn from_importtsv(
     options: &CsvOptions,
-    names: &[String],
+    columns: &ColumnOptions,
     now: Timestamp,
-) -> Result<TimestampSource, String> {
-    let text = match options.timestamp.as_deref() {
-        None | Some("NOW") => return Ok(TimestampSource::Fixed(now)),
-        Some(text) => text,
+) -> Result<Mapping, String> {
+    let names: Vec<String> = (1..=options.columns.len()).map(|at| at.to_string()).collect();
+    let (mut row, mut timestamps, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, column) in options.columns.iter().enumerate() {
+        match column.as_str() {
+            IMPORTTSV_ROW => row.push(at),
+            IMPORTTSV_TIMESTAMP => timestamps.push(at),
+            "" => {}
+            name if name.starts_with("HBASE_") => {
+                return Err(format!(
+                    "--columns: {name} is not supported; known are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
+                ));
+            }
+            name => {
+                let (family, qualifier) = name.split_once(':').unwrap_or((name, ""));
+                values.push(ValueColumn::new(at, &unescape(family), &unescape(qualifier)));
+            }
+        }
+    }
+    if row.len() != 1 || timestamps.len() > 1 {
+        return Err(format!(
+            "--columns: {IMPORTTSV_ROW} must occur once, and {IMPORTTSV_TIMESTAMP} at most once"
+        ));
+    }
+    let timestamp = match timestamps[..] {
+        [] => timestamp_source(columns, &names, now)?,
+        [at, ..] if columns.timestamp.is_none() => TimestampSource::Column(at),
+        _ => return Err(format!("--timestamp and {IMPORTTSV_TIMESTAMP} exclude each other")),
     };
-    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
-        if names.iter().any(|name| name == text) {
-            return Err(format!(
-                "--timestamp: {text} could be a column or a time; write column:{text} for the column, or 0{text} for \
-                 milliseconds since 1970"
-            ));
-        }
-        let timestamp =
-            time::parse(text.as_bytes()).map_err(|what| format!("--timestamp: {what}"))?;
-        return Ok(TimestampSource::Fixed(timestamp));
-    }
-    let name = text.strip_prefix("column:").unwrap_or(text);
-    match (position(names, name), time::parse(text.as_bytes())) {
-        (Ok(at), _) => Ok(TimestampSource::Column(at)),
-        (Err(_), Ok(timestamp)) if !names.iter().any(|known| known == name) => {
-            Ok(TimestampSource::Fixed(timestamp))
-        }
-        (Err(what), _) => Err(format!(
-            "--timestamp: {what}; expected a column, NOW, milliseconds since 1970, or an ISO 8601 time"
-        )),
-    }
-}
-
-/// Returns the index of a column.
-fn position(names: &[String], name: &str) -> Result<usize, String> {
-    let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
-    match (found.next(), found.next()) {
-        (Some((at, _)), None) => Ok(at),
-        (Some(_), Some(_)) => Err(format!("two columns are named {name}")),
-        (None, _) => Err(format!("no column is named {name}; known are {}", names.join(", "))),
-    }
-}
-
-/// Adds the column's name to a problem.
-pub(super) fn in_column(name: &str, what: impl Display) -> String {
-    format!("column {name:?}: {what}")
+    Mapping::new(columns, names, row, timestamp, values)
 }
 
 /// Refuses a record whose number of fields differs from the number of columns.
@@ -346,27 +174,4 @@ pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), S
         None if found > expected => Err(format!("{found} fields, expected {expected}")),
         None => Ok(()),
     }
-}
-
-/// Refuses an empty or too long row.
-pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
-    match row.len() {
-        0 => Err("the row is empty".to_owned()),
-        len if len > KeyRef::ROW_LEN_MAX => {
-            Err(format!("a row of {len} bytes exceeds the maximum of {}", KeyRef::ROW_LEN_MAX))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a family in a header that is probably part of the column's name, as in `created at 12:30`.
-fn check_header_family(name: &str, family: &str) -> Result<(), String> {
-    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if family.bytes().all(is_usual) {
-        return Ok(());
-    }
-    Err(format!(
-        "{name}: {family:?} cannot name a family in a header, where it has only letters, digits, '_', '-' and \
-         '.': set the column's family with --column NAME=FAMILY:QUALIFIER"
-    ))
 }

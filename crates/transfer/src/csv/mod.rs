@@ -6,15 +6,11 @@
 //!             └ bad lines: end the run, or are counted, or are copied to a file
 //! ```
 
-mod bad_lines;
 mod cat_form;
 mod cells;
 mod layout;
 mod options;
 mod records;
-mod time;
 
-pub use self::bad_lines::Problem;
-pub use self::cells::ColumnFamily;
 pub(crate) use self::cells::{CsvCells, CsvContext};
-pub use self::options::{BadLinePolicy, CsvOptions, MappedColumn, Quote, TypedColumn};
+pub use self::options::{CsvOptions, Quote};

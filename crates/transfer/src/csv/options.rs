@@ -1,37 +1,14 @@
-//! How CSV becomes cells.
-
-use std::path::PathBuf;
-use std::str::FromStr;
-
-use sstable::{ValueType, unescape};
+//! How the text of CSV is read.
 
 use super::records::Dialect;
 use crate::error::{Error, Result};
 
-/// How CSV becomes cells.
+/// How the text of CSV is read: fields, lines and columns without names.
 ///
-/// A field has the name of an option of `hfile build`, and errors name that option: `--row-separator`
-/// for `row_separator`.
-///
-/// ```
-/// let options = transfer::CsvOptions {
-///     row: vec!["id".to_owned()],
-///     column: vec!["name=info:name".parse()?],
-///     types: vec!["info:age=int32".parse()?],
-///     ..Default::default()
-/// };
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// [`ColumnOptions`](crate::ColumnOptions) say which cells the columns become. A field has the name of an
+/// option of `hfile build`, and errors name that option: `--no-header` for `no_header`.
 #[derive(Clone, Debug, Default)]
 pub struct CsvOptions {
-    /// The columns of the row key, in this order.
-    pub row: Vec<String>,
-    /// The text between several row columns; it may be empty.
-    pub row_separator: Option<String>,
-    /// Columns whose names in the header are not those of the cells.
-    pub column: Vec<MappedColumn>,
-    /// Columns that become no cells.
-    pub ignore: Vec<String>,
     /// All columns in order, in the notation of HBase's `ImportTsv`, for input without a header.
     pub columns: Vec<String>,
     /// Whether the input has a header all the same, which `columns` replaces.
@@ -42,27 +19,10 @@ pub struct CsvOptions {
     pub separator: Option<u8>,
     /// The byte around quoted fields; `"` if it is not given.
     pub quote: Option<Quote>,
-    /// The source of timestamps: `column:NAME`, `NOW`, or a time. `NOW` if it is not given.
-    pub timestamp: Option<String>,
     /// The text of fields that become no cell.
     pub null: Option<String>,
-    /// Columns whose values are encoded; the others are taken as they are.
-    pub types: Vec<TypedColumn>,
-    /// What happens at a line that cannot be read; it ends the run if this is not given.
-    pub bad_lines: Option<BadLinePolicy>,
     /// The maximum size of a field in bytes, from 1 to 512 MiB; 16 MiB if it is not given.
     pub field_size_max: Option<u64>,
-}
-
-/// What happens at a line that cannot be read.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum BadLinePolicy {
-    /// It ends the run.
-    Stop,
-    /// It is counted and skipped.
-    Skip,
-    /// It is counted, skipped, and copied to this new file.
-    Copy(PathBuf),
 }
 
 /// The byte around quoted fields.
@@ -75,33 +35,25 @@ pub enum Quote {
 }
 
 impl CsvOptions {
-    /// Returns the name of the first given option that says how columns become cells.
+    /// Returns the name of the first given option that says what the columns are.
     pub(super) fn first_layout_option(&self) -> Option<&'static str> {
-        let given = [
-            (!self.row.is_empty(), "--row"),
-            (!self.column.is_empty(), "--column"),
-            (!self.columns.is_empty(), "--columns"),
-            (self.no_header, "--no-header"),
-            (!self.ignore.is_empty(), "--ignore"),
-            (self.timestamp.is_some(), "--timestamp"),
-            (self.null.is_some(), "--null"),
-            (!self.types.is_empty(), "--type"),
-        ];
+        let given = [(self.no_header, "--no-header"), (self.null.is_some(), "--null")];
         given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }
 
-    /// Returns the name of the first given CSV option.
+    /// Returns the name of the first given option.
     ///
     /// Omits `--field-size-max`: it has a default, so it looks the same if it is not given. Omits
-    /// `--row-separator` and `--header`, which are only accepted with `--row` and `--columns`.
-    pub fn first_csv_option(&self) -> Option<&'static str> {
+    /// `--header`, which is only accepted with `--columns`.
+    pub fn first_option(&self) -> Option<&'static str> {
         let given = [
+            (!self.columns.is_empty(), "--columns"),
+            (self.no_header, "--no-header"),
+            (self.null.is_some(), "--null"),
             (self.separator.is_some(), "--separator"),
             (self.quote.is_some(), "--quote"),
-            (self.bad_lines.is_some(), "--bad-lines"),
         ];
-        let others = given.into_iter().find_map(|(is_given, name)| is_given.then_some(name));
-        self.first_layout_option().or(others)
+        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }
 
     pub(super) fn dialect(&self) -> Result<Dialect> {
@@ -134,52 +86,3 @@ impl CsvOptions {
 
 /// The maximum of `--field-size-max`: 512 MiB. A cell must fit into a block of at most 1 GiB.
 const FIELD_SIZE_LIMIT: usize = 1 << 29;
-
-/// A column of CSV and the column of its cells; parses `NAME=FAMILY:QUALIFIER`.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct MappedColumn {
-    /// The name in the header.
-    pub name: String,
-    /// The family of the cells.
-    pub family: Vec<u8>,
-    /// The qualifier of the cells.
-    pub qualifier: Vec<u8>,
-}
-
-impl FromStr for MappedColumn {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "expected NAME=FAMILY:QUALIFIER";
-        let (name, column) = text.split_once('=').ok_or(FORM)?;
-        let (family, qualifier) = column.split_once(':').ok_or(FORM)?;
-        if name.is_empty() || family.is_empty() {
-            return Err(FORM);
-        }
-        let (family, qualifier) = (unescape(family), unescape(qualifier));
-        Ok(Self { name: name.to_owned(), family, qualifier })
-    }
-}
-
-/// A column and the type of its values; parses `FAMILY:QUALIFIER=TYPE`.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TypedColumn {
-    /// The family.
-    pub family: Vec<u8>,
-    /// The qualifier.
-    pub qualifier: Vec<u8>,
-    /// The type of the values.
-    pub value_type: ValueType,
-}
-
-impl FromStr for TypedColumn {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let form = || "expected FAMILY:QUALIFIER=TYPE, such as f:age=int64".to_owned();
-        let (column, value_type) = text.rsplit_once('=').ok_or_else(form)?;
-        let (family, qualifier) = column.split_once(':').ok_or_else(form)?;
-        let value_type = ValueType::from_name(value_type)?;
-        Ok(Self { family: unescape(family), qualifier: unescape(qualifier), value_type })
-    }
-}

@@ -4,7 +4,7 @@ use hbase_files::TableScan;
 use serde_json::{Value, json};
 use sstable::ValueType;
 
-use crate::csv::TypedColumn;
+use crate::columns::TypedColumn;
 use crate::error::{Error, Result};
 
 /// The format of the files.

@@ -175,9 +175,9 @@ impl<'j> PartFiles<'j> {
                 fs::create_dir_all(directory).doing("create", directory)?;
                 Sink::hfile(&path, self.writer_options(family))?
             }
-            #[cfg(feature = "arrow")]
+            #[cfg(feature = "parquet")]
             ExportFormat::Parquet | ExportFormat::Arrow => Sink::batches(&path, &job.form)?,
-            #[cfg(not(feature = "arrow"))]
+            #[cfg(not(feature = "parquet"))]
             ExportFormat::Parquet | ExportFormat::Arrow => {
                 let what = "this hfile was built without Parquet and Arrow";
                 return Err(Error::Refused(what.to_owned()));

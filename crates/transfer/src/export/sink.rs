@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sstable::{CellRef, FileName, SequenceId, Writer, WriterOptions};
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 use super::form::ExportFormat;
 use super::form::Form;
 use crate::cells_output::{CellsOutput, OutputFormat};
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 use crate::error::Error;
 use crate::error::{Doing, Result};
 use crate::temporary::OutputFile;
@@ -26,18 +26,18 @@ pub(super) enum Sink {
     /// An HFile without sequence ids: HBase's bulk load assigns them.
     HFile(Box<Writer<FileSink>>),
     /// Record batches.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     Batches(Box<BatchSink>),
 }
 
 /// A file of record batches.
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 pub(super) struct BatchSink {
     builder: hfile_arrow::BatchBuilder,
     file: BatchFile,
 }
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 enum BatchFile {
     Parquet(hfile_arrow::ParquetFile<FileSink>),
     Arrow(hfile_arrow::ArrowFile<FileSink>),
@@ -80,7 +80,7 @@ fn create(path: &Path) -> Result<(FileSink, ByteCount)> {
 
 impl Sink {
     /// Checks that files of this form can be written.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     pub(super) fn check(form: &Form) -> Result<()> {
         if form.format.has_batches() {
             batch_scan(form).builder().map_err(usage)?;
@@ -89,7 +89,7 @@ impl Sink {
     }
 
     /// Checks that files of this form can be written: text and HFiles always can.
-    #[cfg(not(feature = "arrow"))]
+    #[cfg(not(feature = "parquet"))]
     #[expect(clippy::unnecessary_wraps, reason = "a build with Parquet returns errors")]
     pub(super) fn check(_form: &Form) -> Result<()> {
         Ok(())
@@ -110,7 +110,7 @@ impl Sink {
     }
 
     /// Begins a file of record batches.
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "parquet")]
     pub(super) fn batches(path: &Path, form: &Form) -> Result<(Self, ByteCount)> {
         let (sink, count) = create(path)?;
         let builder = batch_scan(form).builder().map_err(usage)?;
@@ -134,7 +134,7 @@ impl Sink {
             Self::HFile(writer) => {
                 Ok(writer.append(CellRef { sequence_id: SequenceId::default(), ..*cell })?)
             }
-            #[cfg(feature = "arrow")]
+            #[cfg(feature = "parquet")]
             Self::Batches(batches) => batches.append(cell),
         }
     }
@@ -143,7 +143,7 @@ impl Sink {
     pub(super) fn bytes(&self, written: u64) -> u64 {
         match self {
             Self::Text(_) | Self::HFile(_) => written,
-            #[cfg(feature = "arrow")]
+            #[cfg(feature = "parquet")]
             Self::Batches(batches) => batches.bytes(),
         }
     }
@@ -153,7 +153,7 @@ impl Sink {
         let sink = match self {
             Self::Text(output) => output.into_inner(),
             Self::HFile(writer) => writer.finish()?.0,
-            #[cfg(feature = "arrow")]
+            #[cfg(feature = "parquet")]
             Self::Batches(batches) => batches.finish()?,
         };
         let file = sink.sink.into_inner().map_err(io::IntoInnerError::into_error);
@@ -161,7 +161,7 @@ impl Sink {
     }
 }
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 impl BatchSink {
     fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         match self.builder.append(cell).map_err(usage)? {
@@ -198,7 +198,7 @@ impl BatchSink {
 }
 
 /// Returns the scan whose batches have the columns of the form.
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 fn batch_scan(form: &Form) -> hfile_arrow::BatchScan {
     let scan = match &form.pivot {
         None => hfile_arrow::BatchScan::cells(),
@@ -214,7 +214,7 @@ fn batch_scan(form: &Form) -> hfile_arrow::BatchScan {
 }
 
 /// Returns the failure of a cell that does not fit in the columns: the options must change.
-#[cfg(feature = "arrow")]
+#[cfg(feature = "parquet")]
 fn usage(error: hfile_arrow::Error) -> Error {
     match error {
         hfile_arrow::Error::Value { .. } | hfile_arrow::Error::Invalid(_) => {

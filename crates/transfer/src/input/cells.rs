@@ -1,17 +1,22 @@
-//! Reads cells from a file or a pipe: the cells format or CSV, compressed or not.
+//! Reads cells from files, a pipe or a program: the cells format, CSV or record batches.
 
+use std::fmt;
 use std::io::BufRead;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use sstable::{Cell, Error, FileName, Timestamp, check_family_name, ndjson};
 
 use super::file::{display_name, open_counted};
 use super::limited_lines::LimitedLines;
-use super::read_bytes::ReadBytes;
-use crate::csv::{ColumnFamily, CsvCells, CsvContext, CsvOptions, Problem};
+#[cfg(feature = "arrow")]
+use crate::batches::{BatchCells, BatchContext, BatchSource};
+use crate::columns::{ColumnFamily, ColumnOptions, Problem};
+use crate::csv::{CsvCells, CsvContext, CsvOptions};
 use crate::error::{Error as TransferError, Result};
 use crate::progress::{Observer, Phase};
+use crate::read_bytes::ReadBytes;
+use crate::record_cells::RecordCells;
 
 /// The maximum length of a line of cells, in sizes of a CSV field: hex doubles a value, and a cell has
 /// other parts.
@@ -27,6 +32,8 @@ pub enum InputFormat {
     Cells,
     /// Comma-separated values.
     Csv,
+    /// Parquet files.
+    Parquet,
 }
 
 /// An input of cells.
@@ -34,36 +41,44 @@ pub enum InputFormat {
 pub struct InputOptions {
     /// The format.
     pub format: InputFormat,
-    /// A file, plain or compressed with gzip or Zstandard; `-` is stdin.
-    pub path: PathBuf,
+    /// A file, plain or compressed with gzip or Zstandard; `-` is stdin. Of Parquet also several files, whose
+    /// columns have the same names.
+    pub paths: Vec<PathBuf>,
     /// Whether the cells are only looked at: bad lines then end nothing, and are not copied.
     pub is_dry_run: bool,
-    /// How CSV becomes cells.
+    /// How the columns of CSV and Parquet become cells.
+    pub columns: ColumnOptions,
+    /// How the text of CSV is read.
     pub csv: CsvOptions,
 }
 
 impl InputOptions {
     /// Returns the input's name for messages.
     pub fn name(&self) -> FileName {
-        FileName::new(display_name(&self.path))
+        match &self.paths[..] {
+            [path] => FileName::new(display_name(path)),
+            paths => FileName::new(format!("{} files", paths.len())),
+        }
     }
 
-    /// Opens the input, and skips the records that begin before `from_line`; the first line is 1.
+    /// Opens the input, and skips the records that begin before `from_line`; the first line, or record of
+    /// Parquet, is 1.
     ///
-    /// CSV columns that name no family get `family`. CSV cells without a timestamp get `now`.
+    /// Columns that name no family get `family`. Cells without a timestamp get `now`.
     ///
     /// # Errors
     ///
     /// If the input cannot be read, and if its header or the options do not say what its columns are.
     ///
     /// ```no_run
-    /// use transfer::{ColumnFamily, CsvOptions, InputFormat, InputOptions};
+    /// use transfer::{ColumnFamily, ColumnOptions, CsvOptions, InputFormat, InputOptions};
     ///
     /// let options = InputOptions {
     ///     format: InputFormat::Csv,
-    ///     path: "users.csv.gz".into(),
+    ///     paths: vec!["users.csv.gz".into()],
     ///     is_dry_run: false,
-    ///     csv: CsvOptions { row: vec!["id".to_owned()], ..Default::default() },
+    ///     columns: ColumnOptions { row: vec!["id".to_owned()], ..Default::default() },
+    ///     csv: CsvOptions::default(),
     /// };
     /// let now = sstable::Timestamp::new(1_700_000_000_000);
     /// for cell in options.open(ColumnFamily::Option("f"), now, 1)? {
@@ -72,36 +87,82 @@ impl InputOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(&self, family: ColumnFamily<'_>, now: Timestamp, from_line: u64) -> Result<Input> {
-        let name = self.name();
         let bytes = ReadBytes::default();
         let source = match self.format {
-            InputFormat::Cells => {
-                let family = family.is_option().then_some("--family");
-                if let Some(given) = self.csv.first_csv_option().or(family) {
-                    return Err(TransferError::Options(format!("{given} needs --from csv")));
-                }
-                let input = open_counted(&self.path, &bytes)?;
-                let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
-                let input = LimitedLines::new(input, len_max, LINE_HINT);
-                let mut cells = ndjson::Reader::new(input, name);
-                cells.skip_to_line(from_line)?;
-                Source::Cells(cells)
-            }
+            InputFormat::Cells => self.open_cells(family, from_line, &bytes)?,
             InputFormat::Csv => {
-                let is_dry_run = self.is_dry_run;
+                let (name, is_dry_run) = (self.name(), self.is_dry_run);
                 let context = CsvContext { name, family, now, is_dry_run, from_line };
-                let input = open_counted(&self.path, &bytes)?;
-                Source::Csv(Box::new(CsvCells::new(input, &self.csv, context)?))
+                let input = open_counted(self.only_path()?, &bytes)?;
+                Source::Records(Box::new(CsvCells::new(input, &self.csv, &self.columns, context)?))
             }
+            InputFormat::Parquet => self.open_parquet(family, now, from_line, &bytes)?,
         };
-        Ok(Input {
-            source,
-            name: self.name(),
-            from_line,
-            record_count: 0,
-            line_number: LineNumber::default(),
-            bytes,
-        })
+        let unit = if self.format == InputFormat::Parquet { RECORD } else { LINE };
+        Ok(Input::new(source, self.name(), from_line, unit, bytes))
+    }
+
+    fn open_cells(
+        &self,
+        family: ColumnFamily<'_>,
+        from_line: u64,
+        bytes: &ReadBytes,
+    ) -> Result<Source> {
+        let family = family.is_option().then_some("--family");
+        if let Some(given) = self.columns.first_option().or(family) {
+            return Err(TransferError::Options(format!("{given} needs --from csv or parquet")));
+        }
+        if let Some(given) = self.csv.first_option() {
+            return Err(TransferError::Options(format!("{given} needs --from csv")));
+        }
+        let input = open_counted(self.only_path()?, bytes)?;
+        let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
+        let input = LimitedLines::new(input, len_max, LINE_HINT);
+        let mut cells = ndjson::Reader::new(input, self.name());
+        cells.skip_to_line(from_line)?;
+        Ok(Source::Cells(cells))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn open_parquet(
+        &self,
+        family: ColumnFamily<'_>,
+        now: Timestamp,
+        from_record: u64,
+        bytes: &ReadBytes,
+    ) -> Result<Source> {
+        if let Some(given) = self.csv.first_option() {
+            return Err(TransferError::Options(format!("{given} needs --from csv")));
+        }
+        let source = BatchSource::parquet(&self.paths, bytes.clone())?;
+        let (name, is_dry_run) = (self.name(), self.is_dry_run);
+        let context = BatchContext { name, family, now, is_dry_run, from_record };
+        Ok(Source::Records(Box::new(BatchCells::new(source, &self.columns, context)?)))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn open_parquet(
+        &self,
+        _family: ColumnFamily<'_>,
+        _now: Timestamp,
+        _from_record: u64,
+        _bytes: &ReadBytes,
+    ) -> Result<Source> {
+        let name = self.name();
+        Err(TransferError::Options(format!(
+            "{name}: this build does not read Parquet; it needs the feature parquet"
+        )))
+    }
+
+    /// Returns the one file of an input that is not in Parquet.
+    fn only_path(&self) -> Result<&Path> {
+        match &self.paths[..] {
+            [path] => Ok(path),
+            paths => Err(TransferError::Options(format!(
+                "{} input files: only Parquet is read from several; concatenate the others to stdin",
+                paths.len()
+            ))),
+        }
     }
 }
 
@@ -111,38 +172,108 @@ pub struct Input {
     name: FileName,
     from_line: u64,
     record_count: u64,
+    /// What [`line`](Self::line) counts.
+    unit: &'static str,
     line_number: LineNumber,
     bytes: ReadBytes,
 }
 
-/// A shared handle to the line of an input's last cell, usable while the input is borrowed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LineNumber(Rc<std::cell::Cell<u64>>);
+const LINE: &str = "line";
+const RECORD: &str = "record";
 
-impl LineNumber {
-    /// Returns the line on which the last returned cell's record begins.
-    pub(crate) fn get(&self) -> u64 {
-        self.0.get()
+/// A shared handle to the line of an input's last cell, usable while the input is borrowed.
+#[derive(Clone, Debug)]
+pub(crate) struct LineNumber {
+    number: Rc<std::cell::Cell<u64>>,
+    unit: &'static str,
+}
+
+impl fmt::Display for LineNumber {
+    /// Writes where the last returned cell's record begins, such as `line 5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.unit, self.number.get())
     }
 }
 
 enum Source {
     Cells(ndjson::Reader<LimitedLines<Box<dyn BufRead>>>),
-    Csv(Box<CsvCells<Box<dyn BufRead>>>),
+    Records(Box<dyn RecordCells>),
 }
 
 impl Input {
+    fn new(
+        source: Source,
+        name: FileName,
+        from_line: u64,
+        unit: &'static str,
+        bytes: ReadBytes,
+    ) -> Self {
+        let line_number = LineNumber { number: Rc::default(), unit };
+        Self { source, name, from_line, record_count: 0, unit, line_number, bytes }
+    }
+
+    /// Returns the cells of record batches, which `name` stands for in messages.
+    ///
+    /// A batch has one row for each cell, with the columns of [`CellColumn`](hfile_arrow::CellColumn), or one for
+    /// each row of a table: `columns` then says what its columns are. Null makes no cell. Columns that name no
+    /// family get `family`; cells without a timestamp get `now`.
+    ///
+    /// # Errors
+    ///
+    /// [`TransferError::Options`] if the options do not say what the columns are.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+    /// use sstable::{FileName, Timestamp};
+    /// use transfer::{ColumnFamily, ColumnOptions, Input};
+    ///
+    /// let ids: ArrayRef = Arc::new(StringArray::from(vec!["ann", "bob"]));
+    /// let ages: ArrayRef = Arc::new(Int64Array::from(vec![Some(41), None]));
+    /// let batch = RecordBatch::try_from_iter([("id", ids), ("info:age", ages)])?;
+    /// let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+    ///
+    /// let columns = ColumnOptions { row: vec!["id".to_owned()], ..Default::default() };
+    /// let now = Timestamp::new(1_700_000_000_000);
+    /// let input = Input::batches(FileName::new("data"), reader, &columns, ColumnFamily::Unknown, now)?;
+    /// let cells = input.collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!((cells[0].row(), cells[0].value()), (&b"ann"[..], &41_i64.to_be_bytes()[..]));
+    /// assert_eq!(cells.len(), 1, "bob has no age");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "arrow")]
+    pub fn batches(
+        name: FileName,
+        batches: impl hfile_arrow::RecordBatchReader + 'static,
+        columns: &ColumnOptions,
+        family: ColumnFamily<'_>,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let bytes = ReadBytes::default();
+        let source = BatchSource::stream(name.clone(), batches, bytes.clone());
+        let context =
+            BatchContext { name: name.clone(), family, now, is_dry_run: false, from_record: 1 };
+        let cells = BatchCells::new(source, columns, context)?;
+        Ok(Self::new(Source::Records(Box::new(cells)), name, 1, RECORD, bytes))
+    }
+
     /// Returns the input's name for messages.
     pub(crate) const fn name(&self) -> &FileName {
         &self.name
     }
 
-    /// Returns the line on which the last returned cell's record begins.
+    /// Returns the line on which the last returned cell's record begins; of record batches, its number.
     pub fn line(&self) -> u64 {
         match &self.source {
             Source::Cells(cells) => cells.line_number(),
-            Source::Csv(csv) => csv.line,
+            Source::Records(records) => records.line(),
         }
+    }
+
+    /// Returns what [`line`](Self::line) counts: `line`, or `record` of record batches.
+    pub const fn unit(&self) -> &'static str {
+        self.unit
     }
 
     /// Returns a handle to the line of the last returned cell.
@@ -157,22 +288,22 @@ impl Input {
 
     /// Whether the last returned cell ends its record.
     pub fn is_between_records(&self) -> bool {
-        self.csv().is_none_or(CsvCells::is_between_records)
+        self.records().is_none_or(RecordCells::is_between_records)
     }
 
     /// Returns the families of all cells, if the columns determine them.
     pub fn families(&self) -> Option<Vec<Vec<u8>>> {
-        self.csv()?.families()
+        self.records()?.families()
     }
 
     /// Returns the number of records read, without bad lines.
     pub fn record_count(&self) -> u64 {
-        self.csv().map_or(self.record_count, |csv| csv.record_count)
+        self.records().map_or(self.record_count, RecordCells::record_count)
     }
 
     /// Returns the number of skipped lines that could not be read.
     pub fn bad_line_count(&self) -> u64 {
-        self.csv().map_or(0, |csv| csv.bad_lines.count)
+        self.records().map_or(0, |records| records.bad_records().count)
     }
 
     /// Checks, at the end of the input, that a record began on the line from which it was read, or later.
@@ -192,29 +323,29 @@ impl Input {
 
     /// Keeps the file for bad lines, which is otherwise removed when the input is dropped.
     pub fn keep_bad_lines(&mut self) {
-        if let Source::Csv(csv) = &mut self.source {
-            csv.bad_lines.keep();
+        if let Source::Records(records) = &mut self.source {
+            records.bad_records_mut().keep();
         }
     }
 
     /// Returns the first bad lines.
     pub fn first_bad_lines(&self) -> &[Problem] {
-        self.csv().map_or(&[], |csv| &csv.bad_lines.first)
+        self.records().map_or(&[], |records| &records.bad_records().first)
     }
 
     /// Returns the name of the file to which bad lines are copied.
     pub fn bad_lines_file(&self) -> Option<&FileName> {
-        self.csv()?.bad_lines.file_name()
+        self.records()?.bad_records().file_name()
     }
 
     /// Returns the timestamp of all cells, if the columns and options determine it.
     pub fn fixed_timestamp(&self) -> Option<Timestamp> {
-        self.csv()?.fixed_timestamp()
+        self.records()?.fixed_timestamp()
     }
 
-    fn csv(&self) -> Option<&CsvCells<Box<dyn BufRead>>> {
+    fn records(&self) -> Option<&dyn RecordCells> {
         match &self.source {
-            Source::Csv(csv) => Some(csv),
+            Source::Records(records) => Some(&**records),
             Source::Cells(_) => None,
         }
     }
@@ -225,7 +356,7 @@ impl Iterator for Input {
 
     fn next(&mut self) -> Option<Self::Item> {
         let cell = match &mut self.source {
-            Source::Csv(csv) => csv.next(),
+            Source::Records(records) => records.next(),
             Source::Cells(cells) => {
                 let cell =
                     cells.next().map(|cell| check_cell(cell?, &self.name, cells.line_number()));
@@ -233,7 +364,7 @@ impl Iterator for Input {
                 cell
             }
         };
-        self.line_number.0.set(self.line());
+        self.line_number.number.set(self.line());
         cell
     }
 }
@@ -263,7 +394,7 @@ mod tests {
             is_dry_run: false,
             from_line: 1,
         };
-        match CsvCells::new(text.as_bytes(), &csv, context) {
+        match CsvCells::new(text.as_bytes(), &csv, &ColumnOptions::default(), context) {
             Ok(cells) => cells.collect(),
             Err(TransferError::File(error)) => vec![Err(error)],
             Err(error) => panic!("{error}: not about the file"),

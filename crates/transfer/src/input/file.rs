@@ -9,8 +9,8 @@ use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 
 use super::limited_lines::LimitedLines;
-use super::read_bytes::ReadBytes;
 use crate::error::{Error, Result};
+use crate::read_bytes::ReadBytes;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];

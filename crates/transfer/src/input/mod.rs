@@ -1,16 +1,14 @@
-//! Cells from a file or a pipe: the cells format or CSV, compressed or not.
+//! Cells from files, a pipe or a program: the cells format, CSV or record batches.
 //!
 //! ```text
-//! cells           an input and its cells, in either format
+//! cells           an input and its cells, in any format
 //! file            a file or stdin, decompressed
 //! limited_lines   an input that fails in a line that is too long
-//! read_bytes      how far the input is read
 //! ```
 
 mod cells;
 mod file;
 mod limited_lines;
-mod read_bytes;
 
 pub(crate) use self::cells::LineNumber;
 pub use self::cells::{Input, InputFormat, InputOptions};

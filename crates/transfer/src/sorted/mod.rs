@@ -13,5 +13,6 @@ mod merge;
 mod order;
 mod runs;
 
+pub(crate) use self::order::check_cancelled;
 pub(crate) use self::runs::Sorted;
 pub use self::runs::{Sorting, cell_bytes};

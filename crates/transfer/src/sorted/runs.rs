@@ -9,7 +9,7 @@ use std::rc::Rc;
 use sstable::{BloomType, Cell, Comparator, Compression, Error, FileName, Writer, WriterOptions};
 
 use super::merge::{Merge, MergedFamilies};
-use super::order::sort;
+use super::order::{check_cancelled, sort};
 use crate::error::{Doing, Result};
 use crate::progress::{Extent, Observer, Phase};
 use crate::temporary::ScratchDirectory;
@@ -69,6 +69,7 @@ impl Sorting {
         let mut bytes = 0;
         let mut runs: Option<Runs> = None;
         for cell in cells {
+            check_cancelled(observer)?;
             let cell = cell?;
             bytes += cell_bytes(&cell);
             buffered.push(cell);
@@ -79,18 +80,18 @@ impl Sorting {
                     None => runs.insert(Runs::create(self.directory.as_deref(), order, name)?),
                 };
                 reading.rename("sorting");
-                runs.add(&mut buffered)?;
+                runs.add(&mut buffered, observer)?;
                 reading.rename("reading");
                 bytes = 0;
             }
         }
         reading.rename("sorting");
         let Some(mut runs) = runs else {
-            sort(&mut buffered, order);
+            sort(&mut buffered, order, observer)?;
             drop(reading);
             return Ok(Sorted::new(buffered.into_iter().map(Ok), count, observer));
         };
-        runs.add(&mut buffered)?;
+        runs.add(&mut buffered, observer)?;
         drop((buffered, reading));
         Ok(Sorted::new(runs.merge(count, observer)?, count, observer))
     }
@@ -122,13 +123,13 @@ impl Runs {
     }
 
     /// Sorts the buffered cells, writes a run of each of their families, and empties the buffer.
-    fn add(&mut self, buffered: &mut Vec<Cell>) -> Result<()> {
-        sort(buffered, self.order);
+    fn add(&mut self, buffered: &mut Vec<Cell>, observer: &dyn Observer) -> Result<()> {
+        sort(buffered, self.order, observer)?;
         let mut cells = buffered.drain(..).peekable();
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
             let next_of_family = || cells.next_if(|cell| cell.family() == family).map(Ok);
-            let run = self.write(iter::from_fn(next_of_family), None)?;
+            let run = self.write(iter::from_fn(next_of_family), None, observer)?;
             self.families.entry(family).or_default().push(run);
         }
         Ok(())
@@ -139,6 +140,7 @@ impl Runs {
         &mut self,
         cells: impl Iterator<Item = sstable::Result<Cell>>,
         progress: Option<&dyn Phase>,
+        observer: &dyn Observer,
     ) -> Result<PathBuf> {
         let path = self.directory.path().join(self.written_count.to_string());
         self.written_count += 1;
@@ -152,6 +154,7 @@ impl Runs {
             .delete_family_bloom(false);
         let mut writer = Writer::new(file, FileName::new(path_text), options)?;
         for cell in cells {
+            check_cancelled(observer)?;
             writer.append(cell?.as_ref()).map_err(|error| match error {
                 // The cell is invalid, so the error must name the input, not the run.
                 Error::Invalid { what, .. } => Error::Invalid { file: self.name.clone(), what },
@@ -181,7 +184,7 @@ impl Runs {
         let progress = is_in_passes.then(|| observer.begin("merging", Extent::Steps(steps)));
         for runs in families.values_mut() {
             while runs.len() > MERGE_FAN_IN_MAX {
-                *runs = self.merge_groups(runs, progress.as_deref())?;
+                *runs = self.merge_groups(runs, progress.as_deref(), observer)?;
             }
         }
         Ok(MergedFamilies::new(families.into_values().collect(), self.order, self.directory))
@@ -194,10 +197,11 @@ impl Runs {
         &mut self,
         runs: &[PathBuf],
         progress: Option<&dyn Phase>,
+        observer: &dyn Observer,
     ) -> Result<Vec<PathBuf>> {
         let mut merged = Vec::new();
         for runs in runs.chunks(MERGE_FAN_IN_MAX) {
-            merged.push(self.write(Merge::open(runs, self.order)?, progress)?);
+            merged.push(self.write(Merge::open(runs, self.order)?, progress, observer)?);
             for run in runs {
                 fs::remove_file(run).doing("remove", run)?;
             }

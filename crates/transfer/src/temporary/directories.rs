@@ -8,22 +8,33 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::output::{TemporaryPath, directory_of, sync_directory, temporary_builder};
+use super::output::{
+    TemporaryPath, directory_of, sync_directory, temporary_builder, temporary_paths,
+};
 use crate::error::{Doing, Error, Result};
 
 /// An output directory that appears at its destination when all its files are complete.
 pub(crate) struct OutputDirectory {
     temporary: ScratchDirectory,
     destination: PathBuf,
+    replaces: bool,
 }
 
 impl OutputDirectory {
     /// Creates the output for `destination`, which must be missing or an empty directory.
-    pub(crate) fn create(destination: &Path) -> Result<Self> {
-        check_free(destination)?;
+    ///
+    /// With `force` it may also be a directory of a bulk load: with HFiles in directories of families, and
+    /// nothing else. [`finish`](Self::finish) replaces it.
+    pub(crate) fn create(destination: &Path, force: bool) -> Result<Self> {
+        let replaces = force && !is_free(destination);
+        if replaces {
+            check_replaceable(destination)?;
+        } else {
+            check_free(destination)?;
+        }
         let temporary =
             ScratchDirectory::with_builder(&temporary_builder(0o777), directory_of(destination))?;
-        Ok(Self { temporary, destination: destination.to_owned() })
+        Ok(Self { temporary, destination: destination.to_owned(), replaces })
     }
 
     /// Returns the temporary directory, in which the caller writes the files.
@@ -38,10 +49,18 @@ impl OutputDirectory {
 
     /// Syncs the directory, renames it to its destination, and syncs the parent directory.
     ///
-    /// An empty directory at the destination is replaced. The caller must have synced the files and
-    /// subdirectories.
+    /// An empty directory at the destination is replaced; with `force`, also one of a bulk load. The caller
+    /// must have synced the files and subdirectories.
     pub(crate) fn finish(self) -> Result<()> {
         sync_directory(self.path()).doing("sync", &self.destination)?;
+        let replaced = if self.replaces { self.exchange()? } else { self.rename()? };
+        sync_directory(directory_of(&self.destination))
+            .doing("sync its directory", &self.destination)?;
+        drop(replaced);
+        Ok(())
+    }
+
+    fn rename(&self) -> Result<Option<ScratchDirectory>> {
         match fs::remove_dir(&self.destination) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(error).doing("replace", &self.destination);
@@ -50,8 +69,31 @@ impl OutputDirectory {
         }
         fs::rename(self.path(), &self.destination)
             .doing("rename the temporary output to it", &self.destination)?;
-        sync_directory(directory_of(&self.destination))
-            .doing("sync its directory", &self.destination)
+        Ok(None)
+    }
+
+    /// Moves the old directory away and the new one into its place; if that fails, moves the old one back.
+    ///
+    /// Returns the temporary directory with the old one.
+    fn exchange(&self) -> Result<Option<ScratchDirectory>> {
+        // Files may have been added since the output was begun.
+        check_replaceable(&self.destination)?;
+        let parent = directory_of(&self.destination);
+        let aside = ScratchDirectory::with_builder(&temporary_builder(0o777), parent)?;
+        let old = aside.path().join("replaced");
+        // `remove_unfinished` needs this lock too, so it cannot remove the old directory before the
+        // new one is in its place.
+        let _list = temporary_paths();
+        fs::rename(&self.destination, &old).doing("move it away", &self.destination)?;
+        if let Err(error) = fs::rename(self.path(), &self.destination) {
+            if let Err(error) = fs::rename(&old, &self.destination) {
+                // It must outlive its temporary directory.
+                let _ = aside.directory.keep();
+                return Err(error).doing("move it back to where it was", &old);
+            }
+            return Err(error).doing("rename the temporary output to it", &self.destination);
+        }
+        Ok(Some(aside))
     }
 }
 
@@ -98,13 +140,52 @@ impl ScratchDirectory {
     }
 }
 
-/// Returns an error if the destination exists and is not an empty directory.
-pub(super) fn check_free(destination: &Path) -> Result<()> {
-    let is_free = match destination.read_dir() {
+/// Whether the destination is missing or an empty directory.
+fn is_free(destination: &Path) -> bool {
+    match destination.read_dir() {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Returns an error unless the destination has directories of families with HFiles, and nothing else.
+///
+/// A mistyped path must not remove a directory with other contents. HBase's bulk load moves the HFiles away, and
+/// leaves the directories of the families.
+fn check_replaceable(destination: &Path) -> Result<()> {
+    let entries = |directory: &Path| -> Result<Vec<PathBuf>> {
+        let listed = directory.read_dir().doing("list", directory)?;
+        let paths = listed.map(|entry| entry.map(|entry| entry.path()));
+        paths.collect::<io::Result<_>>().doing("list", directory)
     };
-    if !is_free {
+    let refused = |path: &Path| {
+        let (destination, path) = (destination.display(), path.display());
+        Error::Refused(format!(
+            "{destination}: --force replaces only a directory of HFiles by family, and {path} is not a part of one; \
+             name another directory, or remove this one"
+        ))
+    };
+    if !destination.is_dir() || destination.is_symlink() {
+        return Err(refused(destination));
+    }
+    for family in entries(destination)? {
+        if !family.is_dir() || family.is_symlink() {
+            return Err(refused(&family));
+        }
+        for file in entries(&family)? {
+            let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+            // A directory of the root of HBase has HFiles of other names, too, and other files.
+            if !(name.len() == 32 && name.iter().all(u8::is_ascii_hexdigit) && file.is_file()) {
+                return Err(refused(&file));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns an error if the destination exists and is not an empty directory.
+pub(super) fn check_free(destination: &Path) -> Result<()> {
+    if !is_free(destination) {
         let what = format!("{}: exists and is not an empty directory", destination.display());
         return Err(Error::Refused(what));
     }
@@ -124,20 +205,57 @@ mod tests {
             fs::write(&file, b"whole").expect("disk takes it");
             assert_eq!(output.final_path(&file), destination.join("file"));
         };
-        let output = OutputDirectory::create(&destination).expect("nothing in the way");
+        let output = OutputDirectory::create(&destination, false).expect("nothing in the way");
         fill(&output);
         assert!(!destination.exists());
         drop(output);
         assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
 
         fs::create_dir(&destination).expect("nothing in the way");
-        let output =
-            OutputDirectory::create(&destination).expect("an empty directory is not in the way");
+        let output = OutputDirectory::create(&destination, false)
+            .expect("an empty directory is not in the way");
         fill(&output);
         output.finish().expect("nothing in the way");
         assert_eq!(fs::read(destination.join("file")).expect("it is there"), b"whole");
         assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 1);
-        assert!(OutputDirectory::create(&destination).is_err(), "it has a file");
-        assert!(OutputDirectory::create(&destination.join("file")).is_err(), "it is one");
+        assert!(OutputDirectory::create(&destination, false).is_err(), "it has a file");
+        assert!(OutputDirectory::create(&destination.join("file"), false).is_err(), "it is one");
+    }
+
+    #[test]
+    fn only_directories_of_a_bulk_load_are_replaced() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let destination = parent.path().join("out");
+        let name = "0123456789abcdef0123456789abcdef";
+        let fill = |family: &Path| {
+            fs::create_dir_all(family).expect("nothing in the way");
+            fs::write(family.join(name), b"cells").expect("disk takes it");
+        };
+        fill(&destination.join("old"));
+        let output = OutputDirectory::create(&destination, true).expect("HFiles by family");
+        fill(&output.path().join("new"));
+        assert!(destination.join("old").exists());
+        output.finish().expect("it is replaced");
+        let names: Vec<_> = fs::read_dir(&destination)
+            .expect("readable")
+            .map(|entry| entry.expect("readable").file_name())
+            .collect();
+        assert_eq!(names, ["new"]);
+        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 1);
+
+        // Files that appear while the output is written.
+        let output = OutputDirectory::create(&destination, true).expect("HFiles by family");
+        for wrong in ["notes.txt", "new/notes.txt"] {
+            let wrong = destination.join(wrong);
+            fs::write(&wrong, b"mine").expect("disk takes it");
+            let error = OutputDirectory::create(&destination, true).err().expect(name);
+            assert!(error.to_string().contains("notes.txt is not a part of one"), "{error}");
+            assert!(output.exchange().is_err());
+            fs::remove_file(wrong).expect("ours");
+        }
+        drop(output);
+        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 1);
+        // A file is not a directory, and a link may lead anywhere.
+        assert!(OutputDirectory::create(&destination.join("new").join(name), true).is_err());
     }
 }

@@ -93,9 +93,10 @@ impl WithStore<Put> {
         let put = PutFile {
             input: InputOptions {
                 format: from,
-                path: PathBuf::from(input),
+                paths: vec![PathBuf::from(input)],
                 is_dry_run: self.verb.dry_run,
-                csv: self.verb.csv.options(),
+                columns: self.verb.csv.columns(),
+                csv: self.verb.csv.csv(),
             },
             directory: self.directory,
             family: self.verb.target,
@@ -110,7 +111,8 @@ impl WithStore<Put> {
 
     /// Writes the columns of one row in one batch.
     fn put_row(&self) -> anyhow::Result<Answer> {
-        if let Some(given) = self.verb.csv.options().first_csv_option() {
+        let (columns, csv) = (self.verb.csv.columns(), self.verb.csv.csv());
+        if let Some(given) = columns.first_option().or_else(|| csv.first_option()) {
             refuse!("{given} needs --from csv");
         }
         let row: KeyText = self.verb.target.parse()?;

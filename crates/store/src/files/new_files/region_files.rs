@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use sstable::{CellRef, FileName, Writer, WriterOptions, check_family_name, escape};
+use sstable::{CellRef, FileName, FileSummary, Writer, WriterOptions, check_family_name, escape};
 
 use crate::error::{Error, Result};
 use crate::files::new_files::new_file::{PendingFile, Sink};
@@ -31,13 +31,25 @@ pub struct RegionFiles<'s> {
     /// The split rows that no cell has reached.
     splits: Peekable<slice::Iter<'s, Vec<u8>>>,
     options: WriterOptions,
-    part: Option<RegionFile>,
-    files: Vec<PathBuf>,
+    part: Option<OpenRegionFile>,
+    files: Vec<RegionFile>,
+}
+
+/// A complete file for HBase's bulk load, with the rows of one region.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RegionFile {
+    /// The family of its cells.
+    pub family: String,
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length, its cells and its range of rows.
+    pub summary: FileSummary,
 }
 
 /// The file of the current region, which has a temporary name.
 #[derive(Debug)]
-struct RegionFile {
+struct OpenRegionFile {
     place: PendingFile,
     writer: Writer<Sink>,
 }
@@ -104,27 +116,28 @@ impl<'s> RegionFiles<'s> {
                 let (place, sink) = PendingFile::create_in(Arc::clone(&self.vfs), &self.directory)?;
                 let shown = FileName::new(format!("{}/{}", self.family, place.name()));
                 let writer = Writer::new(sink, shown, self.options.clone())?;
-                none.insert(RegionFile { place, writer })
+                none.insert(OpenRegionFile { place, writer })
             }
         };
         Ok(part.writer.append(cell)?)
     }
 
-    /// Completes the files, which are then on disk. Returns their paths in the order of their rows.
+    /// Completes the files, which are then on disk. Returns them in the order of their rows.
     ///
     /// # Errors
     ///
     /// As for [`append`](Self::append).
-    pub fn finish(mut self) -> Result<Vec<PathBuf>> {
+    pub fn finish(mut self) -> Result<Vec<RegionFile>> {
         self.finish_part()?;
         Ok(self.files)
     }
 
     fn finish_part(&mut self) -> Result<()> {
-        let Some(RegionFile { place, writer }) = self.part.take() else { return Ok(()) };
-        let (sink, _) = writer.finish()?;
+        let Some(OpenRegionFile { place, writer }) = self.part.take() else { return Ok(()) };
+        let (sink, summary) = writer.finish()?;
         let (name, _) = place.finish(sink)?;
-        self.files.push(self.directory.join(name));
+        let (family, path) = (self.family.clone(), self.directory.join(name));
+        self.files.push(RegionFile { family, path, summary });
         Ok(())
     }
 }

@@ -65,7 +65,7 @@ impl Drop for BadLinesFile {
 /// A problem of a line.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Problem {
-    /// The line of the input, from 1.
+    /// The line of the input, or the record of batches, from 1.
     pub line: u64,
     /// The column and the problem.
     pub what: String,
@@ -76,7 +76,7 @@ impl BadLines {
     const KEPT_MAX: usize = 10;
 
     /// Refuses a file that exists. A dry run accepts all lines and creates no file.
-    pub(super) fn new(
+    pub(crate) fn new(
         policy: Option<&BadLinePolicy>,
         is_dry_run: bool,
     ) -> crate::error::Result<Self> {
@@ -103,8 +103,14 @@ impl BadLines {
         Ok(Self { stops, file, count: 0, first: Vec::new() })
     }
 
+    /// Whether a bad line ends the run.
+    #[cfg(feature = "arrow")]
+    pub(crate) const fn ends_run(&self) -> bool {
+        self.stops
+    }
+
     /// Handles a bad line of `input`; returns an error if it ends the run.
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         input: &FileName,
         line: u64,

@@ -18,7 +18,7 @@ use sstable::Timestamp;
 const DAY_MILLIS: i64 = 86_400_000;
 
 /// Parses a timestamp. Returns an error for a time before 1970, which HBase does not accept.
-pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
+pub(crate) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     let shown = || format!("{:?}", String::from_utf8_lossy(text));
     let trimmed = text.trim_ascii();
     let digits = trimmed.strip_prefix(b"-").unwrap_or(trimmed);

@@ -8,7 +8,7 @@ use crate::progress::{Extent, Observer, Phase};
 
 /// The number of bytes read from an input so far; clones share it.
 #[derive(Clone, Default)]
-pub(super) struct ReadBytes(Rc<Counts>);
+pub(crate) struct ReadBytes(Rc<Counts>);
 
 #[derive(Default)]
 struct Counts {
@@ -20,17 +20,26 @@ struct Counts {
 
 impl ReadBytes {
     /// Sets the length of the input.
-    pub(super) fn set_len(&self, len: u64) {
+    pub(crate) fn set_len(&self, len: u64) {
         self.0.len.set(Some(len));
     }
 
+    /// Adds bytes that were read.
+    pub(crate) fn add(&self, count: u64) {
+        let counts = &self.0;
+        counts.done.set(counts.done.get() + count);
+        if let Some(progress) = counts.shown.borrow().as_ref().and_then(Weak::upgrade) {
+            progress.set(counts.done.get());
+        }
+    }
+
     /// Returns a reader that counts the bytes that it reads from `inner`.
-    pub(super) fn counting<R>(&self, inner: R) -> CountingReader<R> {
+    pub(crate) fn counting<R>(&self, inner: R) -> CountingReader<R> {
         CountingReader { inner, bytes: self.clone() }
     }
 
     /// Shows the bytes read as the progress of a phase, until the returned value is dropped.
-    pub(super) fn show(&self, phase: &'static str, observer: &dyn Observer) -> Rc<dyn Phase> {
+    pub(crate) fn show(&self, phase: &'static str, observer: &dyn Observer) -> Rc<dyn Phase> {
         let extent = self.0.len.get().map_or(Extent::UnknownBytes, Extent::Bytes);
         let progress: Rc<dyn Phase> = observer.begin(phase, extent).into();
         progress.set(self.0.done.get());
@@ -40,7 +49,7 @@ impl ReadBytes {
 }
 
 /// A reader that counts its bytes.
-pub(super) struct CountingReader<R> {
+pub(crate) struct CountingReader<R> {
     inner: R,
     bytes: ReadBytes,
 }
@@ -48,11 +57,7 @@ pub(super) struct CountingReader<R> {
 impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.inner.read(buffer)?;
-        let counts = &self.bytes.0;
-        counts.done.set(counts.done.get() + len as u64);
-        if let Some(progress) = counts.shown.borrow().as_ref().and_then(Weak::upgrade) {
-            progress.set(counts.done.get());
-        }
+        self.bytes.add(len as u64);
         Ok(len)
     }
 }

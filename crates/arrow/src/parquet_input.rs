@@ -1,0 +1,123 @@
+//! Reads Parquet files as record batches.
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+
+use arrow_array::RecordBatchReader;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::file::metadata::RowGroupMetaData;
+use sstable::FileName;
+
+use crate::{Error, Result};
+
+/// The rows of a batch.
+const BATCH_ROWS: usize = 4096;
+
+/// An open Parquet file, uncompressed or compressed with SNAPPY, GZIP or LZ4; with the feature `parquet-zstd` also ZSTD.
+///
+/// ```
+/// use hfile_arrow::{BatchScan, ParquetCompression, ParquetFile, ParquetInput};
+/// use sstable::{CellRef, FileName, Timestamp};
+///
+/// # let directory = tempfile::tempdir().expect("a directory");
+/// # let path = directory.path().join("cells.parquet");
+/// let mut builder = BatchScan::cells().builder()?;
+/// builder.append(&CellRef::put(b"row1", b"f", b"q", Timestamp::new(1), b"v"))?;
+/// # let sink = std::fs::File::create(&path).expect("a file");
+/// let name = FileName::new("cells.parquet");
+/// let mut file = ParquetFile::new(sink, name, builder.schema(), ParquetCompression::Snappy)?;
+/// file.write(&builder.flush()?.expect("a cell"))?;
+/// file.finish()?;
+///
+/// let input = ParquetInput::open(&path)?;
+/// assert_eq!((input.row_count(), input.schema().fields().len()), (1, 8));
+/// for batch in input.batches(|name| name == "row" || name == "value")? {
+///     assert_eq!(batch.expect("a sound file").num_columns(), 2);
+/// }
+/// # Ok::<(), hfile_arrow::Error>(())
+/// ```
+pub struct ParquetInput {
+    name: FileName,
+    builder: ParquetRecordBatchReaderBuilder<File>,
+}
+
+impl ParquetInput {
+    /// Opens a file and reads its schema.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, is not a Parquet file, or has a compression that this build cannot read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = FileName::new(path.display().to_string());
+        let file = File::open(path).map_err(|source| {
+            let action = "open".into();
+            sstable::Error::Io { file: name.clone(), action, source }
+        })?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+            .map_err(|source| Error::ReadParquet { file: name.clone(), source })?;
+        let chunks = builder.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+        for chunk in chunks {
+            check_compression(&name, chunk.compression())?;
+        }
+        Ok(Self { name, builder: builder.with_batch_size(BATCH_ROWS) })
+    }
+
+    /// Returns the schema of all columns.
+    pub fn schema(&self) -> &SchemaRef {
+        self.builder.schema()
+    }
+
+    /// Returns the number of rows.
+    pub fn row_count(&self) -> u64 {
+        u64::try_from(self.builder.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// Returns the batches, with the columns whose names are `wanted`.
+    ///
+    /// # Errors
+    ///
+    /// If the file contradicts its schema. Reading fails at damaged pages.
+    pub fn batches(
+        self,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Box<dyn RecordBatchReader + Send>> {
+        let fields = self.schema().fields().iter().enumerate();
+        let roots: Vec<_> =
+            fields.filter(|(_, field)| wanted(field.name())).map(|(index, _)| index).collect();
+        let columns = ProjectionMask::roots(self.builder.parquet_schema(), roots);
+        let name = self.name;
+        let reader = self.builder.with_projection(columns).build();
+        Ok(Box::new(reader.map_err(|source| Error::ReadParquet { file: name, source })?))
+    }
+}
+
+impl fmt::Debug for ParquetInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParquetInput").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+fn check_compression(file: &FileName, found: Compression) -> Result<()> {
+    let is_known = match found {
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::GZIP(_)
+        | Compression::LZ4
+        | Compression::LZ4_RAW => true,
+        Compression::ZSTD(_) => cfg!(feature = "parquet-zstd"),
+        _ => false,
+    };
+    if is_known {
+        return Ok(());
+    }
+    let found = format!("{found:?}");
+    let found = found.split('(').next().unwrap_or_default();
+    let feature = if found == "ZSTD" { ", or build with the feature parquet-zstd" } else { "" };
+    Err(Error::Invalid(format!(
+        "{file}: compressed with {found}, which this build cannot read; write the file with SNAPPY{feature}"
+    )))
+}

@@ -1,0 +1,135 @@
+//! Arrays of times, as milliseconds since 1970 or as text.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::byte_array::ByteArray;
+
+/// An array of timestamps or dates; fractions of a millisecond are dropped.
+///
+/// Arrow's timestamps with a time zone are in UTC; those without count as UTC, too.
+#[derive(Clone, Debug)]
+pub(crate) enum TimeArray {
+    /// Numbers of a unit that is a whole number of milliseconds.
+    Long { values: ScalarBuffer<i64>, unit_millis: i64 },
+    /// Numbers of a unit of which a millisecond has a whole number.
+    Short { values: ScalarBuffer<i64>, per_milli: i64 },
+    /// Days.
+    Days(ScalarBuffer<i32>),
+}
+
+impl TimeArray {
+    /// # Errors
+    ///
+    /// A message for arrays of another type.
+    pub(crate) fn new(array: &ArrayRef) -> Result<Self, String> {
+        let long = |values: &ScalarBuffer<i64>, unit_millis| Self::Long {
+            values: values.clone(),
+            unit_millis,
+        };
+        let short = |values: &ScalarBuffer<i64>, per_milli| Self::Short {
+            values: values.clone(),
+            per_milli,
+        };
+        Ok(match array.data_type() {
+            DataType::Int64 => long(array.as_primitive::<Int64Type>().values(), 1),
+            DataType::Timestamp(TimeUnit::Second, _) => {
+                long(array.as_primitive::<TimestampSecondType>().values(), 1000)
+            }
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                long(array.as_primitive::<TimestampMillisecondType>().values(), 1)
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
+                short(array.as_primitive::<TimestampMicrosecondType>().values(), 1000)
+            }
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+                short(array.as_primitive::<TimestampNanosecondType>().values(), 1_000_000)
+            }
+            DataType::Date32 => Self::Days(array.as_primitive::<Date32Type>().values().clone()),
+            DataType::Date64 => long(array.as_primitive::<Date64Type>().values(), 1),
+            other => {
+                return Err(format!(
+                    "values of type {other} are no times; times are timestamps, dates, text, or int64 for \
+                     milliseconds since 1970"
+                ));
+            }
+        })
+    }
+
+    /// Returns a time in milliseconds since 1970; of one that i64 cannot hold, its limit.
+    pub(crate) fn millis(&self, index: usize) -> i64 {
+        match self {
+            Self::Long { values, unit_millis } => values[index].saturating_mul(*unit_millis),
+            Self::Short { values, per_milli } => values[index].div_euclid(*per_milli),
+            Self::Days(values) => i64::from(values[index]) * 86_400_000,
+        }
+    }
+}
+
+/// A column of timestamps of cells: numbers, times, dates or text.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use arrow_array::{ArrayRef, TimestampMicrosecondArray};
+/// use hfile_arrow::{TimeColumn, TimeValue};
+///
+/// let array: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![Some(1_500), None]));
+/// let times = TimeColumn::new(&array)?;
+/// assert_eq!(times.value(0), Some(TimeValue::Millis(1)));
+/// assert_eq!(times.value(1), None);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TimeColumn {
+    times: Times,
+    nulls: Option<NullBuffer>,
+}
+
+#[derive(Clone, Debug)]
+enum Times {
+    Numbers(TimeArray),
+    Text(ByteArray),
+}
+
+/// A time of a [`TimeColumn`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TimeValue<'a> {
+    /// Milliseconds since 1970.
+    Millis(i64),
+    /// Text, which the caller parses.
+    Text(&'a [u8]),
+}
+
+impl TimeColumn {
+    /// Returns the times of an array.
+    ///
+    /// # Errors
+    ///
+    /// A message if it has values of another type, such as float64.
+    pub fn new(array: &ArrayRef) -> Result<Self, String> {
+        let text = ByteArray::new(array).filter(ByteArray::is_text);
+        let times = text.map_or_else(
+            || TimeArray::new(array).map(Times::Numbers),
+            |text| Ok(Times::Text(text)),
+        );
+        Ok(Self { times: times?, nulls: array.logical_nulls() })
+    }
+
+    /// Returns a time; `None` if it is null.
+    pub fn value(&self, index: usize) -> Option<TimeValue<'_>> {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(index)) {
+            return None;
+        }
+        Some(match &self.times {
+            Times::Numbers(array) => TimeValue::Millis(array.millis(index)),
+            Times::Text(array) => TimeValue::Text(array.value(index)),
+        })
+    }
+}

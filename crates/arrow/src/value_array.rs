@@ -1,0 +1,257 @@
+//! Values of an array as the bytes that HBase stores: the opposite of `typed_builder`.
+//!
+//! | array                        | without a type | with a type                                           |
+//! |------------------------------|----------------|-------------------------------------------------------|
+//! | text                         | `string`       | parsed, as a field of CSV                             |
+//! | bytes                        | `binary-hex`   | only `binary-hex` and `string`: the bytes as they are |
+//! | int16, int32, int64          | the same type  | the number, if it is of the type                      |
+//! | float32, float64, boolean    | the same type  | the same                                              |
+//! | int8, unsigned, decimal      | an error       | the same                                              |
+//! | timestamp                    | an error       | `int64`: milliseconds since 1970; `string`: ISO 8601  |
+//! | date                         | an error       | `int32`: days since 1970; `int64`, `string` as above  |
+//!
+//! An array with a dictionary counts as an array of the dictionary's values. Arrays of lists and structs, and
+//! others, are errors.
+
+use std::fmt::Write as _;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Decimal128Array, Decimal256Array, Float32Array, Float64Array,
+    Int8Array, Int16Array, Int32Array, Int64Array, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array,
+};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use sstable::ValueType;
+
+use crate::byte_array::ByteArray;
+use crate::calendar;
+use crate::time_array::TimeArray;
+
+/// The values of an array, encoded as a [`ValueType`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use arrow_array::{ArrayRef, Int64Array};
+/// use hfile_arrow::ValueArray;
+/// use sstable::ValueType;
+///
+/// let array: ArrayRef = Arc::new(Int64Array::from(vec![Some(258), None]));
+/// let mut bytes = Vec::new();
+/// ValueArray::new(&array, Some(ValueType::Int16))?.encode(0, &mut bytes)?;
+/// assert_eq!(bytes, b"\x01\x02");
+/// assert!(ValueArray::new(&array, None)?.is_null(1));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ValueArray {
+    values: Values,
+    nulls: Option<NullBuffer>,
+    value_type: ValueType,
+}
+
+#[derive(Clone, Debug)]
+enum Values {
+    /// An array whose values are all null.
+    Null,
+    Bytes(ByteArray),
+    Bool(BooleanArray),
+    Int8(Int8Array),
+    Int16(Int16Array),
+    Int32(Int32Array),
+    Int64(Int64Array),
+    UInt8(UInt8Array),
+    UInt16(UInt16Array),
+    UInt32(UInt32Array),
+    UInt64(UInt64Array),
+    Float32(Float32Array),
+    Float64(Float64Array),
+    Decimal128(Decimal128Array),
+    Decimal256(Decimal256Array),
+    Time(TimeArray),
+    Date(TimeArray),
+    /// Indexes of the values of another array.
+    Dictionary(Vec<usize>, Box<Values>),
+}
+
+impl ValueArray {
+    /// Returns the values of an array; they are encoded as `value_type`, or by the type of the array.
+    ///
+    /// # Errors
+    ///
+    /// A message if values of the array are never of the type, or if a type is needed.
+    pub fn new(array: &ArrayRef, value_type: Option<ValueType>) -> Result<Self, String> {
+        let values = Values::new(array)?;
+        let value_type = values.check_type(array.data_type(), value_type)?;
+        Ok(Self { values, nulls: array.logical_nulls(), value_type })
+    }
+
+    /// Returns the type of the encoded values.
+    pub const fn value_type(&self) -> ValueType {
+        self.value_type
+    }
+
+    /// Returns whether a value is null.
+    #[inline]
+    pub fn is_null(&self, index: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(index))
+    }
+
+    /// Appends the encoded bytes of a value that is not null.
+    ///
+    /// # Errors
+    ///
+    /// A message if the value is not of the type.
+    #[inline]
+    pub fn encode(&self, index: usize, out: &mut Vec<u8>) -> Result<(), String> {
+        self.values.encode(index, self.value_type, out)
+    }
+}
+
+impl Values {
+    fn new(array: &ArrayRef) -> Result<Self, String> {
+        if let Some(bytes) = ByteArray::new(array) {
+            return Ok(Self::Bytes(bytes));
+        }
+        Ok(match array.data_type() {
+            DataType::Null => Self::Null,
+            DataType::Boolean => Self::Bool(array.as_boolean().clone()),
+            DataType::Int8 => Self::Int8(array.as_primitive::<Int8Type>().clone()),
+            DataType::Int16 => Self::Int16(array.as_primitive::<Int16Type>().clone()),
+            DataType::Int32 => Self::Int32(array.as_primitive::<Int32Type>().clone()),
+            DataType::Int64 => Self::Int64(array.as_primitive::<Int64Type>().clone()),
+            DataType::UInt8 => Self::UInt8(array.as_primitive::<UInt8Type>().clone()),
+            DataType::UInt16 => Self::UInt16(array.as_primitive::<UInt16Type>().clone()),
+            DataType::UInt32 => Self::UInt32(array.as_primitive::<UInt32Type>().clone()),
+            DataType::UInt64 => Self::UInt64(array.as_primitive::<UInt64Type>().clone()),
+            DataType::Float32 => Self::Float32(array.as_primitive::<Float32Type>().clone()),
+            DataType::Float64 => Self::Float64(array.as_primitive::<Float64Type>().clone()),
+            DataType::Decimal128(..) => {
+                Self::Decimal128(array.as_primitive::<Decimal128Type>().clone())
+            }
+            DataType::Decimal256(..) => {
+                Self::Decimal256(array.as_primitive::<Decimal256Type>().clone())
+            }
+            DataType::Timestamp(..) => Self::Time(TimeArray::new(array)?),
+            DataType::Date32 | DataType::Date64 => Self::Date(TimeArray::new(array)?),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                // Without values there is nothing to refer to: all keys are null.
+                if dictionary.values().is_empty() {
+                    return Ok(Self::Null);
+                }
+                let values = Self::new(dictionary.values())?;
+                Self::Dictionary(dictionary.normalized_keys(), Box::new(values))
+            }
+            other => return Err(format!("values of type {other} cannot become cells")),
+        })
+    }
+
+    /// Returns the type of the encoded values.
+    fn check_type(&self, found: &DataType, given: Option<ValueType>) -> Result<ValueType, String> {
+        use ValueType as T;
+        let natural = match self {
+            Self::Dictionary(_, values) => return values.check_type(found, given),
+            Self::Null => Some(T::String),
+            Self::Bytes(array) => Some(if array.is_text() { T::String } else { T::BinaryHex }),
+            Self::Bool(_) => Some(T::Bool),
+            Self::Int16(_) => Some(T::Int16),
+            Self::Int32(_) => Some(T::Int32),
+            Self::Int64(_) => Some(T::Int64),
+            Self::Float32(_) => Some(T::Float32),
+            Self::Float64(_) => Some(T::Float64),
+            _ => None,
+        };
+        let Some(given) = given else {
+            let choice = match self {
+                Self::Time(_) => "int64 for milliseconds since 1970, or string for text",
+                Self::Date(_) => {
+                    "int32 for days since 1970, int64 for milliseconds, or string for text"
+                }
+                Self::Decimal128(_) | Self::Decimal256(_) => "string for text, or float64",
+                _ => "int16, int32, int64 or string",
+            };
+            return natural
+                .ok_or_else(|| format!("values of type {found} need a type of cells: {choice}"));
+        };
+        let fits = match self {
+            Self::Null => true,
+            Self::Bytes(array) => array.is_text() || matches!(given, T::BinaryHex | T::String),
+            Self::Time(_) => matches!(given, T::Int64 | T::String),
+            Self::Date(_) => matches!(given, T::Int32 | T::Int64 | T::String),
+            _ => given != T::BinaryHex,
+        };
+        let name = given.name();
+        fits.then_some(given)
+            .ok_or_else(|| format!("values of type {found} cannot be written as {name}"))
+    }
+
+    #[inline]
+    fn encode(&self, index: usize, as_type: ValueType, out: &mut Vec<u8>) -> Result<(), String> {
+        use ValueType as T;
+        match (self, as_type) {
+            (Self::Dictionary(keys, values), _) => return values.encode(keys[index], as_type, out),
+            (Self::Bytes(array), T::String) => out.extend_from_slice(array.value(index)),
+            (Self::Bytes(array), T::BinaryHex) if !array.is_text() => {
+                out.extend_from_slice(array.value(index));
+            }
+            (
+                Self::Bytes(array),
+                T::Int16 | T::Int32 | T::Int64 | T::Float32 | T::Float64 | T::Bool,
+            ) if array.value(index).is_empty() => {
+                return Err(format!("\"\" is not of type {}; null makes no cell", as_type.name()));
+            }
+            (Self::Bytes(array), _) => return as_type.encode(array.value(index), out),
+            (Self::Int16(array), T::Int16) => out.extend(array.value(index).to_be_bytes()),
+            (Self::Int32(array), T::Int32) => out.extend(array.value(index).to_be_bytes()),
+            (Self::Int64(array), T::Int64) => out.extend(array.value(index).to_be_bytes()),
+            (Self::Float32(array), T::Float32) => out.extend(array.value(index).to_be_bytes()),
+            (Self::Float64(array), T::Float64) => out.extend(array.value(index).to_be_bytes()),
+            _ => return as_type.encode(self.text(index, as_type).as_bytes(), out),
+        }
+        Ok(())
+    }
+
+    /// Returns a number, a time or a truth value as text, which is encoded as a field of CSV.
+    fn text(&self, index: usize, as_type: ValueType) -> String {
+        let mut text = String::new();
+        let written = match self {
+            Self::Null | Self::Bytes(_) | Self::Dictionary(..) => {
+                unreachable!("null has no text; text is encoded as it is")
+            }
+            Self::Bool(array) => write!(text, "{}", array.value(index)),
+            Self::Int8(array) => write!(text, "{}", array.value(index)),
+            Self::Int16(array) => write!(text, "{}", array.value(index)),
+            Self::Int32(array) => write!(text, "{}", array.value(index)),
+            Self::Int64(array) => write!(text, "{}", array.value(index)),
+            Self::UInt8(array) => write!(text, "{}", array.value(index)),
+            Self::UInt16(array) => write!(text, "{}", array.value(index)),
+            Self::UInt32(array) => write!(text, "{}", array.value(index)),
+            Self::UInt64(array) => write!(text, "{}", array.value(index)),
+            Self::Float32(array) => write!(text, "{}", array.value(index)),
+            Self::Float64(array) => write!(text, "{}", array.value(index)),
+            Self::Decimal128(array) => write!(text, "{}", array.value_as_string(index)),
+            Self::Decimal256(array) => write!(text, "{}", array.value_as_string(index)),
+            Self::Time(array) | Self::Date(array) if as_type == ValueType::Int64 => {
+                write!(text, "{}", array.millis(index))
+            }
+            Self::Time(array) => write!(text, "{}", calendar::time(array.millis(index))),
+            Self::Date(array) if as_type == ValueType::String => {
+                write!(text, "{}", calendar::date(array.millis(index)))
+            }
+            Self::Date(array) => write!(text, "{}", calendar::days(array.millis(index))),
+        };
+        written.expect("a String takes all text");
+        text
+    }
+}
+
+#[cfg(test)]
+#[path = "value_array_tests.rs"]
+mod tests;

@@ -1,0 +1,53 @@
+//! Ends long work at a signal such as Ctrl-C.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use transfer::{Extent, Observer, Phase};
+
+/// How often signals are looked for.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// An observer that ends the work when Python has a signal whose handler raises.
+///
+/// Work without the lock of the interpreter would otherwise not see Ctrl-C: Python handles signals only in its main
+/// thread, between its own instructions.
+pub(crate) struct Interrupts(Mutex<State>);
+
+struct State {
+    looked: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Interrupts {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(State { looked: Instant::now(), raised: None }))
+    }
+
+    /// Returns what the handler of a signal raised.
+    pub(crate) fn into_raised(self) -> Option<PyErr> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).raised
+    }
+}
+
+impl Observer for Interrupts {
+    fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase> {
+        ().begin(phase, extent)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if state.raised.is_none() && now.duration_since(state.looked) >= INTERVAL {
+            state.looked = now;
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method alone is not general enough"
+            )]
+            let handled = Python::attach(|py| py.check_signals());
+            state.raised = handled.err();
+        }
+        state.raised.is_some()
+    }
+}

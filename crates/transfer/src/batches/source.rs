@@ -1,0 +1,188 @@
+//! Where record batches come from: Parquet files, or a program.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+
+use arrow_schema::Schema;
+use hfile_arrow::{RecordBatch, RecordBatchReader};
+use sstable::{Error, FileName, Result};
+
+use crate::read_bytes::ReadBytes;
+
+/// A source of record batches: a stream, or files that are opened one after the other.
+pub(crate) struct BatchSource {
+    /// The names of the columns, which all files have.
+    names: Vec<String>,
+    /// The columns to read of a file; the others are not decompressed.
+    wanted: Vec<String>,
+    current: Option<Stream>,
+    files: VecDeque<PathBuf>,
+    /// Whether there are several files, so that a record needs the name of its file.
+    has_files: bool,
+    bytes: ReadBytes,
+}
+
+/// The batches of a file or of a program.
+struct Stream {
+    name: FileName,
+    reader: Box<dyn RecordBatchReader>,
+    /// The bytes of the file, and its rows.
+    extent: Option<FileExtent>,
+    is_begun: bool,
+}
+
+/// The size of a file, of which each row counts the same as progress.
+#[derive(Clone, Copy)]
+struct FileExtent {
+    bytes: u64,
+    rows: u64,
+}
+
+/// A batch, and whether it is the first one of its file.
+pub(crate) struct NextBatch {
+    pub(crate) batch: RecordBatch,
+    pub(crate) begins_file: bool,
+}
+
+impl BatchSource {
+    /// Returns the batches of a program.
+    pub(crate) fn stream(
+        name: FileName,
+        reader: impl RecordBatchReader + 'static,
+        bytes: ReadBytes,
+    ) -> Self {
+        Self {
+            names: names_of(&reader.schema()),
+            wanted: Vec::new(),
+            current: Some(Stream { name, reader: Box::new(reader), extent: None, is_begun: false }),
+            files: VecDeque::new(),
+            has_files: false,
+            bytes,
+        }
+    }
+
+    /// Returns the batches of Parquet files, which must have columns with the same names.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn parquet(paths: &[PathBuf], bytes: ReadBytes) -> crate::error::Result<Self> {
+        use crate::error::Error as TransferError;
+
+        let mut names: Option<Vec<String>> = None;
+        let mut len = 0;
+        for path in paths {
+            let found = names_of(hfile_arrow::ParquetInput::open(path)?.schema());
+            len += file_len(path);
+            let names = names.get_or_insert_with(|| found.clone());
+            let absent = |other: &Vec<String>, name: &&String| !other.contains(name);
+            if let Some(name) = names.iter().find(|name| absent(&found, name)) {
+                let (path, first) = (path.display(), paths[0].display());
+                return Err(TransferError::Refused(format!(
+                    "{path}: has no column {name:?}, which {first} has"
+                )));
+            }
+            if let Some(name) = found.iter().find(|name| absent(names, name)) {
+                let (path, first) = (path.display(), paths[0].display());
+                return Err(TransferError::Refused(format!(
+                    "{path}: has a column {name:?}, which {first} does not have"
+                )));
+            }
+        }
+        bytes.set_len(len);
+        Ok(Self {
+            names: names.unwrap_or_default(),
+            wanted: Vec::new(),
+            current: None,
+            files: paths.iter().cloned().collect(),
+            has_files: paths.len() > 1,
+            bytes,
+        })
+    }
+
+    /// Returns the names of the columns.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Sets the columns to read of a file. A stream has all of its columns.
+    pub(crate) fn set_wanted(&mut self, wanted: Vec<String>) {
+        self.wanted = wanted;
+    }
+
+    /// Returns the name of the current file or of the stream; of a source of files, at first none.
+    pub(crate) fn name(&self) -> Option<&FileName> {
+        self.current.as_ref().map(|stream| &stream.name)
+    }
+
+    /// Whether there are several files.
+    pub(crate) const fn has_files(&self) -> bool {
+        self.has_files
+    }
+
+    /// Returns the next batch that is not empty.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<NextBatch>> {
+        loop {
+            let Some(stream) = &mut self.current else {
+                match self.files.pop_front() {
+                    None => return Ok(None),
+                    Some(path) => self.current = Some(open(&path, &self.wanted)?),
+                }
+                continue;
+            };
+            let Some(batch) = stream.reader.next() else {
+                if self.files.is_empty() {
+                    return Ok(None);
+                }
+                self.current = None;
+                continue;
+            };
+            let batch = batch.map_err(|error| Error::Io {
+                file: stream.name.clone(),
+                action: "read record batches".into(),
+                source: io::Error::other(error),
+            })?;
+            self.bytes.add(match stream.extent {
+                None => batch.get_array_memory_size() as u64,
+                Some(FileExtent { bytes, rows }) => {
+                    (bytes as f64 * batch.num_rows() as f64 / rows.max(1) as f64) as u64
+                }
+            });
+            if batch.num_rows() > 0 {
+                let begins_file = !std::mem::replace(&mut stream.is_begun, true);
+                return Ok(Some(NextBatch { batch, begins_file }));
+            }
+        }
+    }
+}
+
+fn names_of(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+#[cfg(feature = "parquet")]
+fn file_len(path: &std::path::Path) -> u64 {
+    path.metadata().map_or(0, |metadata| metadata.len())
+}
+
+/// Opens a file for the wanted columns.
+#[cfg(feature = "parquet")]
+fn open(path: &std::path::Path, wanted: &[String]) -> Result<Stream> {
+    let failed = |error| match error {
+        hfile_arrow::Error::File(error) => error,
+        error => Error::Invalid {
+            file: FileName::new(path.display().to_string()),
+            what: error.to_string(),
+        },
+    };
+    let input = hfile_arrow::ParquetInput::open(path).map_err(failed)?;
+    let extent = FileExtent { bytes: file_len(path), rows: input.row_count() };
+    let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted == name);
+    let reader = input.batches(is_wanted).map_err(failed)?;
+    let name = FileName::new(path.display().to_string());
+    Ok(Stream { name, reader, extent: Some(extent), is_begun: false })
+}
+
+/// Without Parquet, no source has files.
+#[cfg(not(feature = "parquet"))]
+fn open(path: &std::path::Path, _wanted: &[String]) -> Result<Stream> {
+    unreachable!("{}: only a source of Parquet has files", path.display())
+}

@@ -1,0 +1,297 @@
+//! Maps the columns of CSV or of record batches to parts of cells, by the options.
+//!
+//! ```text
+//! names      id , name        , info:age          --row id --column name=info:name --type info:age=int32
+//! record     7  , Ann         , 41
+//! cells      7/info:age=\x00\x00\x00\x29   7/info:name=Ann
+//! ```
+//!
+//! The cells of a record are in HBase's order, so that records with ascending rows need no `--sort`.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+use sstable::{KeyRef, Timestamp, ValueType, check_family_name, escape, unescape};
+
+use super::options::ColumnOptions;
+use super::time;
+
+/// A mapping of named columns to cells.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    /// The names of all columns.
+    pub(crate) names: Vec<String>,
+    /// The indexes of the columns of the row key.
+    pub(crate) row: Vec<usize>,
+    /// What is between them in a row key.
+    pub(crate) row_separator: Vec<u8>,
+    /// The type of each part of the row key.
+    pub(crate) row_type: Option<ValueType>,
+    /// Where the timestamps come from.
+    pub(crate) timestamp: TimestampSource,
+    /// The columns that become cells, by family and qualifier.
+    pub(crate) values: Vec<ValueColumn>,
+}
+
+/// Where the timestamps of cells come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TimestampSource {
+    /// All cells have this one.
+    Fixed(Timestamp),
+    /// This column has them.
+    Column(usize),
+}
+
+/// A column whose fields become cells.
+#[derive(Debug)]
+pub(crate) struct ValueColumn {
+    /// Its index among the names.
+    pub(crate) at: usize,
+    /// The family of its cells.
+    pub(crate) family: Vec<u8>,
+    /// The qualifier of its cells.
+    pub(crate) qualifier: Vec<u8>,
+    /// The type that the options give it.
+    pub(crate) value_type: Option<ValueType>,
+}
+
+impl ValueColumn {
+    /// Creates a column without a given type.
+    pub(crate) fn new(at: usize, family: &[u8], qualifier: &[u8]) -> Self {
+        let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
+        Self { at, family, qualifier, value_type: None }
+    }
+
+    fn shown(&self) -> String {
+        format!("{}:{}", escape(&self.family), escape(&self.qualifier))
+    }
+}
+
+impl Mapping {
+    /// Maps named columns; columns that name no family get `family`.
+    ///
+    /// `qualifier_of` decodes a qualifier that is a part of a name.
+    ///
+    /// # Errors
+    ///
+    /// A message if the options do not match the columns.
+    pub(crate) fn from_names(
+        options: &ColumnOptions,
+        names: Vec<String>,
+        family: Option<&str>,
+        now: Timestamp,
+        qualifier_of: fn(&str) -> Vec<u8>,
+    ) -> Result<Self, String> {
+        let find = |option: &str, name: &str| {
+            position(&names, name).map_err(|what| format!("{option}: {what}"))
+        };
+        if options.row.is_empty() {
+            let shown = names.join(", ");
+            return Err(format!(
+                "--row is needed to name the columns of the row key (known are {shown}; only a header with row, \
+                 family and ts needs no --row)"
+            ));
+        }
+        let row =
+            options.row.iter().map(|name| find("--row", name)).collect::<Result<Vec<_>, _>>()?;
+        if row.len() > 1 && options.row_separator.is_none() {
+            return Err("several row columns need --row-separator, which may be empty".to_owned());
+        }
+        let timestamp = timestamp_source(options, &names, now)?;
+        let ignored = options
+            .ignore
+            .iter()
+            .map(|name| find("--ignore", name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut values = Vec::new();
+        for column in &options.column {
+            let at = find("--column", &column.name)?;
+            values.push(ValueColumn::new(at, &column.family, &column.qualifier));
+        }
+        let mut has_other_role: BTreeSet<usize> = row.iter().chain(&ignored).copied().collect();
+        has_other_role.extend(values.iter().map(|value| value.at));
+        if let TimestampSource::Column(at) = timestamp {
+            has_other_role.insert(at);
+        }
+        let mut without_family = Vec::new();
+        for (at, name) in names.iter().enumerate().filter(|(at, _)| !has_other_role.contains(at)) {
+            if name.is_empty() {
+                return Err(format!(
+                    "column {} has no name (the header may end with a separator); --ignore '' leaves it out",
+                    at + 1
+                ));
+            }
+            let (family, qualifier) = match (name.split_once(':'), family) {
+                (Some((family, qualifier)), _) if !family.is_empty() => {
+                    check_header_family(name, family)?;
+                    (family, qualifier)
+                }
+                (_, Some(family)) => (family, name.as_str()),
+                _ => {
+                    without_family.push(name.as_str());
+                    continue;
+                }
+            };
+            values.push(ValueColumn::new(at, family.as_bytes(), &qualifier_of(qualifier)));
+        }
+        if !without_family.is_empty() {
+            return Err(format!(
+                "no family is known for {}: set one with --column NAME=FAMILY:QUALIFIER, one for all with --family, \
+                 or leave columns out with --ignore",
+                without_family.join(", ")
+            ));
+        }
+        Self::new(options, names, row, timestamp, values)
+    }
+
+    /// Maps columns whose roles are known.
+    ///
+    /// # Errors
+    ///
+    /// A message if two columns have the same cells, or a type is of an unknown column.
+    pub(crate) fn new(
+        options: &ColumnOptions,
+        names: Vec<String>,
+        row: Vec<usize>,
+        timestamp: TimestampSource,
+        mut values: Vec<ValueColumn>,
+    ) -> Result<Self, String> {
+        if values.is_empty() {
+            return Err("no column becomes a cell".to_owned());
+        }
+        for value in &values {
+            check_family_name(&value.family)
+                .map_err(|what| format!("{}: {what}", value.shown()))?;
+        }
+        values.sort_by(|one, other| {
+            (&one.family, &one.qualifier).cmp(&(&other.family, &other.qualifier))
+        });
+        let is_same = |pair: &&[ValueColumn]| {
+            pair[0].family == pair[1].family && pair[0].qualifier == pair[1].qualifier
+        };
+        if let Some(pair) = values.windows(2).find(is_same) {
+            let (first, second) = (pair[0].at.min(pair[1].at), pair[0].at.max(pair[1].at));
+            let [one, other] = [first, second].map(|at| &names[at]);
+            return Err(format!("columns {one} and {other} both map to {}", pair[0].shown()));
+        }
+        for typed in &options.types {
+            let known = values
+                .iter_mut()
+                .find(|value| value.family == typed.family && value.qualifier == typed.qualifier);
+            let Some(value) = known else {
+                let (family, qualifier) = (escape(&typed.family), escape(&typed.qualifier));
+                let columns: Vec<_> = values.iter().map(ValueColumn::shown).collect();
+                return Err(format!(
+                    "--type: no column maps to {family}:{qualifier}; known are {}",
+                    columns.join(", ")
+                ));
+            };
+            value.value_type = Some(typed.value_type);
+        }
+        Ok(Self {
+            names,
+            row,
+            row_separator: options.row_separator.as_deref().map_or(Vec::new(), unescape),
+            row_type: options.row_type,
+            timestamp,
+            values,
+        })
+    }
+
+    /// Returns the names of the columns that are read.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn used_names(&self) -> Vec<String> {
+        let time = match self.timestamp {
+            TimestampSource::Fixed(_) => None,
+            TimestampSource::Column(at) => Some(at),
+        };
+        let used: BTreeSet<usize> = self.values.iter().map(|value| value.at).chain(time).collect();
+        let used = self.row.iter().copied().chain(used);
+        used.map(|at| self.names[at].clone()).collect()
+    }
+
+    /// Returns the families of all cells.
+    pub(crate) fn families(&self) -> Vec<Vec<u8>> {
+        let families: BTreeSet<_> = self.values.iter().map(|value| value.family.clone()).collect();
+        families.into_iter().collect()
+    }
+
+    /// Returns the timestamp of all cells, unless a column contains timestamps.
+    pub(crate) const fn fixed_timestamp(&self) -> Option<Timestamp> {
+        match self.timestamp {
+            TimestampSource::Fixed(timestamp) => Some(timestamp),
+            TimestampSource::Column(_) => None,
+        }
+    }
+}
+
+/// Returns the timestamp source that `--timestamp` gives.
+pub(crate) fn timestamp_source(
+    options: &ColumnOptions,
+    names: &[String],
+    now: Timestamp,
+) -> Result<TimestampSource, String> {
+    let text = match options.timestamp.as_deref() {
+        None | Some("NOW") => return Ok(TimestampSource::Fixed(now)),
+        Some(text) => text,
+    };
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        if names.iter().any(|name| name == text) {
+            return Err(format!(
+                "--timestamp: {text} could be a column or a time; write column:{text} for the column, or 0{text} for \
+                 milliseconds since 1970"
+            ));
+        }
+        let timestamp =
+            time::parse(text.as_bytes()).map_err(|what| format!("--timestamp: {what}"))?;
+        return Ok(TimestampSource::Fixed(timestamp));
+    }
+    let name = text.strip_prefix("column:").unwrap_or(text);
+    match (position(names, name), time::parse(text.as_bytes())) {
+        (Ok(at), _) => Ok(TimestampSource::Column(at)),
+        (Err(_), Ok(timestamp)) if !names.iter().any(|known| known == name) => {
+            Ok(TimestampSource::Fixed(timestamp))
+        }
+        (Err(what), _) => Err(format!(
+            "--timestamp: {what}; expected a column, NOW, milliseconds since 1970, or an ISO 8601 time"
+        )),
+    }
+}
+
+/// Returns the index of a column.
+fn position(names: &[String], name: &str) -> Result<usize, String> {
+    let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
+    match (found.next(), found.next()) {
+        (Some((at, _)), None) => Ok(at),
+        (Some(_), Some(_)) => Err(format!("two columns are named {name}")),
+        (None, _) => Err(format!("no column is named {name}; known are {}", names.join(", "))),
+    }
+}
+
+/// Adds the column's name to a problem.
+pub(crate) fn in_column(name: &str, what: impl Display) -> String {
+    format!("column {name:?}: {what}")
+}
+
+/// Refuses an empty or too long row.
+pub(crate) fn check_row(row: &[u8]) -> Result<(), String> {
+    match row.len() {
+        0 => Err("the row is empty".to_owned()),
+        len if len > KeyRef::ROW_LEN_MAX => {
+            Err(format!("a row of {len} bytes exceeds the maximum of {}", KeyRef::ROW_LEN_MAX))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a family in a header that is probably part of the column's name, as in `created at 12:30`.
+fn check_header_family(name: &str, family: &str) -> Result<(), String> {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if family.bytes().all(is_usual) {
+        return Ok(());
+    }
+    Err(format!(
+        "{name}: {family:?} cannot name a family in a header, where it has only letters, digits, '_', '-' and \
+         '.': set the column's family with --column NAME=FAMILY:QUALIFIER"
+    ))
+}

@@ -1,0 +1,148 @@
+//! How the columns of CSV and of record batches become cells.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use sstable::{ValueType, unescape};
+
+/// How the columns of CSV and of record batches become cells.
+///
+/// A field has the name of an option of `hfile build`, and errors name that option: `--row-separator`
+/// for `row_separator`.
+///
+/// ```
+/// let columns = transfer::ColumnOptions {
+///     row: vec!["id".to_owned()],
+///     column: vec!["name=info:name".parse()?],
+///     types: vec!["info:age=int32".parse()?],
+///     ..Default::default()
+/// };
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ColumnOptions {
+    /// The columns of the row key, in this order.
+    pub row: Vec<String>,
+    /// The text between several row columns; it may be empty.
+    pub row_separator: Option<String>,
+    /// The type of the row columns; text and bytes are taken as they are if it is not given.
+    pub row_type: Option<ValueType>,
+    /// Columns whose names are not those of the cells.
+    pub column: Vec<MappedColumn>,
+    /// Columns that become no cells.
+    pub ignore: Vec<String>,
+    /// The source of timestamps: `column:NAME`, `NOW`, or a time. `NOW` if it is not given.
+    pub timestamp: Option<String>,
+    /// Columns whose values are encoded as a type. Other columns of CSV are taken as they are, and those of
+    /// record batches have the type of their array.
+    pub types: Vec<TypedColumn>,
+    /// What happens at a record that cannot be read; it ends the run if this is not given.
+    pub bad_lines: Option<BadLinePolicy>,
+}
+
+impl ColumnOptions {
+    /// Returns the name of the first given option that says how columns become cells.
+    pub(crate) fn first_layout_option(&self) -> Option<&'static str> {
+        let given = [
+            (!self.row.is_empty(), "--row"),
+            (self.row_type.is_some(), "--row-type"),
+            (!self.column.is_empty(), "--column"),
+            (!self.ignore.is_empty(), "--ignore"),
+            (self.timestamp.is_some(), "--timestamp"),
+            (!self.types.is_empty(), "--type"),
+        ];
+        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
+    /// Returns the name of the first given option.
+    ///
+    /// Omits `--row-separator`, which is only accepted with `--row`.
+    pub fn first_option(&self) -> Option<&'static str> {
+        self.first_layout_option().or_else(|| self.bad_lines.is_some().then_some("--bad-lines"))
+    }
+}
+
+/// What happens at a line or record that cannot be read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum BadLinePolicy {
+    /// It ends the run.
+    Stop,
+    /// It is counted and skipped.
+    Skip,
+    /// It is counted, skipped, and copied to this new file.
+    Copy(PathBuf),
+}
+
+/// The family of columns whose names include no family.
+#[derive(Clone, Copy, Debug)]
+pub enum ColumnFamily<'a> {
+    /// No family is given.
+    Unknown,
+    /// `--family` names it.
+    Option(&'a str),
+    /// All cells go into this family of a store.
+    Store(&'a str),
+}
+
+impl<'a> ColumnFamily<'a> {
+    pub(crate) const fn name(self) -> Option<&'a str> {
+        match self {
+            Self::Unknown => None,
+            Self::Option(name) | Self::Store(name) => Some(name),
+        }
+    }
+
+    /// Whether `--family` is given.
+    pub(crate) const fn is_option(self) -> bool {
+        matches!(self, Self::Option(_))
+    }
+}
+
+/// A column of the input and the column of its cells; parses `NAME=FAMILY:QUALIFIER`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct MappedColumn {
+    /// The name in the input.
+    pub name: String,
+    /// The family of the cells.
+    pub family: Vec<u8>,
+    /// The qualifier of the cells.
+    pub qualifier: Vec<u8>,
+}
+
+impl FromStr for MappedColumn {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str = "expected NAME=FAMILY:QUALIFIER";
+        let (name, column) = text.split_once('=').ok_or(FORM)?;
+        let (family, qualifier) = column.split_once(':').ok_or(FORM)?;
+        if name.is_empty() || family.is_empty() {
+            return Err(FORM);
+        }
+        let (family, qualifier) = (unescape(family), unescape(qualifier));
+        Ok(Self { name: name.to_owned(), family, qualifier })
+    }
+}
+
+/// A column and the type of its values; parses `FAMILY:QUALIFIER=TYPE`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TypedColumn {
+    /// The family.
+    pub family: Vec<u8>,
+    /// The qualifier.
+    pub qualifier: Vec<u8>,
+    /// The type of the values.
+    pub value_type: ValueType,
+}
+
+impl FromStr for TypedColumn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let form = || "expected FAMILY:QUALIFIER=TYPE, such as f:age=int64".to_owned();
+        let (column, value_type) = text.rsplit_once('=').ok_or_else(form)?;
+        let (family, qualifier) = column.split_once(':').ok_or_else(form)?;
+        let value_type = ValueType::from_name(value_type)?;
+        Ok(Self { family: unescape(family), qualifier: unescape(qualifier), value_type })
+    }
+}
