@@ -205,8 +205,9 @@ impl OpenFile {
 
     /// Returns the data block of an index entry: from its slot, the cache or the file.
     ///
-    /// Every read loads data blocks here, except a scan that prefetches and `verify`. Checks a block that
-    /// was read or decoded against the entry, and then keeps it in the cache and the slot.
+    /// Reads load data blocks here, except a lookup that finds the block in its slot, a scan that
+    /// prefetches, and `verify`. Checks a block that was read or decoded against the entry, and then keeps
+    /// it in the cache and the slot.
     pub(crate) fn load(
         &self,
         entry: DataEntry<'_>,

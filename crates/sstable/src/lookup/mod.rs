@@ -3,7 +3,7 @@
 //! ```text
 //! for each file    time ─ range ─ filter ─→ index ─→ │ block ─→ │ cell
 //!                   │       │       │       └────── FileSeek, one file ──────┘
-//!                   └───────┴───────┴─ file skipped, no block touched
+//!                   └───────┴───────┴─ file skipped, no index or data block touched
 //! ```
 //!
 //! | file         | what it does                                                              |
@@ -14,8 +14,8 @@
 //! | `batch`      | up to 16 rows: runs each step for all rows before the next step           |
 //!
 //! A family map, if the caller has one, answers for many files before the first of these steps.
-//! The bars mark steps that may miss the CPU caches or read the file. A batch runs each step for
-//! all its rows, so that these waits overlap.
+//! The bars mark where a batch waits for all its rows, so that their cache misses overlap. Asking the
+//! filter and searching an index of several levels can read blocks, too.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,

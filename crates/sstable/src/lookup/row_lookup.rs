@@ -61,6 +61,13 @@ struct Candidate {
     seek: FileSeek,
 }
 
+/// Whether a file is searched.
+enum Decision {
+    /// It is searched, after this answer of its filter.
+    Search(FilterAnswer),
+    Skip(FileFate),
+}
+
 impl<'a> RowLookup<'a> {
     /// Begins the lookup of a row, and counts all files as considered.
     ///
@@ -185,83 +192,74 @@ impl<'a> RowLookup<'a> {
     /// Searches the index root of the file, and prefetches the block if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         while self.candidate.is_none() {
-            self.skip_denied_by_map(observer);
-            let index = self.next;
-            match self.fate(index) {
-                None | Some(Err(FileFate::TooOld)) => return,
-                Some(Err(fate)) => observer.file(index, fate, &self.trace),
-                Some(Ok(answer)) => {
+            for _ in 0..self.map.denied_run(self.next) {
+                self.skip(FileFate::DeniedByMap, observer);
+            }
+            match self.decide() {
+                None | Some(Decision::Skip(FileFate::TooOld)) => return,
+                Some(Decision::Skip(fate)) => self.skip(fate, observer),
+                Some(Decision::Search(answer)) => {
+                    let index = self.next;
                     let seek = FileSeek::begin(&self.files[index].file, self.probe);
                     self.candidate = Some(Candidate { index, answer, seek });
+                    self.next += 1;
                 }
             }
-            self.next += 1;
         }
     }
 
-    /// Skips the next files, as long as the family map covers them and does not name them.
-    #[inline]
-    fn skip_denied_by_map(&mut self, observer: &mut impl LookupObserver) {
-        for index in self.next..self.next + self.map.denied_run(self.next) {
-            self.trace.files_skipped_by_map += 1;
-            observer.file(index, FileFate::DeniedByMap, &self.trace);
-            self.next += 1;
-        }
-    }
-
-    /// Decides whether the file at `index` is searched: the error says why it is skipped.
+    /// Decides by times, row range and filter whether the next file is searched.
     ///
-    /// Decides by the times, the row range and the filter, after [`skip_denied_by_map`] has skipped what
-    /// the family map denies. Counts each skipped file, except one that is too old: [`end`](Self::end)
-    /// counts those. `None` if there is no such file.
-    ///
-    /// [`skip_denied_by_map`]: Self::skip_denied_by_map
+    /// The caller has skipped the files that the family map denies. `None` after the last file.
     #[inline]
-    fn fate(&mut self, index: usize) -> Option<Result<FilterAnswer, FileFate>> {
-        let file = self.files.get(index)?;
+    fn decide(&mut self) -> Option<Decision> {
+        let file = self.files.get(self.next)?;
         if file.newest() < self.stop_below.max(self.from) {
-            // Not counted: the lookup may continue with an earlier time.
-            return Some(Err(FileFate::TooOld));
+            return Some(Decision::Skip(FileFate::TooOld));
         }
         if file.oldest() >= self.until && self.until != Timestamp::LATEST {
-            self.trace.files_skipped_by_time += 1;
-            return Some(Err(FileFate::TooNew));
+            return Some(Decision::Skip(FileFate::TooNew));
         }
-        let is_covered = self.map.covers(index);
-        if !is_covered && index >= self.prefetched {
+        let is_covered = self.map.covers(self.next);
+        if !is_covered && self.next >= self.prefetched {
             self.prefetch_filters();
         }
         if !file.spans(self.probe) {
-            self.trace.files_skipped_by_range += 1;
-            return Some(Err(FileFate::OutOfRange));
+            return Some(Decision::Skip(FileFate::OutOfRange));
         }
-        // `skip_denied_by_map` ran before, so a map that covers the file names it. The map has rows:
-        // only a filter over columns says more.
+        // A map that covers the file has named it. The map has rows, so only a filter over columns
+        // says more.
         let asks_columns = self.probe.qualifier().is_some() && file.file.is_filter_over_columns;
         if is_covered && !asks_columns {
-            return Some(Ok(FilterAnswer::NotCovered));
+            return Some(Decision::Search(FilterAnswer::NotCovered));
         }
-        match file.filter.ask(&file.file.blocks, self.probe, &mut self.trace) {
-            FilterAnswer::No => Some(Err(FileFate::Denied)),
-            answer => Some(Ok(answer)),
+        Some(match file.filter.ask(&file.file.blocks, self.probe, &mut self.trace) {
+            FilterAnswer::No => Decision::Skip(FileFate::Denied),
+            answer => Decision::Search(answer),
+        })
+    }
+
+    /// Skips the next file: counts it, and reports why.
+    #[inline]
+    fn skip(&mut self, fate: FileFate, observer: &mut impl LookupObserver) {
+        match fate {
+            FileFate::TooOld | FileFate::TooNew => self.trace.files_skipped_by_time += 1,
+            FileFate::OutOfRange => self.trace.files_skipped_by_range += 1,
+            FileFate::DeniedByMap => self.trace.files_skipped_by_map += 1,
+            // Counted with the answer of the filter.
+            FileFate::Denied => {}
+            FileFate::Absent | FileFate::Read => unreachable!("a file that was searched"),
         }
+        observer.file(self.next, fate, &self.trace);
+        self.next += 1;
     }
 
     /// Ends the lookup: the remaining files are too old to matter, and are counted as skipped.
     #[inline]
     pub fn end(&mut self, observer: &mut impl LookupObserver) {
-        if self.next < self.files.len() {
-            self.skip_rest(observer);
+        for _ in self.next..self.files.len() {
+            self.skip(FileFate::TooOld, observer);
         }
-    }
-
-    #[cold]
-    fn skip_rest(&mut self, observer: &mut impl LookupObserver) {
-        self.trace.files_skipped_by_time += (self.files.len() - self.next) as u64;
-        for index in self.next..self.files.len() {
-            observer.file(index, FileFate::TooOld, &self.trace);
-        }
-        self.next = self.files.len();
     }
 
     /// Prefetches the filters of the next `WINDOW` files, so that their cache misses overlap.

@@ -317,7 +317,7 @@ fn a_lookup_goes_on_once_its_stop_rule_is_lowered() {
         writer.append(CellRef::put(b"row", b"f", b"q", Timestamp::new(time), b"")).unwrap();
         open(&writer.finish().unwrap().0, cached())
     };
-    let times = [9, 7, 5, 3];
+    let times = [9, 7, 5, 3, 2];
     let readers = times.map(file_of);
     let files = readers.iter().zip(times.map(Timestamp::new));
     let files = files.map(|(reader, time)| reader.lookup_file().times(time, time));
@@ -336,8 +336,8 @@ fn a_lookup_goes_on_once_its_stop_rule_is_lowered() {
     assert_eq!(found(&mut lookup, 5), [1, 2]);
     lookup.end(&mut fates);
     let read = |index| (index, FileFate::Read);
-    assert_eq!(fates.0, [read(0), read(1), read(2), (3, FileFate::TooOld)]);
-    assert_eq!(lookup.trace().files_skipped_by_time, 1);
+    assert_eq!(fates.0, [read(0), read(1), read(2), (3, FileFate::TooOld), (4, FileFate::TooOld)]);
+    assert_eq!(lookup.trace().files_skipped_by_time, 2);
     assert!(lookup.next_file(&mut ()).unwrap().is_none());
 }
 
@@ -345,9 +345,19 @@ fn a_lookup_goes_on_once_its_stop_rule_is_lowered() {
 struct Fates(Vec<(usize, FileFate)>);
 
 impl LookupObserver for Fates {
-    fn file(&mut self, index: usize, fate: FileFate, _: &ReadTrace) {
+    fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace) {
         assert!(self.0.last().is_none_or(|(last, _)| *last < index), "files in order, each once");
         self.0.push((index, fate));
+        if self.0.len() <= index {
+            return; // A batch has skipped the files before, and reported none.
+        }
+        let count = |counted: &[FileFate]| {
+            self.0.iter().filter(|(_, fate)| counted.contains(fate)).count() as u64
+        };
+        assert_eq!(trace.files_skipped_by_time, count(&[FileFate::TooOld, FileFate::TooNew]));
+        assert_eq!(trace.files_skipped_by_range, count(&[FileFate::OutOfRange]));
+        assert_eq!(trace.files_skipped_by_filter, count(&[FileFate::Denied]));
+        assert_eq!(trace.files_skipped_by_map, count(&[FileFate::DeniedByMap]));
     }
 }
 

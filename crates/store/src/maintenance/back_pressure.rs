@@ -33,19 +33,21 @@ const STALL_FACTOR: usize = 4;
 const LOG_SEGMENTS_MAX: u64 = 32;
 
 impl Maintenance {
-    /// Returns whether the memstores have at most `STALL_FACTOR` times the flush size.
-    pub(crate) fn has_room(&self, catalog: &Catalog) -> bool {
-        let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
-        catalog.version().memstore_bytes() <= max
-    }
-
-    /// Waits until the memstores [have room](Self::has_room).
+    /// Waits while the memstores exceed `STALL_FACTOR` times the flush size.
     ///
-    /// Returns `Error::Busy` if they still have none after the option `stall_max`.
-    pub(crate) fn wait_for_room(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        if self.has_room(catalog) {
+    /// Before it waits, `check` can refuse the write. Returns `Error::Busy` if the memstores still
+    /// exceed that size after the option `stall_max`.
+    pub(crate) fn wait_for_room(
+        &self,
+        catalog: &Catalog,
+        log: &Log,
+        check: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
+        if catalog.version().memstore_bytes() <= max {
             return Ok(());
         }
+        check()?;
         if !self.thread_runs() {
             return ignore_failed_family(self.flush(catalog, log)); // Earlier ones lacked space.
         }
@@ -54,12 +56,13 @@ impl Maintenance {
             // The count is read before the size: if a flush ends between the two reads, the wait
             // below returns immediately.
             let before = self.tasks.flushes();
-            if self.has_room(catalog) {
+            let bytes = catalog.version().memstore_bytes();
+            if bytes <= max {
                 break Ok(());
             }
             let Some(left) = self.options.stall_max.checked_sub(start.elapsed()) else {
                 let seconds = start.elapsed().as_secs_f64();
-                break Err(Error::Busy { bytes: catalog.version().memstore_bytes(), seconds });
+                break Err(Error::Busy { bytes, seconds });
             };
             if let Err(error) = self.health.check_writable() {
                 break Err(error);

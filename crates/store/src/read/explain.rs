@@ -46,7 +46,7 @@ pub struct FileExplanation {
     ///
     /// A delete marker that hides all older cells counts as [`Timestamp::OLDEST`].
     pub times: Option<(Timestamp, Timestamp)>,
-    /// Whether the file was read, or why it was skipped.
+    /// What the get did with the file.
     pub fate: FileFate,
     /// Whether the family map covers the file, so that the map was asked in place of its filter.
     pub covered_by_map: bool,
@@ -61,8 +61,8 @@ pub(crate) trait GetObserver: LookupObserver {
     /// Called before the first file of a family; `lookup` is ready to read the files.
     fn begin_family(&mut self, family: &FamilyVersion, lookup: &RowLookup<'_>);
 
-    /// Called for each file of the family of which more cells were read than the first one; `trace`
-    /// has the counters since [`LookupObserver::file`].
+    /// Called for each file whose cells were merged; `trace` has the counters since
+    /// [`LookupObserver::file`].
     fn read_further(&mut self, index: usize, trace: &ReadTrace);
 
     /// Returns whether the observer uses the calls of [`begin_family`](Self::begin_family) and of

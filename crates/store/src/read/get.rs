@@ -5,8 +5,8 @@
 //!   (sstable's lookup)                └─ otherwise RowMerge, rules ─→ the cells that the rules show
 //! ```
 //!
-//! The lookup reads the files newest first, until no remaining file can change the answer
-//! ([`RowMerge::needed_time`]).
+//! The lookup reads the files newest first, until no remaining file can change the answer: all of
+//! its cells are older than the one cell, or than [`RowMerge::needed_time`].
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -175,8 +175,7 @@ impl ReadView {
     /// Returns the answer of the family map, if there is a map.
     #[inline]
     fn map_answer(&self, family: &FamilyVersion, probe: &RowProbe<'_>) -> Option<MapAnswer> {
-        let coverage = family.files.coverage()?;
-        Some(coverage.answer(probe.key_hash(self.seed)))
+        family.files.coverage().map(|map| map.answer(probe.key_hash(self.seed)))
     }
 }
 
@@ -274,7 +273,8 @@ impl<'a> RowRead<'a> {
         Ok(())
     }
 
-    /// Reads the files, passes the visible cells of the row to `show`, and counts the read.
+    /// Reads the files, passes the visible cells of the row to `show`, and counts the read if it
+    /// succeeds.
     #[inline]
     fn finish(
         &mut self,
@@ -311,11 +311,11 @@ impl<'a> RowRead<'a> {
         }
         let Some(found) = self.lookup.next_file(observer)? else { return Ok(0) };
         let cell = found.cell();
-        let mut newer = None;
+        let mut rival = None;
         if self.is_answered_by(&cell) {
             self.lookup.stop_below(cell.timestamp);
-            newer = self.lookup.next_file(observer)?;
-            if newer.is_none() {
+            rival = self.lookup.next_file(observer)?;
+            if rival.is_none() {
                 let file = &self.family.files.by_time()[found.file()].file;
                 show(ShownCell::Borrowed(file.with_sequence_id(found.cell())));
                 return Ok(0);
@@ -323,8 +323,8 @@ impl<'a> RowRead<'a> {
         }
         let mut merge = self.merge();
         merge.add_file(found)?;
-        if let Some(newer) = newer {
-            merge.add_file(newer)?;
+        if let Some(rival) = rival {
+            merge.add_file(rival)?;
         }
         self.read_merge(merge, show, observer)
     }
@@ -340,14 +340,14 @@ impl<'a> RowRead<'a> {
             InMemory::Nothing => self.merge(),
             InMemory::Merge(merge) => *merge,
             InMemory::Answer(cursor) => {
-                let Some(newer) = self.lookup.next_file(observer)? else {
+                let Some(rival) = self.lookup.next_file(observer)? else {
                     let copied = cursor.copied();
                     show(ShownCell::Owned(cursor.into_cell()));
                     return Ok(copied);
                 };
                 let mut merge = self.merge();
                 merge.add_memstore(cursor)?;
-                merge.add_file(newer)?;
+                merge.add_file(rival)?;
                 merge
             }
         };

@@ -229,10 +229,8 @@ impl Store {
         if batch.cells.is_empty() {
             return Ok(());
         }
-        if !maintenance.has_room(catalog) {
-            check_families(&catalog.version(), &batch)?;
-            maintenance.wait_for_room(catalog, log)?;
-        }
+        let check = || check_families(&catalog.version(), &batch);
+        maintenance.wait_for_room(catalog, log, check)?;
         log.commit(catalog, batch, durability)?;
         maintenance.after_write(catalog, log, durability)
     }
@@ -253,7 +251,7 @@ impl Store {
         // Loads the blocks into the cache, so that the second read, under the writer's lock, is
         // fast.
         self.view().get(&get)?;
-        maintenance.wait_for_room(catalog, log)?;
+        maintenance.wait_for_room(catalog, log, || Ok(()))?;
         let written = log.commit_computed(catalog, *durability, replaces, compute)?;
         maintenance.after_write(catalog, log, *durability)?;
         Ok(written)

@@ -2,7 +2,8 @@
 //!
 //! [`check_cells`] checks each cell by itself, on the thread that writes. [`AcceptedBatch::new`]
 //! finds and checks the families once, while the log's writer is locked, so that no family is
-//! dropped until the cells are in the memstores.
+//! dropped until the cells are in the memstores. A write that has to wait for room in the memstores
+//! first asks [`check_families`].
 
 use std::sync::Arc;
 use std::{iter, mem};

@@ -275,7 +275,7 @@ impl ChunkedBloom {
         self.ask_chunk(blocks, self.find_column(key), pair, trace)
     }
 
-    /// Loads all chunks. Ignores errors: a lookup that needs an unreadable chunk returns them.
+    /// Loads all chunks. Ignores errors: a lookup that needs an unreadable chunk counts it.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         for block in &self.chunk_blocks {
             let _ =

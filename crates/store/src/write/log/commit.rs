@@ -3,7 +3,7 @@
 //!
 //! Threads that write at the same time form a group. The first one is the leader: it writes the
 //! batches of the group with one call to the operating system and, if one of them needs it, one
-//! sync. A batch has one sequence id. Readers see all of a batch or nothing, because they read up
+//! sync; the end of a segment divides a group. A batch has one sequence id. Readers see all of a batch or nothing, because they read up
 //! to the last published sequence id.
 //!
 //! ```text
