@@ -29,7 +29,7 @@ const BATCH_ROWS: usize = 4096;
 /// builder.append(&CellRef::put(b"row1", b"f", b"q", Timestamp::new(1), b"v"))?;
 /// # let sink = std::fs::File::create(&path).expect("a file");
 /// let name = FileName::new("cells.parquet");
-/// let mut file = ParquetFile::new(sink, name, builder.schema(), ParquetCompression::Snappy)?;
+/// let mut file = ParquetFile::new(sink, name, builder.schema().clone(), ParquetCompression::Snappy)?;
 /// file.write(&builder.flush()?.expect("a cell"))?;
 /// file.finish()?;
 ///

@@ -5,7 +5,8 @@
 //! ```
 //! use sstable::{Comparator, FileName, Timestamp, WriterOptions};
 //! use transfer::{
-//!     Build, ColumnFamily, CsvOptions, InputFormat, InputOptions, OutputFile, Sorting,
+//!     Build, ColumnFamily, ColumnOptions, CsvOptions, InputFormat, InputOptions, OutputFile,
+//!     Sorting,
 //! };
 //!
 //! # let directory = tempfile::tempdir()?;
@@ -13,9 +14,10 @@
 //! std::fs::write(&csv, "id,name\n7,Ada\n3,Alan\n")?;
 //! let input = InputOptions {
 //!     format: InputFormat::Csv,
-//!     path: csv,
+//!     paths: vec![csv],
 //!     is_dry_run: false,
-//!     csv: CsvOptions { row: vec!["id".to_owned()], ..Default::default() },
+//!     columns: ColumnOptions { row: vec!["id".to_owned()], ..Default::default() },
+//!     csv: CsvOptions::default(),
 //! };
 //! let mut cells = input.open(ColumnFamily::Option("f"), Timestamp::new(1_700_000_000_000), 1)?;
 //! let build = Build {
