@@ -59,6 +59,13 @@ impl ParquetInput {
         })?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)
             .map_err(|source| Error::ReadParquet { file: name.clone(), source })?;
+        let groups = builder.metadata().row_groups().iter().map(RowGroupMetaData::num_rows);
+        let stated = builder.metadata().file_metadata().num_rows();
+        if groups.clone().any(|rows| rows < 0) || groups.sum::<i64>() != stated {
+            return Err(Error::Invalid(format!(
+                "{name}: damaged: it states {stated} rows, but its row groups have another number"
+            )));
+        }
         let chunks = builder.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
         for chunk in chunks {
             check_compression(&name, chunk.compression())?;
@@ -120,4 +127,39 @@ fn check_compression(file: &FileName, found: Compression) -> Result<()> {
     Err(Error::Invalid(format!(
         "{file}: compressed with {found}, which this build cannot read; write the file with SNAPPY{feature}"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use sstable::{CellRef, Timestamp};
+
+    use super::*;
+    use crate::{BatchScan, ParquetCompression, ParquetFile};
+
+    /// Else a file whose footer states no rows would be read as an empty one.
+    #[test]
+    fn a_file_that_states_fewer_rows_than_it_has_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cells.parquet");
+        let mut builder = BatchScan::cells().builder().unwrap();
+        for row in [b"row1", b"row2", b"row3"] {
+            builder.append(&CellRef::put(row, b"f", b"q", Timestamp::new(1), b"v")).unwrap();
+        }
+        let (sink, name) = (File::create(&path).unwrap(), FileName::new("cells"));
+        let schema = builder.schema().clone();
+        let mut file = ParquetFile::new(sink, name, schema, ParquetCompression::Snappy).unwrap();
+        file.write(&builder.flush().unwrap().unwrap()).unwrap();
+        file.finish().unwrap();
+        assert_eq!(ParquetInput::open(&path).unwrap().row_count(), 3);
+
+        let mut bytes = std::fs::read(&path).unwrap();
+        let len: [u8; 4] = bytes[bytes.len() - 8..][..4].try_into().unwrap();
+        let footer = bytes.len() - 8 - u32::from_le_bytes(len) as usize;
+        // The field of the number of rows: type i64 and the next id, then 3 as a zigzag number.
+        let found = bytes[footer..].windows(2).position(|pair| pair == [0x16, 6]).unwrap();
+        bytes[footer + found + 1] = 0;
+        std::fs::write(&path, bytes).unwrap();
+        let error = ParquetInput::open(&path).unwrap_err().to_string();
+        assert!(error.contains("states 0 rows"), "{error}");
+    }
 }

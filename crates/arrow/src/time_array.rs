@@ -62,12 +62,12 @@ impl TimeArray {
         })
     }
 
-    /// Returns a time in milliseconds since 1970; of one that i64 cannot hold, its limit.
-    pub(crate) fn millis(&self, index: usize) -> i64 {
+    /// Returns a time in milliseconds since 1970; `None` if i64 cannot hold it.
+    pub(crate) fn millis(&self, index: usize) -> Option<i64> {
         match self {
-            Self::Long { values, unit_millis } => values[index].saturating_mul(*unit_millis),
-            Self::Short { values, per_milli } => values[index].div_euclid(*per_milli),
-            Self::Days(values) => i64::from(values[index]) * 86_400_000,
+            Self::Long { values, unit_millis } => values[index].checked_mul(*unit_millis),
+            Self::Short { values, per_milli } => Some(values[index].div_euclid(*per_milli)),
+            Self::Days(values) => Some(i64::from(values[index]) * 86_400_000),
         }
     }
 }
@@ -103,6 +103,8 @@ enum Times {
 pub enum TimeValue<'a> {
     /// Milliseconds since 1970.
     Millis(i64),
+    /// A time that milliseconds in 64 bits cannot hold.
+    TooFar,
     /// Text, which the caller parses.
     Text(&'a [u8]),
 }
@@ -128,7 +130,9 @@ impl TimeColumn {
             return None;
         }
         Some(match &self.times {
-            Times::Numbers(array) => TimeValue::Millis(array.millis(index)),
+            Times::Numbers(array) => {
+                array.millis(index).map_or(TimeValue::TooFar, TimeValue::Millis)
+            }
             Times::Text(array) => TimeValue::Text(array.value(index)),
         })
     }

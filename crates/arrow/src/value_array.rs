@@ -213,14 +213,18 @@ impl Values {
             (Self::Int64(array), T::Int64) => out.extend(array.value(index).to_be_bytes()),
             (Self::Float32(array), T::Float32) => out.extend(array.value(index).to_be_bytes()),
             (Self::Float64(array), T::Float64) => out.extend(array.value(index).to_be_bytes()),
-            _ => return as_type.encode(self.text(index, as_type).as_bytes(), out),
+            _ => return as_type.encode(self.text(index, as_type)?.as_bytes(), out),
         }
         Ok(())
     }
 
     /// Returns a number, a time or a truth value as text, which is encoded as a field of CSV.
-    fn text(&self, index: usize, as_type: ValueType) -> String {
+    fn text(&self, index: usize, as_type: ValueType) -> Result<String, String> {
         let mut text = String::new();
+        let millis = |array: &TimeArray| {
+            let millis = array.millis(index);
+            millis.ok_or_else(|| "a time that milliseconds in 64 bits cannot hold".to_owned())
+        };
         let written = match self {
             Self::Null | Self::Bytes(_) | Self::Dictionary(..) => {
                 unreachable!("null has no text; text is encoded as it is")
@@ -239,16 +243,16 @@ impl Values {
             Self::Decimal128(array) => write!(text, "{}", array.value_as_string(index)),
             Self::Decimal256(array) => write!(text, "{}", array.value_as_string(index)),
             Self::Time(array) | Self::Date(array) if as_type == ValueType::Int64 => {
-                write!(text, "{}", array.millis(index))
+                write!(text, "{}", millis(array)?)
             }
-            Self::Time(array) => write!(text, "{}", calendar::time(array.millis(index))),
+            Self::Time(array) => write!(text, "{}", calendar::time(millis(array)?)),
             Self::Date(array) if as_type == ValueType::String => {
-                write!(text, "{}", calendar::date(array.millis(index)))
+                write!(text, "{}", calendar::date(millis(array)?))
             }
-            Self::Date(array) => write!(text, "{}", calendar::days(array.millis(index))),
+            Self::Date(array) => write!(text, "{}", calendar::days(millis(array)?)),
         };
         written.expect("a String takes all text");
-        text
+        Ok(text)
     }
 }
 

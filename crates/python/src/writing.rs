@@ -141,7 +141,10 @@ pub(crate) fn write_hfiles<'py>(
     }
     match written {
         // Data that Python code makes can take the signal itself. The stream then only has its text.
-        Err(failure) if failure.message.contains("KeyboardInterrupt") => {
+        Err(failure)
+            if failure.message.contains("read record batches")
+                && failure.message.contains("KeyboardInterrupt") =>
+        {
             Err(PyKeyboardInterrupt::new_err(()))
         }
         written => to_python(py, &written?),

@@ -1,9 +1,11 @@
 //! Converts record batches to cells, one record at a time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use hfile_arrow::{CellRows, RecordBatch};
-use sstable::{Cell, Error, FileName, Result, Timestamp, check_family_name, escape, unescape};
+use sstable::{
+    Cell, Error, FileName, Result, Timestamp, ValueType, check_family_name, escape, unescape,
+};
 
 use super::rows::BatchRows;
 use super::source::BatchSource;
@@ -31,6 +33,8 @@ pub(crate) struct BatchContext<'a> {
 pub(crate) struct BatchCells {
     source: BatchSource,
     form: Form,
+    /// The types of the columns in the batches read so far, by their places in the mapping.
+    types: BTreeMap<usize, ValueType>,
     name: FileName,
     bad_records: BadLines,
     batch: Option<CurrentBatch>,
@@ -101,6 +105,7 @@ impl BatchCells {
         Ok(Self {
             source,
             form,
+            types: BTreeMap::new(),
             name,
             bad_records,
             batch: None,
@@ -118,7 +123,8 @@ impl BatchCells {
         if next.begins_file {
             self.record = 0;
         }
-        let records = self.form.records(&next.batch).map_err(|what| self.invalid(what))?;
+        let records = self.form.records(&next.batch, &mut self.types);
+        let records = records.map_err(|what| self.invalid(what))?;
         self.batch = Some(CurrentBatch { records, next: 0, count: next.batch.num_rows() });
         Ok(true)
     }
@@ -156,10 +162,16 @@ impl BatchCells {
 }
 
 impl Form {
-    fn records(&self, batch: &RecordBatch) -> Result<BatchRecords, String> {
+    fn records(
+        &self,
+        batch: &RecordBatch,
+        types: &mut BTreeMap<usize, ValueType>,
+    ) -> Result<BatchRecords, String> {
         Ok(match self {
             Self::Cells => BatchRecords::Cells(Box::new(CellRows::new(batch)?)),
-            Self::Rows(mapping) => BatchRecords::Rows(Box::new(BatchRows::new(batch, mapping)?)),
+            Self::Rows(mapping) => {
+                BatchRecords::Rows(Box::new(BatchRows::new(batch, mapping, types)?))
+            }
         })
     }
 }

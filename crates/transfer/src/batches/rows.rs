@@ -1,8 +1,10 @@
 //! The rows of a batch as cells, by a mapping of their columns.
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
 use arrow_array::ArrayRef;
+use arrow_schema::DataType;
 use hfile_arrow::{RecordBatch, TimeColumn, TimeValue, ValueArray};
 use sstable::{Cell, CellRef, Timestamp, ValueType};
 
@@ -23,21 +25,33 @@ pub(super) struct BatchRows {
 impl BatchRows {
     /// # Errors
     ///
-    /// A message if a column is missing, or has values that cannot become what the mapping says.
-    pub(super) fn new(batch: &RecordBatch, mapping: &Mapping) -> Result<Self, String> {
+    /// A message if a column is missing, or has values that cannot become what the mapping says, or
+    /// values of another type than in the batches before.
+    ///
+    /// `types` has the types of the columns in the batches before, by their places in the mapping.
+    pub(super) fn new(
+        batch: &RecordBatch,
+        mapping: &Mapping,
+        types: &mut BTreeMap<usize, ValueType>,
+    ) -> Result<Self, String> {
         let array = |at: usize| -> Result<&ArrayRef, String> {
             let name = &mapping.names[at];
             batch.column_by_name(name).ok_or_else(|| format!("no column is named {name:?}"))
         };
-        let values_of = |at: usize, value_type: Option<ValueType>| {
-            ValueArray::new(array(at)?, value_type)
-                .map_err(|what| in_column(&mapping.names[at], what))
+        let mut values_of = |at: usize, value_type: Option<ValueType>| {
+            let array = array(at)?;
+            let values = ValueArray::new(array, value_type).and_then(|values| {
+                check_same_type(array, values.value_type(), types.entry(at))?;
+                Ok(values)
+            });
+            values.map_err(|what| in_column(&mapping.names[at], what))
         };
         let row = mapping.row.iter().map(|&at| {
             check_row_type(array(at)?, mapping.row_type)
                 .map_err(|what| in_column(&mapping.names[at], what))?;
             values_of(at, mapping.row_type)
         });
+        let row = row.collect::<Result<_, _>>()?;
         let times = match mapping.timestamp {
             TimestampSource::Fixed(_) => None,
             TimestampSource::Column(at) => {
@@ -47,7 +61,7 @@ impl BatchRows {
         };
         let values = mapping.values.iter().map(|value| values_of(value.at, value.value_type));
         Ok(Self {
-            row: row.collect::<Result<_, _>>()?,
+            row,
             times,
             values: values.collect::<Result<_, _>>()?,
             row_bytes: Vec::new(),
@@ -111,6 +125,9 @@ impl BatchRows {
         let timestamp = match times.value(index) {
             None => Err("the timestamp is null".to_owned()),
             Some(TimeValue::Text(text)) => parse_time(text),
+            Some(TimeValue::TooFar) => {
+                Err("a time that milliseconds in 64 bits cannot hold".to_owned())
+            }
             Some(TimeValue::Millis(millis @ 0..)) => Ok(Timestamp::new(millis)),
             Some(TimeValue::Millis(millis)) => Err(format!(
                 "{millis} milliseconds are a time before 1970, which HBase does not accept"
@@ -118,6 +135,26 @@ impl BatchRows {
         };
         timestamp.map_err(|what| in_column(&mapping.names[at], what))
     }
+}
+
+/// Refuses values of another type than in the batches before: one column would have two encodings.
+///
+/// Text and bytes have one encoding, and an array of type null has no values.
+fn check_same_type(
+    array: &ArrayRef,
+    found: ValueType,
+    before: Entry<'_, usize, ValueType>,
+) -> Result<(), String> {
+    if *array.data_type() == DataType::Null {
+        return Ok(());
+    }
+    let before = *before.or_insert(found);
+    let is_as_is = |known| matches!(known, ValueType::String | ValueType::BinaryHex);
+    if before == found || (is_as_is(before) && is_as_is(found)) {
+        return Ok(());
+    }
+    let (before, found) = (before.name(), found.name());
+    Err(format!("values of type {found}, but {before} in a file before; give the column one type"))
 }
 
 /// Refuses numbers and times as row keys without a type: text sorts in another order than their bytes.

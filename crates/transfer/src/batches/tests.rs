@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
-    TimestampMillisecondArray,
+    ArrayRef, BinaryArray, Float64Array, Int32Array, Int64Array, NullArray, RecordBatch,
+    RecordBatchIterator, StringArray, TimestampMillisecondArray, TimestampSecondArray,
 };
 use arrow_schema::ArrowError;
 use sstable::{Cell, CellType, Comparator, FileName, Timestamp, ValueType, WriterOptions};
@@ -134,6 +134,49 @@ fn timestamps_come_from_an_option_or_a_column() {
             assert_eq!(what, "data: no column becomes a cell");
         }
     }
+}
+
+/// The zero says that it is a number: four digits alone could be a year.
+#[test]
+fn a_number_with_a_leading_zero_is_a_time_in_milliseconds() {
+    let records = batch([("id", text([Some("a")])), ("n", numbers([Some(1)]))]);
+    for (given, millis) in [("0100", 100), ("01000000", 1_000_000), ("0", 0)] {
+        let columns = ColumnOptions { timestamp: Some(given.to_owned()), ..by_row("id") };
+        assert_eq!(cells(vec![records.clone()], &columns)[0].timestamp().get(), millis);
+    }
+}
+
+#[test]
+fn a_time_that_is_too_far_is_an_error() {
+    let far: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX / 100]));
+    let records = batch([("id", text([Some("a")])), ("n", numbers([Some(1)])), ("at", far)]);
+    let timestamp = Some("column:at".to_owned());
+    let wrong = error(records.clone(), &ColumnOptions { timestamp, ..by_row("id") });
+    assert!(wrong.contains("milliseconds in 64 bits cannot hold"), "{wrong}");
+    let types = vec!["f:at=int64".parse().expect("a type")];
+    let wrong = error(records, &ColumnOptions { types, ..by_row("id") });
+    assert!(wrong.contains("milliseconds in 64 bits cannot hold"), "{wrong}");
+}
+
+/// The second file has other bytes for equal numbers.
+#[test]
+fn a_column_whose_type_changes_is_an_error() {
+    let first = batch([("id", text([Some("a")])), ("n", numbers([Some(1)]))]);
+    let narrow: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+    let second = batch([("id", text([Some("b")])), ("n", narrow)]);
+    let mut input =
+        open(vec![first.clone(), second.clone()], &by_row("id")).expect("known columns");
+    assert!(input.next().expect("a cell").is_ok());
+    let wrong = input.next().expect("an error").expect_err("another type").to_string();
+    assert!(wrong.contains("\"n\": values of type int32, but int64 in a file before"), "{wrong}");
+    let types = vec!["f:n=int64".parse().expect("a type")];
+    let shown = cells(vec![first.clone(), second], &ColumnOptions { types, ..by_row("id") });
+    assert_eq!(shown[0].value(), shown[1].value());
+
+    let bytes: ArrayRef = Arc::new(BinaryArray::from(vec![&b"c"[..]]));
+    let nothing: ArrayRef = Arc::new(NullArray::new(1));
+    let third = batch([("id", bytes), ("n", nothing)]);
+    assert_eq!(cells(vec![first, third], &by_row("id")).len(), 1, "text and bytes are the same");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sstable::{Reader, ReaderOptions, check_family_name};
 use tempfile::TempDir;
 
 use super::output::{
@@ -172,10 +173,15 @@ fn check_replaceable(destination: &Path) -> Result<()> {
         if !family.is_dir() || family.is_symlink() {
             return Err(refused(&family));
         }
+        let name = family.file_name().unwrap_or_default().as_encoded_bytes();
+        if check_family_name(name).is_err() {
+            return Err(refused(&family));
+        }
         for file in entries(&family)? {
             let name = file.file_name().unwrap_or_default().as_encoded_bytes();
             // A directory of the root of HBase has HFiles of other names, too, and other files.
-            if !(name.len() == 32 && name.iter().all(u8::is_ascii_hexdigit) && file.is_file()) {
+            let is_named_so = name.len() == 32 && name.iter().all(u8::is_ascii_hexdigit);
+            if !is_named_so || Reader::open_file(&file, ReaderOptions::default()).is_err() {
                 return Err(refused(&file));
             }
         }
@@ -229,7 +235,10 @@ mod tests {
         let name = "0123456789abcdef0123456789abcdef";
         let fill = |family: &Path| {
             fs::create_dir_all(family).expect("nothing in the way");
-            fs::write(family.join(name), b"cells").expect("disk takes it");
+            let file = fs::File::create(family.join(name)).expect("disk takes it");
+            let options = sstable::WriterOptions::default();
+            let writer = sstable::Writer::new(file, sstable::FileName::new(name), options);
+            writer.and_then(sstable::Writer::finish).expect("an HFile without cells");
         };
         fill(&destination.join("old"));
         let output = OutputDirectory::create(&destination, true).expect("HFiles by family");
@@ -242,6 +251,17 @@ mod tests {
             .collect();
         assert_eq!(names, ["new"]);
         assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 1);
+
+        // A file that has such a name and is no HFile, and a directory that is no family.
+        for wrong in [Path::new("ab").join(name), Path::new(".cache").join(name)] {
+            let wrong = destination.join(wrong);
+            let directory = wrong.parent().expect("below the destination");
+            fs::create_dir(directory).expect("nothing in the way");
+            fs::write(&wrong, b"mine").expect("disk takes it");
+            let error = OutputDirectory::create(&destination, true).err().expect(name);
+            assert!(error.to_string().contains("is not a part of one"), "{error}");
+            fs::remove_dir_all(directory).expect("ours");
+        }
 
         // Files that appear while the output is written.
         let output = OutputDirectory::create(&destination, true).expect("HFiles by family");
