@@ -59,7 +59,7 @@ cell per record, bytes as \\xNN. With --row, it is read like any other CSV.
 Parquet (a build with the feature parquet): the options of columns are those of CSV, and null makes no cell. A column
 without --type has the type of its values: bool, int16, int32, int64, float32, float64, text or bytes; timestamps,
 dates, decimals and other integers need a --type (int64: milliseconds since 1970; string: text). Row keys that are
-numbers need --row-type. Several files must have the same columns. With the columns row, family and timestamp, as
+numbers need --row-type. Several files must have the same columns and types. With the columns row, family and timestamp, as
 hfile table export writes them, each row is a cell.
 
 With --splits, --table or --bulk-load, or with columns of several families, the output is a directory for
