@@ -189,6 +189,25 @@ fn an_unknown_option_is_refused_by_name() {
         .has("unknown field `blokSize`");
 }
 
+/// A pipe can be read only once.
+#[cfg(unix)]
+#[test]
+fn the_settings_of_a_bulk_load_can_come_from_a_pipe() {
+    let directory = directory();
+    let output = path(&directory, "out");
+    let cells = "s03-one-cell.cells.ndjson";
+    let mut child = command(&["build", "--from", "cells", cells, "--output", &output])
+        .args(["--bulk-load", "--options", "/dev/stdin"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(br#"{"blockSize":1234}"#).expect("it reads");
+    drop(stdin);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    assert_eq!(entries(&directory), 1);
+}
+
 /// The output of a table is a directory, which has begun when something is in it.
 #[cfg(unix)]
 #[test]

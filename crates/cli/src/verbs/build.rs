@@ -108,11 +108,15 @@ impl Build {
         let input = cells_input::open(&options, family, now, 1)?;
         let family_count = input.families().map_or(0, |families| families.len());
         let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
-        let (mut writing, order) = self.writer_options(WriterOptions::default())?;
+        // Read once: it may be a pipe.
+        let settings = self.options.as_deref().map(WritingOptions::read).transpose()?;
+        let settings = settings.as_ref();
+        let (mut writing, order) = self.writer_options(settings, WriterOptions::default())?;
         if is_for_regions {
             // Below the given options, which may keep sequence ids.
             let time = writing.create_time.unwrap_or(now);
-            (writing, _) = self.writer_options(WriterOptions::default().bulk_load(time))?;
+            (writing, _) =
+                self.writer_options(settings, WriterOptions::default().bulk_load(time))?;
         }
         if options.is_dry_run {
             let order = self.sort.sorting().is_none().then_some(order);
@@ -168,11 +172,11 @@ impl Build {
     /// The command line overrides the settings file, which overrides `options`.
     fn writer_options(
         &self,
+        settings: Option<&WritingOptions>,
         mut options: WriterOptions,
     ) -> anyhow::Result<(WriterOptions, Comparator)> {
         let mut order = Comparator::default();
-        if let Some(path) = &self.options {
-            let settings = WritingOptions::read(path)?;
+        if let Some(settings) = settings {
             order = settings.comparator().unwrap_or(order);
             options = settings.apply(options)?;
         }

@@ -92,6 +92,12 @@ impl BatchCells {
                      cell; --row reads them as columns of a table"
                 )));
             }
+            // Of two columns of a name, one would be left out without a word.
+            if let Some((_, name)) =
+                names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))
+            {
+                return Err(usage(format!("two columns are named {name:?}")));
+            }
             source.set_wanted(names);
             Form::Cells
         } else {

@@ -201,6 +201,20 @@ fn a_row_can_be_a_cell() {
 }
 
 #[test]
+fn a_part_of_a_cell_that_two_columns_have_is_an_error() {
+    let one = || text([Some("a")]);
+    let records = batch([
+        ("row", one()),
+        ("family", one()),
+        ("timestamp", numbers([Some(1)])),
+        ("value", one()),
+        ("value", one()),
+    ]);
+    let wrong = error(records, &ColumnOptions::default());
+    assert!(wrong.contains("two columns are named \"value\""), "{wrong}");
+}
+
+#[test]
 fn errors_name_the_record_its_row_and_the_column() {
     let good = || [("id", text([Some("a"), Some("b")])), ("age", text([Some("1"), Some("old")]))];
     let typed =
