@@ -2,7 +2,7 @@
 
 use sstable::{Cell, Result, Timestamp};
 
-use crate::columns::BadLines;
+use crate::columns::{BadLines, Mapping};
 
 /// The cells of the records of an input.
 pub(crate) trait RecordCells: Iterator<Item = Result<Cell>> {
@@ -12,11 +12,18 @@ pub(crate) trait RecordCells: Iterator<Item = Result<Cell>> {
     /// Whether the last returned cell was the last one of its record.
     fn is_between_records(&self) -> bool;
 
+    /// Returns how columns become cells; `None` if each record is a cell.
+    fn mapping(&self) -> Option<&Mapping>;
+
     /// Returns the families of all cells, if the columns determine them.
-    fn families(&self) -> Option<Vec<Vec<u8>>>;
+    fn families(&self) -> Option<Vec<Vec<u8>>> {
+        self.mapping().map(Mapping::families)
+    }
 
     /// Returns the timestamp of all cells, if the columns and options determine it.
-    fn fixed_timestamp(&self) -> Option<Timestamp>;
+    fn fixed_timestamp(&self) -> Option<Timestamp> {
+        self.mapping().and_then(Mapping::fixed_timestamp)
+    }
 
     /// Returns the number of records read, without bad ones.
     fn record_count(&self) -> u64;

@@ -242,17 +242,10 @@ impl RecordCells for BatchCells {
         self.cells.is_empty()
     }
 
-    fn families(&self) -> Option<Vec<Vec<u8>>> {
+    fn mapping(&self) -> Option<&Mapping> {
         match &self.form {
             Form::Cells => None,
-            Form::Rows(mapping) => Some(mapping.families()),
-        }
-    }
-
-    fn fixed_timestamp(&self) -> Option<Timestamp> {
-        match &self.form {
-            Form::Cells => None,
-            Form::Rows(mapping) => mapping.fixed_timestamp(),
+            Form::Rows(mapping) => Some(mapping),
         }
     }
 

@@ -47,9 +47,10 @@ impl BatchRows {
             values.map_err(|what| in_column(&mapping.names[at], what))
         };
         let row = mapping.row.iter().map(|&at| {
-            check_row_type(array(at)?, mapping.row_type)
+            let values = values_of(at, mapping.row_type)?;
+            check_row_type(array(at)?, &values, mapping.row_type)
                 .map_err(|what| in_column(&mapping.names[at], what))?;
-            values_of(at, mapping.row_type)
+            Ok::<_, String>(values)
         });
         let row = row.collect::<Result<_, _>>()?;
         let times = match mapping.timestamp {
@@ -158,8 +159,11 @@ fn check_same_type(
 }
 
 /// Refuses numbers and times as row keys without a type: text sorts in another order than their bytes.
-fn check_row_type(array: &ArrayRef, row_type: Option<ValueType>) -> Result<(), String> {
-    let values = ValueArray::new(array, row_type)?;
+fn check_row_type(
+    array: &ArrayRef,
+    values: &ValueArray,
+    row_type: Option<ValueType>,
+) -> Result<(), String> {
     if row_type.is_some() || matches!(values.value_type(), ValueType::String | ValueType::BinaryHex)
     {
         return Ok(());

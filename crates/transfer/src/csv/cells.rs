@@ -9,7 +9,7 @@ use super::cat_form::CatForm;
 use super::layout::Layout;
 use super::options::CsvOptions;
 use super::records::{Record, Records};
-use crate::columns::{BadLines, ColumnFamily, ColumnOptions};
+use crate::columns::{BadLines, ColumnFamily, ColumnOptions, Mapping};
 use crate::error::Error as TransferError;
 use crate::record_cells::RecordCells;
 
@@ -121,17 +121,10 @@ impl<R: Read> RecordCells for CsvCells<R> {
         self.cells.is_empty()
     }
 
-    fn families(&self) -> Option<Vec<Vec<u8>>> {
+    fn mapping(&self) -> Option<&Mapping> {
         match &self.form {
             Form::Cat(_) => None,
-            Form::Layout(layout) => Some(layout.mapping().families()),
-        }
-    }
-
-    fn fixed_timestamp(&self) -> Option<Timestamp> {
-        match &self.form {
-            Form::Cat(_) => None,
-            Form::Layout(layout) => layout.mapping().fixed_timestamp(),
+            Form::Layout(layout) => Some(layout.mapping()),
         }
     }
 
