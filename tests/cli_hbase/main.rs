@@ -10,6 +10,7 @@ mod export_again;
 #[path = "../support/export.rs"]
 mod exports;
 mod root_judge;
+mod several;
 mod snapshot;
 mod snapshot_cells;
 mod snapshot_judge;

@@ -71,7 +71,7 @@ fn info_of_each_snapshot_counts_what_hbase_counts() {
     );
     assert!(out.contains("\ns13       t1      "), "{out}");
     shows(0, &["snapshot", "info", "--root", root, "s2"]).has_all(&[
-        "\nfiles         24 HFiles, 0 links, 16 references\n",
+        "\nfiles         40: 24 HFiles, 0 links, 16 references\n",
         "\nregions       4\n",
         "  not counted: split parent, its daughters have its cells\n",
         "\nfamily        f1: VERSIONS ",

@@ -1,5 +1,6 @@
 //! What a read leaves out or leaves in doubt, on stderr.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
@@ -45,6 +46,27 @@ pub(crate) fn print_old_log_cells(old: &[OldLogCells]) {
 pub(crate) fn print_warnings(warnings: &[Warning]) {
     for warning in warnings {
         print_message(format_args!("hfile: warning: {warning}"));
+    }
+}
+
+/// The messages on stderr about the tables of a run. Each is printed once: tables share logs and `hbase:meta`.
+#[derive(Debug, Default)]
+pub(crate) struct Told(BTreeSet<String>);
+
+impl Told {
+    /// Prints a message, unless it was printed before.
+    pub(crate) fn print(&mut self, message: String) {
+        if !self.0.contains(&message) {
+            print_message(&message);
+            self.0.insert(message);
+        }
+    }
+
+    /// Prints what a table leaves in doubt.
+    pub(crate) fn warn(&mut self, warnings: &[Warning]) {
+        for warning in warnings {
+            self.print(format!("hfile: warning: {warning}"));
+        }
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn for_each_log(
             }
         }
     }
-    outcomes.conclude(count)
+    outcomes.conclude(count, "log")
 }
 
 /// Opens a log.
