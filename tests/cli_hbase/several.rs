@@ -8,8 +8,8 @@ use tempfile::tempdir;
 
 use crate::command_line::{objects, run, shows, tells};
 
-/// Returns a file of a table that only one region uses.
-fn some_hfile(directory: &Path) -> PathBuf {
+/// Returns an HFile below a directory.
+pub(crate) fn some_hfile(directory: &Path) -> PathBuf {
     let mut pending = vec![directory.to_owned()];
     while let Some(directory) = pending.pop() {
         for entry in fs::read_dir(directory).expect("readable") {

@@ -6,14 +6,18 @@ use std::path::Path;
 
 use hbase_files::{MissingCells, OldLogCells, Table, TornLog, Warning};
 
+use crate::text::fold::fold;
+use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number};
-use crate::text::stderr::print_message;
+use crate::text::stderr::{print_message, print_message_lines};
 
 /// Prints to stderr what was left out.
 pub(crate) fn print_missing(missing: &[MissingCells]) {
     for MissingCells { region, family, file, what, rows } in missing {
         let place = match (&**region, &family[..]) {
             ("", _) => String::new(),
+            // The path of a store file begins with its region and family.
+            (region, _) if file.starts_with(region) => String::new(),
             (region, b"") => format!(" (region {region})"),
             (region, family) => format!(" (region {region}, family {})", sstable::escape(family)),
         };
@@ -25,9 +29,10 @@ pub(crate) fn print_missing(missing: &[MissingCells]) {
 pub(crate) fn print_missing_line(file: &str, place: &str, what: &str, rows: impl fmt::Display) {
     // An error of a file begins with the file's name.
     let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
-    print_message(format_args!(
-        "hfile: missing: {file}{place}: {what}; {rows} may be missing or incomplete"
-    ));
+    let first = fold(&as_line(&format!(
+        "hfile: missing: {rows} may be missing or incomplete: {file}{place}"
+    )));
+    print_message_lines(&format!("{first}\n  {}", fold(&as_line(what))));
 }
 
 /// Prints to stderr which cells of logs were left out because they are older than the region's files.

@@ -59,7 +59,8 @@ impl<P: Places> Export<P> {
         print_missing(&exported.missing);
         print_old_log_cells(&exported.old_log_cells);
         self.cells.explain(&exported.trace);
-        self.report_format.print(&ExportReport::new(output, format, &exported))?;
+        let report = ExportReport::new(output, format, &exported).with_table(&table);
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(exported.is_whole))
     }
 }

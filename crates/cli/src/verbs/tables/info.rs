@@ -33,13 +33,12 @@ impl<P: NamedPlaces> Info<P> {
         let selected = Selected::of(&self.place)?;
         let is_detailed = selected.only.is_some() || self.report_format.is_json();
         let mut lines = Vec::new();
-        let answer = selected.for_each(|name, told| {
-            let named = self.place.open_named(&selected.root, name, told)?;
+        let answer = selected.for_each_named(&self.place, |named, told| {
             told.warn(&named.table.log_warnings);
             if is_detailed {
-                return self.report_format.print(&TableReport::new(&named));
+                return self.report_format.print(&TableReport::new(named));
             }
-            lines.push(NamedLine::new(&named));
+            lines.push(NamedLine::new(named));
             Ok(Answer::from_bool(named.table.problems.is_empty()))
         });
         write_lines(&lines, P::UNIT)?;

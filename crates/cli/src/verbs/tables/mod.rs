@@ -4,12 +4,13 @@
 //! snapshot, table      the two nouns and their help; they have the same verbs
 //! place, log_options   the arguments that name tables, and the options of their logs
 //! several              runs a verb for one, several or all
-//! list, info, verify, scan, get, export    one module per verb
+//! list, info, describe, verify, scan, get, export    one module per verb
 //! line                 a table or snapshot as one line of `ls` and `info`
 //! contents             regions, families and files as `info` reports them
 //! ```
 
 mod contents;
+mod describe;
 mod export;
 mod get;
 mod info;

@@ -2,7 +2,7 @@
 
 use hbase_files::RootDirectory;
 
-use super::place::NamedPlaces;
+use super::place::{NamedPlaces, NamedTable};
 use crate::failure::{Answer, refuse};
 use crate::inputs::Outcomes;
 use crate::text::warnings::Told;
@@ -31,6 +31,15 @@ impl Selected {
         Ok(Self { root, names, only, is_all: given.is_empty(), unit: P::UNIT })
     }
 
+    /// Runs `work` for each table or snapshot, as [`for_each`](Self::for_each) does.
+    pub(super) fn for_each_named<P: NamedPlaces>(
+        &self,
+        places: &P,
+        mut work: impl FnMut(&NamedTable, &mut Told) -> anyhow::Result<Answer>,
+    ) -> anyhow::Result<Answer> {
+        self.for_each(|name, told| work(&places.open_named(&self.root, name, told)?, told))
+    }
+
     /// Runs `work` for each name, and combines the answers. Continues after a name that fails.
     ///
     /// # Errors
@@ -41,6 +50,9 @@ impl Selected {
         mut work: impl FnMut(&str, &mut Told) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<Answer> {
         let mut told = Told::default();
+        if let Some(name) = &self.only {
+            return work(name, &mut told);
+        }
         let mut outcomes = Outcomes::default();
         for name in &self.names {
             outcomes.record(work(name, &mut told))?;

@@ -1,5 +1,6 @@
 //! `hfile snapshot`: reads the snapshots of a root directory.
 
+use super::describe::Describe;
 use super::export::Export;
 use super::get::Get;
 use super::info::Info;
@@ -42,6 +43,15 @@ Sizes are those of the HFiles; a file of which several regions have a half count
 one line each.
 Exit status: 0 read, 1 the snapshot is damaged, 2 wrong usage, 3 could not read.")]
         Info(Info<SnapshotPlaces>).run(),
+        /// Print the statement of HBase's shell that creates such a table: settings and splits
+        #[command(after_help = "\
+Examples:
+  hfile snapshot describe --root hbase users-monday
+  hfile snapshot describe --root hbase > create.txt
+
+The splits are the start keys of the regions, so that files of hfile snapshot export --to hfiles fit the regions.
+Exit status: 0 printed, 1 the snapshot is damaged, and splits may be missing, 2 wrong usage, 3 could not read.")]
+        Describe(Describe<SnapshotPlaces>).run(),
         /// Check that each file of snapshots is there, complete and sound, and that no rows are left out
         #[command(after_help = "\
 Examples:

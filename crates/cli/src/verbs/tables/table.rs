@@ -1,5 +1,6 @@
 //! `hfile table`: reads the tables of a root directory.
 
+use super::describe::Describe;
 use super::export::Export;
 use super::get::Get;
 use super::info::Info;
@@ -46,6 +47,15 @@ Which regions count is read from hbase:meta of the same root directory. Without 
 directories, newer regions replace those whose key range they cover. Several tables have one line each.
 Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
         Info(Info<TablePlaces>).run(),
+        /// Print the statement of HBase's shell that creates such a table: settings and splits
+        #[command(after_help = "\
+Examples:
+  hfile table describe --root hbase users
+  hfile table describe --root hbase > create.txt
+
+The splits are the start keys of the regions, so that files of hfile table export --to hfiles fit the regions.
+Exit status: 0 printed, 1 the table is damaged, and splits may be missing, 2 wrong usage, 3 could not read.")]
+        Describe(Describe<TablePlaces>).run(),
         /// Check that each file of tables is there, complete and sound, and that the regions have all rows
         #[command(after_help = "\
 Examples:

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use hbase_files::Error;
 use hbase_files::verify::{FileCheck, TableDamage};
 use serde::Serialize;
 use sstable::escape;
@@ -13,6 +14,7 @@ use crate::arguments::reading_options::limits;
 use crate::failure::Answer;
 use crate::inputs::Outcomes;
 use crate::inputs::in_parallel;
+use crate::text::fold::fold;
 use crate::text::lost_rows::LostRowsReport;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
@@ -34,10 +36,9 @@ impl<P: NamedPlaces> Verify<P> {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let selected = Selected::of(&self.place)?;
         let is_one = selected.only.is_some();
-        selected.for_each(|name, told| {
-            let named = self.place.open_named(&selected.root, name, told)?;
-            tell_unchecked_logs(&named, told);
-            check(&named, is_one, self.report_format)
+        selected.for_each_named(&self.place, |named, told| {
+            tell_unchecked_logs(named, told);
+            check(named, is_one, self.report_format)
         })
     }
 }
@@ -60,7 +61,7 @@ fn check(named: &NamedTable, is_detailed: bool, format: ReportFormat) -> anyhow:
     let progress = Progress::bytes("checking", bytes);
     let mut outcomes = Outcomes::default();
     let mut errors: Vec<Finding> = check.damages.iter().map(Finding::new).collect();
-    let mut unchecked = Vec::new();
+    let (mut unchecked, mut refused) = (Vec::new(), Vec::new());
     in_parallel(
         &check.files,
         |file: &FileCheck| {
@@ -75,8 +76,13 @@ fn check(named: &NamedTable, is_detailed: bool, format: ReportFormat) -> anyhow:
         },
         |file, (damages, checked)| {
             errors.extend(damages.iter().map(Finding::new));
-            if checked.is_err() {
-                unchecked.push(file.path.clone());
+            match &checked {
+                Ok(()) => {}
+                Err(Error::File(sstable::Error::Unsupported { feature, found, .. })) => {
+                    let what = format!("unsupported {feature}: {found}");
+                    refused.push(RefusedFile { file: file.path.clone(), what });
+                }
+                Err(_) => unchecked.push(file.path.clone()),
             }
             outcomes.record(checked.map(|()| Answer::Positive).map_err(anyhow::Error::from))
         },
@@ -88,7 +94,8 @@ fn check(named: &NamedTable, is_detailed: bool, format: ReportFormat) -> anyhow:
         store_files: FileCounts::of_table(table).all(),
         files,
     };
-    let report = TableReport::new(named.name(), counts, errors, unchecked, is_detailed);
+    let report =
+        TableReport::new(named.name(), counts, errors, Unread { unchecked, refused }, is_detailed);
     let answer = format.print(&report)?;
     Ok(outcomes.conclude(files, "file")?.and(answer))
 }
@@ -112,12 +119,29 @@ struct TableReport {
     #[serde(flatten)]
     counts: Counts,
     errors: Vec<Finding>,
-    /// The HFiles that could not be read to the end, of which stderr has the errors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unchecked: Vec<String>,
+    #[serde(flatten)]
+    unread: Unread,
     /// Whether the text lists the errors. Otherwise it is one line.
     #[serde(skip)]
     is_detailed: bool,
+}
+
+/// The HFiles that are neither sound nor damaged, as far as is known.
+#[derive(Serialize)]
+struct Unread {
+    /// Those that could not be read to the end, of which stderr has the errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked: Vec<String>,
+    /// Those that this program does not read, such as encrypted ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedFile>,
+}
+
+/// An HFile that this program does not read.
+#[derive(Serialize)]
+struct RefusedFile {
+    file: String,
+    what: String,
 }
 
 /// A damaged or missing part of the table.
@@ -152,11 +176,11 @@ impl TableReport {
         name: Name,
         counts: Counts,
         errors: Vec<Finding>,
-        unchecked: Vec<String>,
+        unread: Unread,
         is_detailed: bool,
     ) -> Self {
-        let ok = errors.is_empty() && unchecked.is_empty();
-        Self { schema: 1, name, ok, counts, errors, unchecked, is_detailed }
+        let ok = errors.is_empty() && unread.unchecked.is_empty() && unread.refused.is_empty();
+        Self { schema: 1, name, ok, counts, errors, unread, is_detailed }
     }
 }
 
@@ -170,8 +194,10 @@ impl Report for TableReport {
             Name::Snapshot(name) => format!("snapshot {name}"),
             Name::Table(name) => format!("table {name}"),
         };
+        let Unread { unchecked, refused } = &self.unread;
         let verdict = match (self.ok, self.errors.is_empty()) {
             (true, _) => "sound",
+            (false, true) if unchecked.is_empty() => "refused",
             (false, true) => "NOT CHECKED COMPLETELY",
             (false, false) => "DAMAGED",
         };
@@ -184,7 +210,7 @@ impl Report for TableReport {
         let files = show_number(store_files, "file");
         write!(out, "{}: {verdict}, {regions}, {files}{hfiles}", as_line(&name))?;
         if !self.is_detailed {
-            let count = (self.errors.len() + self.unchecked.len()) as u64;
+            let count = (self.errors.len() + unchecked.len() + refused.len()) as u64;
             let problems = show_number(count, "problem");
             return match count {
                 0 => writeln!(out),
@@ -194,13 +220,17 @@ impl Report for TableReport {
         writeln!(out)?;
         for Finding { place, what, rows, .. } in &self.errors {
             let what = as_line(what);
-            match &*as_line(place) {
-                "" => writeln!(out, "  {what}")?,
-                place => writeln!(out, "  {place}: {what}")?,
-            }
-            writeln!(out, "    {}", rows.text())?;
+            writeln!(out, "  {}", rows.text())?;
+            let what = match &*as_line(place) {
+                "" => what.into_owned(),
+                place => format!("{place}: {what}"),
+            };
+            writeln!(out, "    {}", fold(&what).replace('\n', "\n    "))?;
         }
-        for file in &self.unchecked {
+        for RefusedFile { file, what } in refused {
+            writeln!(out, "  {}: refused: {}", as_line(file), as_line(what))?;
+        }
+        for file in unchecked {
             writeln!(out, "  {}: could not be read to its end", as_line(file))?;
         }
         Ok(())
@@ -216,7 +246,8 @@ mod tests {
         let name = Name::Table("t".to_owned());
         let unchecked = vec!["default/t/r/f/file".to_owned()];
         let counts = Counts { regions: 1, store_files: 3, files: 2 };
-        let report = TableReport::new(name, counts, Vec::new(), unchecked, true);
+        let unread = Unread { unchecked, refused: Vec::new() };
+        let report = TableReport::new(name, counts, Vec::new(), unread, true);
         assert!(!report.ok);
         let mut text = Vec::new();
         report.write_text(&mut text).expect("memory");
