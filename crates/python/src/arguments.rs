@@ -75,15 +75,9 @@ impl<'py> FromPyObject<'_, 'py> for TypeName {
     }
 }
 
-/// Returns a type by its name here. What the command line calls `binary-hex` is `binary`.
+/// Returns a type by its name, as on the command line.
 fn value_type(name: &str) -> PyResult<ValueType> {
-    const NAMES: &str = "string, int16, int32, int64, float32, float64, bool, binary";
-    match name {
-        "binary" => Ok(ValueType::BinaryHex),
-        name => ValueType::from_name(name).map_err(|_| {
-            PyValueError::new_err(format!("unknown type {name:?}; types are {NAMES}"))
-        }),
-    }
+    ValueType::from_name(name).map_err(PyValueError::new_err)
 }
 
 fn pivot_column(name: &[u8], value_type: ValueType) -> PyResult<PivotColumn> {

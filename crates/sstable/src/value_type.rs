@@ -85,12 +85,13 @@ impl ValueType {
         ("binary-hex", Self::BinaryHex),
     ];
 
-    /// Returns the type with this name, in any case.
+    /// Returns the type with this name, in any case; `binary` is another name of `binary-hex`.
     ///
     /// # Errors
     ///
     /// If there is none: a message that lists all names.
     pub fn from_name(name: &str) -> Result<Self, String> {
+        let name = if name.eq_ignore_ascii_case("binary") { "binary-hex" } else { name };
         Self::NAMES
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))

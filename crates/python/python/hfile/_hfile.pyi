@@ -34,7 +34,7 @@ _Bytes: TypeAlias = Union[bytes, bytearray, str]
 _Names: TypeAlias = Union[_Bytes, Iterable[_Bytes]]
 _Path: TypeAlias = Union[str, PathLike[str]]
 _TypeName: TypeAlias = Literal[
-    "string", "int16", "int32", "int64", "float32", "float64", "bool", "binary"
+    "string", "int16", "int32", "int64", "float32", "float64", "bool", "binary-hex", "binary"
 ]
 # A mapping does not accept a mapping of another type of keys, so the type of keys is a variable.
 _Key = TypeVar("_Key", bound=_Bytes)
