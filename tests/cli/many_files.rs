@@ -88,7 +88,7 @@ fn a_forgotten_row_is_detected() {
     }
     // The text after `hex:` is not checked for being a file name.
     let (status, said) = failure(&["get", "s02-empty.hfile", &hex(SOUND)]);
-    assert_eq!((status, &*said), (1, ""));
+    assert_eq!((status, &*said), (1, "hfile: row not found: s01-default.hfile\n"));
 }
 
 /// A pipe is neither reported as damaged nor waited for.

@@ -218,7 +218,7 @@ fn a_row_that_is_in_no_file_ends_with_status_1() {
     let (out, told) = run(1, &["get", "--explain", "s01-default.hfile", "row0000001729"]);
     let way = out;
     assert!(way.contains("its filter said no"), "{way}");
-    assert!(told.is_empty());
+    assert_eq!(told, "hfile: row not found: row0000001729\n");
 }
 
 // --- damage and failures -------------------------------------------------------------------------

@@ -38,8 +38,9 @@ Examples:
   hfile cat --limit 10 4f1c.hfile                print the first cells
   hfile get --explain region/cf row1             find a row, and show which files its filters skip
   hfile verify data/default/users                check every block, the index and the filters of a table
+  hfile table verify --root hbase                check every table of a copied root directory
   hfile build --from csv users.csv --row id --family f --sort --output users.hfile
-  hfile bench --rows 100000                      measure how many files filters skip, in seconds
+  hfile bench --hfiles region/cf --filters hbase-bloom,ribbon    recommend a filter for these files
 
 hfile VERB -h lists the common options of a verb; hfile VERB --help describes everything.
 A PATH is an HFile or a directory: of HBase (family, region, table, namespace or root), or any other with HFiles.

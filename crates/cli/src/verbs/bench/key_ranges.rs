@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use workload::charts::{escape, table};
 
+use super::page::short_name;
 use super::report::FileRow;
 
 const ROW_HEIGHT: usize = 26;
@@ -50,7 +51,7 @@ pub(super) fn key_ranges(files: &[&FileRow]) -> String {
             let from = place(&file.first_row) as f64 * step;
             // A file of one row is seen, too.
             let to = (place(&file.last_row) as f64 * step).max(from + 3.0);
-            let name = file.file.rsplit('/').next().unwrap_or(&file.file);
+            let name = short_name(&file.file);
             let _ = write!(
                 out,
                 "<path class=\"range mark full k1\" d=\"M{from:.1} {}H{to:.1}V{}H{from:.1}Z\"><title>{}: {} to {}</title>\
@@ -61,7 +62,7 @@ pub(super) fn key_ranges(files: &[&FileRow]) -> String {
                 escape(&file.first_row),
                 escape(&file.last_row),
                 top + 10,
-                escape(name)
+                escape(&name)
             );
         }
         out.push_str("</svg>\n");

@@ -14,6 +14,9 @@ use crate::text::size_text::show_number;
 /// The files of a chart: those with the most rows. The table has all.
 const CHART_FILES: usize = 40;
 
+/// The characters of a name that fit into the narrow drawings.
+const NAME_MAX: usize = 37;
+
 /// Returns the page.
 pub(super) fn page(report: &BenchReport) -> String {
     let mut out = String::new();
@@ -89,7 +92,7 @@ fn error_rates(report: &BenchReport) -> Chart {
         add(&title, kind.error_rate_promised, Some(kind.error_rate_measured));
     }
     for file in largest(&report.each_file) {
-        add(&file.file, file.error_rate_promised, file.error_rate_measured);
+        add(&short_name(&file.file), file.error_rate_promised, file.error_rate_measured);
     }
     let entry = |name: &str, fill| LegendEntry { name: name.to_owned(), mark: Mark::new(1, fill) };
     Chart {
@@ -107,7 +110,7 @@ fn error_rates(report: &BenchReport) -> Chart {
 fn skip_rates(report: &BenchReport) -> Chart {
     let rows = largest(&report.each_file).into_iter().filter_map(|file| {
         let skipped = 1.0 - file.error_rate_measured.filter(|_| file.filter != "none")?;
-        Some(row(&file.file, Mark::new(2, 0), skipped * 100.0))
+        Some(row(&short_name(&file.file), Mark::new(2, 0), skipped * 100.0))
     });
     let rows: Vec<ChartRow> = rows.collect();
     let title = format!("of {}", show_number(rows.len() as u64, "file"));
@@ -175,7 +178,7 @@ fn sizes(report: &BenchReport) -> Chart {
     let files = largest(&report.each_file);
     let files: Vec<ChartRow> = files
         .iter()
-        .map(|file| row(&file.file, Mark::new(3, 2), file.bytes as f64 / 1024.0))
+        .map(|file| row(&short_name(&file.file), Mark::new(3, 2), file.bytes as f64 / 1024.0))
         .collect();
     let of_files = Group { title: "KiB of a file".to_owned(), rows: files };
     Chart {
@@ -189,6 +192,17 @@ fn sizes(report: &BenchReport) -> Chart {
             is_ratio: false,
         },
     }
+}
+
+/// Returns the name of a file for a chart, of at most [`NAME_MAX`] characters. Tables have the whole path.
+pub(super) fn short_name(path: &str) -> String {
+    let name: Vec<char> = path.rsplit('/').next().unwrap_or(path).chars().collect();
+    if name.len() <= NAME_MAX {
+        return name.iter().collect();
+    }
+    let half = (NAME_MAX - 1) / 2;
+    let (start, end) = (&name[..half], &name[name.len() - half..]);
+    start.iter().chain(&['…']).chain(end).collect()
 }
 
 /// Returns the files with the most rows, in their order.
@@ -230,5 +244,21 @@ fn add_table(out: &mut String, title: &str, head: &[String], rows: &[Vec<String>
             escape(title),
             table(title, head, rows)
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shortened_in_the_middle() {
+        assert_eq!(
+            short_name("a/b/0357addee0534a62a8ec596808c28c98"),
+            "0357addee0534a62a8ec596808c28c98"
+        );
+        let reference = format!("a/{}.{}", "1".repeat(32), "2".repeat(32));
+        let short = short_name(&reference);
+        assert_eq!(short, format!("{}…{}", "1".repeat(18), "2".repeat(18)));
     }
 }

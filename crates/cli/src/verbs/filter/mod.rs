@@ -21,7 +21,10 @@ Examples:
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
   hfile filter measure 4f1c.hfile
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
-  hfile filter foreign make --format guava --input keys.txt --output keys.bloom")]
+  hfile filter rebuild region/cf --output new-cf --bloom-type ROW --bloom-error-rate 0.001
+  hfile filter foreign make --format guava --input keys.txt --output keys.bloom
+
+Which filter suits files that you have: hfile bench --hfiles region/cf --filters hbase-bloom,ribbon.")]
     pub(crate) enum FilterVerbs {
         Size(size::Size).run(),
         Measure(WithReadingOptions<measure::Measure>).applied().run(),
