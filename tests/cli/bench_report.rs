@@ -63,10 +63,10 @@ fn a_loaded_store_has_a_page_without_files() {
 
 /// Takes pictures in both schemes and two widths, where there is a Chromium.
 fn take_pictures(page: &Path, directory: &Path) {
-    let named = std::env::var("CHROMIUM").ok();
-    let names = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
+    let given = std::env::var("CHROMIUM").ok();
+    let known = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
     let is_there = |name: &String| Command::new(name).arg("--version").output().is_ok();
-    let Some(chromium) = named.into_iter().chain(names).find(is_there) else {
+    let Some(chromium) = given.into_iter().chain(known).find(is_there) else {
         say("the pictures of the bench report: skipped, because there is no Chromium");
         return;
     };

@@ -172,7 +172,9 @@ impl FileRows {
         let per_chunk = sizing.max_keys as usize;
         let chunk = |pairs: &[HashPair]| {
             let mut chunk = ChunkBuilder::new(sizing);
-            pairs.iter().for_each(|pair| chunk.insert(*pair));
+            for pair in pairs {
+                chunk.insert(*pair);
+            }
             chunk.finish()
         };
         let chunks: Vec<FoldedChunk> = self.pairs.chunks(per_chunk).map(chunk).collect();

@@ -57,13 +57,11 @@ pub(super) fn measure_files(
             ));
             return Ok(Answer::Positive);
         };
-        match measure(&reader, &name, probes)? {
-            Some(report) => format.print_next(&report, &mut is_first),
-            None => {
-                print_message(format_args!("hfile: {name} {NO_FILTER}"));
-                Ok(Answer::Positive)
-            }
+        if let Some(report) = measure(&reader, &name, probes)? {
+            return format.print_next(&report, &mut is_first);
         }
+        print_message(format_args!("hfile: {name} {NO_FILTER}"));
+        Ok(Answer::Positive)
     })
 }
 
