@@ -239,7 +239,7 @@ impl BatchScan {
     ///
     /// If the file cannot be read, or options contradict each other.
     pub fn hfile(&self, reader: &Reader) -> Result<Batches> {
-        self.store_file(&StoreFileReader::Whole(reader.clone()))
+        self.store_file(&StoreFileReader::new(reader.clone(), None))
     }
 
     /// Scans an HFile or the half of one.

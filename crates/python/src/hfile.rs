@@ -55,7 +55,7 @@ impl HFile {
     /// Whether this is the half of a file: the attributes are those of the whole file.
     #[getter]
     fn is_half(&self) -> bool {
-        matches!(self.reader, StoreFileReader::Half(_))
+        self.reader.half().is_some()
     }
 
     /// The size of the file in bytes.

@@ -40,7 +40,7 @@
 //! | read a whole file fast                        | [`Reader::bulk_scanner`]                         |
 //! | search many files for a row                   | [`engine::RowLookup`]: newest first, up to the answer    |
 //! | share decoded blocks among files              | [`BlockCache`], [`ReaderOptions::cache`]         |
-//! | read the half of a reference                  | [`HalfReader`]                                   |
+//! | parse a reference to the half of a file        | [`Reference`]                                    |
 //! | look into a file                              | [`Reader::trailer`], [`Reader::file_info`], [`Reader::index`], [`Reader::filters`] |
 //! | check or repair a file                        | [`verify`], [`salvage`]                          |
 //! | replace the row filter of a file              | [`rebuild_filter`]                               |
@@ -194,7 +194,7 @@ mod value_type;
 mod verify;
 mod write;
 
-pub use block::{BloomType, Header};
+pub use block::{BlockHeader, BloomType};
 pub use cache::{BlockCache, CacheStats};
 pub use cell::{Cell, CellRef};
 pub use checksum::ChecksumType;
@@ -210,7 +210,7 @@ pub use file::filters::row_filter::FilterSummary;
 pub use file::options::{Caching, FilterUse, ReaderOptions};
 pub use file::parts::{FileBlocks, FileFilters, FileIndex};
 pub use file::trailer::Trailer;
-pub use half::{Half, HalfReader, HalfScanner, Reference};
+pub use half::{Half, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::FileFate;

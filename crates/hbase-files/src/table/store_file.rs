@@ -115,7 +115,7 @@ impl StoreFile {
         region: &RegionInfo,
         first_row: Option<&[u8]>,
     ) -> Result<()> {
-        let row = half.split_row();
+        let row = half.split_key().row;
         let fits = match half.half() {
             Half::Top => {
                 row == &region.start_key[..]

@@ -51,7 +51,7 @@ impl FileUse {
         }
         let rows = rows_in(&self.region, lost)?;
         let Some(half) = &location.half else { return Some(rows) };
-        let split = half.split_row();
+        let split = half.split_key().row;
         let is_other_half = match half.half() {
             Half::Top => rows.last.as_deref().is_some_and(|last| last < split),
             Half::Bottom => rows.first.as_deref().is_some_and(|first| first > split),
