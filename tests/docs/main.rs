@@ -162,7 +162,9 @@ fn the_commands_of_the_workspace_name_what_exists() {
         }
         for block in page.blocks("toml") {
             let problems = sources.manifest_problems(&block.lines);
-            wrong.extend(problems.iter().map(|it| format!("{}:{}: {it}", page.name, block.line)));
+            wrong.extend(
+                problems.iter().map(|problem| format!("{}:{}: {problem}", page.name, block.line)),
+            );
         }
     }
     assert_right(&wrong);
@@ -210,7 +212,7 @@ fn commands_have_lines_a_status_and_output() {
     let examples = examples(&block(text)).expect("examples");
     let found: Vec<_> = examples
         .iter()
-        .map(|it| (it.line, &it.command[..], it.status, it.output.join("|")))
+        .map(|step| (step.line, &step.command[..], step.status, step.output.join("|")))
         .collect();
     let first = (4, "hfile a \\\n      --b", 1, "out||more".to_owned());
     assert_eq!(found, [first, (10, "hfile c # x; status 2", 2, String::new())]);

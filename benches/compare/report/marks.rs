@@ -44,7 +44,7 @@ impl Mark {
     /// Returns the marker of a contender, which is the same in all charts.
     pub(super) fn of_contender(contender: &str) -> Self {
         let engine = contender.split(',').next().unwrap_or(contender);
-        let at = ENGINES.iter().position(|it| *it == engine).unwrap_or(ENGINES.len() - 1);
+        let at = ENGINES.iter().position(|known| *known == engine).unwrap_or(ENGINES.len() - 1);
         let is_ribbon = contender.contains("ribbon");
         let is_second = contender.contains("HyperClock") || contender.contains("map off");
         let fill = FILLS[usize::from(is_second) * 2 + usize::from(is_ribbon)];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hbase_files::TableScan;
 use sstable::ValueType;
-use transfer::{ExportFormat, Form, FormOptions, TypedColumn};
+use transfer::{ExportForm, ExportFormat, FormOptions, TypedColumn};
 
 use crate::failure::refuse;
 use crate::text::size_text::SizeText;
@@ -47,7 +47,7 @@ pub(crate) struct FormArguments {
 
 impl FormArguments {
     /// Returns the form, and limits the scan of a pivot to its columns.
-    pub(crate) fn form(&self, scan: &mut TableScan) -> anyhow::Result<Form> {
+    pub(crate) fn form(&self, scan: &mut TableScan) -> anyhow::Result<ExportForm> {
         if matches!(self.format, ExportFormat::Parquet | ExportFormat::Arrow)
             && !cfg!(feature = "parquet")
         {

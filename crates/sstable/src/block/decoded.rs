@@ -15,7 +15,7 @@
 
 use filter::KeyHash;
 
-use super::origin::BlockOrigin;
+use super::origin::BlockIdentity;
 use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
 use super::row_table::{RowTable, TableAddress, to_usize};
 use crate::buffers::Buffers;
@@ -25,7 +25,7 @@ use crate::{CellRef, KeyRef};
 /// A searchable data block. The cells and the size in memory never change after decoding.
 #[derive(Debug)]
 pub(crate) struct DecodedBlock {
-    origin: BlockOrigin,
+    origin: BlockIdentity,
     cells: PlainCells,
     layout: CellLayout,
     index: RowIndex,
@@ -36,7 +36,7 @@ impl DecodedBlock {
     ///
     /// `starts` is the result of that check.
     pub(super) fn new(
-        origin: BlockOrigin,
+        origin: BlockIdentity,
         cells: PlainCells,
         layout: CellLayout,
         starts: RowStarts,
@@ -46,7 +46,7 @@ impl DecodedBlock {
         Self { origin, cells, layout, index }
     }
 
-    pub(crate) const fn origin(&self) -> &BlockOrigin {
+    pub(crate) const fn origin(&self) -> &BlockIdentity {
         &self.origin
     }
 

@@ -12,7 +12,7 @@
 //!
 //! All sizes are in bytes. The header is followed by the stored data, which may be compressed, and
 //! by the [checksums](crate::checksum): four bytes for every `bytes_per_checksum` bytes of header
-//! and stored data. HBase: `HFileBlock.Header`.
+//! and stored data. HBase: `HFileBlock.BlockHeader`.
 
 use std::io::Read;
 
@@ -23,7 +23,7 @@ use crate::{BlockOffset, BlockType, ChecksumType, Damage};
 /// The header of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Header {
+pub struct BlockHeader {
     /// The block's type.
     pub block_type: BlockType,
     /// Bytes after the header: stored data and checksums.
@@ -40,7 +40,7 @@ pub struct Header {
     pub on_disk_data_size_with_header: u32,
 }
 
-impl Header {
+impl BlockHeader {
     /// Bytes of a header in the file.
     pub const LEN: u32 = 33;
 
@@ -179,18 +179,18 @@ mod tests {
     const REAL: &[u8] =
         b"DATABLK*\0\0\0\x96\0\0\0\x92\xff\xff\xff\xff\xff\xff\xff\xff\x02\0\0\x40\0\0\0\0\xb3";
 
-    fn changed(at: usize, bytes: &[u8]) -> Result<Header, Damage> {
+    fn changed(at: usize, bytes: &[u8]) -> Result<BlockHeader, Damage> {
         let mut header = REAL.to_vec();
         header[at..at + bytes.len()].copy_from_slice(bytes);
-        Header::read(&header, BlockOffset::new(64))
+        BlockHeader::read(&header, BlockOffset::new(64))
     }
 
     #[test]
     fn a_header_from_hbase_round_trips() {
-        let header = Header::read(REAL, BlockOffset::new(0)).unwrap();
+        let header = BlockHeader::read(REAL, BlockOffset::new(0)).unwrap();
         assert_eq!(
             header,
-            Header::new(BlockType::Data, 146, 146, None, ChecksumType::Crc32c, 16_384)
+            BlockHeader::new(BlockType::Data, 146, 146, None, ChecksumType::Crc32c, 16_384)
         );
         assert_eq!((header.len(), header.checksums_len()), (0xb7, 4));
         let mut written = Vec::new();
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_truncated_header_is_damage() {
         for len in 0..REAL.len() {
-            assert!(Header::read(&REAL[..len], BlockOffset::new(0)).is_err());
+            assert!(BlockHeader::read(&REAL[..len], BlockOffset::new(0)).is_err());
         }
     }
 
@@ -224,12 +224,13 @@ mod tests {
     #[test]
     fn checksums_len_follows_bytes_per_checksum() {
         for bytes_per_checksum in [33, 64, 179, 178, 180] {
-            let new =
-                |kind| Header::new(kind, 146, 500, None, ChecksumType::Null, bytes_per_checksum);
+            let new = |kind| {
+                BlockHeader::new(kind, 146, 500, None, ChecksumType::Null, bytes_per_checksum)
+            };
             let header = new(BlockType::EncodedData);
             let mut written = Vec::new();
             header.write(&mut written);
-            assert_eq!(Header::read(&written, BlockOffset::new(0)), Ok(header));
+            assert_eq!(BlockHeader::read(&written, BlockOffset::new(0)), Ok(header));
             let count = 179_u32.div_ceil(bytes_per_checksum);
             assert_eq!(header.checksums_len(), u64::from(count * 4));
         }

@@ -2,7 +2,6 @@
 
 mod aligned;
 pub(crate) mod bloom;
-pub(crate) mod branch;
 pub(crate) mod cached;
 pub(crate) mod data;
 pub(crate) mod decoded;
@@ -10,6 +9,7 @@ pub(crate) mod encoded;
 pub(crate) mod filter_index;
 pub(crate) mod header;
 pub(crate) mod index;
+pub(crate) mod index_block;
 pub(crate) mod meta;
 pub(crate) mod origin;
 pub(crate) mod row_index;
@@ -17,7 +17,7 @@ pub(crate) mod row_table;
 pub(crate) mod slot;
 
 pub use bloom::BloomType;
-pub use header::Header;
+pub use header::BlockHeader;
 
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,11 @@ use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::index::BlockHandle;
-use super::origin::BlockOrigin;
+use super::origin::BlockIdentity;
 use super::row_index::{RowIndexKind, RowPosition};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
-use crate::encoding::{BlockEncoder, CellLayout, Cells, DamageReason, Step};
+use crate::encoding::{BlockEncoder, CellLayout, Cells, CursorMove, DamageReason};
 use crate::{
     BlockOffset, BlockType, CellRef, CellType, Comparator, DataBlockEncoding, KeyRef, SequenceId,
     Timestamp,
@@ -30,7 +30,7 @@ fn cell<'a>(row: &'a [u8], qualifier: &'a [u8]) -> CellRef<'a> {
     }
 }
 
-const ORIGIN: BlockOrigin = BlockOrigin {
+const ORIGIN: BlockIdentity = BlockIdentity {
     handle: BlockHandle { offset: BlockOffset::new(0), len: 0 },
     block_type: BlockType::Data,
     previous: None,
@@ -71,10 +71,10 @@ fn cursors_return_all_cells_of_a_block_in_either_state() {
         let block = encoded(encoding, &cells);
         let mut cursor = block.cursor().unwrap();
         assert_eq!(block.cell(&cursor), cells[0]);
-        assert_eq!(block.step(&mut cursor), Ok(Step::SameRow));
+        assert_eq!(block.step(&mut cursor), Ok(CursorMove::SameRow));
         assert_eq!(block.cell(&cursor), cells[1]);
-        assert_eq!(block.step(&mut cursor), Ok(Step::NextRow));
-        assert_eq!(block.step(&mut cursor), Ok(Step::End));
+        assert_eq!(block.step(&mut cursor), Ok(CursorMove::NextRow));
+        assert_eq!(block.step(&mut cursor), Ok(CursorMove::End));
         assert_eq!(block.cell(&cursor), cells[2]);
         let last_cell_at = cursor.position();
 

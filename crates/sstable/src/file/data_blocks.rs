@@ -17,12 +17,12 @@ use super::index::{
 use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
-use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
 use crate::block::index::BlockHandle;
-use crate::block::origin::BlockOrigin;
+use crate::block::index_block::IndexBlock;
+use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
@@ -126,7 +126,7 @@ impl OpenFile {
     /// The bound is the next index key or, in the last block, the last key of the file.
     pub(crate) fn check_upper_bound(
         &self,
-        origin: &BlockOrigin,
+        origin: &BlockIdentity,
         key: &KeyRef<'_>,
         cursor: &IndexCursor,
     ) -> Result<()> {
@@ -137,7 +137,7 @@ impl OpenFile {
     /// Checks the last data block of the index against the trailer and the file info.
     pub(crate) fn check_end_of_file(
         &self,
-        origin: &BlockOrigin,
+        origin: &BlockIdentity,
         last_key: &KeyRef<'_>,
     ) -> Result<()> {
         let checked = self.check_last_data_block(origin.handle, last_key);
@@ -168,7 +168,7 @@ impl OpenFile {
 
     /// Returns the error for damage in a block.
     #[cold]
-    pub(crate) fn damage_in(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
+    pub(crate) fn damage_in(&self, origin: &BlockIdentity, what: DamageReason) -> Error {
         self.blocks.damaged_at(origin, what)
     }
 

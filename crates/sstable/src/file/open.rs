@@ -18,9 +18,9 @@ use super::open_file::{OpenFile, Rows};
 use super::options::{FilterUse, ReaderOptions};
 use super::raw_block::RawBlock;
 use crate::block::bloom::BloomMeta;
-use crate::block::branch::IndexBlock;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::{IndexEntries, IndexEntry, MiddleEntry, write_index_entries};
+use crate::block::index_block::IndexBlock;
 use crate::encoding::{CellLayout, DamageReason};
 use crate::error::DecodeError;
 use crate::input::Input;
@@ -120,7 +120,7 @@ impl LoadOnOpen {
         let mut at = trailer.load_on_open_data_offset;
         let mut inflated = 0_u64;
         let mut next = |blocks: &BlockReader, wanted: Option<BlockType>| {
-            let header = Header::read(&rest, at)?;
+            let header = BlockHeader::read(&rest, at)?;
             let damaged = |what| Damage::in_block(header.block_type, at, what);
             if wanted.is_some_and(|wanted| wanted != header.block_type) {
                 return Err(damaged("is not the block type that every file has here"));
@@ -176,7 +176,11 @@ impl LoadOnOpen {
 /// Checks a block of the load-on-open section, and the section so far, against the limits.
 ///
 /// `inflated` is the sum of the uncompressed sizes of the section's blocks up to this block.
-fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<(), &'static str> {
+fn check_loaded(
+    blocks: &BlockReader,
+    header: &BlockHeader,
+    inflated: u64,
+) -> Result<(), &'static str> {
     let limits = &blocks.limits;
     if header.block_type == BlockType::FileInfo
         && header.uncompressed_size > limits.file_info_len_max
@@ -195,7 +199,7 @@ fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<
 ///
 /// Limits what is allocated for the entries that a damaged index claims to have.
 pub(crate) fn blocks_max(end: u64) -> usize {
-    usize::try_from(end.div_ceil(Header::LEN.into())).unwrap_or(usize::MAX)
+    usize::try_from(end.div_ceil(BlockHeader::LEN.into())).unwrap_or(usize::MAX)
 }
 
 /// Builds the open file from the trailer and the blocks of the load-on-open section.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use filter::KeyHash;
 
-use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
+use crate::block::index_block::IndexBlock;
 use crate::block::row_table::{ROW_HASH_SEED, row_hash};
 use crate::buffers::Buffers;
 use crate::file::data_blocks::Purpose;

@@ -19,14 +19,14 @@ use super::listed_blocks::{ListedBlocks, UnreadableRange};
 use super::lost_rows::{LostRows, lost_rows};
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockHandle;
-use crate::block::origin::BlockOrigin;
+use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::file::open_file::OpenFile;
 use crate::file::raw_block::RawBlock;
 use crate::{
-    BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, Limits, ReadAt, Reader,
-    ReaderOptions, Result, Trailer,
+    BlockCache, BlockHeader, BlockOffset, BlockType, Damage, Error, FileName, Limits, ReadAt,
+    Reader, ReaderOptions, Result, Trailer,
 };
 
 /// The result of the verification of a file.
@@ -242,7 +242,7 @@ impl<'a> Verifier<'a> {
     fn check_block_of(
         &mut self,
         at: BlockOffset,
-        header: &Header,
+        header: &BlockHeader,
         end: BlockOffset,
     ) -> Result<BlockOffset> {
         let blocks = &self.file.blocks;
@@ -278,7 +278,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Checks the section of a block, and its `previous` offset.
-    fn check_position(&mut self, at: BlockOffset, header: &Header) {
+    fn check_position(&mut self, at: BlockOffset, header: &BlockHeader) {
         let block_type = header.block_type;
         let section = Section::of(block_type);
         if section < self.section {
@@ -312,7 +312,7 @@ impl<'a> Verifier<'a> {
             self.uncompressed_data_index_size += uncompressed;
         }
         if block_type != BlockType::IntermediateIndex && !is_data_root {
-            self.total_uncompressed_bytes += uncompressed + u64::from(Header::LEN);
+            self.total_uncompressed_bytes += uncompressed + u64::from(BlockHeader::LEN);
         }
         if is_index {
             let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
@@ -331,7 +331,8 @@ impl<'a> Verifier<'a> {
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockHandle { offset: at, len };
-        let (origin, body) = (BlockOrigin::new(place, &raw.header), Body::from(raw.body.to_vec()));
+        let (origin, body) =
+            (BlockIdentity::new(place, &raw.header), Body::from(raw.body.to_vec()));
         let decoded = blocks
             .encoded_block(origin, body)
             .and_then(|block| block.decode(RowIndexKind::ByOrder, &mut Buffers::default()))
@@ -342,7 +343,7 @@ impl<'a> Verifier<'a> {
 
     /// Checks the cells of a block.
     fn check_cells(&mut self, block: &DecodedBlock) {
-        let BlockOrigin { handle: place, block_type, .. } = *block.origin();
+        let BlockIdentity { handle: place, block_type, .. } = *block.origin();
         self.verification.cells += block.cell_count();
         self.data_blocks.push(CheckedBlock::new(place, block));
         let mut cursor = block.cursor();

@@ -9,7 +9,7 @@ use super::option_rules::is_reserved_key;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
 use crate::verify::{StoredForm, stored_form};
-use crate::{BloomSummary, BloomType, Error, Header, Result, WriterOptions, compression};
+use crate::{BlockHeader, BloomSummary, BloomType, Error, Result, WriterOptions, compression};
 use crate::{Caching, Reader};
 
 impl Reader {
@@ -67,14 +67,14 @@ impl Reader {
             .data_block_encoding(self.blocks().encoding())
             .compression(self.blocks().compression())
             .zstd_framing(compression::zstd_framing(
-                stored.get(Header::LEN as usize..).unwrap_or_default(),
+                stored.get(BlockHeader::LEN as usize..).unwrap_or_default(),
             ))
             .checksum(self.blocks().checksum_type())
             .comparator(self.trailer().comparator)
             .includes_mvcc(info.includes_mvcc())
             .includes_tags(info.includes_tags())
             .compress_tags(info.compresses_tags());
-        if root.bytes_per_checksum >= Header::LEN {
+        if root.bytes_per_checksum >= BlockHeader::LEN {
             options = options.bytes_per_checksum(root.bytes_per_checksum);
         }
         if let Some(time) = info.create_time().filter(|time| time.get() >= 0) {

@@ -21,7 +21,7 @@ use super::block_writer::{BlockWriter, HEADER_LEN};
 use super::option_rules::is_reserved_key;
 use super::row_filter::{FilterBlocks, FilterWriter};
 use crate::block::filter_index::is_filter_name;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};
 use crate::encoding::DamageReason;
 use crate::input::Input;
@@ -115,7 +115,7 @@ pub fn rebuild_filter<W: Write>(
 #[derive(Clone, Copy)]
 struct LocatedHeader {
     at: BlockOffset,
-    header: Header,
+    header: BlockHeader,
 }
 
 /// The blocks of the old file after its data blocks.
@@ -246,7 +246,7 @@ impl<W: Write> Rebuild<'_, W> {
                 }
             };
             IndexEntry { block, key: name }.write_root(&mut meta_root);
-            meta_len += len + u64::from(Header::LEN);
+            meta_len += len + u64::from(BlockHeader::LEN);
         }
         for block in std::mem::take(&mut self.blocks.intermediates) {
             let body = self.reader.blocks().raw_block(block.at, &block.header)?.1;
@@ -269,7 +269,7 @@ impl<W: Write> Rebuild<'_, W> {
         let old = self.reader.trailer();
         let old_metas = self.blocks.metas.iter();
         let old_meta_len: u64 = old_metas
-            .map(|block| u64::from(block.header.uncompressed_size) + u64::from(Header::LEN))
+            .map(|block| u64::from(block.header.uncompressed_size) + u64::from(BlockHeader::LEN))
             .sum();
         let old_root_len = u64::from(self.blocks.meta_root.header.uncompressed_size);
         let old_info_len = u64::from(self.blocks.file_info.header.uncompressed_size);

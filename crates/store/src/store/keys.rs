@@ -11,7 +11,7 @@ use crate::error::Result;
 #[cfg(doc)]
 use crate::options::FamilyOptions;
 use crate::read::query::{Get, Scan};
-use crate::read::scan::Cells;
+use crate::read::scan::ScanCells;
 use crate::write::accepted_batch::check_kind_of_family;
 use crate::write::mutation::{DefaultTimestamp, Delete, Put, WriteBatch};
 
@@ -180,7 +180,7 @@ fn successor(key: &[u8]) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Pairs {
     /// `None` after an error.
-    cells: Option<Result<Cells>>,
+    cells: Option<Result<ScanCells>>,
 }
 
 impl Pairs {

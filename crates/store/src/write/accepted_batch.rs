@@ -109,7 +109,7 @@ pub(crate) fn check_families(version: &StoreVersion, batch: &WriteBatch) -> Resu
 
 fn check_family(known: &FamilyVersion, default_timestamp: DefaultTimestamp) -> Result<()> {
     check_kind_of_family(&known.family, default_timestamp)?;
-    known.check_room()
+    known.refuse_if_full()
 }
 
 /// Finds the families of cells, and checks each with `check`.

@@ -13,7 +13,7 @@ mod options;
 mod time;
 
 pub(crate) use self::bad_lines::BadLines;
-pub use self::bad_lines::Problem;
+pub use self::bad_lines::BadRecord;
 pub(crate) use self::mapping::{
     Mapping, TimestampSource, ValueColumn, check_row, in_column, timestamp_source,
 };

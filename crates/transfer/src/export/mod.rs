@@ -31,7 +31,7 @@ mod stores;
 mod tables;
 
 pub use self::files::{ExportFile, FilesSource};
-pub use self::form::{ExportFormat, Form, FormOptions};
+pub use self::form::{ExportForm, ExportFormat, FormOptions};
 pub use self::run::Exported;
 pub use self::stores::StoreSource;
 pub use self::tables::TableSource;

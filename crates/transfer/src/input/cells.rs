@@ -11,7 +11,7 @@ use super::file::{display_name, open_counted};
 use super::limited_lines::LimitedLines;
 #[cfg(feature = "arrow")]
 use crate::batches::{BatchCells, BatchContext, BatchSource};
-use crate::columns::{ColumnFamily, ColumnOptions, Problem};
+use crate::columns::{BadRecord, ColumnFamily, ColumnOptions};
 use crate::csv::{CsvCells, CsvContext, CsvOptions};
 use crate::error::{Error as TransferError, Result};
 use crate::progress::{Observer, Phase};
@@ -329,7 +329,7 @@ impl Input {
     }
 
     /// Returns the first bad lines.
-    pub fn first_bad_lines(&self) -> &[Problem] {
+    pub fn first_bad_lines(&self) -> &[BadRecord] {
         self.records().map_or(&[], |records| &records.bad_records().first)
     }
 

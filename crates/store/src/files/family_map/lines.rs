@@ -5,7 +5,7 @@ use filter::engine::prefetch_line;
 use super::extensions::Extensions;
 use super::fingerprint::Fingerprint;
 use super::form::MapForm;
-use super::line::{Line, Place};
+use super::line::{InsertedEntry, Line};
 use super::slots::Slots;
 
 /// The lines of a map, in a wide map with the extensions of their fingerprints.
@@ -41,7 +41,7 @@ impl WideLine {
     }
 
     /// Inserts an entry as [`Line::insert`] does.
-    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> Option<Place> {
+    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> Option<InsertedEntry> {
         let Fingerprint { extension, .. } = fingerprint;
         let is_equal = |index| self.extensions.get(index) == extension;
         let place = self.line.insert(fingerprint, slot, is_equal)?;
