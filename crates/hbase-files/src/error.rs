@@ -40,14 +40,14 @@ pub enum Error {
 
     /// A file that a link, a reference, a tracker, a manifest or a cell names does not exist, or a
     /// part that a region, a table or a snapshot must have.
-    #[error("{}: {what} is missing; looked for {}", path.display(), show_paths(looked))]
+    #[error("{}: {what} is missing; looked for {}", path.display(), show_paths(searched))]
     Missing {
         /// The file or directory that names the missing file, or must have it.
         path: PathBuf,
         /// What is missing, as in "the description of the region".
         what: String,
         /// The places that were searched.
-        looked: Vec<PathBuf>,
+        searched: Vec<PathBuf>,
     },
 
     /// A link leads to another table, and the root directory cannot be found.

@@ -16,13 +16,13 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct Interrupts(Mutex<State>);
 
 struct State {
-    looked: Instant,
+    searched: Instant,
     raised: Option<PyErr>,
 }
 
 impl Interrupts {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(State { looked: Instant::now(), raised: None }))
+        Self(Mutex::new(State { searched: Instant::now(), raised: None }))
     }
 
     /// Returns what the handler of a signal raised.
@@ -39,8 +39,8 @@ impl Observer for Interrupts {
     fn is_cancelled(&self) -> bool {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        if state.raised.is_none() && now.duration_since(state.looked) >= INTERVAL {
-            state.looked = now;
+        if state.raised.is_none() && now.duration_since(state.searched) >= INTERVAL {
+            state.searched = now;
             #[expect(
                 clippy::redundant_closure_for_method_calls,
                 reason = "the method alone is not general enough"

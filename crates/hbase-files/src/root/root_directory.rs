@@ -214,7 +214,7 @@ impl RootDirectory {
                 let what =
                     format!("the directory of table {name}, to which a symbolic link leads,");
                 let path = directory.parent().unwrap_or(&directory).to_owned();
-                return Err(Error::Missing { path, what, looked: vec![directory] });
+                return Err(Error::Missing { path, what, searched: vec![directory] });
             }
             let what = format!("has no table {name}; {}", list_text("tables", &names));
             return Err(Error::NotFound { path: self.path.join("data"), what });

@@ -71,10 +71,11 @@ pub(super) fn plan_with_logs(
 
 /// Reads the logs into a plan, or takes over what was read before.
 fn add_logs(plan: &mut ScanPlan, table: &Table, regions: &[Region]) -> Result<()> {
-    if let Some(looked) = &table.logs_missing {
+    if let Some(searched) = &table.logs_missing {
         let what = "the directory of write-ahead logs; if hbase.wal.dir is another directory, it is the WAL root; it";
-        let (path, what, looked) = (table.root().to_owned(), what.to_owned(), vec![looked.clone()]);
-        return Err(Error::Missing { path, what, looked });
+        let (path, what, searched) =
+            (table.root().to_owned(), what.to_owned(), vec![searched.clone()]);
+        return Err(Error::Missing { path, what, searched });
     }
     let known = plan.scan.unflushed.take();
     plan.logs = match known.and_then(|known| known.of(&plan.log_selection())) {

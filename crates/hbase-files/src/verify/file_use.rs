@@ -30,10 +30,10 @@ impl FileUse {
     /// Returns a missing or damaged file as damage, and other errors unchanged.
     pub(super) fn damage_of(&self, error: Error) -> Result<TableDamage> {
         let what = match error {
-            Error::Missing { what, looked, .. } => {
-                let looked: Vec<String> =
-                    looked.iter().map(|path| path.display().to_string()).collect();
-                format!("{what} is missing; looked for {}", looked.join(", "))
+            Error::Missing { what, searched, .. } => {
+                let searched: Vec<String> =
+                    searched.iter().map(|path| path.display().to_string()).collect();
+                format!("{what} is missing; looked for {}", searched.join(", "))
             }
             Error::Damaged { what, .. } => what,
             Error::File(sstable::Error::Corrupt { damage, .. }) => {

@@ -1,4 +1,13 @@
-//! The blocks of an HFile, one file a block type.
+//! The blocks of an HFile.
+//!
+//! ```text
+//! header, aligned             what all blocks have
+//! data, encoded, decoded      data blocks, and their two forms in memory
+//! row_index, row_table        the rows of a decoded block: by order, by hash
+//! index, index_block          entries of the data index as bytes, and searchable in memory
+//! bloom, filter_index, meta   filters, and blocks with a name
+//! origin, cached, slot        which block this is, in the block cache, beside an index entry
+//! ```
 
 mod aligned;
 pub(crate) mod bloom;

@@ -141,9 +141,9 @@ fn a_cursor_of_another_block_is_a_broken_invariant() {
 fn find_row_returns_the_position_of_a_row_or_of_its_successor() {
     let block = block(&[cell(b"b", b"1"), cell(b"b", b"2"), cell(b"d", b"1")]);
     let second_row = block.last_cell_at();
-    assert_eq!(block.find_row(b"a"), RowPosition::Before(0));
+    assert_eq!(block.find_row(b"a"), RowPosition::Next(0));
     assert_eq!(block.find_row(b"b"), RowPosition::At(0));
-    assert_eq!(block.find_row(b"c"), RowPosition::Before(second_row));
+    assert_eq!(block.find_row(b"c"), RowPosition::Next(second_row));
     assert_eq!(block.find_row(b"d"), RowPosition::At(second_row));
     assert_eq!(block.find_row(b"e"), RowPosition::AfterAll);
     let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row, row_hash(row)));

@@ -150,7 +150,7 @@ fn name_families(
     let mut has_records = false;
     log::inspect(
         vfs,
-        &plan.log(&wal),
+        &plan.log_extent(&wal),
         |_| Some(&b"?"[..]),
         |segment| {
             has_records |= !segment.batches.is_empty();
@@ -276,7 +276,7 @@ impl Salvage<'_> {
             Ok(())
         };
         if plan.has_log {
-            log::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
+            log::inspect(self.vfs, &plan.log_extent(&from), family_name, &mut write)?;
         }
         Ok(log.next_segment())
     }

@@ -4,7 +4,7 @@
 //! options     what the user says of the columns
 //! mapping     the columns of the row key, of the timestamp and of the cells
 //! time        timestamps as text
-//! bad_lines   records that cannot be read: they end the run, or are counted, or copied to a file
+//! bad_lines   what happens to a record that cannot be read: stop, count it, or copy it to a file
 //! ```
 
 mod bad_lines;

@@ -34,7 +34,7 @@ impl WideLine {
         let mut slots = Slots::NONE;
         self.line.entries(fingerprint, |index, slot| {
             if self.extensions.get(index) == fingerprint.extension {
-                slots = slots.with(Slots::of(slot));
+                slots = slots.union(Slots::of(slot));
             }
         });
         slots
