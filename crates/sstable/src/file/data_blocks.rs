@@ -45,7 +45,7 @@ use crate::{
 /// in the cache is replaced by its decoded form when it is next loaded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Purpose {
-    /// A search for keys in the block.
+    /// Searches for keys, or a get whose row may start in the next block: both need the decoded form.
     Search,
     /// A get of one row.
     Row,
