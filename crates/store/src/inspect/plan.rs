@@ -85,7 +85,7 @@ impl InspectionPlan {
         } else if !has_manifest && !directories.contains(&WAL_DIRECTORY) {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
-        let families: Vec<_> = match &manifest {
+        let sources: Vec<_> = match &manifest {
             Some(manifest) => manifest.families.iter().map(FamilySource::of).collect(),
             None => directories
                 .iter()
@@ -97,30 +97,24 @@ impl InspectionPlan {
         if !has_log {
             report.add_problem("the directory wal of the log is missing");
         }
-        let mut plan = Self {
-            manifest: None,
-            report,
-            families: Vec::new(),
-            has_log,
-            left_over: Vec::new(),
-            segment_len_max: log::segment_len_max(options.wal_segment_bytes),
-        };
-        for family in families {
-            let has_directory = directories.contains(&family.name.as_str());
+        let mut families = Vec::new();
+        for source in sources {
+            let has_directory = directories.contains(&source.name.as_str());
             if !has_directory {
-                let name = &family.name;
-                plan.report.add_problem(format!("the directory of family {name} is missing"));
+                let name = &source.name;
+                report.add_problem(format!("the directory of family {name} is missing"));
             }
-            plan.families.push(PlannedFamily::plan(vfs, directory, family, has_directory)?);
+            families.push(PlannedFamily::plan(vfs, directory, source, has_directory)?);
         }
         let known = [LOCK_NAME, Manifest::NAME, WAL_DIRECTORY, UNFINISHED_NAME];
         let is_known = |name: &str| {
-            known.contains(&name) || plan.families.iter().any(|family| family.name == name)
+            known.contains(&name)
+                || families.iter().any(|family: &PlannedFamily| family.name == name)
         };
-        plan.left_over =
+        let left_over =
             entries.iter().map(|entry| entry.name.clone()).filter(|name| !is_known(name)).collect();
-        plan.manifest = manifest;
-        Ok(plan)
+        let segment_len_max = log::segment_len_max(options.wal_segment_bytes);
+        Ok(Self { manifest, report, families, has_log, left_over, segment_len_max })
     }
 
     /// Returns which segments must be in the log's directory.
