@@ -121,15 +121,6 @@ fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Clai
     })
 }
 
-/// Formats a ratio with two decimals, or more if it is small.
-pub(crate) fn show_ratio(ratio: f64) -> String {
-    match ratio {
-        tiny if tiny < 0.01 => format!("{ratio:.4}"),
-        small if small < 0.1 => format!("{ratio:.3}"),
-        _ => format!("{ratio:.2}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use workload::harness::Spread;
 
-use crate::claims::{Claim, show_ratio};
+use workload::charts::show_ratio;
+
+use crate::claims::Claim;
 use crate::contenders::OURS;
 use crate::engine::Shape;
 use crate::figure::{CACHE_ALL, Figure};

@@ -3,7 +3,9 @@
 
 use workload::harness::Spread;
 
-use crate::claims::{Claim, Side, show_ratio};
+use workload::charts::show_ratio;
+
+use crate::claims::{Claim, Side};
 use crate::goals::GOALS;
 use crate::names::OURS_DEFAULT;
 

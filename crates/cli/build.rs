@@ -1,4 +1,4 @@
-//! Records for `hfile --version` the commit, its date, the compiler and the target.
+//! Records for `hfile --version` the commit, its date, the features, the compiler and the target.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,23 @@ fn main() {
     let compiler = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let compiler = output(Command::new(compiler).arg("--version"));
     let unknown = || "unknown".to_owned();
+    println!("cargo::rustc-env=HFILE_BUILD_FEATURES={}", features());
     println!("cargo::rustc-env=HFILE_BUILD_COMMIT={}", commit.unwrap_or_else(unknown));
     println!("cargo::rustc-env=HFILE_BUILD_COMPILER={}", compiler.unwrap_or_else(unknown));
     let target = env::var("TARGET").unwrap_or_else(|_| unknown());
     println!("cargo::rustc-env=HFILE_BUILD_TARGET={target}");
+}
+
+/// Returns the enabled features, as Cargo.toml writes them.
+fn features() -> String {
+    let variables = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let name = |variable: String| {
+        let name = variable.strip_prefix("CARGO_FEATURE_")?.to_ascii_lowercase().replace('_', "-");
+        (name != "default").then_some(name)
+    };
+    let mut features: Vec<String> = variables.filter_map(name).collect();
+    features.sort();
+    if features.is_empty() { "none".to_owned() } else { features.join(" ") }
 }
 
 /// Returns the root of this project if it is a Git repository.

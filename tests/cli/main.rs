@@ -1,6 +1,7 @@
 //! The verbs of `hfile` that read and rewrite files, and what all verbs share.
 
 mod bench;
+mod bench_report;
 mod cat;
 #[path = "../support/command_line.rs"]
 mod command_line;

@@ -141,7 +141,8 @@ fn headers_may_name_the_family() {
     refusal(2, "k,:v\nr,v\n", &["--row", "k"]).has("no family is known for :v");
     assert_eq!(cells_of("k,:v\nr,v\n", &["--family", "f"]), ["r/f::v/5 v"]);
     refusal(3, "", &["--row", "k"]).has("line 1: no columns: the input is empty");
-    refusal(3, b"k,f:\xff\nr,v\n", &["--row", "k"]).has("line 1: header: invalid utf-8");
+    refusal(3, b"k,f:\xff\nr,v\n", &["--row", "k"])
+        .has("line 1: header: a name of a column is not UTF-8 from its byte 3 on");
     refusal(2, "k,f:v\n", &["--row", "k", "--family", "a/b", "--column", "f:v=a/b:q"])
         .has("a/b:q: \"a/b\" cannot name a family");
     // Duplicate names are allowed if no option uses them.

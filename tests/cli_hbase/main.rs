@@ -3,13 +3,16 @@
 mod changed_roots;
 #[path = "../support/command_line.rs"]
 mod command_line;
+mod describe;
 mod directories;
 mod directory_cases;
 mod export;
 mod export_again;
 #[path = "../support/export.rs"]
 mod exports;
+mod messages;
 mod root_judge;
+mod several;
 mod snapshot;
 mod snapshot_cells;
 mod snapshot_judge;

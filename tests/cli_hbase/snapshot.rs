@@ -71,7 +71,7 @@ fn info_of_each_snapshot_counts_what_hbase_counts() {
     );
     assert!(out.contains("\ns13       t1      "), "{out}");
     shows(0, &["snapshot", "info", "--root", root, "s2"]).has_all(&[
-        "\nfiles         24 HFiles, 0 links, 16 references\n",
+        "\nfiles         40: 24 HFiles, 0 links, 16 references\n",
         "\nregions       4\n",
         "  not counted: split parent, its daughters have its cells\n",
         "\nfamily        f1: VERSIONS ",
@@ -83,9 +83,10 @@ fn info_of_a_table_says_which_regions_count_and_why() {
     let copy = RootCopy::new();
     let root = &*copy.argument();
     let (out, told) = run(0, &["table", "ls", "--root", root, "--json"]);
-    assert_eq!(told, "");
+    assert!(told.starts_with("hfile: 2 write-ahead logs may have cells"), "{told}");
     let tables: Vec<Value> = objects(&out).iter().map(|line| line["table"].clone()).collect();
-    let names = ["hbase:meta", "hbase:namespace", "t1", "t2", "t3", "t5", "t6", "t7", "t8"];
+    let names =
+        ["hbase:meta", "hbase:namespace", "ns1:t4", "t1", "t2", "t3", "t5", "t6", "t7", "t8"];
     let mut sorted: Vec<&str> = tables.iter().map(|name| name.as_str().expect("text")).collect();
     sorted.sort_unstable();
     assert_eq!(sorted, names);
@@ -258,13 +259,13 @@ fn verify_of_a_table_finds_gaps_overlaps_and_rows_of_other_regions() {
     fs::remove_dir_all(table.join("cfe27cad50f93b8520a92fe3492bd824")).expect("ours");
     shows(1, &["table", "verify", "--root", root, "t1"]).has_all(&[
         "the region cfe27cad50f93b8520a92fe3492bd824 of hbase:meta",
-        "  no region has these rows\n    rows from the start to row-01000 may be missing",
+        "rows from the start to row-01000 may be missing or incomplete\n    no region has these rows\n",
     ]);
     // Without hbase:meta and one daughter, the parent and the other daughter overlap.
     fs::remove_dir_all(path.join("data/hbase")).expect("ours");
     fs::remove_dir_all(table.join("77a347dcd3a699aadaaa702b08393620")).expect("ours");
     shows(1, &["table", "verify", "--root", root, "t1"])
-        .has(" overlap\n    rows from row-01000 to row-01500 may be");
+        .has_all(&["  rows from row-01000 to row-01500 may be missing", " overlap\n"]);
 }
 
 #[test]
@@ -275,7 +276,7 @@ fn parts_of_regions_that_are_gone_are_named_by_verify_and_end_a_scan() {
     let region = path.join("data/default/t1/77a347dcd3a699aadaaa702b08393620");
     let check = |what: &str| {
         shows(1, &["table", "verify", "--root", root, "t1"])
-            .has_all(&[what, "\n    rows from row-01500 to row-02000 may be missing"]);
+            .has_all(&[what, "\n  rows from row-01500 to row-02000 may be missing"]);
         let (out, told) = run(1, &["table", "scan", "--root", root, "t1"]);
         assert!(out.is_empty() && told.contains(what), "{told}");
         tells(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"])
@@ -292,15 +293,15 @@ fn parts_of_regions_that_are_gone_are_named_by_verify_and_end_a_scan() {
     fs::rename(&away, &family).expect("ours");
     fs::rename(&region, &away).expect("ours");
     let told = tells(1, &["table", "scan", "--root", root, "t1", "--count", "--skip-damaged"])
-        .has(" (region 77a347dcd3a699aadaaa702b08393620): the region");
-    assert_eq!(told.matches("; rows from row-01500 to row-02000 may be missing").count(), 2);
+        .has(" (region 77a347dcd3a699aadaaa702b08393620)\n  the region");
+    assert_eq!(told.matches(" rows from row-01500 to row-02000 may be missing").count(), 2);
     // HBase may not have opened this region since it was made; the log says that it has.
     let region = path.join("data/default/t7/5945bde6175a9acfce0280d65ebbf2a1");
     for part in ["g", "h", "recovered.edits"] {
         fs::remove_dir_all(region.join(part)).expect("ours");
     }
     let (out, told) = run(1, &["table", "verify", "--root", root, "t7"]);
-    assert!(out.contains("the store file is missing: a flush wrote it"), "{out}");
+    assert!(out.contains("the store file is missing:\n      a flush wrote it"), "{out}");
     assert_eq!(told.matches("hfile: warning: ").count(), 2, "{told}");
     assert!(told.contains("the directory of family g, which HBase makes"), "{told}");
 }
@@ -339,7 +340,7 @@ fn a_root_without_tables_leads_to_its_snapshots() {
     fs::remove_dir_all(copy.path().join("data")).expect("ours");
     let root = &*copy.argument();
     let (out, told) = run(0, &["table", "ls", "--root", root]);
-    assert_eq!(out, "");
+    assert!(out.lines().skip(1).all(|line| line.contains("  only in ")), "{out}");
     assert_eq!(
         told,
         format!(
@@ -377,5 +378,5 @@ fn verify_follows_the_references_to_mob_files() {
     damaged[60] ^= 1;
     fs::write(archive.join(name), &damaged).expect("ours");
     let (out, _) = run(1, &["table", "verify", "--root", root, "t3"]);
-    assert_eq!(out.matches(" is damaged at 0x0: ").count(), 1, "{out}");
+    assert_eq!(out.matches(" is damaged at 0x0:").count(), 1, "{out}");
 }

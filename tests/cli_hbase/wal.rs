@@ -224,9 +224,12 @@ fn directories_are_searched_for_logs() {
     // Markers of a region's recovered edits.
     write(root, "recovered.edits/31.seqid", b"");
     write(root, "recovered.edits/30_seqid", b"");
-    let (out, told) = run(0, &["wal", "verify", path(root)]);
+    let (out, told) = run(0, &["wal", "verify", "--all", path(root)]);
     let lines: Vec<&str> = out.lines().filter(|line| !line.starts_with(' ')).collect();
-    assert_eq!(lines.len(), 4, "{out}");
+    assert_eq!(lines.len(), 5, "{out}");
+    let summary = "4 logs: 4 sound (1 torn at their end), 0 damaged; 101 entries, 161 cells\n";
+    assert!(out.ends_with(summary), "{out}");
+    assert_eq!(run(0, &["wal", "verify", path(root)]).0, summary);
     for (line, end) in lines.iter().zip([
         "a: sound, open, 4 entries, 24 cells, 0 markers",
         "b.meta: sound, closed, 13 entries, 34 cells, 1 marker",
@@ -237,8 +240,21 @@ fn directories_are_searched_for_logs() {
     }
     assert!(told.contains("3 files skipped: not write-ahead logs"), "{told}");
     fs::create_dir(root.join("none")).expect("disk takes it");
-    tells(3, &["wal", "cat", path(&root.join("none"))])
+    // Old logs are deleted, so that the directory of them is often empty.
+    for verb in ["info", "cat", "verify"] {
+        tells(0, &["wal", verb, path(&root.join("none"))])
+            .has("no write-ahead logs in this directory");
+    }
+    shows(0, &["wal", "verify", path(&root.join("none"))])
+        .begins_with("0 logs: 0 sound, 0 damaged;");
+    fs::remove_dir_all(root.join("oldWALs")).expect("ours");
+    write(root, "oldWALs/notes", b"not a log");
+    tells(3, &["wal", "verify", path(&root.join("oldWALs"))])
         .has("no write-ahead logs in this directory");
+    let damaged = log_bytes("plain.meta");
+    let mut damaged = damaged[..damaged.len() - 1].to_vec();
+    damaged[300] = 0xff;
+    write(root, &format!("{server}/damaged"), &damaged);
 }
 
 /// A log with control characters in the names of its codec, a table and a region.

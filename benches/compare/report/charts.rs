@@ -1,10 +1,9 @@
 //! The charts of a report, from the figures of a run.
 
+use workload::charts::{Chart, Group, Row, Rows};
 use workload::harness::Spread;
 
-use super::chart::Chart;
-use super::marks::Mark;
-use super::rows::{Group, Row, Rows};
+use super::contenders::{legend, mark_of};
 use crate::claims::Claim;
 use crate::figure::CACHE_ALL;
 use crate::run::Run;
@@ -33,7 +32,7 @@ pub(super) fn ratios(run: &Run) -> Chart {
         note: "Left of the line at 1, ours takes less. Marker: median of the rounds; bar through \
                it: quartiles; vertical stroke: goal."
             .to_owned(),
-        legend: contenders,
+        legend: legend(&contenders),
         rows: Rows { scale: "ratio; less is better".to_owned(), groups, is_ratio: true },
     }
 }
@@ -42,7 +41,7 @@ fn ratio(claim: &Claim) -> Row {
     Row {
         label: claim.what.clone(),
         contender: Some(claim.ours.clone()),
-        mark: Mark::of_contender(&claim.ours),
+        mark: mark_of(&claim.ours),
         value: claim.ratio,
         limit: Some((claim.limit, claim.verdict.clone())),
     }
@@ -67,7 +66,7 @@ pub(super) fn gets(run: &Run) -> Chart {
         let row = Row {
             label: figure.contender.clone(),
             contender: None,
-            mark: Mark::of_contender(&figure.contender),
+            mark: mark_of(&figure.contender),
             value: spread,
             limit: None,
         };

@@ -2,27 +2,18 @@
 
 use std::fmt::Write;
 
+use workload::charts::{self, escape, number, table};
 use workload::harness::Spread;
 
 use super::charts::{gets, ratios};
-use super::text::{escape, number, table};
 use crate::conclusion::conclusion;
 use crate::figure::Figure;
 use crate::other_load::{BUSY_PROCESSORS, warning};
 use crate::run::Run;
 
-const STYLE: &str = include_str!("style.css");
-
 /// Returns the whole page.
 pub(crate) fn page(run: &Run) -> String {
     let mut out = String::new();
-    let _ = write!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <link rel=\"icon\" href=\"data:,\"><title>Point reads compared</title>\
-         <style>\n{STYLE}</style></head><body><main>\n<h1>Point reads compared</h1>\n"
-    );
     if !run.is_finished {
         let stage = run.stages.last().map_or("the first stage", |stage| &*stage.name);
         let _ = writeln!(
@@ -51,8 +42,7 @@ pub(crate) fn page(run: &Run) -> String {
         out.push_str(&gets.html());
     }
     figures(&mut out, &run.figures);
-    out.push_str("</main></body></html>\n");
-    out
+    charts::page("Point reads compared", &out)
 }
 
 /// What a ratio and a goal mean.

@@ -11,6 +11,7 @@
 //! next. A closed stdout pipe (`hfile cat … | head`) is no failure: the command ends silently with
 //! status 0.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -22,8 +23,10 @@ use transfer::CellProblem;
 use workload::harness::WrongAnswer;
 
 pub(crate) use crate::answer::Answer;
+use crate::text::fold::fold;
 use crate::text::output::STDOUT;
 use crate::text::printable::as_line;
+use crate::text::running::{verb, verify_verb};
 use crate::text::stderr::print_message_lines;
 
 /// Invalid arguments that clap cannot detect.
@@ -90,6 +93,23 @@ pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
     }
 }
 
+/// Ends the process because of its arguments, or prints the help for which they ask.
+pub(crate) fn exit_of_arguments(error: &clap::Error) -> ! {
+    let is_text = |argument: &std::ffi::OsString| argument.to_str().is_some();
+    let other = std::env::args_os().find(|argument| !is_text(argument));
+    match other {
+        Some(other) if error.kind() == clap::error::ErrorKind::InvalidUtf8 => {
+            let shown = sstable::escape(other.as_encoded_bytes()).to_string();
+            print_message_lines(&format!(
+                "hfile: an argument is not UTF-8: {}\nnext: write such bytes as \\xNN, or the key as hex:…",
+                as_line(&shown)
+            ));
+            std::process::exit(2)
+        }
+        _ => error.exit(),
+    }
+}
+
 /// Returns the exit status of a failure.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
     classify(error).status
@@ -108,7 +128,7 @@ pub(crate) fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
 
 /// Returns the message of a failure: what failed, and the next step.
 pub(crate) fn failure_message(error: &anyhow::Error) -> String {
-    let mut message = format!("hfile: {}", as_line(&error_line(&**error)));
+    let mut message = fold(&format!("hfile: {}", as_line(&error_line(&**error))));
     if let Some(next) = classify(error).next {
         let _ = write!(message, "\nnext: {next}");
     }
@@ -118,7 +138,7 @@ pub(crate) fn failure_message(error: &anyhow::Error) -> String {
 /// The exit status of a failure, and the advice printed after `next:`.
 struct Classification {
     status: u8,
-    next: Option<&'static str>,
+    next: Option<Cow<'static, str>>,
 }
 
 #[expect(
@@ -126,7 +146,13 @@ struct Classification {
     reason = "an arm of the matches below, others of which are `None`"
 )]
 const fn class(status: u8, next: &'static str) -> Option<Classification> {
-    Some(Classification { status, next: Some(next) })
+    Some(Classification { status, next: Some(Cow::Borrowed(next)) })
+}
+
+/// Returns a classification whose next step names the verb that runs, or one that belongs to it.
+#[expect(clippy::unnecessary_wraps, reason = "as `class`")]
+fn class_with_verb(status: u8, next: String) -> Option<Classification> {
+    Some(Classification { status, next: Some(Cow::Owned(next)) })
 }
 
 /// Classifies a failure by the first known error in its chain; otherwise the status is 3.
@@ -136,7 +162,7 @@ fn classify(error: &anyhow::Error) -> Classification {
 
 fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     if is_usage(cause) {
-        return class(2, "see hfile --help or hfile VERB --help");
+        return class_with_verb(2, format!("see hfile {} --help", verb()));
     }
     if cause.is::<Unsalvageable>() {
         return class(
@@ -297,10 +323,13 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
 
 fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
     match error {
-        hbase_files::Error::Missing { .. } => class(
+        hbase_files::Error::Missing { .. } => class_with_verb(
             3,
-            "copy the missing file from HBase's root directory to one of these places, or read what is left with \
-             --skip-damaged; hfile table verify and hfile snapshot verify list all that is missing",
+            format!(
+                "copy the missing file from HBase's root directory to that place, or read what is left with \
+                 --skip-damaged; hfile {} lists all that is missing, and the rows that are lost",
+                verify_verb()
+            ),
         ),
         hbase_files::Error::Log(hbase_files::wal::Error::Damaged { .. }) => class(
             1,
@@ -308,11 +337,13 @@ fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
              verify lists all damage",
         ),
         hbase_files::Error::Damaged { .. }
-        | hbase_files::Error::File(sstable::Error::Corrupt { .. }) => class(
+        | hbase_files::Error::File(sstable::Error::Corrupt { .. }) => class_with_verb(
             1,
-            "restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; hfile \
-             table verify and hfile snapshot verify list all damage and the affected rows, hfile verify FILE those \
-             of one HFile",
+            format!(
+                "restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; hfile \
+                 {} lists all damage and the affected rows, hfile verify FILE that of one HFile",
+                verify_verb()
+            ),
         ),
         // `classify` continues with the error itself, which is none of damage.
         _ => None,
@@ -354,7 +385,7 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
         }
         hbase_files::Error::Missing { .. } => class(
             3,
-            "copy the missing file from HBase's root directory to one of these places; its path from data or archive \
+            "copy the missing file from HBase's root directory to that place; its path from data or archive \
              on must stay the same",
         ),
         hbase_files::Error::NoRoot { .. } => class(
@@ -376,10 +407,12 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
             "restore a sound copy of this file (replica, backup, HBase's root directory); HFiles can be read without \
              it: hfile verify, hfile cat",
         ),
-        hbase_files::Error::KeyRanges { .. } => class(
+        hbase_files::Error::KeyRanges { .. } => class_with_verb(
             1,
-            "list what is wrong with hfile snapshot verify or hfile table verify; a scan with --skip-damaged reads the \
-             regions that are there",
+            format!(
+                "list what is wrong with hfile {}; a scan with --skip-damaged reads the regions that are there",
+                verify_verb()
+            ),
         ),
         // The name of a family is an option, so it is checked as one: as for files and stores.
         hbase_files::Error::NoFamily { .. } => {

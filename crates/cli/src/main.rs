@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use arguments::reading_options::WithReadingOptions;
-use text::{destination, help, version};
+use text::{destination, help, running, version};
 use verbs::group::verbs;
 use verbs::{
     bench, build, cat, completions, diff, export, filter, find, get, info, layout, man, recompress,
@@ -84,7 +84,9 @@ verbs! {
 
 fn main() -> ExitCode {
     transfer::before_unfinished(destination::handle_ctrl_c);
-    let matches = help::with_groups(Hfile::command()).get_matches();
+    let matches = help::with_groups(Hfile::command()).try_get_matches();
+    let matches = matches.unwrap_or_else(|error| failure::exit_of_arguments(&error));
+    running::set_verb(&matches);
     let Hfile { verb } = Hfile::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     failure::exit_code(verb.run())
 }

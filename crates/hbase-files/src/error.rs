@@ -238,7 +238,12 @@ fn show_names(names: &[Vec<u8>]) -> String {
 }
 
 /// Formats paths as a list.
-fn show_paths(paths: &[PathBuf]) -> String {
-    let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    shown.join(", ")
+pub(crate) fn show_paths(paths: &[PathBuf]) -> String {
+    let Some((first, others)) = paths.split_first() else { return String::new() };
+    let others = match others.len() {
+        0 => String::new(),
+        1 => ", and in 1 more place".to_owned(),
+        count => format!(", and in {count} more places"),
+    };
+    format!("{}{others}", first.display())
 }

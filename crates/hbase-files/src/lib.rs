@@ -149,7 +149,7 @@ pub use names::{
     DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName, ReferredName,
     RegionName, StoreFileName, TableName,
 };
-pub use root::{DirectoryKind, Listing, RootDirectory, Skipped, SnapshotList};
+pub use root::{DirectoryKind, FormerTable, Listing, RootDirectory, Skipped, SnapshotList};
 pub use scan::{
     FamilyColumns, MissingCells, MobValues, OldLogCells, ScanSplit, SplitCells, SplitPlan,
     StoreCells, StoreFileCells, TableCells, TableScan, TornLog, UnflushedCells,

@@ -2,6 +2,8 @@
 //!
 //! All data are generated from a seed, and are the same on every machine and for every engine.
 
+#[cfg(feature = "harness")]
+pub mod charts;
 pub mod cpu_time;
 #[cfg(feature = "harness")]
 pub mod harness;

@@ -52,8 +52,8 @@ impl FormArguments {
             && !cfg!(feature = "parquet")
         {
             refuse!(
-                "this hfile was built without Parquet and Arrow; build it with \
-                        cargo install hfile-cli --features parquet, or export to csv, cells or hfiles"
+                "this hfile was built without Parquet and Arrow; from a clone of its sources, install it with \
+                 cargo install --locked --path crates/cli --features parquet, or export to csv, cells or hfiles"
             );
         }
         let options = FormOptions {

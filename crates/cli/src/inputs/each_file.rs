@@ -68,18 +68,14 @@ impl Outcomes {
         }
     }
 
-    /// Returns the answer for all `count` files: negative if it is negative for any file.
+    /// Returns the answer for all `count` files, or whatever `unit` calls them: negative if it is negative for any.
     ///
     /// # Errors
     ///
     /// If a file could not be read, even if another file has a negative answer.
-    pub(crate) fn conclude(self, count: usize) -> anyhow::Result<Answer> {
+    pub(crate) fn conclude(self, count: usize, unit: &str) -> anyhow::Result<Answer> {
         if self.unread_count > 0 {
-            bail!(
-                "{} of {} could not be read",
-                self.unread_count,
-                show_number(count as u64, "file")
-            );
+            bail!("{} of {} could not be read", self.unread_count, show_number(count as u64, unit));
         }
         Ok(Answer::from_bool(!self.has_no))
     }

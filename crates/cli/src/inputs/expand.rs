@@ -85,7 +85,7 @@ impl Inputs {
         for file in &files {
             outcomes.record(work(file))?;
         }
-        outcomes.conclude(count)
+        outcomes.conclude(count, "file")
     }
 
     fn add_directory(&mut self, directory: &Path) {

@@ -8,6 +8,8 @@ use anyhow::Context;
 use transfer::OutputFile;
 
 use crate::text::output::{STDOUT, Stdout, stdout};
+use crate::text::running::after_interruption;
+use crate::text::stderr::print_message;
 
 /// The output of a command: a file that appears only when it is complete, or stdout for `-`.
 pub(crate) enum Output {
@@ -66,8 +68,13 @@ pub(crate) fn handle_ctrl_c() {
         // If setting the handler fails, Ctrl-C still ends the process, but leaves temporary outputs
         // behind.
         let _ = ctrlc::set_handler(|| {
-            // The exit status of shells for SIGINT: 128 + 2.
-            transfer::remove_unfinished(|| std::process::exit(130));
+            transfer::remove_unfinished(|| {
+                if let Some(message) = after_interruption() {
+                    print_message(message);
+                }
+                // The exit status of shells for SIGINT: 128 + 2.
+                std::process::exit(130)
+            });
         });
     });
 }

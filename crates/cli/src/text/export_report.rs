@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use hbase_files::Table;
 use serde::Serialize;
 use transfer::{ExportFormat, Exported};
 
@@ -23,6 +24,9 @@ pub(crate) struct ExportReport {
     rows: u64,
     cells: u64,
     bytes: u64,
+    /// The statement of HBase's shell that creates a table for HFiles of a table or a snapshot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    create: Option<String>,
     /// The command that loads HFiles; omitted for other formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
@@ -47,10 +51,19 @@ impl ExportReport {
             rows: exported.rows,
             cells: exported.cells,
             bytes: exported.bytes,
+            create: None,
             command: is_hfiles.then(|| load_command(&shown, exported.table.as_deref())),
             unit: exported.unit,
             out: shown,
         }
+    }
+}
+
+impl ExportReport {
+    /// Adds the statement that creates the table that HFiles are for.
+    pub(crate) fn with_table(mut self, table: &Table) -> Self {
+        self.create = self.command.is_some().then(|| table.create_statement());
+        self
     }
 }
 
@@ -70,6 +83,12 @@ impl Report for ExportReport {
             show_size(self.bytes),
             self.out
         )?;
+        if let (Some(create), Some(_)) = (&self.create, &self.command) {
+            writeln!(
+                out,
+                "create their table in the shell of HBase, unless it is there, with\n  {create}"
+            )?;
+        }
         match &self.command {
             Some(command) => writeln!(out, "load them with\n  {command}"),
             None => Ok(()),

@@ -1,18 +1,23 @@
 //! What a read leaves out or leaves in doubt, on stderr.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
 use hbase_files::{MissingCells, OldLogCells, Table, TornLog, Warning};
 
+use crate::text::fold::fold;
+use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number};
-use crate::text::stderr::print_message;
+use crate::text::stderr::{print_message, print_message_lines};
 
 /// Prints to stderr what was left out.
 pub(crate) fn print_missing(missing: &[MissingCells]) {
     for MissingCells { region, family, file, what, rows } in missing {
         let place = match (&**region, &family[..]) {
             ("", _) => String::new(),
+            // The path of a store file begins with its region and family.
+            (region, _) if file.starts_with(region) => String::new(),
             (region, b"") => format!(" (region {region})"),
             (region, family) => format!(" (region {region}, family {})", sstable::escape(family)),
         };
@@ -24,9 +29,10 @@ pub(crate) fn print_missing(missing: &[MissingCells]) {
 pub(crate) fn print_missing_line(file: &str, place: &str, what: &str, rows: impl fmt::Display) {
     // An error of a file begins with the file's name.
     let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
-    print_message(format_args!(
-        "hfile: missing: {file}{place}: {what}; {rows} may be missing or incomplete"
-    ));
+    let first = fold(&as_line(&format!(
+        "hfile: missing: {rows} may be missing or incomplete: {file}{place}"
+    )));
+    print_message_lines(&format!("{first}\n  {}", fold(&as_line(what))));
 }
 
 /// Prints to stderr which cells of logs were left out because they are older than the region's files.
@@ -45,6 +51,27 @@ pub(crate) fn print_old_log_cells(old: &[OldLogCells]) {
 pub(crate) fn print_warnings(warnings: &[Warning]) {
     for warning in warnings {
         print_message(format_args!("hfile: warning: {warning}"));
+    }
+}
+
+/// The messages on stderr about the tables of a run. Each is printed once: tables share logs and `hbase:meta`.
+#[derive(Debug, Default)]
+pub(crate) struct Told(BTreeSet<String>);
+
+impl Told {
+    /// Prints a message, unless it was printed before.
+    pub(crate) fn print(&mut self, message: String) {
+        if !self.0.contains(&message) {
+            print_message(&message);
+            self.0.insert(message);
+        }
+    }
+
+    /// Prints what a table leaves in doubt.
+    pub(crate) fn warn(&mut self, warnings: &[Warning]) {
+        for warning in warnings {
+            self.print(format!("hfile: warning: {warning}"));
+        }
     }
 }
 

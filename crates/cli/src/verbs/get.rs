@@ -11,15 +11,17 @@ use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe};
 use transfer::{CellsOutput, OutputFormat};
 
 use crate::arguments::key_text::KeyText;
-use crate::failure::Answer;
+use crate::failure::{Answer, refuse};
 use crate::inputs::{
     FailedFile, Input, Inputs, OpenInput, Target, UnreadDirectory, add_target_column,
 };
 use crate::text::output::{Report, ReportFormat, STDOUT, cell_json, stdout, write_table};
+use crate::text::row_not_found::print_row_not_found;
 use crate::text::size_text::{show_count, show_number, show_size};
 
 /// Print all cells of one row from one or more HFiles, including delete markers.
 #[derive(clap::Args)]
+#[command(allow_missing_positional = true, override_usage = "hfile get [OPTIONS] <PATH>... <ROW>")]
 #[command(after_help = "\
 Examples:
   hfile get 4f1c.hfile row1
@@ -32,7 +34,8 @@ row as hex:…
 Exit status: 0 found, 1 not found, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {
     /// HFiles, or directories of them, to search
-    #[arg(required = true, value_name = "PATH")]
+    // Not required, so that `hfile get FILE` reaches the check of the row.
+    #[arg(value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
     row: KeyText,
@@ -50,6 +53,9 @@ impl Get {
     /// Prints the row, and with `--explain` how each file was searched.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.row.check_is_not_a_file()?;
+        if self.files.is_empty() {
+            refuse!("give a PATH before the row: hfile get PATH {}", self.row);
+        }
         let probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         let mut cells: Vec<Cell> = Vec::new();
         let mut files = Vec::new();
@@ -72,6 +78,7 @@ impl Get {
         // The order in which a store returns them.
         cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
         let found = !cells.is_empty();
+        let failed_count = failed.len();
         let report = GetReport {
             schema: 1,
             row: self.row.to_string(),
@@ -91,6 +98,9 @@ impl Get {
             if self.explain {
                 self.report_format.print(&report)?;
             }
+        }
+        if !found {
+            print_row_not_found(&self.row, failed_count == 0);
         }
         Ok(answer?.and(Answer::from_bool(found)))
     }

@@ -77,7 +77,7 @@ impl Verify {
         if summary.files() > 1 {
             print_message(summary);
         }
-        outcomes.conclude(usize::try_from(summary.files()).unwrap_or(usize::MAX))
+        outcomes.conclude(usize::try_from(summary.files()).unwrap_or(usize::MAX), "file")
     }
 }
 

@@ -2,11 +2,14 @@
 //!
 //! `root_directory.rs` opens a root directory, which has the tables and snapshots. `listing.rs` finds the store files
 //! below any directory; `directory_kind.rs` tells what such a directory is.
+//! `former_table.rs` finds tables of which only archived files are left.
 
 mod directory_kind;
+mod former_table;
 mod listing;
 mod root_directory;
 
 pub use self::directory_kind::DirectoryKind;
+pub use self::former_table::FormerTable;
 pub use self::listing::{Listing, Skipped};
 pub use self::root_directory::{RootDirectory, SnapshotList};

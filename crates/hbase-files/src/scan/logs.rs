@@ -54,6 +54,20 @@ impl LogCells {
         }))
     }
 
+    /// Returns the number of cells.
+    pub(super) fn cell_count(&self) -> Result<u64> {
+        let mut count = 0_u64;
+        for store in self.stores.values().flat_map(HashMap::values) {
+            let in_memory = u64::try_from(store.cells.len()).unwrap_or(u64::MAX);
+            count = count.saturating_add(in_memory);
+            let runs = self.run_file.as_ref().map(|file| file.open(&store.runs)).transpose()?;
+            for run in runs.iter().flatten() {
+                count = count.saturating_add(run.trailer().entry_count);
+            }
+        }
+        Ok(count)
+    }
+
     /// Returns what was left out, by ascending region.
     pub(super) fn old(&self) -> &[OldLogCells] {
         &self.old

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use sstable::Comparator;
 
+use super::damage::MissingCells;
 use super::log_events::OldLogCells;
 use super::logs::{LogCells, TornLog};
 use super::row_range::RowRange;
-use crate::Warning;
+use crate::{Result, Warning};
 
 /// The cells of a table that are only in write-ahead logs, read once for several scans.
 ///
@@ -36,6 +37,20 @@ impl UnflushedCells {
     /// Returns what was left out of the logs, as [`TableCells`](crate::TableCells::old_log_cells) does.
     pub fn old_log_cells(&self) -> &[OldLogCells] {
         self.logs.old()
+    }
+
+    /// Returns the number of cells: versions and delete markers, also those that a read does not show.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Temporary`](crate::Error::Temporary) if the temporary file cannot be read.
+    pub fn cell_count(&self) -> Result<u64> {
+        self.logs.cell_count()
+    }
+
+    /// Returns the logs that were left out, because they are damaged or missing.
+    pub fn missing(&self) -> &[MissingCells] {
+        self.logs.missing()
     }
 
     /// Returns what the logs leave in doubt.

@@ -8,10 +8,12 @@
 //! | a store file, its age, and the HFile that has its cells   | `store_file.rs`, `entry.rs`, `file_sequence.rs`, `location.rs` |
 //! | the cells of a store file                                 | `store_file_reader.rs`                 |
 //! | rows that divide a table into equal parts                 | `split_rows.rs`                        |
+//! | the statement that creates such a table                   | `create_statement.rs`                  |
 //! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
 //! | whether an HFile belongs in its place                     | `fit.rs`                               |
 //! | the files, regions and rows that a problem affects                                   | `problem_place.rs`                     |
 
+mod create_statement;
 pub(crate) mod entry;
 mod file_sequence;
 pub(crate) mod identity_check;

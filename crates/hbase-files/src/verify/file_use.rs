@@ -3,6 +3,7 @@
 use sstable::{Half, Reader, RowsBetween};
 
 use super::damage::{TableDamage, rows_in};
+use crate::error::show_paths;
 use crate::table::identity_check::Misfit;
 use crate::{Error, Location, RegionInfo, Result, StoreFile};
 
@@ -31,9 +32,7 @@ impl FileUse {
     pub(super) fn damage_of(&self, error: Error) -> Result<TableDamage> {
         let what = match error {
             Error::Missing { what, searched, .. } => {
-                let searched: Vec<String> =
-                    searched.iter().map(|path| path.display().to_string()).collect();
-                format!("{what} is missing; looked for {}", searched.join(", "))
+                format!("{what} is missing; looked for {}", show_paths(&searched))
             }
             Error::Damaged { what, .. } => what,
             Error::File(sstable::Error::Corrupt { damage, .. }) => {

@@ -50,7 +50,7 @@ impl<'v> AcceptedBatch<'v> {
     /// If the version does not have a family, if a family does not accept the batch, or if the batch
     /// is too large.
     pub(crate) fn new(version: &'v StoreVersion, batch: WriteBatch) -> Result<Self> {
-        let WriteBatch { mut cells, default_timestamp } = batch;
+        let WriteBatch { mut cells, default_timestamp, .. } = batch;
         let row_families =
             || version.families.iter().filter(|known| !known.family.options.key_value);
         let lens = cells.iter().map(|cell| {
@@ -176,6 +176,15 @@ pub(crate) fn check_timestamp_kind(
         ))),
         _ => Ok(()),
     }
+}
+
+/// Refuses a batch with a put without columns, as HBase does, and cells that no store file can hold.
+pub(crate) fn check_batch(batch: &WriteBatch) -> Result<()> {
+    if let Some(row) = &batch.empty_put {
+        let row = sstable::escape(&row[..row.len().min(64)]);
+        return Err(Error::invalid(format!("row \"{row}\": a put has no columns")));
+    }
+    check_cells(&batch.cells)
 }
 
 /// Refuses cells that no store file can hold.

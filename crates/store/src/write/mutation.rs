@@ -18,7 +18,7 @@ pub struct Put {
 }
 
 impl Put {
-    /// Creates a put of `row` without columns.
+    /// Creates a put of `row` without columns, which the store refuses until it has one.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self { row: row.as_ref().into(), cells: Vec::new() }
     }
@@ -153,6 +153,8 @@ impl Delete {
 pub struct WriteBatch {
     pub(crate) cells: Vec<Cell>,
     pub(crate) default_timestamp: DefaultTimestamp,
+    /// The row of a put without columns, which the store refuses as HBase does.
+    pub(crate) empty_put: Option<Box<[u8]>>,
 }
 
 /// The timestamp of cells that are written without one.
@@ -168,12 +170,16 @@ pub(crate) enum DefaultTimestamp {
 impl WriteBatch {
     /// Creates an empty batch.
     pub const fn new() -> Self {
-        Self { cells: Vec::new(), default_timestamp: DefaultTimestamp::Now }
+        Self { cells: Vec::new(), default_timestamp: DefaultTimestamp::Now, empty_put: None }
     }
 
-    /// Adds the cells of a put.
+    /// Adds the cells of a put. A put without columns makes the whole batch invalid.
     pub fn put(&mut self, put: Put) {
-        self.append(put.cells);
+        if put.cells.is_empty() {
+            self.empty_put = Some(put.row);
+        } else {
+            self.append(put.cells);
+        }
     }
 
     /// Adds the markers of a delete.
@@ -211,13 +217,14 @@ impl WriteBatch {
 
 impl From<Put> for WriteBatch {
     fn from(put: Put) -> Self {
-        Self { cells: put.cells, default_timestamp: DefaultTimestamp::Now }
+        let empty_put = put.cells.is_empty().then_some(put.row);
+        Self { cells: put.cells, empty_put, ..Self::default() }
     }
 }
 
 impl From<Delete> for WriteBatch {
     fn from(delete: Delete) -> Self {
-        Self { cells: delete.into_cells(), default_timestamp: DefaultTimestamp::Now }
+        Self { cells: delete.into_cells(), ..Self::default() }
     }
 }
 

@@ -113,7 +113,13 @@ impl CatForm {
 }
 
 fn text<'r>(column: &str, record: &Record<'r>, at: usize) -> Result<&'r str, String> {
-    std::str::from_utf8(record.field(at)).map_err(|error| in_column(column, error))
+    let not_text = |error: std::str::Utf8Error| {
+        format!(
+            "not UTF-8 from byte {} of the field on; write other bytes as \\xNN",
+            error.valid_up_to() + 1
+        )
+    };
+    std::str::from_utf8(record.field(at)).map_err(|error| in_column(column, not_text(error)))
 }
 
 /// Returns the unescaped bytes of a field; empty if the file does not have the column.

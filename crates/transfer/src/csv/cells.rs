@@ -227,7 +227,14 @@ fn read_names<R: Read>(
         return Ok((1..=record.len()).map(|number| number.to_string()).collect());
     }
     let texts = record.fields().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
-    let texts = texts.map_err(|error| in_line(name, record.line, &format!("header: {error}")))?;
+    let texts = texts.map_err(|error| {
+        let at = error.valid_up_to() + 1;
+        in_line(
+            name,
+            record.line,
+            &format!("header: a name of a column is not UTF-8 from its byte {at} on"),
+        )
+    })?;
     Ok(texts.into_iter().map(str::to_owned).collect())
 }
 

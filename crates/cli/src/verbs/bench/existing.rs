@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 use filter::Seed;
 use hbase_files::StoreFileReader;
-use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line};
+use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line, escape};
 use workload::Random;
 use workload::harness::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
 
 use super::figures::{FilterFigures, figures};
-use super::loaded::Plan;
+use super::kinds;
+use super::loaded::{FilterChoice, Plan};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::arguments::reading_options::reader_options;
 use crate::failure::{UsageError, status};
@@ -29,13 +30,20 @@ use crate::text::stderr::print_message;
 pub(super) const CELL_LENGTHS_LEN: usize = 8;
 
 /// Measures the files together and one by one.
-pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
+pub(super) fn run(
+    paths: &[PathBuf],
+    rows_max: usize,
+    plan: Plan,
+    choices: &[FilterChoice],
+) -> anyhow::Result<BenchReport> {
+    kinds::check(choices)?;
     let mut inputs = Inputs::expand(paths);
     let problems = inputs.take_problems();
     let mut failed: Vec<(String, anyhow::Error)> =
         problems.into_iter().map(|problem| (problem.directory, problem.error)).collect();
     let inputs = inputs.files();
-    let progress = Progress::new("sampling files", 3 * inputs.len() as u64);
+    let passes = if choices.is_empty() { 3 } else { 4 };
+    let progress = Progress::new("sampling files", passes * inputs.len() as u64);
     let per_file = (rows_max / inputs.len().max(1)).max(1);
     let mut sampled = Vec::new();
     for input in inputs {
@@ -77,8 +85,16 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
         progress.advance(1);
         each_file.push(file.measure(plan)?);
     }
+    progress.set_phase("comparing filters");
+    let compared = if choices.is_empty() {
+        Vec::new()
+    } else {
+        kinds::compare(&sampled, choices, plan, &progress)?
+    };
     Ok(BenchReport {
         schema: 1,
+        recommendation: kinds::recommendation(&compared),
+        kinds: compared,
         rows: sampled.iter().map(|file| file.rows).sum(),
         files: sampled.len() as u64,
         cell_bytes: mean_cell_bytes(&sampled),
@@ -119,15 +135,17 @@ fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
 }
 
 /// A file, a sample of its rows, and absent keys in its key range.
-struct SampledFile<'i> {
-    input: &'i Input,
+pub(super) struct SampledFile<'i> {
+    pub(super) input: &'i Input,
     rows: u64,
     cells: u64,
     cell_bytes: u64,
     /// The qualifier of the first cell, for gets that query a filter over columns.
     qualifier: Vec<u8>,
     members: KeyList,
-    absent_keys: Vec<Vec<u8>>,
+    pub(super) absent_keys: Vec<Vec<u8>>,
+    first_row: Vec<u8>,
+    last_row: Vec<u8>,
 }
 
 impl<'i> SampledFile<'i> {
@@ -137,10 +155,11 @@ impl<'i> SampledFile<'i> {
         let mut kept: Vec<Vec<u8>> = Vec::new();
         let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
         let mut last: Option<Vec<u8>> = None;
-        let mut qualifier = Vec::new();
+        let (mut qualifier, mut first_row) = (Vec::new(), Vec::new());
         for_each_cell(input, |cell| {
             if cells == 0 {
                 cell.qualifier.clone_into(&mut qualifier);
+                cell.row.clone_into(&mut first_row);
             }
             cells += 1;
             cell_bytes += cell_len(cell) as u64;
@@ -163,8 +182,20 @@ impl<'i> SampledFile<'i> {
         if members.is_empty() {
             return Err(NoRows(input.name()).into());
         }
-        let absent_keys = absent_keys(&members, last.as_deref().unwrap_or_default(), plan);
-        Ok(Self { input, rows: rows as u64, cells, cell_bytes, qualifier, members, absent_keys })
+        let last_row = last.unwrap_or_default();
+        let absent_keys = absent_keys(&members, &last_row, plan);
+        let rows = rows as u64;
+        Ok(Self {
+            input,
+            rows,
+            cells,
+            cell_bytes,
+            qualifier,
+            members,
+            absent_keys,
+            first_row,
+            last_row,
+        })
     }
 
     /// Measures gets of the absent keys in this file alone.
@@ -190,6 +221,9 @@ impl<'i> SampledFile<'i> {
         Ok(FileRow {
             file: self.input.name(),
             rows: self.rows,
+            bytes: with.readers.iter().map(|reader| reader.whole().len()).sum(),
+            first_row: escape(&self.first_row).to_string(),
+            last_row: escape(&self.last_row).to_string(),
             filter: figures.name,
             bloom_type: figures.bloom_type,
             bits_per_key: figures.bits_per_key,
@@ -373,7 +407,10 @@ impl FileSet {
 }
 
 /// Calls `look` with each cell of a file.
-fn for_each_cell(input: &Input, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
+pub(super) fn for_each_cell(
+    input: &Input,
+    mut look: impl FnMut(&CellRef<'_>),
+) -> anyhow::Result<()> {
     let mut scanner = input.open()?.reader.bulk_scanner();
     scanner.seek_to_first()?;
     while let Some(cell) = scanner.cell() {

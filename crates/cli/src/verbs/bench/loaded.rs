@@ -136,7 +136,7 @@ impl Plan {
     /// Returns the error rate that HBase's Bloom filter is sized for.
     ///
     /// HBase sizes it by an error rate only, so bits per key are converted to one.
-    fn bloom_error_rate(self) -> anyhow::Result<ErrorRate> {
+    pub(super) fn bloom_error_rate(self) -> anyhow::Result<ErrorRate> {
         let rate = self.bits_per_key.map(filter::theory::bloom_best_error_rate);
         Ok(rate.map_or(Ok(ErrorRate::HBASE), ErrorRate::new)?)
     }

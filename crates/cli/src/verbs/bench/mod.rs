@@ -1,13 +1,17 @@
 //! `hfile bench`: measures how filters speed up gets over many files.
 //!
-//! `loaded.rs` loads a store and `existing.rs` reads existing files; [`workload::harness`] has the keys, and
+//! `loaded.rs` loads a store, `existing.rs` reads existing files and `kinds.rs` compares filters on them; [`workload::harness`] has the keys, and
 //! runs and times the gets; `report.rs` prints the results.
 
 mod existing;
 mod figures;
+mod key_ranges;
+mod kinds;
 mod loaded;
+mod page;
 mod report;
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -15,6 +19,7 @@ use workload::harness::{FileWeights, KeySet, Mix, clock_nanos};
 
 use crate::arguments::names::name_parser;
 use crate::failure::{Answer, UsageError, refuse};
+use crate::text::destination::Output;
 use crate::text::help::ADVANCED;
 use crate::text::output::ReportFormat;
 use crate::text::progress::Progress;
@@ -40,6 +45,8 @@ Examples:
   hfile bench --file-sizes 1:4:16:64 --bits-per-key 7 --filters hbase-bloom,ribbon
   hfile bench --input /usr/share/dict/words
   hfile bench --hfiles region/cf
+  hfile bench --hfiles region/cf --filters hbase-bloom,ribbon,split-block,binary-fuse
+  hfile bench --hfiles region/cf --report report.html
   hfile bench --rows 100000 --files 64 --cache-size 4MiB --json | jq '.results[]'
 
 Exit status: 0 measured, 1 a wrong answer, or a file is damaged, 2 wrong usage, 3 could not read or write.")]
@@ -57,7 +64,7 @@ pub(crate) struct Bench {
     file_sizes: Vec<u64>,
     /// Give filters this many bits per row; row filters share the bits of all files so that false
     /// positives per get are fewest [default: an error rate of 1 % in each file]
-    #[arg(long, value_name = "BITS", conflicts_with = "hfiles")]
+    #[arg(long, value_name = "BITS")]
     bits_per_key: Option<f64>,
     /// Set the size of a value, at most 1MiB
     #[arg(long, value_name = "SIZE", default_value = "100")]
@@ -73,8 +80,9 @@ pub(crate) struct Bench {
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
     /// Compare these filters; family-map and family-map-wide measure a family map over files
-    /// without filters [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "hfiles")]
+    /// without filters. With --hfiles, builds them in memory from the rows of the files [default: all;
+    /// with --hfiles, none]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     #[arg(value_parser = name_parser::<FilterChoice>())]
     filters: Vec<FilterChoice>,
     /// Load keys from this file, one per line, instead of generated keys; - is stdin
@@ -84,6 +92,12 @@ pub(crate) struct Bench {
     /// without
     #[arg(long, value_name = "PATH", num_args = 1..)]
     hfiles: Vec<PathBuf>,
+    /// Also write the report with charts to this HTML file, which needs no other file
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Replace the file of --report if it exists
+    #[arg(long, requires = "report")]
+    force: bool,
     #[command(flatten)]
     report_format: ReportFormat,
 }
@@ -95,9 +109,15 @@ impl Bench {
             self.run_loaded()?
         } else {
             let plan = self.plan(GETS_EXISTING)?;
-            existing::run(&self.hfiles, self.rows.unwrap_or(ROWS), plan)?
+            existing::run(&self.hfiles, self.rows.unwrap_or(ROWS), plan, &self.filters)?
         };
         self.report_format.print(&report)?;
+        if let Some(path) = &self.report {
+            let mut file = Output::create(path, self.force)?;
+            file.write_all(page::page(&report).as_bytes())
+                .with_context(|| format!("{}: cannot write", path.display()))?;
+            file.finish()?;
+        }
         let left_out = report.left_out.len();
         match report.left_out.iter().map(|file| file.status).max() {
             None | Some(0) => Ok(Answer::Positive),
@@ -141,6 +161,8 @@ impl Bench {
             loads,
             results,
             each_file: Vec::new(),
+            kinds: Vec::new(),
+            recommendation: None,
             left_out: Vec::new(),
         })
     }

@@ -7,6 +7,7 @@ use sstable::BlockSource;
 use workload::harness::{Measured, Mix};
 
 use super::figures::FilterFigures;
+use super::kinds::{self, KindRow};
 use crate::text::output::{Report, or_dash, write_table};
 use crate::text::rounded::{show_nanos, show_percent, show_rate};
 use crate::text::size_text::{show_count, show_size};
@@ -37,6 +38,12 @@ pub(super) struct BenchReport {
     /// The measurements of each file of `--hfiles` alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) each_file: Vec<FileRow>,
+    /// What other filters would do for existing files; empty unless they are compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) kinds: Vec<KindRow>,
+    /// The filter that suits the files, with its figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) recommendation: Option<String>,
     /// Files that could not be measured, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<LeftOut>,
@@ -183,7 +190,7 @@ impl Row {
     /// Returns the cells of a line of the table.
     ///
     /// `by_range` adds the column of files skipped by their key range.
-    fn cells(&self, by_range: bool) -> Vec<String> {
+    pub(super) fn cells(&self, by_range: bool) -> Vec<String> {
         let mut cells = vec![
             self.map.map_or_else(
                 || self.filter.to_owned(),
@@ -212,7 +219,7 @@ impl Row {
     }
 }
 
-fn heading(by_range: bool) -> Vec<&'static str> {
+pub(super) fn heading(by_range: bool) -> Vec<&'static str> {
     let mut heading = vec!["filter", "bits/key", "promised", "measured", "files"];
     if by_range {
         heading.push("by range");
@@ -226,6 +233,10 @@ fn heading(by_range: bool) -> Vec<&'static str> {
 pub(super) struct FileRow {
     pub(super) file: String,
     pub(super) rows: u64,
+    /// Of the HFile.
+    pub(super) bytes: u64,
+    pub(super) first_row: String,
+    pub(super) last_row: String,
     pub(super) filter: &'static str,
     /// The HBase type of the filter, such as `ROW`, if it is an HBase Bloom.
     pub(super) bloom_type: Option<&'static str>,
@@ -243,7 +254,7 @@ pub(super) struct FileRow {
 }
 
 impl FileRow {
-    fn cells(&self) -> Vec<String> {
+    pub(super) fn cells(&self) -> Vec<String> {
         vec![
             self.file.clone(),
             show_count(self.rows),
@@ -260,7 +271,7 @@ impl FileRow {
     }
 }
 
-const FILE_HEADING: [&str; 11] = [
+pub(super) const FILE_HEADING: [&str; 11] = [
     "file",
     "rows",
     "filter",
@@ -346,6 +357,13 @@ impl Report for BenchReport {
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
             write_table(out, &FILE_HEADING, self.each_file.iter().map(FileRow::cells))?;
+        }
+        if !self.kinds.is_empty() {
+            writeln!(out, "\nFilters built from the rows of these files, absent gets:\n")?;
+            write_table(out, &kinds::HEADING, self.kinds.iter().map(KindRow::cells))?;
+        }
+        if let Some(recommendation) = &self.recommendation {
+            writeln!(out, "\n{recommendation}")?;
         }
         if !self.left_out.is_empty() {
             writeln!(out, "\nNot measured:")?;

@@ -18,7 +18,7 @@ use workload::harness::{KeyList, KeySet};
 
 use super::error_rate::error_rate;
 use super::interval::interval;
-use super::measure_file::measure_file;
+use super::measure_file::{Probes, measure_files};
 use crate::arguments::names::{LibraryKind, name_parser};
 use crate::failure::{Answer, refuse};
 use crate::text::help::ADVANCED;
@@ -28,9 +28,9 @@ use crate::text::rounded::{show_nanos, show_percent};
 use crate::text::size_text::show_count;
 
 /// Build a filter and measure its error rate, bits per key, load and time per key; or measure the filter
-/// of an HFile.
+/// of HFiles.
 ///
-/// With FILE, queries the filter that a get would query: the row filter, otherwise the HBase Bloom filter.
+/// With PATH, queries the filter that a get would query: the row filter, otherwise the HBase Bloom filter.
 /// Reads all rows of the file, and makes the absent rows from them by appending eight bytes. The error rate is measured over absent keys and shown with the interval that contains the true rate
 /// with a probability of 99.7 % (three standard deviations). Times are means over all keys and exclude
 /// hashing.
@@ -38,14 +38,15 @@ use crate::text::size_text::show_count;
 #[command(after_help = "\
 Examples:
   hfile filter measure 4f1c.hfile
+  hfile filter measure region/cf
   hfile filter measure --kind cuckoo --keys 1000000
   hfile filter measure --kind d-left --keys 500000 --error-rate 1e-6 --probes 10000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
 
-Exit status: 0 measured, 1 the filter denied a key it holds, or FILE is damaged, 2 wrong usage, 3 could not read.")]
+Exit status: 0 measured, 1 the filter denied a key it holds, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Measure {
-    /// HFile whose filter to measure, instead of a new filter
-    #[arg(value_name = "FILE", conflicts_with_all = ["kind", "keys", "error_rate", "bits_per_key", "input"])]
+    /// HFile, or directory of HFiles, whose filters to measure, instead of a new filter
+    #[arg(value_name = "PATH", conflicts_with_all = ["kind", "keys", "error_rate", "bits_per_key", "input"])]
     file: Option<PathBuf>,
     /// Measure a new filter of this kind
     #[arg(long, value_name = "KIND", value_parser = name_parser::<LibraryKind>())]
@@ -104,7 +105,8 @@ impl Measure {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let Some(LibraryKind(kind)) = self.kind else {
             let file = self.file.as_deref().unwrap_or(Path::new("-"));
-            return measure_file(file, self.probes as u64, self.seed, self.report_format);
+            let probes = Probes { count: self.probes as u64, seed: self.seed };
+            return measure_files(file, probes, self.report_format);
         };
         let sizing = match self.bits_per_key {
             Some(bits) => Sizing::BitsPerKey(bits),

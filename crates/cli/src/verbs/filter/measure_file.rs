@@ -1,54 +1,98 @@
-//! `hfile filter measure FILE`: measures the error rate of the filter that an HFile has.
+//! `hfile filter measure PATH`: measures the error rate of the filters that HFiles have.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use filter::Seed;
+use hbase_files::StoreFileReader;
 use serde::Serialize;
-use sstable::{BlockCache, BloomType, FilterAnswer, ReadTrace, Reader, RowProbe};
+use sstable::{BlockCache, BloomType, FilterAnswer, ReadTrace, Reader, ReaderOptions, RowProbe};
 
 use super::interval::interval;
 use crate::arguments::reading_options::{reader_options, scan};
-use crate::failure::{Answer, UsageError};
-use crate::inputs::single_hfile;
+use crate::failure::{Answer, refuse};
+use crate::inputs::{Inputs, OpenInput, single_hfile};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::progress::Progress;
 use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_count, show_number};
+use crate::text::stderr::print_message;
 
 /// The cache holds the filter blocks of the file, so that each is loaded once.
 const CACHE_BYTES: u64 = 256 << 20;
 
-/// Measures the filter of a file with its rows and about `probes` absent rows, and prints a report.
+/// The absent rows to ask for.
+#[derive(Clone, Copy)]
+pub(super) struct Probes {
+    pub(super) count: u64,
+    pub(super) seed: u64,
+}
+
+/// Measures the filter of an HFile, or of each HFile of a directory, and prints a report for each.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or has no filter over whole rows.
-pub(super) fn measure_file(
+/// If a file cannot be read; [`UsageError`] for a single file without a filter over whole rows.
+pub(super) fn measure_files(
     path: &Path,
-    probes: u64,
-    seed: u64,
+    probes: Probes,
     format: ReportFormat,
 ) -> anyhow::Result<Answer> {
+    if !path.is_dir() {
+        let reader = Reader::open_file(single_hfile(path, "filter measure")?, options())?;
+        let name = path.display().to_string();
+        let Some(report) = measure(&reader, &name, probes)? else {
+            refuse!("{name} {NO_FILTER}; add one with hfile filter rebuild");
+        };
+        return format.print(&report);
+    }
+    let mut is_first = true;
+    Inputs::expand(&[path.to_owned()]).for_each(|input| {
+        let OpenInput { reader, target } = input.open_with(options())?;
+        let name = target.label(&input.name());
+        let StoreFileReader::Whole(reader) = reader else {
+            print_message(format_args!(
+                "hfile: {name}: not measured: only a half of a file counts"
+            ));
+            return Ok(Answer::Positive);
+        };
+        match measure(&reader, &name, probes)? {
+            Some(report) => format.print_next(&report, &mut is_first),
+            None => {
+                print_message(format_args!("hfile: {name} {NO_FILTER}"));
+                Ok(Answer::Positive)
+            }
+        }
+    })
+}
+
+/// What is said of a file whose filters cannot answer for a row.
+const NO_FILTER: &str = "has neither a row filter nor an HBase Bloom filter of type ROW";
+
+fn options() -> ReaderOptions {
     let cache = Arc::new(BlockCache::new(CACHE_BYTES));
-    let options = reader_options().cache(cache).pin_filters(true);
-    let reader = Reader::open_file(single_hfile(path, "filter measure")?, options)?;
-    let name = path.display().to_string();
-    let filter = known_filter(&reader)?.ok_or_else(|| {
-        let what = "has neither a row filter nor an HBase Bloom filter of type ROW";
-        UsageError(format!("{name} {what}; add one with hfile filter rebuild"))
-    })?;
-    let counts = count_answers(&reader, filter.keys, probes, seed)?;
-    format.print(&FileMeasureReport {
+    reader_options().cache(cache).pin_filters(true)
+}
+
+/// Measures the filter of a file with its rows and about as many absent rows as `probes` says; `None` without
+/// a filter over whole rows.
+fn measure(
+    reader: &Reader,
+    name: &str,
+    Probes { count, seed }: Probes,
+) -> anyhow::Result<Option<FileMeasureReport>> {
+    let Some(filter) = known_filter(reader)? else { return Ok(None) };
+    let counts = count_answers(reader, filter.keys, count, seed)?;
+    Ok(Some(FileMeasureReport {
         schema: 1,
-        file: name,
+        file: name.to_owned(),
         error_rate_measured: counts.false_positives as f64 / counts.absent.max(1) as f64,
         error_rate_interval: interval(counts.false_positives, counts.absent),
         probes: counts.absent as u64,
         false_negatives: counts.false_negatives,
         ..filter
-    })
+    }))
 }
 
 /// Returns a report of what the file states about its row filter, without measurements.

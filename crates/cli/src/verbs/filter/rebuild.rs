@@ -1,63 +1,84 @@
-//! `hfile filter rebuild`: a copy of a file with another row filter.
+//! `hfile filter rebuild`: copies of files with another row filter, or another HBase Bloom filter.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use filter::Seed;
+use filter::{ErrorRate, Seed};
 use serde::Serialize;
 use sstable::{
-    FileInfoChange, FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader,
+    BloomType, FileInfoChange, FileName, FileSource, FilterOptions, ReadAt, Reader, WriterOptions,
     rebuild_filter,
 };
 
+use crate::arguments::given::Given;
 use crate::arguments::names::{KindOrNone, name_parser};
 use crate::arguments::reading_options::{limits, reader_options};
 use crate::arguments::sizing::sizing;
-use crate::failure::{Answer, UsageError};
-use crate::inputs::single_hfile;
+use crate::arguments::writing_options::{bloom_of_length, error_rate};
+use crate::failure::{Answer, UsageError, refuse};
+use crate::inputs::{Inputs, single_hfile};
 use crate::text::destination::Output;
 use crate::text::help::ADVANCED;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::progress::Progress;
 use crate::text::rounded::show_percent;
 use crate::text::size_text::{SizeText, show_count, show_size};
+use crate::text::stderr::print_message;
+use crate::verbs::recompress::Rewrite;
 
-/// Copy an HFile with another row filter, or with none.
+/// Copy HFiles with another row filter, or with another HBase Bloom filter.
 ///
-/// Copies data blocks, their index and the HBase Bloom filter byte for byte to the same offsets, and
-/// rewrites META blocks, their index and the trailer. Works on files that HBase wrote, and HBase reads
-/// the output. Drops the file id of a store's file, because the copy is not the file that the store's
-/// manifest names.
+/// --kind builds a row filter of this project, which HBase ignores. Copies data blocks, their index and the HBase
+/// Bloom filter byte for byte to the same offsets, and rewrites META blocks, their index and the trailer.
+/// --bloom-type writes the Bloom filter that HBase reads. Its chunks lie between the data blocks, so that all
+/// blocks are written anew, as by recompress, and compared with the original.
+/// Works on files that HBase wrote, and HBase reads the output. Drops the file id of a store's file, because the
+/// copy is not the file that the store's manifest names.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind cuckoo --bits-per-key 12.6
   hfile filter rebuild 4f1c.hfile --output plain.hfile --kind none
+  hfile filter rebuild 4f1c.hfile --output new.hfile --bloom-type ROWCOL --bloom-error-rate 0.001
+  hfile filter rebuild region/cf --output new-cf --bloom-type ROW
 
-Exit status: 0 written, 1 the file is damaged, 2 wrong usage, 3 could not read or write.")]
+Of a directory, copies each HFile to the same path below OUT. hfile bench --hfiles compares filters on the files.
+Exit status: 0 written, 1 a file is damaged, 2 wrong usage, 3 could not read or write.")]
+#[command(group = clap::ArgGroup::new("new filter").required(true).args(["kind", "bloom_type"]))]
+#[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Rebuild {
-    /// HFile to copy
+    /// HFile to copy, or directory of HFiles
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Write the copy to OUT; - is stdout
+    /// Write the copy to OUT; - is stdout. Of a directory, write the copies below OUT
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
-    /// Build this kind of filter; none removes the filter
+    /// Build this kind of row filter; none removes the filter
     #[arg(long, value_name = "KIND", value_parser = name_parser::<KindOrNone>())]
-    kind: KindOrNone,
-    /// Set the error rate, between 0 and 1 [default: 0.01]
-    #[arg(long, value_name = "RATE", group = "sizing")]
+    kind: Option<KindOrNone>,
+    /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
+    #[arg(long, value_name = "RATE", group = "sizing", requires = "kind")]
     error_rate: Option<f64>,
-    /// Size the filter by bits per row
-    #[arg(long, value_name = "BITS", group = "sizing")]
+    /// Size the row filter by bits per row
+    #[arg(long, value_name = "BITS", group = "sizing", requires = "kind")]
     bits_per_key: Option<f64>,
-    /// Set the size of the whole filter, which is then not partitioned
-    #[arg(long, value_name = "SIZE", group = "sizing")]
+    /// Set the size of the whole row filter, which is then not partitioned
+    #[arg(long, value_name = "SIZE", group = "sizing", requires = "kind")]
     budget: Option<SizeText>,
-    /// Seed the filter's hash; files that are searched together need the same seed
+    /// Write HBase's own Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    #[arg(value_parser = name_parser::<BloomType>())]
+    bloom_type: Option<BloomType>,
+    /// Set the error rate of the HBase Bloom filter, between 0 and 1 [default: that of the file, or 0.01]
+    #[arg(long, value_name = "RATE", requires = "bloom_type")]
+    bloom_error_rate: Option<f64>,
+    /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
+    #[arg(long, value_name = "BYTES", requires = "bloom_type")]
+    bloom_prefix_length: Option<u16>,
+    /// Seed the row filter's hash; files that are searched together need the same seed
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
@@ -68,34 +89,107 @@ pub(crate) struct Rebuild {
     report_format: ReportFormat,
 }
 
+/// The filter to write.
+enum NewFilter {
+    /// A row filter, or none.
+    Row(Option<FilterOptions>),
+    /// HBase's Bloom filter, with another error rate if it is given.
+    Bloom(BloomType, Option<ErrorRate>),
+}
+
 impl Rebuild {
-    /// Writes the file and reports its filter.
+    /// Writes the files and reports their filters.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let filter = self.new_filter()?;
+        if !self.input.is_dir() {
+            let input = single_hfile(&self.input, "filter rebuild")?;
+            let name = self.input.display().to_string();
+            return self.rebuild(&filter, &input, &name, &self.output);
+        }
+        if self.output == Path::new("-") || self.output.is_file() {
+            let input = self.input.display();
+            refuse!("{input} is a directory, so that --output must be one, too");
+        }
+        Inputs::expand(std::slice::from_ref(&self.input)).for_each(|input| {
+            let location = input.locate()?;
+            if location.half.is_some() {
+                let name = input.name();
+                print_message(format_args!(
+                    "hfile: {name}: not copied: only a half of a file counts"
+                ));
+                return Ok(Answer::Positive);
+            }
+            let below = input.path().strip_prefix(&self.input).unwrap_or(input.path());
+            let output = self.output.join(below);
+            let directory = output.parent().unwrap_or(&self.output);
+            std::fs::create_dir_all(directory)
+                .with_context(|| format!("{}: cannot create", directory.display()))?;
+            self.rebuild(&filter, &location.path, &input.name(), &output)
+        })
+    }
+
+    fn new_filter(&self) -> anyhow::Result<NewFilter> {
+        if let Some(named) = self.bloom_type {
+            let bloom = bloom_of_length(named, self.bloom_prefix_length.unwrap_or(0));
+            if bloom == BloomType::RowPrefixFixedLength(0) {
+                refuse!("{bloom} needs --bloom-prefix-length");
+            }
+            let rate = self.bloom_error_rate.map(error_rate).transpose()?;
+            return Ok(NewFilter::Bloom(bloom, rate));
+        }
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
         let seed = Seed::new(self.seed);
-        let filter = self.kind.0.map(|kind| FilterOptions { kind, sizing, seed });
+        let kind = self.kind.as_ref().and_then(|kind| kind.0);
+        let filter = kind.map(|kind| FilterOptions { kind, sizing, seed });
         if let Some(filter) = filter {
             filter.check().map_err(|error| UsageError(error.to_string()))?;
         }
-        let name = self.input.display().to_string();
-        let input = single_hfile(&self.input, "filter rebuild")?;
-        let source = FileSource::open(&input);
+        Ok(NewFilter::Row(filter))
+    }
+
+    fn rebuild(
+        &self,
+        filter: &NewFilter,
+        input: &Path,
+        name: &str,
+        output: &Path,
+    ) -> anyhow::Result<Answer> {
+        match filter {
+            NewFilter::Row(filter) => self.copy_with_row_filter(*filter, input, name, output)?,
+            NewFilter::Bloom(bloom, rate) => {
+                let reader = Reader::open_file(input, reader_options())?;
+                let options = reader
+                    .writer_options(&[store::FILE_ID_KEY])?
+                    .bloom_type(*bloom)
+                    .given(*rate, WriterOptions::bloom_error_rate);
+                Rewrite { force: self.force, no_verify: false }.run(&reader, options, output)?;
+            }
+        }
+        if output == Path::new("-") {
+            return Ok(Answer::Positive);
+        }
+        let reader = Reader::open_file(output, reader_options())?;
+        self.report_format.print(&RebuildReport::new(output, &reader)?)
+    }
+
+    fn copy_with_row_filter(
+        &self,
+        filter: Option<FilterOptions>,
+        input: &Path,
+        name: &str,
+        destination: &Path,
+    ) -> anyhow::Result<()> {
+        let source = FileSource::open(input);
         let source: Arc<dyn ReadAt> =
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
-        let output = Output::create(&self.output, self.force)?;
-        let file = FileName::new(name);
+        let output = Output::create(destination, self.force)?;
         // The cells are read for the filter, and then the blocks are copied.
         let passes = if filter.is_some() { 2 } else { 1 };
         let source = Arc::new(ShownReads::new(source, passes));
         let without_id = FileInfoChange { key: store::FILE_ID_KEY, value: None };
-        let (output, size) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
-        output.finish()?;
-        if self.output != Path::new("-") {
-            let filter =
-                Reader::open_file(&self.output, reader_options())?.filters().row_filter()?;
-            self.report_format.print(&RebuildReport::new(&self.output, size, filter))?;
-        }
-        Ok(Answer::Positive)
+        let file = FileName::new(name);
+        let (output, _) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
+        output.finish()
     }
 }
 
@@ -130,11 +224,14 @@ struct RebuildReport {
     schema: u32,
     file: String,
     size: u64,
-    filter: Option<NewFilter>,
+    /// The row filter.
+    filter: Option<RowFilter>,
+    /// HBase's Bloom filter.
+    bloom: Option<Bloom>,
 }
 
 #[derive(Serialize)]
-struct NewFilter {
+struct RowFilter {
     kind: &'static str,
     keys: u64,
     blocks: u64,
@@ -143,9 +240,19 @@ struct NewFilter {
     error_rate: f64,
 }
 
+#[derive(Serialize)]
+struct Bloom {
+    #[serde(rename = "type")]
+    bloom_type: &'static str,
+    keys: u64,
+    bytes: u64,
+    bits_per_key: f64,
+    error_rate: f64,
+}
+
 impl RebuildReport {
-    fn new(file: &Path, size: u64, filter: Option<FilterSummary>) -> Self {
-        let filter = filter.map(|filter| NewFilter {
+    fn new(file: &Path, reader: &Reader) -> sstable::Result<Self> {
+        let filter = reader.filters().row_filter()?.map(|filter| RowFilter {
             kind: filter.kind.name(),
             keys: filter.key_count,
             blocks: filter.block_count as u64,
@@ -153,24 +260,41 @@ impl RebuildReport {
             bits_per_key: filter.bits_per_key,
             error_rate: filter.error_rate,
         });
-        Self { schema: 1, file: file.display().to_string(), size, filter }
+        let bloom = reader.filters().bloom().map(|bloom| Bloom {
+            bloom_type: bloom.bloom_type.name(),
+            keys: bloom.key_count,
+            bytes: bloom.byte_size,
+            bits_per_key: bloom.bits_per_key(),
+            error_rate: bloom.error_rate(),
+        });
+        Ok(Self { schema: 1, file: file.display().to_string(), size: reader.len(), filter, bloom })
     }
 }
 
 impl Report for RebuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let size = show_size(self.size);
-        let Some(filter) = &self.filter else {
-            return writeln!(out, "{}: {size}, no row filter", self.file);
-        };
-        writeln!(
-            out,
-            "{}: {size}, {} over {} rows, {:.2} bits a row, {} false positives",
-            self.file,
-            filter.kind,
-            show_count(filter.keys),
-            filter.bits_per_key,
-            show_percent(filter.error_rate)
-        )
+        write!(out, "{}: {}", self.file, show_size(self.size))?;
+        match &self.filter {
+            None => write!(out, ", no row filter")?,
+            Some(filter) => write!(
+                out,
+                ", {} over {} rows, {:.2} bits a row, {} false positives",
+                filter.kind,
+                show_count(filter.keys),
+                filter.bits_per_key,
+                show_percent(filter.error_rate)
+            )?,
+        }
+        match &self.bloom {
+            None => writeln!(out, "; no HBase Bloom"),
+            Some(bloom) => writeln!(
+                out,
+                "; HBase Bloom {} over {} keys, {:.2} bits a key, {} false positives",
+                bloom.bloom_type,
+                show_count(bloom.keys),
+                bloom.bits_per_key,
+                show_percent(bloom.error_rate)
+            ),
+        }
     }
 }

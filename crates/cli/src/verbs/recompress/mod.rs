@@ -4,7 +4,9 @@ mod measure;
 mod meta_blocks;
 mod read_back;
 mod report;
+mod rewrite;
 mod verb;
 
 pub(crate) use self::read_back::check_sound;
+pub(crate) use self::rewrite::Rewrite;
 pub(crate) use self::verb::Recompress;

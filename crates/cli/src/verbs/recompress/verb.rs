@@ -3,22 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use sstable::{
-    Compression, DataBlockEncoding, FileName, Reader, Writer, WriterOptions, ZstdFraming,
-};
+use sstable::{Compression, DataBlockEncoding, Reader, WriterOptions, ZstdFraming};
 use transfer::ScratchDirectory;
 
 use super::measure::Sample;
-use super::meta_blocks::copy_meta_blocks;
-use super::read_back;
 use super::report::{FileReport, RewriteReport};
+use super::rewrite::Rewrite;
 use crate::arguments::given::Given;
 use crate::arguments::names::name_parser;
-use crate::arguments::reading_options::{reader_options, scan};
+use crate::arguments::reading_options::reader_options;
 use crate::arguments::writing_options;
 use crate::failure::{Answer, UsageError};
 use crate::inputs::{Input, Inputs, OpenInput, Target, single_hfile};
-use crate::text::destination::Output;
 use crate::text::help::ADVANCED;
 use crate::text::output::ReportFormat;
 use crate::text::progress::Progress;
@@ -117,23 +113,8 @@ impl Recompress {
         let codec = self.compression.unwrap_or(reader.blocks().compression());
         let encoding = self.data_block_encoding.unwrap_or(reader.blocks().encoding());
         let options = options.compression(codec).data_block_encoding(encoding);
-        let output = Output::create(destination, self.force)?;
-        let mut writer =
-            Writer::new(output, FileName::new(destination.display().to_string()), options)?;
-        let progress = Progress::new("writing", reader.trailer().entry_count);
-        let mut scanner = scan(&reader)?;
-        while let Some(cell) = scanner.cell() {
-            writer.append(cell)?;
-            progress.advance(1);
-            scanner.advance()?;
-        }
-        copy_meta_blocks(&reader, &mut writer)?;
-        let (output, summary) = writer.finish()?;
-        drop(progress);
-        if let Some(written) = output.path().filter(|_| !self.no_verify) {
-            read_back::check(&reader, written, destination)?;
-        }
-        output.finish()?;
+        let written = Rewrite { force: self.force, no_verify: self.no_verify };
+        let summary = written.run(&reader, options, destination)?;
         if destination == Path::new("-") {
             return Ok(Answer::Positive);
         }

@@ -78,7 +78,7 @@ impl Stats {
         if !total.files.is_empty() {
             self.report_format.print_next(&total.report(), &mut is_first)?;
         }
-        outcomes.conclude(count)
+        outcomes.conclude(count, "file")
     }
 }
 

@@ -29,9 +29,8 @@ pub(super) struct FamilySettings {
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<Ttl>,
     /// Keep deleted cells within --versions and --ttl: FALSE, TRUE, or TTL (until their delete marker is
-    /// older than --ttl); without =WHEN, TRUE [new family: FALSE]
-    #[arg(long, value_name = "WHEN", num_args = 0..=1)]
-    #[arg(require_equals = true, default_missing_value = "TRUE")]
+    /// older than --ttl); without WHEN, TRUE [new family: FALSE]
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, default_missing_value = "TRUE")]
     #[arg(value_parser = name_parser::<KeepDeletedCells>())]
     keep_deleted_cells: Option<KeepDeletedCells>,
     /// End a data block after this many bytes of cells [new family: 64KiB]
@@ -52,10 +51,9 @@ pub(super) struct FamilySettings {
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = name_parser::<Compression>())]
     compression: Option<Compression>,
-    /// Prefer the blocks of the family in the block cache: true or false; without =BOOL, true [new family:
+    /// Prefer the blocks of the family in the block cache: true or false; without BOOL, true [new family:
     /// false]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1)]
-    #[arg(require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     in_memory: Option<bool>,
     /// Add a row filter in META blocks, which HBase ignores; none for no row filter
     #[arg(long, value_name = "KIND", value_parser = name_parser::<KindOrNone>())]
@@ -75,10 +73,9 @@ pub(super) struct FamilySettings {
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     #[arg(value_parser = name_parser::<MapMode>())]
     family_map: Option<MapMode>,
-    /// Hold keys and values, and refuse puts, deletes and a TTL: true or false; without =BOOL, true [new
+    /// Hold keys and values, and refuse puts, deletes and a TTL: true or false; without BOOL, true [new
     /// family: false]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1)]
-    #[arg(require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     key_value: Option<bool>,
 }
 

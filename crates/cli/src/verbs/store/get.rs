@@ -12,7 +12,7 @@ use crate::arguments::format_options::FormatOptions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::output::{STDOUT, stdout};
-use crate::text::stderr::print_message;
+use crate::text::row_not_found::print_row_not_found;
 
 /// Print the visible cells of one or more rows.
 #[derive(clap::Args)]
@@ -63,7 +63,7 @@ impl Get {
         let missing: Vec<_> =
             found.filter(|(_, cells)| cells.is_empty()).map(|(row, _)| row).collect();
         for row in &missing {
-            print_message(format_args!("hfile: row not found: {row}"));
+            print_row_not_found(row, true);
         }
         Ok(Answer::from_bool(missing.is_empty()))
     }

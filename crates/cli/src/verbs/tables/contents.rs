@@ -37,6 +37,11 @@ impl FileCounts {
         counts
     }
 
+    /// Counts the store files of a table, MOB files included.
+    pub(super) fn of_table(table: &Table) -> Self {
+        Self::of(table, table.regions.iter().chain(&table.mob))
+    }
+
     /// Returns the number of store files of all kinds.
     pub(super) const fn all(&self) -> u64 {
         self.hfiles + self.links + self.references

@@ -1,8 +1,12 @@
-//! `hfile snapshot export` and `hfile table export`: write the cells of a table to files, by region.
+//! `hfile snapshot export` and `hfile table export`: write the cells of tables to files, by region.
 
+use std::path::{Path, PathBuf};
+
+use hbase_files::TableName;
 use transfer::TableSource;
 
-use super::place::{OpenTable, Place};
+use super::place::{NamedPlaces, OpenTable, Places};
+use super::several::Selected;
 use crate::arguments::cell_options::CellOptions;
 use crate::arguments::export::ExportArguments;
 use crate::arguments::row_options::RowOptions;
@@ -10,11 +14,12 @@ use crate::failure::Answer;
 use crate::text::export_report::ExportReport;
 use crate::text::output::ReportFormat;
 use crate::text::progress::Shown;
+use crate::text::stderr::print_message;
 use crate::text::warnings::{print_missing, print_old_log_cells};
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(crate) struct Export<P: Place> {
+pub(crate) struct Export<P: Places> {
     #[command(flatten)]
     place: P,
     #[command(flatten)]
@@ -27,21 +32,59 @@ pub(crate) struct Export<P: Place> {
     report_format: ReportFormat,
 }
 
-impl<P: Place> Export<P> {
+impl<P: Places> Export<P> {
     /// Writes the files. The answer is negative if cells are missing.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let open = self.place.open()?;
+        let mut selected = Selected::of(self.place.named())?;
+        if selected.is_all {
+            leave_out_tables_of_hbase(&mut selected.names, <P::Named as NamedPlaces>::UNIT);
+        }
+        let is_one = selected.only.is_some();
+        selected.for_each(|name, told| {
+            let open = self.place.open_one(&selected.root, name, told)?;
+            let output = &self.export.output;
+            let output = if is_one { output.clone() } else { output.join(directory_name(name)) };
+            self.export(open, &output)
+        })
+    }
+
+    fn export(&self, open: OpenTable, output: &Path) -> anyhow::Result<Answer> {
         self.rows.check(open.table.row_order())?;
         let mut scan = open.scan(&self.cells)?;
         let OpenTable { table, snapshot, .. } = open;
         self.rows.limit(&mut scan);
         let form = self.export.form.form(&mut scan)?;
-        let (output, format) = (&self.export.output, form.format);
+        let format = form.format;
         let exported = TableSource::new(&table, snapshot).export(scan, form, output, &Shown)?;
         print_missing(&exported.missing);
         print_old_log_cells(&exported.old_log_cells);
         self.cells.explain(&exported.trace);
-        self.report_format.print(&ExportReport::new(output, format, &exported))?;
+        let report = ExportReport::new(output, format, &exported).with_table(&table);
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(exported.is_whole))
     }
+}
+
+/// Leaves out `hbase:meta` and the other tables that HBase has for itself, and says so.
+fn leave_out_tables_of_hbase(names: &mut Vec<String>, unit: &str) {
+    if unit != "table" {
+        return;
+    }
+    let is_of_hbase =
+        |name: &String| name.parse::<TableName>().is_ok_and(|table| table.namespace() == "hbase");
+    let (left_out, exported) = std::mem::take(names).into_iter().partition(is_of_hbase);
+    let left_out: Vec<String> = left_out;
+    *names = exported;
+    if !left_out.is_empty() {
+        let left_out = left_out.join(", ");
+        print_message(format_args!(
+            "hfile: not exported: {left_out}: tables that HBase has for itself; name them to export them"
+        ));
+    }
+}
+
+/// Returns the directory of a table or a snapshot below the output: its name, with `=` in place of `:`,
+/// which HDFS does not allow in names.
+fn directory_name(name: &str) -> PathBuf {
+    name.replace(':', "=").into()
 }

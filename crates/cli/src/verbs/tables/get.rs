@@ -11,7 +11,7 @@ use crate::arguments::format_options::FormatOptions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::output::{STDOUT, stdout};
-use crate::text::stderr::print_message;
+use crate::text::row_not_found::print_row_not_found;
 use crate::text::warnings::{print_missing, print_old_log_cells, print_torn_logs, print_warnings};
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
@@ -54,8 +54,7 @@ impl<P: Place> Get<P> {
             print_old_log_cells(cells.old_log_cells());
             self.cells.explain(cells.trace());
             if found == 0 {
-                let place = if missing.is_empty() { "" } else { " in what can be read" };
-                print_message(format_args!("hfile: row not found{place}: {row}"));
+                print_row_not_found(row, missing.is_empty());
             }
             answer = answer.and(Answer::from_bool(found > 0 && missing.is_empty()));
         }

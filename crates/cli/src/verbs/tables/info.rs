@@ -8,29 +8,41 @@ use sstable::error_line;
 use store::Clock;
 
 use super::contents::{FamilyLine, FileCounts, LeftOutLine, RegionLine, regions_by_text};
+use super::line::{NamedLine, write_lines};
 use super::list::DescriptionReport;
-use super::place::{Name, NamedPlace, NamedTable};
+use super::place::{Name, NamedPlaces, NamedTable};
+use super::several::Selected;
 use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number, show_size};
-use crate::text::warnings::print_warnings;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(crate) struct Info<P: NamedPlace> {
+pub(crate) struct Info<P: NamedPlaces> {
     #[command(flatten)]
     place: P,
     #[command(flatten)]
     report_format: ReportFormat,
 }
 
-impl<P: NamedPlace> Info<P> {
-    /// Prints the report. The answer is negative if a part cannot be read.
+impl<P: NamedPlaces> Info<P> {
+    /// Prints a report for each; as text, one line each if there are several. The answer is negative
+    /// if a part cannot be read.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let named = self.place.open_named()?;
-        print_warnings(&named.table.log_warnings);
-        self.report_format.print(&TableReport::new(&named))
+        let selected = Selected::of(&self.place)?;
+        let is_detailed = selected.only.is_some() || self.report_format.is_json();
+        let mut lines = Vec::new();
+        let answer = selected.for_each_named(&self.place, |named, told| {
+            told.warn(&named.table.log_warnings);
+            if is_detailed {
+                return self.report_format.print(&TableReport::new(named));
+            }
+            lines.push(NamedLine::new(named));
+            Ok(Answer::from_bool(named.table.problems.is_empty()))
+        });
+        write_lines(&lines, P::UNIT)?;
+        answer
     }
 }
 
@@ -63,7 +75,7 @@ impl TableReport {
             name: named.name(),
             description: snapshot.as_ref().map(|snapshot| DescriptionReport::new(snapshot, now)),
             regions_by: regions_by_text(table.regions_by),
-            files: FileCounts::of(table, table.regions.iter().chain(&table.mob)),
+            files: FileCounts::of_table(table),
             families: table.schema.families.iter().map(FamilyLine::new).collect(),
             regions: table.regions.iter().map(line).collect(),
             mob_files: table.mob.as_ref().map(line),
@@ -84,7 +96,8 @@ impl TableReport {
         lines.push((
             "files",
             format!(
-                "{}, {}, {}",
+                "{}: {}, {}, {}",
+                show_count(self.files.all()),
                 show_number(hfiles, "HFile"),
                 show_number(links, "link"),
                 show_number(references, "reference")

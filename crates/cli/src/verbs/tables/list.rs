@@ -3,19 +3,20 @@
 use std::io::Write;
 
 use anyhow::Context;
-use hbase_files::{RootDirectory, SnapshotDescription, Table};
+use hbase_files::{RootDirectory, SnapshotDescription, TableName};
 use serde::Serialize;
 use sstable::Timestamp;
 use store::Clock;
 
-use super::contents::{FileCounts, regions_by_text};
-use super::place::Root;
+use super::line::TableLine;
+use super::place::{Root, TableRoots};
 use crate::failure::Answer;
 use crate::inputs::Outcomes;
 use crate::text::output::{STDOUT, stdout, write_table};
-use crate::text::size_text::{show_count, show_number, show_size};
+use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
 use crate::text::times::date;
+use crate::text::warnings::Told;
 
 #[derive(clap::Args)]
 pub(crate) struct ListSnapshots {
@@ -29,7 +30,10 @@ pub(crate) struct ListSnapshots {
 #[derive(clap::Args)]
 pub(crate) struct ListTables {
     #[command(flatten)]
-    root: Root,
+    roots: TableRoots,
+    /// Count the cells that are in no store file; reads the logs once for each table
+    #[arg(long)]
+    with_wal: bool,
     /// Print JSON, one object per table
     #[arg(long)]
     json: bool,
@@ -131,81 +135,72 @@ impl ListSnapshots {
             let what = show_number(list.unfinished.len() as u64, "snapshot");
             print_message(format_args!("hfile: {what} not finished, not listed: {names}"));
         }
-        outcomes.conclude(count)
-    }
-}
-
-/// A table of the list.
-#[derive(Serialize)]
-struct TableLine {
-    schema: u32,
-    table: String,
-    families: Vec<String>,
-    regions: usize,
-    left_out: usize,
-    regions_by: &'static str,
-    #[serde(flatten)]
-    files: FileCounts,
-    logs: usize,
-    problems: usize,
-}
-
-impl TableLine {
-    fn new(table: &Table) -> Self {
-        let families = table.schema.families.iter();
-        Self {
-            schema: 1,
-            table: table.name.to_string(),
-            families: families.map(|family| sstable::escape(&family.name).to_string()).collect(),
-            regions: table.regions.len(),
-            left_out: table.left_out.len(),
-            regions_by: regions_by_text(table.regions_by),
-            files: FileCounts::of(table, table.regions.iter().chain(&table.mob)),
-            logs: table.logs.len(),
-            problems: table.problems.len(),
-        }
+        outcomes.conclude(count, "snapshot")
     }
 }
 
 impl ListTables {
     /// Prints the list. The answer is negative if a table is damaged.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let root = self.root.open()?;
+        let root = self.roots.open()?;
         let names = root.tables()?;
         let mut outcomes = Outcomes::default();
         let mut lines = Vec::new();
+        let mut told = Told::default();
         for name in &names {
-            let mut read = |root: &RootDirectory| {
-                let table = root.table(name)?;
-                lines.push(TableLine::new(&table));
-                Ok(Answer::from_bool(table.problems.is_empty()))
-            };
-            outcomes.record(read(&root))?;
+            outcomes.record(self.line(&root, name, &mut told).map(|(line, answer)| {
+                lines.push(line);
+                answer
+            }))?;
         }
+        lines.extend(root.former_tables()?.iter().map(TableLine::former));
         if names.is_empty() {
-            let snapshots = match root.snapshot_names()?.len() as u64 {
-                0 => String::new(),
-                count => {
-                    let snapshots = show_number(count, "snapshot");
-                    format!("; it has {snapshots}, see hfile snapshot ls --root {}", self.root)
-                }
-            };
-            print_message(format_args!("hfile: {}: no tables{snapshots}", self.root));
-            return Ok(Answer::Positive);
+            self.tell_no_tables(&root)?;
         }
-        let row = |line: &TableLine| {
-            vec![
-                line.table.clone(),
-                line.families.join(","),
-                show_count(line.regions as u64),
-                show_count(line.files.all()),
-                show_size(line.files.bytes),
-                if line.problems > 0 { "incomplete".to_owned() } else { String::new() },
-            ]
+        if lines.is_empty() {
+            return outcomes.conclude(names.len(), "table");
+        }
+        let mut heading = vec!["table", "families", "regions", "files", "size"];
+        if self.with_wal {
+            heading.push("unflushed cells");
+        }
+        heading.push("");
+        print_lines(&lines, self.json, &heading, |line| line.row(self.with_wal))?;
+        outcomes.conclude(names.len(), "table")
+    }
+
+    /// Returns the line of a table, and whether the table is complete.
+    fn line(
+        &self,
+        root: &RootDirectory,
+        name: &TableName,
+        told: &mut Told,
+    ) -> anyhow::Result<(TableLine, Answer)> {
+        let table = root.table(name)?;
+        let mut line = TableLine::new(&table);
+        let mut is_complete = table.problems.is_empty();
+        if self.with_wal {
+            is_complete &= line.count_unflushed(&table)?;
+        } else if !table.logs.is_empty() && !name.is_meta() {
+            let logs = show_number(table.logs.len() as u64, "write-ahead log");
+            told.print(format!(
+                "hfile: {logs} may have cells that are in no store file; --with-wal counts them"
+            ));
+        }
+        Ok((line, Answer::from_bool(is_complete)))
+    }
+
+    fn tell_no_tables(&self, root: &RootDirectory) -> anyhow::Result<()> {
+        let given = self.roots.given();
+        let snapshots = match root.snapshot_names()?.len() as u64 {
+            0 => String::new(),
+            count => {
+                let snapshots = show_number(count, "snapshot");
+                format!("; it has {snapshots}, see hfile snapshot ls --root {given}")
+            }
         };
-        let heading = ["table", "families", "regions", "files", "size", ""];
-        print_lines(&lines, self.json, &heading, row)?;
-        outcomes.conclude(names.len())
+        print_message(format_args!("hfile: {given}: no tables{snapshots}"));
+        Ok(())
     }
 }
 

@@ -15,9 +15,8 @@ use super::log_options::LogOptions;
 use crate::arguments::cell_options::CellOptions;
 use crate::failure::UsageError;
 use crate::text::size_text::show_number;
-use crate::text::stderr::print_message;
 use crate::text::times::date;
-use crate::text::warnings::print_warnings;
+use crate::text::warnings::Told;
 
 /// The arguments that name a table, or a snapshot of one.
 pub(crate) trait Place: clap::Args {
@@ -25,10 +24,44 @@ pub(crate) trait Place: clap::Args {
     fn open(&self) -> anyhow::Result<OpenTable>;
 }
 
-/// The arguments that name a table or a snapshot, without how its logs are read.
-pub(crate) trait NamedPlace: clap::Args {
-    /// Opens it. Prints its warnings.
-    fn open_named(&self) -> anyhow::Result<NamedTable>;
+/// The arguments that name tables or snapshots, without how their logs are read.
+pub(crate) trait NamedPlaces: clap::Args {
+    /// What one of them is called.
+    const UNIT: &'static str;
+
+    /// Returns the given names; empty for all.
+    fn given(&self) -> &[String];
+
+    /// Opens the root directory.
+    fn root(&self) -> anyhow::Result<RootDirectory>;
+
+    /// Returns the names of all tables or snapshots of a root directory.
+    fn all(&self, root: &RootDirectory) -> anyhow::Result<Vec<String>>;
+
+    /// Opens one of them. Adds its warnings to `told`.
+    fn open_named(
+        &self,
+        root: &RootDirectory,
+        name: &str,
+        told: &mut Told,
+    ) -> anyhow::Result<NamedTable>;
+}
+
+/// The arguments that name tables or snapshots to read.
+pub(crate) trait Places: clap::Args {
+    /// The arguments that name them.
+    type Named: NamedPlaces;
+
+    /// Returns the arguments that name them.
+    fn named(&self) -> &Self::Named;
+
+    /// Opens one of them. Adds its warnings to `told`.
+    fn open_one(
+        &self,
+        root: &RootDirectory,
+        name: &str,
+        told: &mut Told,
+    ) -> anyhow::Result<OpenTable>;
 }
 
 /// A table, and the description of the snapshot if it is one.
@@ -94,26 +127,55 @@ pub(crate) struct SnapshotPlace {
     name: String,
 }
 
-/// A table.
+/// Snapshots.
+#[derive(clap::Args)]
+pub(crate) struct SnapshotPlaces {
+    #[command(flatten)]
+    root: Root,
+    /// Names of the snapshots [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+/// A table to read.
 #[derive(clap::Args)]
 pub(crate) struct TablePlace {
     #[command(flatten)]
-    table: TableNamePlace,
+    roots: TableRoots,
+    /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
+    #[arg(value_name = "TABLE")]
+    name: String,
     #[command(flatten)]
     logs: LogOptions,
 }
 
-/// The name of a table.
+/// Tables.
 #[derive(clap::Args)]
-pub(crate) struct TableNamePlace {
+pub(crate) struct TablePlaces {
+    #[command(flatten)]
+    roots: TableRoots,
+    /// Names of the tables, with their namespaces unless that is default: NAMESPACE:TABLE [default: all]
+    #[arg(value_name = "TABLE")]
+    names: Vec<String>,
+}
+
+/// Tables to read.
+#[derive(clap::Args)]
+pub(crate) struct ReadTablePlaces {
+    #[command(flatten)]
+    tables: TablePlaces,
+    #[command(flatten)]
+    logs: LogOptions,
+}
+
+/// The root directories of tables and their logs.
+#[derive(clap::Args)]
+pub(crate) struct TableRoots {
     #[command(flatten)]
     root: Root,
     /// Root directory of the write-ahead logs, if hbase.wal.dir is set [default: that of --root]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     wal_root: Option<PathBuf>,
-    /// Name of the table, with its namespace unless that is default: NAMESPACE:TABLE
-    #[arg(value_name = "TABLE")]
-    name: String,
 }
 
 impl fmt::Display for Root {
@@ -146,66 +208,168 @@ fn address(path: &Path) -> Option<&str> {
     (is_scheme && !path.exists()).then_some(text)
 }
 
-impl NamedPlace for SnapshotPlace {
-    /// Prints also a warning if the TTL of the snapshot has passed.
-    fn open_named(&self) -> anyhow::Result<NamedTable> {
-        let Snapshot { description, table } = self.root.open()?.snapshot(&self.name)?;
-        print_warnings(&table.warnings);
-        if description.expired(Clock::system().now()) {
-            print_message(format_args!(
-                "hfile: warning: snapshot {} of {} is past its TTL; HBase may have deleted files of it",
-                self.name,
-                date(description.creation_time.get())
-            ));
-        }
-        Ok(NamedTable { table, snapshot: Some(description) })
+/// Opens a snapshot. Adds also a warning if its TTL has passed.
+fn open_snapshot(root: &RootDirectory, name: &str, told: &mut Told) -> anyhow::Result<NamedTable> {
+    let Snapshot { description, table } = root.snapshot(name)?;
+    told.warn(&table.warnings);
+    if description.expired(Clock::system().now()) {
+        told.print(format!(
+            "hfile: warning: snapshot {name} of {} is past its TTL; HBase may have deleted files of it",
+            date(description.creation_time.get())
+        ));
     }
+    Ok(NamedTable { table, snapshot: Some(description) })
+}
+
+fn to_read(NamedTable { table, snapshot }: NamedTable) -> OpenTable {
+    let creation = snapshot.as_ref().map(|snapshot| snapshot.creation_time);
+    let snapshot = snapshot.map(|snapshot| snapshot.name);
+    OpenTable { table, snapshot, creation, logs: None }
 }
 
 impl Place for SnapshotPlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
-        let NamedTable { table, snapshot } = self.open_named()?;
-        let creation = snapshot.as_ref().map(|snapshot| snapshot.creation_time);
-        let snapshot = snapshot.map(|snapshot| snapshot.name);
-        Ok(OpenTable { table, snapshot, creation, logs: None })
+        open_snapshot(&self.root.open()?, &self.name, &mut Told::default()).map(to_read)
     }
 }
 
-impl NamedPlace for TableNamePlace {
-    fn open_named(&self) -> anyhow::Result<NamedTable> {
-        let Self { root, wal_root, name } = self;
-        let parsed: TableName = name.parse().map_err(|_| {
-            UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
-        })?;
-        let mut root = root.open()?;
-        if let Some(wal_root) = wal_root {
-            check_is_local(wal_root)?;
-            root = root.with_wal_root(wal_root)?;
+impl NamedPlaces for SnapshotPlaces {
+    const UNIT: &'static str = "snapshot";
+
+    fn given(&self) -> &[String] {
+        &self.names
+    }
+
+    fn root(&self) -> anyhow::Result<RootDirectory> {
+        self.root.open()
+    }
+
+    fn all(&self, root: &RootDirectory) -> anyhow::Result<Vec<String>> {
+        Ok(root.snapshot_names()?)
+    }
+
+    fn open_named(
+        &self,
+        root: &RootDirectory,
+        name: &str,
+        told: &mut Told,
+    ) -> anyhow::Result<NamedTable> {
+        open_snapshot(root, name, told)
+    }
+}
+
+impl Places for SnapshotPlaces {
+    type Named = Self;
+
+    fn named(&self) -> &Self {
+        self
+    }
+
+    fn open_one(
+        &self,
+        root: &RootDirectory,
+        name: &str,
+        told: &mut Told,
+    ) -> anyhow::Result<OpenTable> {
+        open_snapshot(root, name, told).map(to_read)
+    }
+}
+
+impl TableRoots {
+    pub(super) fn open(&self) -> anyhow::Result<RootDirectory> {
+        let root = self.root.open()?;
+        let Some(wal_root) = &self.wal_root else { return Ok(root) };
+        check_is_local(wal_root)?;
+        Ok(root.with_wal_root(wal_root)?)
+    }
+
+    /// Returns the root directory as it was given.
+    pub(super) const fn given(&self) -> &Root {
+        &self.root
+    }
+
+    /// Opens a table with the options that read its logs.
+    fn open_to_read(
+        &self,
+        root: &RootDirectory,
+        name: &str,
+        logs: &LogOptions,
+        told: &mut Told,
+    ) -> anyhow::Result<OpenTable> {
+        let table = open_table(root, name, told)?;
+        if !logs.with_wal() {
+            tell_unflushed(&table, told);
+        } else if table.logs_missing.is_some() {
+            return Err(UsageError(format!(
+                "--with-wal: {} has no WALs; if the setting hbase.wal.dir is another directory, give it as --wal-root DIR; to read the store files only, leave out --with-wal",
+                self.root
+            ))
+            .into());
         }
-        let table = root.table(&parsed)?;
-        print_warnings(&table.warnings);
-        Ok(NamedTable { table, snapshot: None })
+        Ok(OpenTable { table, snapshot: None, creation: None, logs: Some(logs.clone()) })
+    }
+}
+
+fn open_table(root: &RootDirectory, name: &str, told: &mut Told) -> anyhow::Result<Table> {
+    let parsed: TableName = name.parse().map_err(|_| {
+        UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
+    })?;
+    let table = root.table(&parsed)?;
+    told.warn(&table.warnings);
+    Ok(table)
+}
+
+impl NamedPlaces for TablePlaces {
+    const UNIT: &'static str = "table";
+
+    fn given(&self) -> &[String] {
+        &self.names
+    }
+
+    fn root(&self) -> anyhow::Result<RootDirectory> {
+        self.roots.open()
+    }
+
+    fn all(&self, root: &RootDirectory) -> anyhow::Result<Vec<String>> {
+        Ok(root.tables()?.iter().map(ToString::to_string).collect())
+    }
+
+    fn open_named(
+        &self,
+        root: &RootDirectory,
+        name: &str,
+        told: &mut Told,
+    ) -> anyhow::Result<NamedTable> {
+        Ok(NamedTable { table: open_table(root, name, told)?, snapshot: None })
+    }
+}
+
+impl Places for ReadTablePlaces {
+    type Named = TablePlaces;
+
+    fn named(&self) -> &TablePlaces {
+        &self.tables
+    }
+
+    fn open_one(
+        &self,
+        root: &RootDirectory,
+        name: &str,
+        told: &mut Told,
+    ) -> anyhow::Result<OpenTable> {
+        self.tables.roots.open_to_read(root, name, &self.logs, told)
     }
 }
 
 impl Place for TablePlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
-        let table = self.table.open_named()?.table;
-        if !self.logs.with_wal() {
-            print_unflushed(&table);
-        } else if table.logs_missing.is_some() {
-            return Err(UsageError(format!(
-                "--with-wal: {} has no WALs; if the setting hbase.wal.dir is another directory, give it as --wal-root DIR; to read the store files only, leave out --with-wal",
-                self.table.root
-            ))
-            .into());
-        }
-        Ok(OpenTable { table, snapshot: None, creation: None, logs: Some(self.logs.clone()) })
+        let root = self.roots.open()?;
+        self.roots.open_to_read(&root, &self.name, &self.logs, &mut Told::default())
     }
 }
 
-/// Prints what `--with-wal` would read too.
-fn print_unflushed(table: &Table) {
+/// Tells what `--with-wal` would read too.
+fn tell_unflushed(table: &Table, told: &mut Told) {
     let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
     let logs = (table.logs.len() + recovered.count()) as u64;
     let hfiles = table.regions.iter().flat_map(Region::recovered_hfiles).count() as u64;
@@ -213,10 +377,10 @@ fn print_unflushed(table: &Table) {
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, what)| show_number(*count, what)).collect();
     if parts.is_empty() {
-        print_warnings(&table.log_warnings);
+        told.warn(&table.log_warnings);
         return;
     }
-    print_message(format_args!(
+    told.print(format!(
         "hfile: {} may have cells that are in no store file; --with-wal reads them too",
         parts.join(" and ")
     ));

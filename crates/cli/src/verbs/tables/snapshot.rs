@@ -1,10 +1,11 @@
 //! `hfile snapshot`: reads the snapshots of a root directory.
 
+use super::describe::Describe;
 use super::export::Export;
 use super::get::Get;
 use super::info::Info;
 use super::list::ListSnapshots;
-use super::place::SnapshotPlace;
+use super::place::{SnapshotPlace, SnapshotPlaces};
 use super::scan::Scan;
 use super::verify::Verify;
 use crate::arguments::reading_options::WithReadingOptions;
@@ -31,26 +32,39 @@ Examples:
 
 Exit status: 0 all listed, 1 a description is damaged, 2 wrong usage, 3 could not read.")]
         Ls(ListSnapshots).run(),
-        /// Show the description, schema, regions and files of a snapshot
+        /// Show the description, schema, regions and files of snapshots
         #[command(after_help = "\
 Examples:
   hfile snapshot info --root hbase users-monday
+  hfile snapshot info --root hbase
   hfile snapshot info --root hbase users-monday --json | jq -r '.regions[].families[].files[].name'
 
-Sizes are those of the HFiles; a file of which several regions have a half counts once.
+Sizes are those of the HFiles; a file of which several regions have a half counts once. Several snapshots have
+one line each.
 Exit status: 0 read, 1 the snapshot is damaged, 2 wrong usage, 3 could not read.")]
-        Info(Info<SnapshotPlace>).run(),
-        /// Check that each file of a snapshot is there, complete and sound, and that no rows are left out
+        Info(Info<SnapshotPlaces>).run(),
+        /// Print the statement of HBase's shell that creates such a table: settings and splits
         #[command(after_help = "\
 Examples:
+  hfile snapshot describe --root hbase users-monday
+  hfile snapshot describe --root hbase > create.txt
+
+The splits are the start keys of the regions, so that files of hfile snapshot export --to hfiles fit the regions.
+Exit status: 0 printed, 1 the snapshot is damaged, and splits may be missing, 2 wrong usage, 3 could not read.")]
+        Describe(Describe<SnapshotPlaces>).run(),
+        /// Check that each file of snapshots is there, complete and sound, and that no rows are left out
+        #[command(after_help = "\
+Examples:
+  hfile snapshot verify --root hbase
   hfile snapshot verify --root hbase users-monday
   hfile snapshot verify --root hbase users-monday --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
 
 Checks each HFile as hfile verify does, its recorded length, that its rows are in its region, and that the
 regions have neither gaps nor overlaps. Names each damaged or missing file, and the rows that may be lost
-with it: all that the file can have in the region, unless single data blocks are damaged.
-Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
-        Verify(WithReadingOptions<Verify<SnapshotPlace>>).applied().run(),
+with it: all that the file can have in the region, unless single data blocks are damaged. Several snapshots
+have one line each.
+Exit status: 0 all sound, 1 damaged, 2 wrong usage, 3 could not read.")]
+        Verify(WithReadingOptions<Verify<SnapshotPlaces>>).applied().run(),
         /// Print the cells of a snapshot in the order of their rows, as HBase shows them
         #[command(after_help = "\
 Examples:
@@ -75,7 +89,7 @@ allow the row. Rows without a cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
 could not be read.")]
         Get(WithReadingOptions<Get<SnapshotPlace>>).applied().run(),
-        /// Write the cells of a snapshot to Parquet, Arrow, CSV, JSON or HFiles, region by region
+        /// Write the cells of snapshots to Parquet, Arrow, CSV, JSON or HFiles, region by region
         #[command(after_help = "\
 Examples:
   hfile snapshot export --root hbase users-monday --to parquet --output out
@@ -83,13 +97,16 @@ Examples:
       --type info:name=string --type info:age=int64
   hfile snapshot export --root hbase users-monday --to csv --output out --prefix user1. --max-file-size 1GiB
   hfile snapshot export --root hbase users-monday --to hfiles --output out --threads 4
+  hfile snapshot export --root hbase --to csv --output out
 
 Writes at least one file for each region that has cells. A file appears when it is complete; manifest.json lists
 the files of each complete region, with their rows. A second run with the same options skips these regions, also
 after a crash. Parquet and Arrow need a build with --features parquet. HFiles have no sequence ids and, without
 --raw, no delete markers: HBase's bulk load puts them above the cells that the table has.
+
+Several snapshots, or all without a name, go to a directory each: OUTPUT/NAME.
 Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing, or could not be read or written.")]
-        Export(Box<WithReadingOptions<Export<SnapshotPlace>>>).applied().run(),
+        Export(Box<WithReadingOptions<Export<SnapshotPlaces>>>).applied().run(),
     }
 }

@@ -1,10 +1,11 @@
 //! `hfile table`: reads the tables of a root directory.
 
+use super::describe::Describe;
 use super::export::Export;
 use super::get::Get;
 use super::info::Info;
 use super::list::ListTables;
-use super::place::{TableNamePlace, TablePlace};
+use super::place::{ReadTablePlaces, TablePlace, TablePlaces};
 use super::scan::Scan;
 use super::verify::Verify;
 use crate::arguments::reading_options::WithReadingOptions;
@@ -28,24 +29,37 @@ while they are copied; a snapshot does not.")]
         #[command(after_help = "\
 Examples:
   hfile table ls --root hbase
+  hfile table ls --root hbase --with-wal
   hfile table ls --root hbase --json | jq -r .table
 
-Continues after a table that cannot be read.
+Files are store files: HFiles, links and references, as info and verify count them. Lists also tables that are
+gone, if the archive or mobdir has files of them. Continues after a table that cannot be read.
 Exit status: 0 all listed, 1 a table is damaged, 2 wrong usage, 3 could not read.")]
         Ls(ListTables).run(),
-        /// Show the schema, regions and files of a table
+        /// Show the schema, regions and files of tables
         #[command(after_help = "\
 Examples:
   hfile table info --root hbase users
+  hfile table info --root hbase
   hfile table info --root hbase ns1:users --json | jq -r '.left_out[] | [.region, .reason] | @tsv'
 
 Which regions count is read from hbase:meta of the same root directory. Without it, or if it does not fit the
-directories, newer regions replace those whose key range they cover.
+directories, newer regions replace those whose key range they cover. Several tables have one line each.
 Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
-        Info(Info<TableNamePlace>).run(),
-        /// Check that each file of a table is there, complete and sound, and that the regions have all rows
+        Info(Info<TablePlaces>).run(),
+        /// Print the statement of HBase's shell that creates such a table: settings and splits
         #[command(after_help = "\
 Examples:
+  hfile table describe --root hbase users
+  hfile table describe --root hbase > create.txt
+
+The splits are the start keys of the regions, so that files of hfile table export --to hfiles fit the regions.
+Exit status: 0 printed, 1 the table is damaged, and splits may be missing, 2 wrong usage, 3 could not read.")]
+        Describe(Describe<TablePlaces>).run(),
+        /// Check that each file of tables is there, complete and sound, and that the regions have all rows
+        #[command(after_help = "\
+Examples:
+  hfile table verify --root hbase
   hfile table verify --root hbase users
   hfile table verify --root hbase users --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
 
@@ -53,9 +67,9 @@ Checks each HFile as hfile verify does, that its rows are in its region, and tha
 nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
 have in the region, unless single data blocks are damaged. Without a store file tracker, reports a removed
 file if a log, a link, a reference or a cell names it: the cells of a MOB family name the MOB files that have
-their values. Does not check the logs themselves: see hfile wal verify.
-Exit status: 0 sound, 1 damaged, 2 wrong usage, 3 could not read.")]
-        Verify(WithReadingOptions<Verify<TableNamePlace>>).applied().run(),
+their values. Does not check the logs themselves: see hfile wal verify. Several tables have one line each.
+Exit status: 0 all sound, 1 damaged, 2 wrong usage, 3 could not read.")]
+        Verify(WithReadingOptions<Verify<TablePlaces>>).applied().run(),
         /// Print the cells of a table in the order of their rows, as HBase shows them
         #[command(after_help = "\
 Examples:
@@ -85,7 +99,7 @@ allow the row. Rows without a cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
 could not be read.")]
         Get(WithReadingOptions<Get<TablePlace>>).applied().run(),
-        /// Write the cells of a table to Parquet, Arrow, CSV, JSON or HFiles, region by region
+        /// Write the cells of tables to Parquet, Arrow, CSV, JSON or HFiles, region by region
         #[command(after_help = "\
 Examples:
   hfile table export --root hbase users --to parquet --output out
@@ -93,14 +107,18 @@ Examples:
       --type info:name=string --type info:age=int64
   hfile table export --root hbase users --to csv --output out --prefix user1. --max-file-size 1GiB
   hfile table export --root hbase users --to hfiles --output out --threads 4
+  hfile table export --root hbase --to csv --output out
 
 Writes at least one file for each region that has cells. A file appears when it is complete; manifest.json lists
 the files of each complete region, with their rows. A second run with the same options skips these regions, also
 after a crash. Parquet and Arrow need a build with --features parquet. HFiles have no sequence ids and, without
 --raw, no delete markers: a bulk load gives their cells a sequence id above those of the cells that the table
 has. hfile table scan --help says which cells --with-wal adds.
+
+Several tables go to a directory each, OUTPUT/TABLE or OUTPUT/NAMESPACE=TABLE. Without a name, exports all but
+the tables of the namespace hbase.
 Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing, or could not be read or written.")]
-        Export(Box<WithReadingOptions<Export<TablePlace>>>).applied().run(),
+        Export(Box<WithReadingOptions<Export<ReadTablePlaces>>>).applied().run(),
     }
 }

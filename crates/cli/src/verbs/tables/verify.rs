@@ -2,57 +2,66 @@
 
 use std::io::{self, Write};
 
-use hbase_files::Table;
+use hbase_files::Error;
 use hbase_files::verify::{FileCheck, TableDamage};
 use serde::Serialize;
 use sstable::escape;
 
-use super::place::{Name, NamedPlace};
+use super::contents::FileCounts;
+use super::place::{Name, NamedPlaces, NamedTable};
+use super::several::Selected;
 use crate::arguments::reading_options::limits;
 use crate::failure::Answer;
 use crate::inputs::Outcomes;
 use crate::inputs::in_parallel;
+use crate::text::fold::fold;
 use crate::text::lost_rows::LostRowsReport;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
 use crate::text::progress::Progress;
 use crate::text::size_text::show_number;
-use crate::text::stderr::print_message;
-use crate::text::warnings::print_warnings;
+use crate::text::warnings::Told;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
-pub(crate) struct Verify<P: NamedPlace> {
+pub(crate) struct Verify<P: NamedPlaces> {
     #[command(flatten)]
     place: P,
     #[command(flatten)]
     report_format: ReportFormat,
 }
 
-impl<P: NamedPlace> Verify<P> {
-    /// Checks the table or snapshot and prints a report.
+impl<P: NamedPlaces> Verify<P> {
+    /// Checks the tables or snapshots, and prints a report for each: of several, one line.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let named = self.place.open_named()?;
-        let table = &named.table;
-        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
-        let logs = table.logs.len() + recovered;
-        print_warnings(&table.log_warnings);
-        if logs > 0 && named.snapshot.is_none() {
-            let logs = show_number(logs as u64, "write-ahead log");
-            print_message(format_args!("hfile: {logs} not checked; see hfile wal verify"));
-        }
-        check(table, named.name(), self.report_format)
+        let selected = Selected::of(&self.place)?;
+        let is_one = selected.only.is_some();
+        selected.for_each_named(&self.place, |named, told| {
+            tell_unchecked_logs(named, told);
+            check(named, is_one, self.report_format)
+        })
     }
 }
 
-fn check(table: &Table, name: Name, format: ReportFormat) -> anyhow::Result<Answer> {
+fn tell_unchecked_logs(NamedTable { table, snapshot }: &NamedTable, told: &mut Told) {
+    let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
+    let logs = table.logs.len() + recovered;
+    told.warn(&table.log_warnings);
+    if logs > 0 && snapshot.is_none() {
+        let logs = show_number(logs as u64, "write-ahead log");
+        told.print(format!("hfile: {logs} not checked; see hfile wal verify"));
+    }
+}
+
+fn check(named: &NamedTable, is_detailed: bool, format: ReportFormat) -> anyhow::Result<Answer> {
+    let table = &named.table;
     let check = table.check();
     let tree = &**table.tree();
     let bytes = check.files.iter().map(|file| file.len(tree)).sum();
     let progress = Progress::bytes("checking", bytes);
     let mut outcomes = Outcomes::default();
     let mut errors: Vec<Finding> = check.damages.iter().map(Finding::new).collect();
-    let mut unchecked = Vec::new();
+    let (mut unchecked, mut refused) = (Vec::new(), Vec::new());
     in_parallel(
         &check.files,
         |file: &FileCheck| {
@@ -67,16 +76,38 @@ fn check(table: &Table, name: Name, format: ReportFormat) -> anyhow::Result<Answ
         },
         |file, (damages, checked)| {
             errors.extend(damages.iter().map(Finding::new));
-            if checked.is_err() {
-                unchecked.push(file.path.clone());
+            match &checked {
+                Ok(()) => {}
+                Err(Error::File(sstable::Error::Unsupported { feature, found, .. })) => {
+                    let what = format!("unsupported {feature}: {found}");
+                    refused.push(RefusedFile { file: file.path.clone(), what });
+                }
+                Err(_) => unchecked.push(file.path.clone()),
             }
             outcomes.record(checked.map(|()| Answer::Positive).map_err(anyhow::Error::from))
         },
     )?;
     drop(progress);
-    let (regions, files) = (table.regions.len(), check.files.len());
-    let answer = format.print(&TableReport::new(name, regions, files, errors, unchecked))?;
-    Ok(outcomes.conclude(files)?.and(answer))
+    let files = check.files.len();
+    let counts = Counts {
+        regions: table.regions.len(),
+        store_files: FileCounts::of_table(table).all(),
+        files,
+    };
+    let report =
+        TableReport::new(named.name(), counts, errors, Unread { unchecked, refused }, is_detailed);
+    let answer = format.print(&report)?;
+    Ok(outcomes.conclude(files, "file")?.and(answer))
+}
+
+/// What was checked.
+#[derive(Serialize)]
+struct Counts {
+    regions: usize,
+    /// Store files, as `ls` and `info` count them: HFiles, links and references.
+    store_files: u64,
+    /// HFiles; each is checked once, though several regions may have a half of it.
+    files: usize,
 }
 
 #[derive(Serialize)]
@@ -85,13 +116,32 @@ struct TableReport {
     #[serde(flatten)]
     name: Name,
     ok: bool,
-    regions: usize,
-    /// HFiles; each is checked once, though several regions may have a half of it.
-    files: usize,
+    #[serde(flatten)]
+    counts: Counts,
     errors: Vec<Finding>,
-    /// The HFiles that could not be read to the end, of which stderr has the errors.
+    #[serde(flatten)]
+    unread: Unread,
+    /// Whether the text lists the errors. Otherwise it is one line.
+    #[serde(skip)]
+    is_detailed: bool,
+}
+
+/// The HFiles that are neither sound nor damaged, as far as is known.
+#[derive(Serialize)]
+struct Unread {
+    /// Those that could not be read to the end, of which stderr has the errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unchecked: Vec<String>,
+    /// Those that this program does not read, such as encrypted ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedFile>,
+}
+
+/// An HFile that this program does not read.
+#[derive(Serialize)]
+struct RefusedFile {
+    file: String,
+    what: String,
 }
 
 /// A damaged or missing part of the table.
@@ -124,13 +174,13 @@ impl Finding {
 impl TableReport {
     fn new(
         name: Name,
-        regions: usize,
-        files: usize,
+        counts: Counts,
         errors: Vec<Finding>,
-        unchecked: Vec<String>,
+        unread: Unread,
+        is_detailed: bool,
     ) -> Self {
-        let ok = errors.is_empty() && unchecked.is_empty();
-        Self { schema: 1, name, ok, regions, files, errors, unchecked }
+        let ok = errors.is_empty() && unread.unchecked.is_empty() && unread.refused.is_empty();
+        Self { schema: 1, name, ok, counts, errors, unread, is_detailed }
     }
 }
 
@@ -144,23 +194,43 @@ impl Report for TableReport {
             Name::Snapshot(name) => format!("snapshot {name}"),
             Name::Table(name) => format!("table {name}"),
         };
+        let Unread { unchecked, refused } = &self.unread;
         let verdict = match (self.ok, self.errors.is_empty()) {
             (true, _) => "sound",
+            (false, true) if unchecked.is_empty() => "refused",
             (false, true) => "NOT CHECKED COMPLETELY",
             (false, false) => "DAMAGED",
         };
-        let regions = show_number(self.regions as u64, "region");
-        let files = show_number(self.files as u64, "HFile");
-        writeln!(out, "{}: {verdict}, {regions}, {files}", as_line(&name))?;
+        let Counts { regions, store_files, files } = self.counts;
+        let regions = show_number(regions as u64, "region");
+        let hfiles = match files as u64 {
+            hfiles if hfiles == store_files => String::new(),
+            hfiles => format!(", {} checked", show_number(hfiles, "HFile")),
+        };
+        let files = show_number(store_files, "file");
+        write!(out, "{}: {verdict}, {regions}, {files}{hfiles}", as_line(&name))?;
+        if !self.is_detailed {
+            let count = (self.errors.len() + unchecked.len() + refused.len()) as u64;
+            let problems = show_number(count, "problem");
+            return match count {
+                0 => writeln!(out),
+                _ => writeln!(out, ", {problems}; name it alone to list them"),
+            };
+        }
+        writeln!(out)?;
         for Finding { place, what, rows, .. } in &self.errors {
             let what = as_line(what);
-            match &*as_line(place) {
-                "" => writeln!(out, "  {what}")?,
-                place => writeln!(out, "  {place}: {what}")?,
-            }
-            writeln!(out, "    {}", rows.text())?;
+            writeln!(out, "  {}", rows.text())?;
+            let what = match &*as_line(place) {
+                "" => what.into_owned(),
+                place => format!("{place}: {what}"),
+            };
+            writeln!(out, "    {}", fold(&what).replace('\n', "\n    "))?;
         }
-        for file in &self.unchecked {
+        for RefusedFile { file, what } in refused {
+            writeln!(out, "  {}: refused: {}", as_line(file), as_line(what))?;
+        }
+        for file in unchecked {
             writeln!(out, "  {}: could not be read to its end", as_line(file))?;
         }
         Ok(())
@@ -175,14 +245,16 @@ mod tests {
     fn a_table_with_a_file_that_could_not_be_read_is_not_called_sound() {
         let name = Name::Table("t".to_owned());
         let unchecked = vec!["default/t/r/f/file".to_owned()];
-        let report = TableReport::new(name, 1, 2, Vec::new(), unchecked);
+        let counts = Counts { regions: 1, store_files: 3, files: 2 };
+        let unread = Unread { unchecked, refused: Vec::new() };
+        let report = TableReport::new(name, counts, Vec::new(), unread, true);
         assert!(!report.ok);
         let mut text = Vec::new();
         report.write_text(&mut text).expect("memory");
         let text = String::from_utf8(text).expect("UTF-8");
         assert_eq!(
             text,
-            "table t: NOT CHECKED COMPLETELY, 1 region, 2 HFiles\n  \
+            "table t: NOT CHECKED COMPLETELY, 1 region, 3 files, 2 HFiles checked\n  \
              default/t/r/f/file: could not be read to its end\n"
         );
     }

@@ -50,7 +50,7 @@ pub(super) fn for_each_log(
             }
         }
     }
-    outcomes.conclude(count)
+    outcomes.conclude(count, "log")
 }
 
 /// Opens a log.
@@ -68,6 +68,11 @@ fn expand(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let (mut logs, mut skipped) = (Vec::new(), 0);
     add_directory(path, 0, &mut logs, &mut skipped)?;
     let shown = path.display();
+    if logs.is_empty() && skipped == 0 {
+        // HBase deletes logs that it needs no more: `oldWALs` is often empty.
+        print_message(format_args!("hfile: {shown}: no write-ahead logs in this directory"));
+        return Ok(logs);
+    }
     if logs.is_empty() {
         return Err(
             Failure::NoLogs(format!("{shown}: no write-ahead logs in this directory")).into()

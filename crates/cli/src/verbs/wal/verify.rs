@@ -3,21 +3,25 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use hbase_files::wal::End;
 use serde::Serialize;
 
 use super::files::for_each_log;
 use super::survey::{Damage, Survey, Torn};
 use crate::failure::Answer;
-use crate::text::output::{Report, ReportFormat};
+use crate::text::output::{Report, ReportFormat, STDOUT, stdout};
 use crate::text::size_text::{show_count, show_number};
 
 /// Check write-ahead logs: every entry, cell and dictionary entry, and how the log ends.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  hfile wal verify WALs
+  hfile wal verify WALs oldWALs
+  hfile wal verify --all WALs
   hfile wal verify --json oldWALs | jq -r 'select(.ok | not) | .file'
+
+Of a directory, prints the damaged logs and a summary. A directory without files has no logs, and is sound.
 
 A torn end of a log that was not closed is reported, but is no damage: the server died or was still writing that
 entry, and HBase ignores it too. It can also be a copy that was cut off: compare the length with the original.
@@ -29,14 +33,67 @@ pub(crate) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
+    /// Print a line for each log, also for sound ones
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
     #[command(flatten)]
     report_format: ReportFormat,
 }
 
 impl Verify {
-    /// Checks each log, and prints a report for each.
+    /// Checks each log; prints a report for each that is damaged, and a summary.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        for_each_log(&self.files, |path| self.report_format.print(&LogReport::read(path)?))
+        let mut summary = Summary::default();
+        let is_one = matches!(&self.files[..], [path] if !path.is_dir());
+        let is_listed = self.all || is_one || self.report_format.is_json();
+        let answer = for_each_log(&self.files, |path| {
+            let report = LogReport::read(path)?;
+            summary.add(&report);
+            if is_listed || !report.ok {
+                self.report_format.print(&report)
+            } else {
+                Ok(report.answer())
+            }
+        });
+        if !is_one && !self.report_format.is_json() {
+            summary.print()?;
+        }
+        answer
+    }
+}
+
+/// The logs that were checked.
+#[derive(Default)]
+struct Summary {
+    logs: u64,
+    damaged: u64,
+    torn: u64,
+    entries: u64,
+    cells: u64,
+}
+
+impl Summary {
+    fn add(&mut self, report: &LogReport) {
+        self.logs += 1;
+        self.damaged += u64::from(!report.ok);
+        self.torn += u64::from(report.torn.is_some());
+        self.entries += report.entries;
+        self.cells += report.cells;
+    }
+
+    fn print(&self) -> anyhow::Result<()> {
+        let Self { logs, damaged, torn, entries, cells } = *self;
+        let sound = show_count(logs - damaged);
+        let torn = match torn {
+            0 => String::new(),
+            torn => format!(" ({} torn at their end)", show_count(torn)),
+        };
+        let (logs, damaged) = (show_number(logs, "log"), show_count(damaged));
+        let (entries, cells) = (show_number(entries, "entry"), show_number(cells, "cell"));
+        let mut out = stdout();
+        writeln!(out, "{logs}: {sound} sound{torn}, {damaged} damaged; {entries}, {cells}")
+            .and_then(|()| out.flush())
+            .context(STDOUT)
     }
 }
 

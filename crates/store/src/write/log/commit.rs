@@ -31,7 +31,7 @@ use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 use crate::write::accepted_batch::{AcceptedBatch, check_cells};
-use crate::write::mutation::{DefaultTimestamp, WriteBatch};
+use crate::write::mutation::WriteBatch;
 use crate::write::replace::{may_replace, remove_replaced};
 use crate::write::row_times::RowTimes;
 
@@ -155,7 +155,7 @@ impl Log {
         let mut cells = compute(&ReadView::current(catalog), writer.times())?;
         check_cells(&cells)?;
         let replaces = replaces && may_replace(catalog, &cells);
-        let batch = WriteBatch { cells: cells.clone(), default_timestamp: DefaultTimestamp::Now };
+        let batch = WriteBatch { cells: cells.clone(), ..WriteBatch::default() };
         let request = Request { ticket: 0, batch, durability, replaces };
         let newest_before = writer.newest();
         let result = self.commit_group(catalog, &mut writer, vec![request]);

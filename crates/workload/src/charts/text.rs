@@ -1,7 +1,7 @@
 //! Numbers and text for HTML.
 
 /// Formats a number with three significant digits.
-pub(super) fn number(number: f64) -> String {
+pub fn number(number: f64) -> String {
     let digits = match number.abs() {
         zero if zero < 1e-12 => return "0".to_owned(),
         small if small < 1e-3 => return format!("{number:.0e}"),
@@ -25,8 +25,17 @@ pub(super) fn number(number: f64) -> String {
     part.map_or(grouped.clone(), |part| format!("{grouped}.{part}"))
 }
 
+/// Formats a ratio with two decimals, or more if it is small.
+pub fn show_ratio(ratio: f64) -> String {
+    match ratio {
+        tiny if tiny < 0.01 => format!("{ratio:.4}"),
+        small if small < 0.1 => format!("{ratio:.3}"),
+        _ => format!("{ratio:.2}"),
+    }
+}
+
 /// Escapes text for HTML.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -38,7 +47,7 @@ pub(super) fn width(text: &str, font_size: f64) -> f64 {
 }
 
 /// Writes a table that scrolls in its own box; the first cell of each row is its heading.
-pub(super) fn table(name: &str, head: &[String], rows: &[Vec<String>]) -> String {
+pub fn table(name: &str, head: &[String], rows: &[Vec<String>]) -> String {
     let cells = |cells: &[String]| -> String {
         let escaped = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell)));
         escaped.collect()

@@ -1,8 +1,7 @@
-//! A marker for each contender: its form and colour name the engine, its fill names the settings.
+//! Markers. Each form has a colour of its own, so that no chart depends on colour.
 //!
 //! The colours are those of Okabe and Ito, which people with colour blindness can distinguish; the
-//! page defines them per scheme as the classes `k0`, `k1`, … No two engines share a form, so that
-//! no chart depends on colour.
+//! page defines them per scheme as the classes `k0`, `k1`, …
 
 /// The form of a marker.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -28,7 +27,7 @@ enum Fill {
 
 /// A marker.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Mark {
+pub struct Mark {
     colour: usize,
     form: Form,
     fill: Fill,
@@ -37,18 +36,16 @@ pub(super) struct Mark {
 const FORMS: [Form; 5] = [Form::Circle, Form::Square, Form::Triangle, Form::Diamond, Form::Wedge];
 const FILLS: [Fill; 4] = [Fill::Full, Fill::Hollow, Fill::Barred, Fill::Crossed];
 
-/// The engines in the order of their forms and colours.
-const ENGINES: [&str; 5] = ["ours", "RocksDB", "fjall", "redb", "HBase"];
-
 impl Mark {
-    /// Returns the marker of a contender, which is the same in all charts.
-    pub(super) fn of_contender(contender: &str) -> Self {
-        let engine = contender.split(',').next().unwrap_or(contender);
-        let at = ENGINES.iter().position(|known| *known == engine).unwrap_or(ENGINES.len() - 1);
-        let is_ribbon = contender.contains("ribbon");
-        let is_second = contender.contains("HyperClock") || contender.contains("map off");
-        let fill = FILLS[usize::from(is_second) * 2 + usize::from(is_ribbon)];
-        Self { colour: at, form: FORMS[at], fill }
+    /// The number of forms, which have a colour each.
+    pub const FORMS: usize = FORMS.len();
+    /// The number of fills.
+    pub const FILLS: usize = FILLS.len();
+
+    /// Returns the marker with a form and a fill by their numbers, which repeat.
+    pub const fn new(form: usize, fill: usize) -> Self {
+        let form = form % Self::FORMS;
+        Self { colour: form, form: FORMS[form], fill: FILLS[fill % Self::FILLS] }
     }
 
     /// Returns the classes of the marker's elements.
@@ -108,14 +105,12 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::names::CONTENDERS;
 
     #[test]
-    fn contenders_have_different_markers_and_engines_different_forms() {
-        let marks: HashSet<_> = CONTENDERS.iter().map(|name| Mark::of_contender(name)).collect();
-        assert_eq!(marks.len(), CONTENDERS.len());
-        let forms: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).form).into();
-        let colours: HashSet<_> = ENGINES.map(|name| Mark::of_contender(name).colour).into();
-        assert_eq!((forms.len(), colours.len()), (ENGINES.len(), ENGINES.len()));
+    fn all_markers_differ() {
+        let all = (0..Mark::FORMS)
+            .flat_map(|form| (0..Mark::FILLS).map(move |fill| Mark::new(form, fill)));
+        let marks: HashSet<_> = all.collect();
+        assert_eq!(marks.len(), Mark::FORMS * Mark::FILLS);
     }
 }

@@ -11,15 +11,26 @@ use super::text::{escape, table};
 
 /// A chart.
 #[derive(Clone, Debug)]
-pub(super) struct Chart {
+pub struct Chart {
     /// The element id in the page.
-    pub(super) id: &'static str,
-    pub(super) title: String,
+    pub id: &'static str,
+    /// The title.
+    pub title: String,
     /// How to read the chart.
-    pub(super) note: String,
-    /// The contenders whose markers are explained.
-    pub(super) legend: Vec<String>,
-    pub(super) rows: Rows,
+    pub note: String,
+    /// The markers that are explained.
+    pub legend: Vec<LegendEntry>,
+    /// The figures.
+    pub rows: Rows,
+}
+
+/// A marker and what it stands for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LegendEntry {
+    /// What it stands for.
+    pub name: String,
+    /// The marker.
+    pub mark: Mark,
 }
 
 const LAYOUTS: [Layout; 2] = [
@@ -29,7 +40,7 @@ const LAYOUTS: [Layout; 2] = [
 
 impl Chart {
     /// Returns the chart as a figure.
-    pub(super) fn html(&self) -> String {
+    pub fn html(&self) -> String {
         let mut out = format!(
             "<figure id=\"{}\"><h3>{}</h3><p>{}</p>{}",
             self.id,
@@ -65,9 +76,8 @@ impl Chart {
         if self.legend.is_empty() {
             return String::new();
         }
-        let item = |name: &String| {
-            format!("<li>{}{}</li>", Mark::of_contender(name).image(), escape(name))
-        };
+        let item =
+            |entry: &LegendEntry| format!("<li>{}{}</li>", entry.mark.image(), escape(&entry.name));
         let items: String = self.legend.iter().map(item).collect();
         format!("<ul class=\"legend\">{items}</ul>\n")
     }

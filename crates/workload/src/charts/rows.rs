@@ -3,41 +3,44 @@
 
 use std::fmt::Write;
 
-use workload::harness::Spread;
-
 use super::axis::{Scale, label_places};
 use super::marks::Mark;
-use super::text::{escape, number, width};
-use crate::claims::show_ratio;
+use super::text::{escape, number, show_ratio, width};
+use crate::harness::Spread;
 
 /// Rows in groups, on one logarithmic scale.
 #[derive(Clone, Debug)]
-pub(super) struct Rows {
+pub struct Rows {
     /// What the scale shows, with its unit.
-    pub(super) scale: String,
-    pub(super) groups: Vec<Group>,
+    pub scale: String,
+    /// The figures, by group.
+    pub groups: Vec<Group>,
     /// Whether a line marks 1, where both sides are equal.
-    pub(super) is_ratio: bool,
+    pub is_ratio: bool,
 }
 
 /// Rows with a common title.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) title: String,
-    pub(super) rows: Vec<Row>,
+pub struct Group {
+    /// The title.
+    pub title: String,
+    /// The figures.
+    pub rows: Vec<Row>,
 }
 
 /// A figure.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) label: String,
+pub struct Row {
+    /// The text left of the marker.
+    pub label: String,
     /// The contender, if the label does not name it.
-    pub(super) contender: Option<String>,
-    pub(super) mark: Mark,
+    pub contender: Option<String>,
+    /// The marker.
+    pub mark: Mark,
     /// The median and its quartiles.
-    pub(super) value: Spread,
+    pub value: Spread,
     /// The goal that the value is compared with, and the verdict.
-    pub(super) limit: Option<(f64, String)>,
+    pub limit: Option<(f64, String)>,
 }
 
 impl Row {

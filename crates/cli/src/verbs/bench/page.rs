@@ -1,0 +1,234 @@
+//! The report of a benchmark as one HTML page with charts, without scripts and external resources.
+
+use std::fmt::Write as _;
+
+use workload::charts::{Chart, Group, LegendEntry, Mark, Row as ChartRow, Rows, escape, table};
+use workload::harness::Spread;
+
+use super::key_ranges::key_ranges;
+use super::kinds;
+use super::report::{BenchReport, FILE_HEADING, FileRow, Row, heading};
+use crate::text::output::Report as _;
+use crate::text::size_text::show_number;
+
+/// The files of a chart: those with the most rows. The table has all.
+const CHART_FILES: usize = 40;
+
+/// Returns the page.
+pub(super) fn page(report: &BenchReport) -> String {
+    let mut out = String::new();
+    if let Some(recommendation) = &report.recommendation {
+        let _ =
+            writeln!(out, "<p id=\"headline\" class=\"headline\">{}</p>", escape(recommendation));
+    }
+    for left_out in &report.left_out {
+        let _ = writeln!(out, "<p class=\"warning\">Not measured: {}</p>", escape(&left_out.why));
+    }
+    for chart in charts(report) {
+        if !chart.rows.groups.is_empty() {
+            out.push_str(&chart.html());
+        }
+    }
+    if !report.each_file.is_empty() {
+        out.push_str(&key_ranges(&largest(&report.each_file)));
+    }
+    tables(&mut out, report);
+    let mut text = Vec::new();
+    // Memory takes it.
+    let _ = report.write_text(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    let _ = writeln!(
+        out,
+        "<details><summary>The report as text</summary><div class=\"scroll\" tabindex=\"0\"><pre>{}</pre></div>\
+         </details>",
+        escape(&text)
+    );
+    workload::charts::page("Filters of HFiles measured", &out)
+}
+
+fn charts(report: &BenchReport) -> Vec<Chart> {
+    vec![
+        error_rates(report),
+        skip_rates(report),
+        of_results(
+            "blocks",
+            "Data blocks of a get",
+            "data blocks per get; less is better",
+            report,
+            |row| row.data_blocks_per_get,
+        ),
+        sizes(report),
+        of_results("times", "Time of a get", "median ns per get; less is better", report, |row| {
+            row.ns_median as f64
+        }),
+    ]
+}
+
+const PROMISED: usize = 1;
+const MEASURED: usize = 0;
+
+fn row(label: &str, mark: Mark, value: f64) -> ChartRow {
+    let value = Spread { low: value, median: value, high: value };
+    ChartRow { label: label.to_owned(), contender: None, mark, value, limit: None }
+}
+
+/// The promised and the measured error rate of each filter.
+fn error_rates(report: &BenchReport) -> Chart {
+    let mut groups = Vec::new();
+    let mut add = |title: &str, promised: Option<f64>, measured: Option<f64>| {
+        let Some(promised) = promised else { return };
+        let mut rows = vec![row("promised", Mark::new(1, PROMISED), promised * 100.0)];
+        rows.extend(measured.map(|rate| row("measured", Mark::new(1, MEASURED), rate * 100.0)));
+        groups.push(Group { title: title.to_owned(), rows });
+    };
+    for row in report.results.iter().filter(|row| row.gets == "absent") {
+        add(row.filter, row.error_rate_promised, row.error_rate_measured);
+    }
+    for kind in &report.kinds {
+        let title = format!("{}, built from the rows", kind.filter);
+        add(&title, kind.error_rate_promised, Some(kind.error_rate_measured));
+    }
+    for file in largest(&report.each_file) {
+        add(&file.file, file.error_rate_promised, file.error_rate_measured);
+    }
+    let entry = |name: &str, fill| LegendEntry { name: name.to_owned(), mark: Mark::new(1, fill) };
+    Chart {
+        id: "error-rates",
+        title: "Error rate, promised and measured".to_owned(),
+        note: "How often a filter lets a get of an absent row into the file: by its size, and as counted. A filter \
+               is worse than promised if the full marker is to the right of the hollow one."
+            .to_owned(),
+        legend: vec![entry("promised", PROMISED), entry("measured", MEASURED)],
+        rows: Rows { scale: "% of lookups; less is better".to_owned(), groups, is_ratio: false },
+    }
+}
+
+/// The share of absent gets that skip each file.
+fn skip_rates(report: &BenchReport) -> Chart {
+    let rows = largest(&report.each_file).into_iter().filter_map(|file| {
+        let skipped = 1.0 - file.error_rate_measured.filter(|_| file.filter != "none")?;
+        Some(row(&file.file, Mark::new(2, 0), skipped * 100.0))
+    });
+    let rows: Vec<ChartRow> = rows.collect();
+    let title = format!("of {}", show_number(rows.len() as u64, "file"));
+    Chart {
+        id: "skip-rates",
+        title: "Gets of absent rows that skip the file".to_owned(),
+        note: "For keys between the first and the last row of the file. Files without a filter are never skipped \
+               and are not shown."
+            .to_owned(),
+        legend: Vec::new(),
+        rows: Rows {
+            scale: "% of gets; more is better".to_owned(),
+            groups: (!rows.is_empty()).then_some(Group { title, rows }).into_iter().collect(),
+            is_ratio: false,
+        },
+    }
+}
+
+/// A chart of one figure of all filters, by the kind of gets.
+fn of_results(
+    id: &'static str,
+    title: &str,
+    scale: &str,
+    report: &BenchReport,
+    figure: impl Fn(&Row) -> f64,
+) -> Chart {
+    let group = |mix: &[Row]| Group {
+        title: format!("gets of {} rows", mix.first().map_or("", |row| row.gets)),
+        rows: mix.iter().map(|of| row(&name(of), Mark::new(0, 0), figure(of))).collect(),
+    };
+    let by_mix = report.results.chunk_by(|one, other| one.gets == other.gets);
+    Chart {
+        id,
+        title: title.to_owned(),
+        note: format!(
+            "Over {}; a get may have to search each of them.",
+            show_number(report.files, "file")
+        ),
+        legend: Vec::new(),
+        rows: Rows {
+            scale: scale.to_owned(),
+            groups: by_mix.map(group).collect(),
+            is_ratio: false,
+        },
+    }
+}
+
+fn name(row: &Row) -> String {
+    row.map.map_or_else(
+        || row.filter.to_owned(),
+        |map| format!("{} ({})", row.filter, map.to_lowercase()),
+    )
+}
+
+/// The sizes of filters, and of files.
+fn sizes(report: &BenchReport) -> Chart {
+    let absent = report.results.iter().filter(|row| row.gets == "absent");
+    let filters = absent.filter_map(|of| Some(row(&name(of), Mark::new(3, 0), of.bits_per_key?)));
+    let kinds = report.kinds.iter().filter_map(|kind| {
+        let label = format!("{}, built", kind.filter);
+        Some(row(&label, Mark::new(3, 1), kind.bits_per_key?))
+    });
+    let rows: Vec<ChartRow> = filters.chain(kinds).collect();
+    let group = Group { title: "bits of a filter per row".to_owned(), rows };
+    let files = largest(&report.each_file);
+    let files: Vec<ChartRow> = files
+        .iter()
+        .map(|file| row(&file.file, Mark::new(3, 2), file.bytes as f64 / 1024.0))
+        .collect();
+    let of_files = Group { title: "KiB of a file".to_owned(), rows: files };
+    Chart {
+        id: "sizes",
+        title: "Sizes".to_owned(),
+        note: "What filters take in the files and, while the files are open, in memory.".to_owned(),
+        legend: Vec::new(),
+        rows: Rows {
+            scale: "bits per row, KiB; less is better".to_owned(),
+            groups: [group, of_files].into_iter().filter(|group| !group.rows.is_empty()).collect(),
+            is_ratio: false,
+        },
+    }
+}
+
+/// Returns the files with the most rows, in their order.
+fn largest(files: &[FileRow]) -> Vec<&FileRow> {
+    let mut by_rows: Vec<(usize, &FileRow)> = files.iter().enumerate().collect();
+    by_rows.sort_by_key(|(_, file)| std::cmp::Reverse(file.rows));
+    by_rows.truncate(CHART_FILES);
+    by_rows.sort_by_key(|(at, _)| *at);
+    by_rows.into_iter().map(|(_, file)| file).collect()
+}
+
+fn tables(out: &mut String, report: &BenchReport) {
+    let owned = |heading: &[&str]| heading.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    if report.each_file.len() > CHART_FILES {
+        let count = show_number(report.each_file.len() as u64, "file");
+        let _ = writeln!(
+            out,
+            "<p>The charts have the {CHART_FILES} files with the most rows of {count}.</p>"
+        );
+    }
+    let head = owned(&[&["gets"], &heading(true)[..]].concat());
+    let rows = report.results.iter().map(|row| {
+        let mut cells = row.cells(true);
+        cells.insert(0, row.gets.to_owned());
+        cells
+    });
+    add_table(out, "All files together", &head, &rows.collect::<Vec<_>>());
+    let rows: Vec<_> = report.kinds.iter().map(kinds::KindRow::cells).collect();
+    add_table(out, "Filters built from the rows", &owned(&kinds::HEADING), &rows);
+    let rows: Vec<_> = report.each_file.iter().map(FileRow::cells).collect();
+    add_table(out, "Each file alone", &owned(&FILE_HEADING), &rows);
+}
+
+fn add_table(out: &mut String, title: &str, head: &[String], rows: &[Vec<String>]) {
+    if !rows.is_empty() {
+        let _ = writeln!(
+            out,
+            "<details><summary>{}</summary>{}</details>",
+            escape(title),
+            table(title, head, rows)
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! The statement of HBase's shell that creates a table like this one.
+//!
+//! ```text
+//! create 'ns:t', {NAME => 'f', VERSIONS => '3', …}, {…}, {METADATA => {…}}, SPLITS => ['b', 'm\x00']
+//! ```
+//!
+//! Values are in quotes, as `describe` prints them. Attributes that the shell has no name for are METADATA: it
+//! stores them under the same names. The shell reads split rows with `Bytes.toBytesBinary`: `\xNN` is a byte.
+//! HBase: `hbase_constants.rb`, `admin.rb` of `hbase-shell`.
+
+use std::collections::BTreeMap;
+
+use sstable::escape;
+
+use super::schema::{FamilySchema, TableSchema};
+use crate::Table;
+
+/// The attributes of a family that the shell takes by their names.
+const FAMILY_KEYS: [&str; 24] = [
+    "BLOCKCACHE",
+    "BLOCKSIZE",
+    "BLOOMFILTER",
+    "CACHE_BLOOMS_ON_WRITE",
+    "CACHE_DATA_ON_WRITE",
+    "CACHE_INDEX_ON_WRITE",
+    "COMPRESSION",
+    "COMPRESSION_COMPACT",
+    "COMPRESS_TAGS",
+    "DATA_BLOCK_ENCODING",
+    "DFS_REPLICATION",
+    "EVICT_BLOCKS_ON_CLOSE",
+    "IN_MEMORY",
+    "IN_MEMORY_COMPACTION",
+    "IS_MOB",
+    "KEEP_DELETED_CELLS",
+    "MIN_VERSIONS",
+    "MOB_THRESHOLD",
+    "NEW_VERSION_BEHAVIOR",
+    "PREFETCH_BLOCKS_ON_OPEN",
+    "REPLICATION_SCOPE",
+    "STORAGE_POLICY",
+    "TTL",
+    "VERSIONS",
+];
+
+/// An attribute of an encrypted family, which is wrapped by the master key of its cluster.
+const ENCRYPTION_KEY: &[u8] = b"ENCRYPTION_KEY";
+
+/// The attributes of a table that HBase sets itself.
+const SET_BY_HBASE: [&[u8]; 3] = [b"IS_META", b"IS_ROOT", b"hbase.meta.replica.count"];
+
+impl TableSchema {
+    /// Returns the statement of HBase's shell that creates a table with these settings.
+    ///
+    /// `split_rows` are the first rows of its regions but the first.
+    pub fn create_statement(&self, split_rows: &[&[u8]]) -> String {
+        let mut parts = vec![format!("create {}", quoted_text(self.table.to_string().as_bytes()))];
+        parts.extend(self.families.iter().map(family));
+        let mut of_table = Vec::new();
+        let attributes = self.attributes.iter();
+        let attributes = attributes.filter(|(name, _)| !SET_BY_HBASE.contains(&name.as_slice()));
+        of_table.extend(pairs("METADATA", attributes.map(|(name, value)| (&name[..], &value[..]))));
+        of_table.extend(configuration(&self.configuration));
+        if !of_table.is_empty() {
+            parts.push(format!("{{{}}}", of_table.join(", ")));
+        }
+        if !split_rows.is_empty() {
+            let rows: Vec<String> = split_rows.iter().map(|row| quoted_row(row)).collect();
+            parts.push(format!("SPLITS => [{}]", rows.join(", ")));
+        }
+        parts.join(", ")
+    }
+}
+
+impl Table {
+    /// Returns the statement of HBase's shell that creates a table with these settings and regions.
+    pub fn create_statement(&self) -> String {
+        let starts = self.regions.iter().map(|region| &region.info.start_key[..]);
+        let rows: Vec<&[u8]> = starts.filter(|row| !row.is_empty()).collect();
+        self.schema.create_statement(&rows)
+    }
+}
+
+fn family(family: &FamilySchema) -> String {
+    let is_known = |name: &[u8]| FAMILY_KEYS.iter().any(|known| known.as_bytes() == name);
+    let mut parts = vec![format!("NAME => {}", quoted_text(&family.name))];
+    let known = family.attributes.iter().filter(|(name, _)| is_known(name));
+    parts.extend(known.map(|(name, value)| {
+        format!("{} => {}", String::from_utf8_lossy(name), quoted_text(value))
+    }));
+    let is_other = |name: &[u8]| !is_known(name) && name != ENCRYPTION_KEY;
+    let others = family.attributes.iter().filter(|(name, _)| is_other(name));
+    parts.extend(pairs("METADATA", others.map(|(name, value)| (&name[..], &value[..]))));
+    parts.extend(configuration(&family.configuration));
+    format!("{{{}}}", parts.join(", "))
+}
+
+fn configuration(settings: &BTreeMap<String, String>) -> Option<String> {
+    pairs("CONFIGURATION", settings.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())))
+}
+
+/// Returns `NAME => {'key' => 'value', …}`; `None` without pairs.
+fn pairs<'p>(name: &str, pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Option<String> {
+    let shown: Vec<String> = pairs
+        .map(|(key, value)| format!("{} => {}", quoted_text(key), quoted_text(value)))
+        .collect();
+    (!shown.is_empty()).then(|| format!("{name} => {{{}}}", shown.join(", ")))
+}
+
+/// Quotes text for Ruby. HBase writes all attributes as text; other bytes are shown as HBase prints them.
+fn quoted_text(bytes: &[u8]) -> String {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains(char::is_control) => text.to_owned(),
+        _ => escape(bytes).to_string(),
+    };
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// Quotes a row, in the form that `Bytes.toBytesBinary` reads.
+fn quoted_row(row: &[u8]) -> String {
+    // In single quotes, Ruby changes only \\ and \'; neither is in a row that is escaped like this.
+    format!("'{}'", escape(row).to_string().replace('\'', "\\x27"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_backslashes_do_not_end_a_text() {
+        assert_eq!(quoted_text(b"it's a \\"), r"'it\'s a \\'");
+        assert_eq!(quoted_text(b"a\nb"), r"'a\\x0Ab'");
+        assert_eq!(quoted_row(b"r'\x00\\\xff#{1}"), r"'r\x27\x00\x5C\xFF#{1}'");
+    }
+}

@@ -1,0 +1,107 @@
+//! What the command line says when something is missing, and what to do next.
+
+use std::fs;
+
+use support::root_directory::RootCopy;
+
+use crate::command_line::{directory, path, run, tells};
+use crate::several::some_hfile;
+
+/// Adds a key to the trailer, as HBase does to an encrypted file.
+fn add_encryption_key(bytes: &mut [u8]) {
+    let start = bytes.len() - 4096;
+    // The trailer's message gets a field 13 of three bytes.
+    let end = start + 9 + usize::from(bytes[start + 8]);
+    bytes[end..end + 5].copy_from_slice(&[13 << 3 | 2, 3, b'k', b'e', b'y']);
+    bytes[start + 8] += 5;
+}
+
+/// Checks that a message has short lines, and one path at most in its first line.
+#[track_caller]
+fn is_readable(told: &str) {
+    for line in told.lines() {
+        assert!(line.chars().count() <= 200, "{} characters: {line}", line.chars().count());
+    }
+    let first = told.lines().next().expect("a message");
+    assert!(first.matches('/').count() < 20 && first.matches("/data/").count() <= 1, "{first}");
+}
+
+#[test]
+fn a_missing_file_is_told_in_short_lines_with_the_lost_rows_first() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let region = "7f171e32ad45704c61c9e21f8c24636c";
+    let file = format!("data/default/t2/{region}/f1/a15244e827ad4a89b3a993325af42f3a");
+    fs::remove_file(copy.path().join(file)).expect("ours");
+    let (out, _) = run(1, &["snapshot", "verify", "--root", root, "s3"]);
+    is_readable(&out);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[1], "  rows from the start to row-01000 may be missing or incomplete");
+    assert!(lines[2].starts_with(&format!("    {region}/f1/a15244e8")), "{out}");
+    assert!(out.contains(" is missing;\n      looked for /"), "{out}");
+    assert!(out.contains(", and in 3 more places\n"), "{out}");
+
+    let args = ["snapshot", "scan", "--root", root, "s3", "--count"];
+    let (_, told) = run(1, &[&args[..], &["--skip-damaged"]].concat());
+    is_readable(&told);
+    let start = "hfile: missing: rows from the start to row-01000 may be missing or incomplete: ";
+    assert!(told.starts_with(start), "{told}");
+    let (_, told) = run(3, &args);
+    is_readable(&told);
+    assert!(told.contains("hfile snapshot verify lists all that is missing"), "{told}");
+    let (_, told) = run(3, &["table", "scan", "--root", root, "t2", "--count"]);
+    assert!(told.contains("hfile table verify lists all that is missing"), "{told}");
+}
+
+#[test]
+fn a_get_without_a_row_asks_for_it_and_an_absent_row_is_told_alike() {
+    tells(2, &["get", "s01-default.hfile"])
+        .has("the last argument must be the row, but s01-default.hfile is a file");
+    tells(2, &["get", "row1"]).has("give a PATH before the row: hfile get PATH row1");
+    let message = "hfile: row not found: nobody\n";
+    assert_eq!(run(1, &["get", "s01-default.hfile", "nobody"]).1, message);
+    let directory = directory();
+    let store = &*path(&directory, "store");
+    run(0, &["store", "create", store, "f"]);
+    assert_eq!(run(1, &["store", "get", store, "nobody"]).1, message);
+    let copy = RootCopy::new();
+    let (_, told) = run(1, &["snapshot", "get", "--root", &copy.argument(), "s1", "nobody"]);
+    assert_eq!(told, message);
+}
+
+#[test]
+fn wrong_usage_leads_to_the_help_of_the_verb() {
+    tells(2, &["table", "info", "--root", "hdfs://namenode/hbase"])
+        .has("\nnext: see hfile table info --help\n");
+    tells(2, &["get", "row1"]).has("\nnext: see hfile get --help\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_argument_that_is_not_utf_8_is_shown() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut command = crate::command_line::command(&["store", "scan", "store", "--prefix"]);
+    let output = command.arg(OsStr::from_bytes(b"a\xff")).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let told = crate::command_line::text(&output.stderr);
+    assert!(
+        told.starts_with("hfile: an argument is not UTF-8: a\\xFF\nnext: write such bytes"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_encrypted_file_is_refused_and_not_called_damaged() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let file = some_hfile(&copy.path().join("data/default/t6"));
+    let mut bytes = fs::read(&file).expect("readable");
+    add_encryption_key(&mut bytes);
+    fs::write(&file, bytes).expect("ours");
+    let (out, told) = run(3, &["table", "verify", "--root", root, "t6"]);
+    assert!(out.starts_with("table t6: refused, 2 regions, 5 files\n"), "{out}");
+    assert!(out.contains(": refused: unsupported encryption: yes\n"), "{out}");
+    assert!(!out.contains("DAMAGED") && told.contains("1 of 5 files could not be read"), "{told}");
+}

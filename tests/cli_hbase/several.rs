@@ -1,0 +1,162 @@
+//! Verbs for several or all tables or snapshots of a root directory: one line each, the worst status.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::root_directory::RootCopy;
+use tempfile::tempdir;
+
+use crate::command_line::{objects, run, shows, tells};
+
+/// Returns an HFile below a directory.
+pub(crate) fn some_hfile(directory: &Path) -> PathBuf {
+    let mut pending = vec![directory.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(directory).expect("readable") {
+            let path = entry.expect("readable").path();
+            let name = path.file_name().expect("a name").to_str().expect("text").to_owned();
+            if path.is_dir() {
+                pending.push(path);
+            } else if name.len() == 32 && fs::metadata(&path).expect("there").len() > 1000 {
+                return path;
+            }
+        }
+    }
+    panic!("no HFile")
+}
+
+#[test]
+fn verify_without_a_name_checks_all_tables_in_one_line_each() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let (out, told) = run(0, &["table", "verify", "--root", root]);
+    assert_eq!(out.lines().count(), 9, "{out}");
+    assert!(out.lines().all(|line| line.contains(": sound, ")), "{out}");
+    // All tables have the same logs.
+    assert_eq!(told, "hfile: 2 write-ahead logs not checked; see hfile wal verify\n");
+    let (out, _) = run(0, &["snapshot", "verify", "--root", root]);
+    assert_eq!(out.lines().count(), 14, "{out}");
+
+    let broken = some_hfile(&copy.path().join("data/default/t3"));
+    let mut bytes = fs::read(&broken).expect("readable");
+    bytes[40] ^= 1;
+    fs::write(&broken, bytes).expect("ours");
+    let (out, _) = run(1, &["table", "verify", "--root", root, "t3", "t2"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 2, "{out}");
+    assert!(lines[0].starts_with("table t3: DAMAGED, 2 regions, 12 files, 1 problem; "), "{out}");
+    assert!(lines[1].starts_with("table t2: sound, 4 regions, 40 files, 32 HFiles checked"));
+    // Alone, the table has its damage listed.
+    shows(1, &["table", "verify", "--root", root, "t3"]).has(" may be missing or incomplete\n");
+    let (out, _) = run(1, &["table", "verify", "--root", root, "--json"]);
+    let objects = objects(&out);
+    assert_eq!(objects.iter().filter(|object| object["ok"] == false).count(), 1);
+    assert!(objects.iter().any(|object| object["errors"][0]["file"].is_string()));
+}
+
+#[test]
+fn a_name_that_is_not_there_does_not_stop_the_others_and_decides_the_status() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let (out, told) = run(3, &["table", "verify", "--root", root, "t99", "t2"]);
+    assert!(out.starts_with("table t2: sound, "), "{out}");
+    assert!(
+        told.contains("has no table t99; ") && told.contains("1 of 2 tables could not be read")
+    );
+    let (out, _) = run(3, &["snapshot", "info", "--root", root, "s99", "s1"]);
+    assert!(out.contains("\ns1        t1     f1,f2           3     18  "), "{out}");
+}
+
+#[test]
+fn info_ls_and_verify_count_the_same_files() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let (listed, _) = run(0, &["table", "ls", "--root", root, "--json"]);
+    let (checked, _) = run(0, &["table", "verify", "--root", root, "--json"]);
+    let (lines, _) = run(0, &["table", "info", "--root", root]);
+    let checked = objects(&checked);
+    let mut compared = 0;
+    for table in objects(&listed).iter().filter(|table| table["only_in"].is_null()) {
+        let sum = |fields: [&str; 3]| -> u64 {
+            fields.iter().map(|field| table[field].as_u64().expect("a number")).sum()
+        };
+        let files = sum(["hfiles", "links", "references"]);
+        let same = checked.iter().find(|other| other["table"] == table["table"]);
+        assert_eq!(same.expect("checked")["store_files"], files, "{table}");
+        let name = table["table"].as_str().expect("text");
+        let line = lines.lines().find(|line| line.starts_with(&format!("{name} ")));
+        let line = line.unwrap_or_else(|| panic!("{name} in {lines}"));
+        assert_eq!(line.split_whitespace().nth(3), Some(&*files.to_string()), "{line}");
+        compared += 1;
+    }
+    assert_eq!(compared, 9);
+}
+
+#[test]
+fn ls_says_what_is_only_in_logs_or_in_the_archive() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let (out, told) = run(0, &["table", "ls", "--root", root]);
+    let has = |out: &str, name: &str, end: &str| {
+        let line = out.lines().find(|line| line.starts_with(name)).expect("listed");
+        assert!(line.ends_with(end), "{line}");
+    };
+    has(&out, "hbase:meta", "  0 B  no files; may be in 2 write-ahead logs");
+    has(&out, "ns1:t4", "  8    51 KiB  only in archive");
+    assert!(told.ends_with("--with-wal counts them\n"), "{told}");
+    let (out, told) = run(0, &["table", "ls", "--root", root, "--with-wal"]);
+    assert_eq!(told, "");
+    has(&out, "hbase:meta", "  351  only in logs");
+    has(&out, "t1 ", "  468");
+    has(&out, "t2 ", "  0");
+    let (out, _) = run(0, &["table", "ls", "--root", root, "--with-wal", "--json"]);
+    let t1 = objects(&out).into_iter().find(|table| table["table"] == "t1").expect("listed");
+    assert_eq!(t1["unflushed_cells"], 468);
+    let (raw, _) = run(0, &["table", "scan", "--root", root, "t1", "--raw", "--count"]);
+    let (with, _) =
+        run(0, &["table", "scan", "--root", root, "t1", "--raw", "--count", "--with-wal"]);
+    let cells = |text: &str| -> u64 {
+        let count = text.split(", ").nth(1).expect("cells").trim_end_matches(" cells\n");
+        count.replace(',', "").parse().expect("a number")
+    };
+    // A scan merges cells with the same key, of which the log has some.
+    let added = cells(&with) - cells(&raw);
+    assert!((400..=468).contains(&added), "{added}");
+}
+
+#[test]
+fn an_export_of_all_has_a_directory_for_each() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let directory = tempdir().expect("a directory");
+    let output = directory.path().join("out");
+    let out = output.to_str().expect("text");
+    let args = ["table", "export", "--root", root, "--to", "csv", "--output", out];
+    let (printed, told) = run(0, &args);
+    assert_eq!(printed.lines().count(), 7, "{printed}");
+    assert!(told.contains("not exported: hbase:meta, hbase:namespace: "), "{told}");
+    assert!(output.join("t1/manifest.json").exists());
+    // A second run goes on after the last region.
+    let (again, _) = run(0, &args);
+    assert_eq!(again.matches(" had been exported before").count(), 7, "{again}");
+    tells(3, &["table", "export", "--root", root, "t2", "t99", "--to", "csv", "--output", out])
+        .has("has no table t99; ");
+    let named = directory.path().join("named");
+    let out = named.to_str().expect("text");
+    run(
+        0,
+        &[
+            "table",
+            "export",
+            "--root",
+            root,
+            "hbase:namespace",
+            "t2",
+            "--to",
+            "csv",
+            "--output",
+            out,
+        ],
+    );
+    assert!(named.join("hbase=namespace").exists() && named.join("t2").exists());
+}
