@@ -154,7 +154,7 @@
 //! ```
 //!
 //! Blocks are checked when they are read, with the file's checksums. Not supported, and refused with
-//! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, encrypted files, and the codecs LZO,
+//! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, HFile v4, encrypted files, and the codecs LZO,
 //! BZIP2, LZMA and BROTLI. ZSTD needs the feature `zstd`, NDJSON (`sstable::ndjson`) the feature
 //! `ndjson`.
 #![cfg_attr(
@@ -226,8 +226,8 @@ pub use units::{BlockOffset, SequenceId, Timestamp};
 pub use value_type::{TypedValue, ValueType};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
-    FileInfoChange, FileSummary, FilterOptions, InvalidOptions, Writer, WriterOptions,
-    rebuild_filter,
+    FileInfoChange, FileSummary, FilterOptions, HBaseVersion, InvalidOptions, Writer,
+    WriterOptions, rebuild_filter,
 };
 
 pub use filter::bloom::hbase::HashType;

@@ -9,14 +9,16 @@ use super::option_rules::is_reserved_key;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
 use crate::verify::{StoredForm, stored_form};
-use crate::{BlockHeader, BloomSummary, BloomType, Error, Result, WriterOptions, compression};
-use crate::{Caching, Reader};
+use crate::{
+    BlockHeader, BloomSummary, BloomType, Caching, Error, HBaseVersion, Reader, Result, WriterOptions,
+    compression,
+};
 
 impl Reader {
     /// Returns options that write a similar file from the same cells.
     ///
     /// They cover block size, encoding, codec, checksums, HBase's Bloom filters, tags, sequence
-    /// ids, create time and file info. Reads all cells, from whose block boundaries the block size
+    /// ids, create time, file info and the version of HBase. Reads all cells, from whose block boundaries the block size
     /// follows.
     ///
     /// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not
@@ -79,6 +81,9 @@ impl Reader {
         }
         if let Some(time) = info.create_time().filter(|time| time.get() >= 0) {
             options = options.create_time(time);
+        }
+        if info.biggest_cell_len().is_some() {
+            options = options.hbase_version(HBaseVersion::V2_6);
         }
         for (key, value) in info.iter() {
             if !left_out.contains(&key) && !is_reserved_key(key) {
