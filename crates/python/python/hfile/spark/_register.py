@@ -1,0 +1,21 @@
+"""The format is made known to a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def register(spark: SparkSession) -> None:
+    """Make the format ``hbase-files`` known to a Spark session.
+
+    :raises RuntimeError: before Spark 4.0, which has no data sources in Python.
+    """
+    if not hasattr(spark, "dataSource"):
+        raise RuntimeError(f"Spark {spark.version} has no data sources in Python; Spark 4.0 and later have")
+    # Imports what Spark 3.5 does not have.
+    from ._source import HBaseFiles
+
+    spark.dataSource.register(HBaseFiles)

@@ -1,0 +1,22 @@
+"""The format ``hbase-files``."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import DataSource, DataSourceWriter
+from pyspark.sql.types import StructType
+
+from ._options import Options
+from ._write import HFileWriter
+
+
+class HBaseFiles(DataSource):
+    """The format, for one read or write."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Returns the name of the format."""
+        return "hbase-files"
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Returns the writer of a job, on the driver."""
+        return HFileWriter(Options(self.options), schema, overwrite)
