@@ -27,7 +27,7 @@ def for_bulk_load(
 
     :param df: the rows.
     :param row: the column of the row key, text or binary.
-    :param splits: the start rows of all regions of the table but the first, ascending: the ``splits`` of a
+    :param splits: the start rows of all regions of the table but the first, ascending: the ``region_splits`` of a
         :class:`hfile.Table`, or :func:`hfile.split_points`.
     :returns: a frame with the columns of ``df``.
     :raises TypeError: if the row key is neither text nor binary.
