@@ -10,9 +10,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int16Type, Int64Type};
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use bytes::Bytes;
-use hbase_files::{LocalTree, RootDirectory, TableScan};
+use hbase_files::{FileTree, LocalTree, RootDirectory, TableScan};
 use hfile_arrow::{
-    ArrowFile, BatchScan, CellColumn, Error, ParquetCompression, ParquetFile, PivotColumn,
+    ArrowFile, BatchScan, BatchSplit, CellColumn, Error, ParquetCompression, ParquetFile,
+    PivotColumn,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sstable::{
@@ -442,4 +443,66 @@ fn a_directory_whose_files_disagree_gives_the_cells_of_hbase_or_an_error() {
             }
         }
     }
+}
+
+/// Returns the rows of batches, which another scan may divide otherwise.
+fn rows_of(batches: &[RecordBatch]) -> Vec<RecordBatch> {
+    let rows =
+        batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|row| batch.slice(row, 1)));
+    rows.collect()
+}
+
+#[test]
+fn splits_from_bytes_have_the_batches_of_the_scan() {
+    let root = RootCopy::new();
+    let table = root.snapshot("s4");
+    let first = table.scan(&TableScan::default()).expect("sound").next().expect("a cell");
+    let first = first.expect("sound");
+    let column = PivotColumn::new(first.family(), first.qualifier());
+    let tree: Arc<dyn FileTree> = Arc::new(LocalTree);
+    let pivot = BatchScan::pivot([column.clone()]);
+    for scan in [
+        BatchScan::cells().rows_max(100),
+        BatchScan::cells().raw(true).parts([CellColumn::Value, CellColumn::Row]),
+        pivot.clone().times(true),
+        pivot.all_rows(true).row_type(ValueType::String),
+    ] {
+        let scan = scan.now(Timestamp::new(1_795_412_744_014));
+        let whole = collect(scan.table(&table, &TableScan::default()).expect("sound"));
+        let splits = scan.table_splits(&table, &TableScan::default(), Some(4000)).expect("sound");
+        assert!(splits.splits.len() > 5 && splits.missing.is_empty());
+        let mut parts = Vec::new();
+        for split in splits.splits {
+            let bytes = split.to_bytes().expect("UTF-8");
+            let mut changed = bytes.clone();
+            for len in 0..bytes.len() {
+                assert!(BatchSplit::from_bytes(&bytes[..len], Arc::clone(&tree)).is_err());
+                changed[len] ^= 1;
+                let _ = BatchSplit::from_bytes(&changed, Arc::clone(&tree));
+                changed[len] ^= 1;
+            }
+            let sent = BatchSplit::from_bytes(&bytes, Arc::clone(&tree)).expect("just written");
+            parts.extend(collect(sent.open().expect("sound")));
+        }
+        assert_eq!(rows_of(&parts), rows_of(&whole));
+    }
+    let twice = BatchScan::pivot([column.clone(), column]);
+    assert!(twice.table_splits(&table, &TableScan::default(), None).is_err());
+}
+
+#[test]
+fn splits_of_an_hfile_have_its_cells() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile/p01-prefix-lz4-row.hfile");
+    let tree: Arc<dyn FileTree> = Arc::new(LocalTree);
+    let scan = BatchScan::cells().raw(true);
+    let expected = cells_of(&collect(scan.hfile(&golden("p01-prefix-lz4-row.hfile")).expect("sound")));
+    let splits = scan.hfile_splits(&tree, &path, Some(3000)).expect("sound");
+    assert!(splits.len() > 3, "{} splits", splits.len());
+    let mut found = Vec::new();
+    for split in splits {
+        let sent = BatchSplit::from_bytes(&split.to_bytes().expect("UTF-8"), Arc::clone(&tree));
+        found.extend(cells_of(&collect(sent.expect("just written").open().expect("sound"))));
+    }
+    assert!(found == expected);
 }

@@ -51,16 +51,16 @@ use crate::{Error, Result};
 #[must_use]
 pub struct BatchScan {
     /// The rows, columns, times and versions.
-    selection: TableScan,
-    form: Form,
-    row_type: ValueType,
-    rows_max: usize,
-    bytes_max: usize,
+    pub(crate) selection: TableScan,
+    pub(crate) form: Form,
+    pub(crate) row_type: ValueType,
+    pub(crate) rows_max: usize,
+    pub(crate) bytes_max: usize,
 }
 
 /// The form of the batches.
 #[derive(Clone, Debug)]
-enum Form {
+pub(crate) enum Form {
     Cells(Vec<CellColumn>),
     Pivot { columns: Vec<PivotColumn>, times: bool, all_rows: bool },
 }
@@ -316,7 +316,7 @@ impl BatchScan {
     }
 
     /// Returns which cells are read.
-    fn selection(&self) -> TableScan {
+    pub(crate) fn selection(&self) -> TableScan {
         let scan = self.selection.clone();
         match &self.form {
             Form::Pivot { columns, all_rows: true, .. } => {
@@ -327,7 +327,7 @@ impl BatchScan {
     }
 
     /// Returns the scan of a table, which also says how it is read.
-    fn selection_of(&self, reading: &TableScan) -> TableScan {
+    pub(crate) fn selection_of(&self, reading: &TableScan) -> TableScan {
         let (wanted, mut scan) = (self.selection(), reading.clone());
         if let Some(times) = wanted.times() {
             scan = scan.time_range(times.start, times.end);
