@@ -492,11 +492,12 @@ fn splits_from_bytes_have_the_batches_of_the_scan() {
 
 #[test]
 fn splits_of_an_hfile_have_its_cells() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile/p01-prefix-lz4-row.hfile");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/data/hfile/p01-prefix-lz4-row.hfile");
     let tree: Arc<dyn FileTree> = Arc::new(LocalTree);
     let scan = BatchScan::cells().raw(true);
-    let expected = cells_of(&collect(scan.hfile(&golden("p01-prefix-lz4-row.hfile")).expect("sound")));
+    let expected =
+        cells_of(&collect(scan.hfile(&golden("p01-prefix-lz4-row.hfile")).expect("sound")));
     let splits = scan.hfile_splits(&tree, &path, Some(3000)).expect("sound");
     assert!(splits.len() > 3, "{} splits", splits.len());
     let mut found = Vec::new();

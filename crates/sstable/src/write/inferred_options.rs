@@ -10,8 +10,8 @@ use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
 use crate::verify::{StoredForm, stored_form};
 use crate::{
-    BlockHeader, BloomSummary, BloomType, Caching, Error, HBaseVersion, Reader, Result, WriterOptions,
-    compression,
+    BlockHeader, BloomSummary, BloomType, Caching, Error, HBaseVersion, Reader, Result,
+    WriterOptions, compression,
 };
 
 impl Reader {

@@ -100,7 +100,7 @@ impl ScanSplit {
         if !range.overlaps(whole, order) {
             return Ok(Vec::new());
         }
-        let halves = if matches!(reader, StoreFileReader::Half(_)) { 2 } else { 1 };
+        let halves = if reader.half().is_some() { 2 } else { 1 };
         let len = whole.len().checked_div(halves).unwrap_or(0);
         let is_divided = order == Comparator::Bytes && scan.row.is_none();
         let parts = if is_divided { parts_of(len, target_len) } else { 1 };
