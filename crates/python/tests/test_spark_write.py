@@ -10,6 +10,9 @@ import pyarrow
 import pytest
 
 import spark_session
+
+spark_session.skip_unless_asked()
+
 from conftest import of_cells
 
 import hfile.spark
