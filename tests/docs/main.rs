@@ -7,7 +7,7 @@
 //! | `json` | it parses; in the reference and after a command, it has the fields of the real output |
 //! | `rust` | a doctest of the package `tests` (`tests/support/pages.rs`) |
 //! | `toml` | its paths and packages exist |
-//! | `python` | `crates/python/tests/test_documentation.py` runs it, on `PYTHON_PAGE` only |
+//! | `python` | `crates/python/tests` runs it, on `PYTHON_PAGES` only |
 //! | `text,message` | each line is in the source |
 //! | `text` | nothing |
 //!
@@ -48,8 +48,10 @@ const NEEDS: [(&str, usize, &str); 4] = [
     ("minutes", 3, "takes minutes in a debug build"),
 ];
 
-/// The page whose Python blocks are run, with the package: by `crates/python/check`.
-const PYTHON_PAGE: &str = "docs/src/guides/python.md";
+/// The pages whose Python blocks are run, with the package: by `crates/python/check`, and those of Spark's guide by
+/// `.ci/nightly`.
+const PYTHON_PAGES: [&str; 3] =
+    ["README.md", "docs/src/guides/python.md", "docs/src/guides/spark.md"];
 
 fn assert_right(wrong: &[String]) {
     assert!(wrong.is_empty(), "\n{}\n\n{} problems", wrong.join("\n\n"), wrong.len());
@@ -106,7 +108,7 @@ fn every_block_has_a_known_language_and_known_attributes() {
             };
             let languages = ["console", "json", "rust", "toml", "text"];
             let is_language = languages.contains(&&block.language[..])
-                || (block.language == "python" && page.name == PYTHON_PAGE);
+                || (block.language == "python" && PYTHON_PAGES.contains(&&page.name[..]));
             if !is_language || !block.attributes.iter().all(is_known) {
                 let attributes = block.attributes.join(",");
                 wrong

@@ -10,6 +10,7 @@ import signal
 import time
 
 from hfile.spark._options import Options
+from hfile.spark._read import HFileReader
 from hfile.spark._source import HBaseFiles
 from hfile.spark._write import HFileWriter
 from pyspark import TaskContext
@@ -93,10 +94,21 @@ class FaultyWriter(Faulty, HFileWriter):
         os.rename = rename_once
 
 
+class FaultyReader(Faulty, HFileReader):
+    def read(self, partition):
+        yield from self.with_fault(super().read(partition))
+        if self.place == "after":
+            meet(self.fault, self.flag)
+
+
 class FaultyFiles(HBaseFiles):
     @classmethod
     def name(cls):
         return "faulty-files"
+
+    def reader(self, schema):
+        faults, options = self._divided()
+        return FaultyReader(options, schema).plan(faults)
 
     def writer(self, schema, overwrite):
         faults, options = self._divided()

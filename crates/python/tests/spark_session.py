@@ -8,8 +8,6 @@ import sys
 import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install pyspark")
-if os.environ.get("SPARK_TESTS") != "1":
-    pytest.skip("a minute or two with Spark: set SPARK_TESTS=1", allow_module_level=True)
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark needs a JDK of version 17 or later", allow_module_level=True)
 
@@ -24,6 +22,12 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_HOME"] = str(pathlib.Path(pyspark.__file__).parent)
 os.environ["PYTHONPATH"] = str(TESTS)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def skip_unless_asked():
+    """Skips a module whose tests take minutes."""
+    if os.environ.get("SPARK_TESTS") != "1":
+        pytest.skip("minutes with Spark: set SPARK_TESTS=1", allow_module_level=True)
 
 
 def start(master, **settings):

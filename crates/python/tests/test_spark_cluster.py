@@ -11,6 +11,9 @@ import time
 import pytest
 
 import spark_session
+
+spark_session.skip_unless_asked()
+
 from spark_faults import FAULTS, FaultyFiles
 
 import hfile.spark

@@ -10,6 +10,9 @@ import pyarrow
 import pytest
 
 import spark_session
+
+spark_session.skip_unless_asked()
+
 from conftest import of_cells
 
 import hfile.spark
@@ -202,6 +205,14 @@ def test_a_second_run_adds_files_or_replaces_them(spark, tmp_path):
     assert [cell[:2] for cell in read(tmp_path / "out")] == [(b"a", b"f"), (b"b", b"g")]
     write(other, tmp_path / "out", mode="overwrite")
     assert [cell[:2] for cell in read(tmp_path / "out")] == [(b"b", b"g")]
+
+
+def test_what_an_aborted_job_left_is_named_on_stderr(spark, tmp_path, capfd):
+    left = tmp_path / "out" / "_temporary" / "0123"
+    left.mkdir(parents=True)
+    write(spark.createDataFrame([("a", 1)], "id string, `f:n` int"), tmp_path / "out")
+    assert f"TableWarning: {left}: left by a job that was aborted" in capfd.readouterr().err
+    assert left.exists()
 
 
 # The directory, without Spark.

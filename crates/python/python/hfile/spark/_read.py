@@ -14,7 +14,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import BinaryType, StringType, StructType
 
 from .._hfile import Split
-from ._options import Options
+from ._options import Options, local_path
 from ._ranges import ALL, RowKeys, intersection, with_prefix
 from ._schema import ROW, Layout
 from ._sources import Sources
@@ -43,7 +43,8 @@ class HFileReader(DataSourceReader):
         self._layout = Layout(schema)
         self._sources = Sources.of_options(options)
         self._rows = _rows_of_options(options)
-        self._counters = options.text("counters")
+        counters = options.text("counters")
+        self._counters = counters and local_path(counters)
         self._arguments = _arguments(options, self._layout)
         options.check_all_known()
         rows = [field.dataType for field in schema.fields if field.name == ROW]
@@ -53,9 +54,10 @@ class HFileReader(DataSourceReader):
         """Returns what each task reads, on the driver."""
         parts: list[list[Split]] = []
         for source in self._sources.open(self._layout, self._arguments):
-            for rows in self._rows:
-                splits = source.splits(start=rows.start, stop=rows.stop, **self._arguments)
-                parts.extend([split] for split in splits)
+            with source:
+                for rows in self._rows:
+                    splits = source.splits(start=rows.start, stop=rows.stop, **self._arguments)
+                    parts.extend([split] for split in splits)
         if len(self._rows) > _TASKS_OF_ROWS:
             size = -(-len(parts) // _TASKS_OF_ROWS)
             grouped = (parts[first : first + size] for first in range(0, len(parts), size))
@@ -66,7 +68,7 @@ class HFileReader(DataSourceReader):
         """Returns the record batches of a task, on a worker."""
         # Spark makes a partition without splits if there is none.
         splits = partition.value or []
-        if self._counters is None:
+        if not self._counters:
             return self._batches(splits)
         return self._counted(splits, self._counters)
 

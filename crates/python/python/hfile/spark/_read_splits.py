@@ -44,11 +44,10 @@ def _read(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
     for packed in batches:
         for data in packed.column(0).to_pylist():
             for batch in Split(data).scan():
-                yield nullable(batch)
+                yield _nullable(batch)
 
 
-def nullable(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+def _nullable(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
     """Returns a batch with the types of a frame, whose fields can all be null."""
-    arrays = [array.cast(pyarrow.int64()) if array.type == pyarrow.uint64() else array for array in batch.columns]
-    fields = [pyarrow.field(name, array.type) for name, array in zip(batch.schema.names, arrays)]
-    return pyarrow.record_batch(arrays, schema=pyarrow.schema(fields))
+    fields = [pyarrow.field(field.name, field.type) for field in batch.schema]
+    return pyarrow.record_batch(batch.columns, schema=pyarrow.schema(fields))

@@ -10,16 +10,17 @@ if TYPE_CHECKING:
 _PUSHES_FILTERS = "spark.sql.python.filterPushdown.enabled"
 
 
-def register(spark: SparkSession, *, push_filters: bool = True) -> None:
+def register(spark: SparkSession, *, push_filters: bool = False) -> None:
     """Make the format ``hbase-files`` known to a Spark session.
 
-    From Spark 4.1 on, conditions on the row key limit which blocks are read: this sets
-    ``spark.sql.python.filterPushdown.enabled``, without which Spark refuses to read with a source that takes conditions. It is
-    a setting of the session for all Python data sources.
+    The options ``start``, ``stop`` and ``prefix`` limit the rows that are read. With ``push_filters``, conditions on the
+    row key do so too, from Spark 4.1 on. Then load a frame anew for each condition: Spark (4.1 to 4.3) keeps the
+    rows of the last condition for all later uses of the same frame, whatever their conditions are, so that **rows are
+    missing without an error**.
 
     :param spark: the session.
-    :param push_filters: False leaves the setting alone, and reads all rows; ``start``, ``stop`` and ``prefix`` still
-        limit them.
+    :param push_filters: take conditions on the row key; this sets ``spark.sql.python.filterPushdown.enabled`` for the session, without
+        which Spark refuses each read by a source that takes conditions.
     :raises RuntimeError: before Spark 4.0, which has no data sources in Python; see :func:`hfile.spark.read_splits`.
     """
     if not hasattr(spark, "dataSource"):

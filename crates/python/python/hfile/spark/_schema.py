@@ -94,21 +94,15 @@ class Layout:
                 place = 0 if field.name == ROW else next(columns)
             else:
                 place = batch.schema.get_field_index(field.name)
-            kind = _type_of(field).arrow
-            array = batch.column(place)
-            arrays.append(array if array.type == kind else array.cast(kind))
-            fields.append(pyarrow.field(field.name, kind, field.nullable))
+            arrays.append(batch.column(place))
+            fields.append(pyarrow.field(field.name, _type_of(field).arrow, field.nullable))
         return pyarrow.record_batch(arrays, schema=pyarrow.schema(fields))
 
 
 def spark_schema(schema: pyarrow.Schema) -> StructType:
     """Returns the schema of a frame with the columns of a scan."""
-    fields = []
-    for field in schema:
-        kinds = [known.spark for known in _TYPES if known.arrow == field.type]
-        # Sequence ids are unsigned.
-        fields.append(StructField(field.name, kinds[0] if kinds else LongType()))
-    return StructType(fields)
+    kinds = {known.arrow: known.spark for known in _TYPES}
+    return StructType([StructField(field.name, kinds[field.type]) for field in schema])
 
 
 def _type_of(field: StructField) -> _Type:

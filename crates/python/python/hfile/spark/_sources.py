@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from .._hfile import HFile, Source, open_hfile, open_snapshot, open_table
+from .._hfile import Source, open_hfile, open_snapshot, open_table
 from ._options import Options, local_path
 from ._schema import Layout
 
@@ -43,12 +43,36 @@ class Sources(NamedTuple):
         elif self.table is not None:
             yield open_table(self.root or "", self.table, self.wal_root)
         else:
-            files = [open_hfile(path) for path in _paths(self.path or "")]
-            if layout.has_columns:
-                files = _of_family(files, layout)
-            if not arguments["raw"]:
-                _check_no_overlap(files)
-            yield from files
+            for file in self._files(layout, is_raw=arguments["raw"]):
+                yield open_hfile(file.path)
+
+    def _files(self, layout: Layout, is_raw: bool) -> list[_File]:
+        """Returns the files of a path that a frame needs."""
+        files = [_File.of_path(path) for path in _paths(self.path or "")]
+        if layout.has_columns:
+            if len(layout.families) != 1:
+                raise ValueError(
+                    "columns of several families are in several files; read a table or a snapshot, or cells"
+                )
+            files = [file for file in files if file.family in layout.families]
+        if not is_raw:
+            _check_no_overlap(files)
+        return files
+
+
+class _File(NamedTuple):
+    """An HFile; its names and limits are None if it has no cells."""
+
+    family: Optional[bytes]
+    first_row: Optional[bytes]
+    last_row: Optional[bytes]
+    path: str
+
+    @classmethod
+    def of_path(cls, path: str) -> _File:
+        """Opens a file, and closes it: there can be more than a process may hold open."""
+        with open_hfile(path) as file:
+            return cls(file.family, file.first_row, file.last_row, path)
 
 
 def _paths(path: str) -> list[str]:
@@ -63,18 +87,10 @@ def _paths(path: str) -> list[str]:
     return found
 
 
-def _of_family(files: list[HFile], layout: Layout) -> list[HFile]:
-    """Returns the files of the one family of the columns."""
-    if len(layout.families) != 1:
-        raise ValueError("columns of several families are in several files; read a table or a snapshot, or cells")
-    return [file for file in files if file.family in (None, *layout.families)]
-
-
-def _check_no_overlap(files: list[HFile]) -> None:
+def _check_no_overlap(files: list[_File]) -> None:
     """Refuses files that may have cells of the same row and family: no file has what HBase would show."""
-    last: Optional[HFile] = None
-    with_rows = [file for file in files if file.first_row is not None]
-    for file in sorted(with_rows, key=lambda file: (file.family or b"", file.first_row or b"")):
+    last: Optional[_File] = None
+    for file in sorted(file for file in files if file.first_row is not None):
         if last is not None and last.family == file.family:
             assert file.first_row is not None and last.last_row is not None, "files with rows"
             if file.first_row <= last.last_row:

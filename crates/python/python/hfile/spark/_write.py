@@ -107,6 +107,7 @@ def _arguments(options: Options) -> dict[str, Any]:
     """Returns the arguments of ``write_hfiles``, which are those of all tasks."""
     now = int(time.time() * 1000)
     timestamp = options.text("timestamp")
+    memory, create_time = options.integer("memory"), options.integer("create_time")
     arguments: dict[str, Any] = dict(options.texts(_SETTINGS))
     arguments.update(
         row=options.text("row"),
@@ -115,9 +116,9 @@ def _arguments(options: Options) -> dict[str, Any]:
         splits=parse_splits(options.text("splits") or ""),
         tags=options.boolean("tags"),
         block_size=options.integer("block_size"),
-        memory=options.integer("memory") or _MEMORY,
+        memory=_MEMORY if memory is None else memory,
         # All tasks and their repetitions write the same cells.
-        create_time=options.integer("create_time") or now,
+        create_time=now if create_time is None else create_time,
     )
     if arguments["row"] is not None:
         is_number = timestamp is not None and timestamp.isdecimal()
