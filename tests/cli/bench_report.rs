@@ -12,7 +12,8 @@ use crate::command_line::{directory, path, run, shows, tells};
 fn page_of_files(directory: &tempfile::TempDir) -> (String, String) {
     let html = path(directory, "report.html");
     let filters = "none,hbase-bloom,ribbon,split-block";
-    let bench = ["bench", "--hfiles", "s01-default.hfile", "s02-rowcol.hfile", "--gets", "500"];
+    let bench =
+        ["bench", "--hfiles", "s01-default.hfile", "p25-none-none-row.hfile", "--gets", "500"];
     let args = [&bench[..], &["--filters", filters, "--report", &html]].concat();
     let (printed, _) = run(0, &args);
     tells(3, &args).has("--force");
@@ -43,11 +44,6 @@ fn the_page_has_all_charts_and_needs_no_other_file() {
     for outside in ["http://", "https://", "<script", "<link rel=\"stylesheet\"", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
-    assert_eq!(
-        page.matches("<svg class=\"chart").count(),
-        page.matches("</svg>\n").count() + page.matches("</svg><").count()
-            - page.matches("class=\"key\"").count()
-    );
     assert!(!page.contains("NaN") && !page.contains("inf"), "a figure is no number");
     take_pictures(Path::new(&path(&directory, "report.html")), directory.path());
 }

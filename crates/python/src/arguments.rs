@@ -75,21 +75,9 @@ impl<'py> FromPyObject<'_, 'py> for TypeName {
     }
 }
 
-/// Returns a type by its name here. What the command line calls `binary-hex` is `binary`.
+/// Returns a type by its name, as on the command line.
 fn value_type(name: &str) -> PyResult<ValueType> {
-    match name {
-        "binary" => Ok(ValueType::BinaryHex),
-        name => ValueType::from_name(name)
-            .map_err(|what| PyValueError::new_err(what.replace("binary-hex", "binary"))),
-    }
-}
-
-/// Returns the name of a type here.
-pub(crate) fn type_name(value_type: ValueType) -> String {
-    match value_type {
-        ValueType::BinaryHex => "binary".to_owned(),
-        other => other.to_string(),
-    }
+    ValueType::from_name(name).map_err(PyValueError::new_err)
 }
 
 fn pivot_column(name: &[u8], value_type: ValueType) -> PyResult<PivotColumn> {

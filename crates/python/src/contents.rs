@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hbase_files::{Region, RegionsBy, StoreFileReader, Table, Warning};
 use hfile_arrow::{BatchSplit, Batches};
-use sstable::{KeyRef, ReadTrace, RowProbe};
+use sstable::{Comparator, KeyRef, ReadTrace, RowProbe};
 
 use crate::failure::{Failure, FailureKind};
 use crate::request::Request;
@@ -113,6 +113,7 @@ impl Contents {
             Self::HFile(file) => {
                 request.check_is_not_of_tables("an HFile")?;
                 let reader = file.reader.get()?;
+                request.check_rows(reader.whole().trailer().comparator)?;
                 let key = reader.whole().index().first_key().and_then(KeyRef::parse);
                 // A file without cells does not say which family it is of.
                 key.map_or(Ok(()), |key| request.check_families("file", &[key.family]))
@@ -122,10 +123,11 @@ impl Contents {
                     let what = "with_wal is for tables, not a snapshot, which has no logs";
                     return Err(Failure::invalid(what));
                 }
-                Ok(())
+                request.check_rows(table.row_order())
             }
             Self::Store(store) => {
                 request.check_is_not_of_tables("a store")?;
+                request.check_rows(Comparator::Bytes)?;
                 if request.has_now {
                     return Err(Failure::invalid("a store has its own clock: leave out now"));
                 }

@@ -52,12 +52,12 @@ pub(crate) fn keywords<'py>(
         let types = PyDict::new(py);
         for column in columns {
             let name = [&column.family[..], b":", &column.qualifier].concat();
-            types.set_item(PyBytes::new(py, &name), type_name(column.value_type))?;
+            types.set_item(PyBytes::new(py, &name), column.value_type.to_string())?;
         }
         keywords.set_item("types", types)?;
     }
     if let Some(TypeName(row_type)) = form.row_type {
-        keywords.set_item("row_type", type_name(row_type))?;
+        keywords.set_item("row_type", row_type.to_string())?;
     }
     let numbers = [
         ("min_timestamp", choice.min_timestamp),

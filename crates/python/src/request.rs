@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hbase_files::TableScan;
 use hfile_arrow::{BatchScan, BatchSplit};
 use pyo3::prelude::*;
-use sstable::Timestamp;
+use sstable::{Comparator, Timestamp};
 
 use crate::arguments::{Bytes, Names, TypeName, Types, column};
 use crate::failure::Failure;
@@ -76,6 +76,9 @@ pub(crate) struct Request {
     pub(crate) of_tables: Option<&'static str>,
     /// Whether the time by which cells expire is given.
     pub(crate) has_now: bool,
+    /// The row to start at, and the row to stop before, as they are given.
+    start: Option<Vec<u8>>,
+    stop: Option<Vec<u8>>,
 }
 
 impl Form {
@@ -155,6 +158,12 @@ impl Request {
         if choice.versions == Some(0) {
             return Err(Failure::invalid("versions must be at least 1").into());
         }
+        if choice.threads == 0 {
+            return Err(Failure::invalid("threads must be at least 1").into());
+        }
+        if form.batch_size == Some(0) {
+            return Err(Failure::invalid("batch_size must be at least 1").into());
+        }
         let of_tables = [
             (choice.skip_damaged, "skip_damaged"),
             (choice.with_wal, "with_wal"),
@@ -173,6 +182,8 @@ impl Request {
             reading = reading.log_directory(directory);
         }
         let has_now = choice.now.is_some();
+        let row = |row: &Option<Bytes>| row.as_ref().map(|Bytes(row)| row.clone());
+        let (start, stop) = (row(&choice.start), row(&choice.stop));
         let mut families = Vec::new();
         let scan = form.scan(&mut families)?;
         Ok(Self {
@@ -181,6 +192,8 @@ impl Request {
             families,
             of_tables: of_tables.iter().find(|(is_set, _)| *is_set).map(|(_, name)| *name),
             has_now,
+            start,
+            stop,
         })
     }
 
@@ -192,6 +205,23 @@ impl Request {
             families: Vec::new(),
             of_tables: None,
             has_now: false,
+            start: None,
+            stop: None,
+        }
+    }
+
+    /// Checks that the range does not end before its start, in the order of the source's rows.
+    ///
+    /// # Errors
+    ///
+    /// If it does.
+    pub(crate) fn check_rows(&self, order: Comparator) -> Result<(), Failure> {
+        match (&self.start, &self.stop) {
+            (Some(start), Some(stop)) if order.compare_rows(start, stop).is_gt() => {
+                let (start, stop) = (sstable::escape(start), sstable::escape(stop));
+                Err(Failure::invalid(format!("start {start} is greater than stop {stop}")))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -106,3 +106,25 @@ def test_attributes_describe_the_source(root, snapshot, store_path):
     assert (file.encoding, file.compression, file.family) == ("PREFIX", "LZ4", b"f")
     assert file.first_row == b"user0000000113" and file.size == 32160
     assert b"hfile.AVG_KEY_LEN" in file.file_info and file.time_range == (0, 2**63 - 2)
+
+
+def test_ranges_and_numbers_that_choose_nothing_are_refused(snapshot, store_path):
+    file = hfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")
+    for source in [snapshot, file, hfile.open_store(store_path)]:
+        with pytest.raises(ValueError, match="start b is greater than stop a"):
+            source.scan(start="b", stop="a")
+        assert pyarrow.table(source.scan(start="b", stop="b")).num_rows == 0
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        snapshot.scan(threads=0)
+    with pytest.raises(ValueError, match="batch_size must be at least 1"):
+        snapshot.scan(batch_size=0)
+
+
+def test_a_type_has_the_name_of_the_command_line_and_its_old_one(snapshot):
+    tables = [
+        pyarrow.table(snapshot.scan(types={"f1:a": name}, stop="row-00010"))
+        for name in ["binary-hex", "binary"]
+    ]
+    assert tables[0] == tables[1] and tables[0].num_rows > 0
+    with pytest.raises(ValueError, match="types are string, .*, binary-hex"):
+        snapshot.scan(types={"f1:a": "text"})

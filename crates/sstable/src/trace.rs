@@ -223,7 +223,13 @@ pub struct ReadCounters(ThreadLocal<ThreadCounters>);
 /// Aligned to 128 bytes to prevent false sharing: CPUs prefetch cache lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct ThreadCounters([AtomicU64; Numbers::COUNT]);
+struct ThreadCounters([AtomicU64; ThreadCounters::COUNT]);
+
+impl ThreadCounters {
+    /// The numbers of a trace, and the number of gets.
+    const COUNT: usize = Numbers::COUNT + 1;
+    const GETS: usize = Numbers::COUNT;
+}
 
 impl ReadCounters {
     /// Adds the counts of one read.
@@ -233,11 +239,25 @@ impl ReadCounters {
         let (named, of_blocks) = counters.split_at(Numbers::NAMED);
         add(named, &trace.named());
         // Most reads of absent rows touch no block, and a read touches few kinds of blocks.
-        let (blocks, bytes) = of_blocks.split_at(8);
+        let (blocks, bytes) = of_blocks[..16].split_at(8);
         if trace.blocks.as_flattened().iter().fold(0, |any, count| any | count) != 0 {
             add(blocks, trace.blocks.as_flattened());
             add(bytes, trace.bytes.as_flattened());
         }
+    }
+
+    /// Adds the counts of one get, and counts the get.
+    #[inline]
+    pub fn record_get(&self, trace: &ReadTrace) {
+        self.record(trace);
+        let ThreadCounters(counters) = self.0.get_or_default();
+        add(&counters[ThreadCounters::GETS..], &[1]);
+    }
+
+    /// Returns the number of gets.
+    pub fn gets(&self) -> u64 {
+        let gets = |mine: &ThreadCounters| mine.0[ThreadCounters::GETS].load(Ordering::Relaxed);
+        self.0.iter().map(gets).sum()
     }
 
     /// Returns the current totals.

@@ -110,7 +110,8 @@ impl ValueType {
         ("binary-hex", Self::BinaryHex),
     ];
 
-    /// Returns the type with this name, in any case. A decimal can have a precision and scale: `decimal(10,2)`.
+    /// Returns the type with this name, in any case. `binary` is another name of `binary-hex`, and a decimal can
+    /// have a precision and scale: `decimal(10,2)`.
     ///
     /// # Errors
     ///
@@ -125,6 +126,7 @@ impl ValueType {
                 )
             });
         }
+        let name = if name.eq_ignore_ascii_case("binary") { "binary-hex" } else { name };
         Self::NAMES
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))

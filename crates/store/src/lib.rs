@@ -134,7 +134,8 @@
 //! ```
 //!
 //! With the feature `metrics`, times of flushes, compactions, recoveries and stalls go to the
-//! program's recorder; with `tracing`, they are spans.
+//! program's recorder, and `Stats::record_metrics` adds the counters: see the example `prometheus`. With
+//! `tracing`, they are spans.
 //!
 //! # Durability
 //!
@@ -175,6 +176,8 @@ mod inspect;
 mod maintenance;
 mod map_mode;
 mod memstore;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod options;
 mod read;
 mod stats;

@@ -19,6 +19,12 @@ pub struct Stats {
     pub flushes: u64,
     /// Compactions since the store was opened.
     pub compactions: u64,
+    /// Bytes of the files that compactions read since the store was opened.
+    pub compaction_read_bytes: u64,
+    /// Bytes of the files that compactions wrote since the store was opened.
+    pub compaction_written_bytes: u64,
+    /// Bytes of the records written to the log since the store was opened.
+    pub log_bytes: u64,
     /// Files that were removed since the store was opened because all of their cells had expired.
     pub files_expired: u64,
     /// Failed compactions since the store was opened. A failed compaction changes no file.
@@ -117,6 +123,8 @@ pub struct FamilyStats {
     pub memstore_bytes: u64,
     /// Cells in the memstores.
     pub memstore_cells: u64,
+    /// Gets of rows of the family since the store was opened.
+    pub gets: u64,
     /// The counters of all gets and scans since the store was opened.
     pub reads: ReadTrace,
     /// The family map; `None` if the family has none.

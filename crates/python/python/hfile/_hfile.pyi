@@ -46,6 +46,7 @@ _Type: TypeAlias = Literal[
     "timestamp",
     "date",
     "decimal",
+    "binary-hex",
     "binary",
 ]
 # A decimal can have numbers, ``decimal(10,2)``, so a name is any text.

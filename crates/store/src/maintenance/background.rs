@@ -42,6 +42,8 @@ pub(crate) struct Maintenance {
 pub(crate) struct Counts {
     pub(crate) flushes: u64,
     pub(crate) compactions: u64,
+    pub(crate) compaction_read_bytes: u64,
+    pub(crate) compaction_written_bytes: u64,
     pub(crate) compactions_failed: u64,
     pub(crate) files_expired: u64,
     pub(crate) compaction_failure: Option<Arc<str>>,

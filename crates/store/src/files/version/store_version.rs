@@ -131,6 +131,7 @@ impl FamilyVersion {
             files: files().len() as u64,
             file_bytes: files().map(|file| file.length).sum(),
             file_cells: files().map(|file| file.cells).sum(),
+            gets: self.family.reads.gets(),
             reads: self.family.reads.snapshot(),
             map: self.files.coverage().map(Coverage::stats),
             flush_failure: self.family.failures.flush_failure(),

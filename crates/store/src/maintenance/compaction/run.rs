@@ -215,7 +215,13 @@ impl Maintenance {
         }
         let merged = merged.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
         catalog.replace_files(family, files, merged.as_ref())?;
-        self.count(|counts| counts.compactions += 1);
+        let read: u64 = files.iter().map(|file| file.entry.length).sum();
+        let written = merged.as_ref().map_or(0, |file| file.entry.length);
+        self.count(|counts| {
+            counts.compactions += 1;
+            counts.compaction_read_bytes += read;
+            counts.compaction_written_bytes += written;
+        });
         Ok(())
     }
 }

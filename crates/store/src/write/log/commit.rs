@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 use sstable::{Cell, SequenceId};
@@ -41,6 +42,7 @@ pub(crate) struct Log {
     queue: Mutex<Queue>,
     done: Condvar,
     writer: Mutex<LogWriter>,
+    written_bytes: Arc<AtomicU64>,
     clock: Clock,
     health: Arc<Health>,
 }
@@ -76,13 +78,20 @@ impl Log {
         options: &StoreOptions,
         health: Arc<Health>,
     ) -> Self {
+        let writer = LogWriter::new(tail, newest, times, options.wal_segment_bytes);
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
-            writer: Mutex::new(LogWriter::new(tail, newest, times, options.wal_segment_bytes)),
+            written_bytes: writer.written_bytes(),
+            writer: Mutex::new(writer),
             clock: options.clock.clone(),
             health,
         }
+    }
+
+    /// Returns the bytes of records written since the store was opened.
+    pub(crate) fn written_bytes(&self) -> u64 {
+        self.written_bytes.load(Ordering::Relaxed)
     }
 
     /// Locks the writer, which keeps all other threads from writing.

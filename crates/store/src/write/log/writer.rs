@@ -5,6 +5,9 @@
     reason = "bytes that were written"
 )]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use sstable::{SequenceId, Timestamp};
 
 use super::log_tail::LogTail;
@@ -35,6 +38,9 @@ pub(crate) struct LogWriter {
     has_unlogged: bool,
     /// The number of times that pending records were written.
     writes: u64,
+    /// The bytes of records written since the store was opened, shared with who shows them: the lock of the
+    /// writer is held while records are synced.
+    written_bytes: Arc<AtomicU64>,
     /// Whether the manifest covers the open segment.
     is_covered: bool,
 }
@@ -48,7 +54,7 @@ pub(super) struct Mark {
 }
 
 impl LogWriter {
-    pub(super) const fn new(
+    pub(super) fn new(
         tail: LogTail,
         newest: SequenceId,
         times: RowTimes,
@@ -62,8 +68,14 @@ impl LogWriter {
             pending: Vec::new(),
             has_unlogged: false,
             writes: 0,
+            written_bytes: Arc::default(),
             is_covered: false,
         }
+    }
+
+    /// Returns the counter of written bytes.
+    pub(super) fn written_bytes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.written_bytes)
     }
 
     /// Returns the timestamps of cells without one.
@@ -167,6 +179,8 @@ impl LogWriter {
     pub(super) fn write_pending(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             self.tail.open_segment().write(&self.pending)?;
+            let len = self.pending.len() as u64;
+            self.written_bytes.fetch_add(len, Ordering::Relaxed);
             self.pending.clear();
             self.writes += 1;
         }

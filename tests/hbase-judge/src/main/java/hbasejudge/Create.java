@@ -12,6 +12,7 @@ import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
@@ -36,6 +37,7 @@ final class Create {
     Configuration conf = Env.conf();
     String statement = new String(Files.readAllBytes(Paths.get(a.need(0, "FILE"))), StandardCharsets.UTF_8);
     ScriptingContainer ruby = new ScriptingContainer(LocalContextScope.SINGLETHREAD);
+    ruby.getProvider().getRubyInstanceConfig().setDisableGems(true);
     List<?> all = (List<?>) ruby.runScriptlet(SHELL + statement);
     TableDescriptorBuilder table = TableDescriptorBuilder.newBuilder(TableName.valueOf((String) all.get(0)));
     List<byte[]> splits = new ArrayList<>();
@@ -77,8 +79,8 @@ final class Create {
         case "METADATA": ((Map<?, ?>) entry.getValue()).forEach((k, v) -> family.setValue(k.toString(), v.toString())); break;
         case "CONFIGURATION": ((Map<?, ?>) entry.getValue()).forEach((k, v) -> family.setConfiguration(k.toString(), v.toString())); break;
         default:
-          // The shell warns of other names, and ignores them.
-          ColumnFamilyDescriptorBuilder.class.getField(key);
+          // The shell warns of other names, and ignores them. VERSIONS is a constant of another class.
+          if (!key.equals(HConstants.VERSIONS)) ColumnFamilyDescriptorBuilder.class.getField(key);
           family.setValue(key, (String) entry.getValue());
       }
     }
