@@ -1,10 +1,11 @@
 //! Root directories of HBase and the directories below them, by path.
 //!
 //! `root_directory.rs` opens a root directory, which has the tables and snapshots. `listing.rs` finds the store files
-//! below any directory; `directory_kind.rs` tells what such a directory is.
+//! below any directory; `directory_kind.rs` tells what such a directory is. `other_layouts.rs` refuses what is not read.
 
 mod directory_kind;
 mod listing;
+mod other_layouts;
 mod root_directory;
 
 pub use self::directory_kind::DirectoryKind;
