@@ -111,7 +111,7 @@ impl BlockHeader {
                     u64::try_from(previous)
                         .ok()
                         .map(BlockOffset::new)
-                        .filter(|previous| *previous < at)
+                        .filter(|previous| *previous <= at)
                         .ok_or_else(|| damage("the previous block is not before it"))?,
                 ),
             },
@@ -120,7 +120,8 @@ impl BlockHeader {
             bytes_per_checksum: size(bytes_per_checksum)?,
             on_disk_data_size_with_header: size(data_size)?,
         };
-        if header.bytes_per_checksum == 0 {
+        // A block of Hudi without checksums may state 0.
+        if header.bytes_per_checksum == 0 && header.checksum_type != ChecksumType::Null {
             return Err(damage("a checksum for every 0 bytes"));
         }
         if header.on_disk_data_size_with_header < Self::LEN
@@ -129,6 +130,11 @@ impl BlockHeader {
             return Err(damage("its sizes contradict each other"));
         }
         Ok(header)
+    }
+
+    /// Whether the block states its own offset as that of the block before it, as Hudi 1.1 does.
+    pub(crate) fn states_own_offset(&self, at: BlockOffset) -> bool {
+        self.previous_block == Some(at)
     }
 
     /// Appends the header's bytes.
@@ -159,15 +165,13 @@ impl BlockHeader {
         self.on_disk_data_size_with_header.into()
     }
 
-    /// Bytes of the checksums.
-    ///
-    /// # Panics
-    ///
-    /// If `bytes_per_checksum` is 0, which a header read from a file cannot be.
+    /// Bytes of the checksums; in a block that states 0 bytes per checksum, all bytes after the data.
     #[expect(clippy::arithmetic_side_effects, reason = "four times a number of 32 bits")]
     pub fn checksums_len(&self) -> u64 {
-        assert!(self.bytes_per_checksum > 0, "a checksum covers at least one byte");
-        self.data_len().div_ceil(self.bytes_per_checksum.into()) * 4
+        match self.bytes_per_checksum {
+            0 => self.len().saturating_sub(self.data_len()),
+            bytes => self.data_len().div_ceil(bytes.into()) * 4,
+        }
     }
 }
 
@@ -212,13 +216,37 @@ mod tests {
         assert!(changed(8, &[0xff]).is_err(), "negative size");
         assert!(changed(11, &[0x97]).is_err(), "one byte too long");
         assert!(changed(12, &[0x80]).is_err(), "negative uncompressed size");
-        assert!(changed(16, &64_i64.to_be_bytes()).is_err(), "its own predecessor");
+        assert!(changed(16, &65_i64.to_be_bytes()).is_err(), "a predecessor after it");
         assert!(changed(16, &(-2_i64).to_be_bytes()).is_err(), "a negative predecessor");
         assert!(changed(16, &63_i64.to_be_bytes()).is_ok(), "a predecessor");
         assert!(changed(24, &[3]).is_err(), "checksum type");
         assert!(changed(25, &[0, 0, 0, 0]).is_err(), "bytes per checksum");
+        assert!(changed(24, &[3, 0, 0, 0, 0]).is_err(), "checksum type, bytes per checksum");
         assert!(changed(25, &[0, 0, 0, 33]).is_err(), "more checksums than fit");
         assert!(changed(29, &[0, 0, 0, 32]).is_err(), "shorter than a header");
+    }
+
+    #[test]
+    fn a_block_may_state_its_own_offset_which_readers_check() {
+        let own = changed(16, &64_i64.to_be_bytes()).expect("as Hudi 1.1");
+        assert!(own.states_own_offset(BlockOffset::new(64)));
+        assert!(
+            !changed(16, &63_i64.to_be_bytes()).unwrap().states_own_offset(BlockOffset::new(64))
+        );
+    }
+
+    #[test]
+    fn a_block_without_checksums_may_state_zero_bytes_per_checksum() {
+        let header = changed(24, &[0, 0, 0, 0, 0]).expect("the type is NULL");
+        assert_eq!((header.len(), header.checksums_len()), (0xb7, 4));
+        // No bytes after the data.
+        let mut short = REAL.to_vec();
+        short[11] -= 4;
+        short[24..29].fill(0);
+        let header = Header::read(&short, BlockOffset::new(0)).expect("sound");
+        assert_eq!((header.len(), header.checksums_len()), (0xb3, 0));
+        short[11] -= 1;
+        assert!(Header::read(&short, BlockOffset::new(0)).is_err(), "shorter than its data");
     }
 
     #[test]

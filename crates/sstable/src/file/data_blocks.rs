@@ -26,9 +26,7 @@ use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
-use crate::{
-    BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, Result,
-};
+use crate::{BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, KeyRef, Result};
 
 /// What a data block is loaded for. It decides the form of the block, unless the block is decoded in
 /// the cache already:
@@ -273,7 +271,7 @@ impl OpenFile {
             Purpose::Scan => entry,
         };
         let check = || {
-            check_predecessor(block.origin().previous, entry.predecessor)?;
+            self.check_predecessor_of(block, entry)?;
             match (block, purpose) {
                 (DataRef::Decoded(decoded), _) => self.check_decoded(decoded, entry),
                 (DataRef::Encoded(_), Purpose::Scan) => self.check_by_first_key(block, entry),
@@ -281,6 +279,19 @@ impl OpenFile {
             }
         };
         check().map_err(|what| self.damage_in(block.origin(), what))
+    }
+
+    /// Checks the `previous` offset of a data block; files of Hudi 1.1 do not state it.
+    fn check_predecessor_of(
+        &self,
+        block: DataRef<'_>,
+        entry: DataEntry<'_>,
+    ) -> Result<(), DamageReason> {
+        let origin = block.origin();
+        if self.trailer.is_of_hudi && origin.previous == Some(origin.handle.offset) {
+            return Ok(());
+        }
+        Ok(check_predecessor(origin.previous, entry.predecessor)?)
     }
 
     /// Returns the entry of a block with its predecessor, reading the previous leaf of the index if
@@ -349,7 +360,7 @@ impl OpenFile {
         block: DataRef<'_>,
         entry: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
-        check_predecessor(block.origin().previous, entry.predecessor)?;
+        self.check_predecessor_of(block, entry)?;
         let order = self.trailer.comparator;
         let is_unambiguous = block.with_first_key(|first| {
             check_lower_bound(first, entry.key, order)?;
@@ -435,7 +446,7 @@ impl OpenFile {
 
     /// Returns the last key that the file info states; the file must have cells.
     fn stated_last_key(&self) -> &[u8] {
-        let last_key = self.file_info.value(FileInfo::LAST_KEY);
-        last_key.expect("a file with cells is opened only if it states its last key")
+        assert!(self.rows.is_some(), "only a file with cells has a last key");
+        &self.last_key
     }
 }

@@ -24,8 +24,8 @@ use crate::block::index_block::IndexBlock;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::{
-    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error, FileInfo,
-    KeyRef, ReadTrace, Result,
+    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error, KeyRef,
+    ReadTrace, Result,
 };
 
 /// The blocks of a file. Returned by [`Reader::blocks`](crate::Reader::blocks).
@@ -134,7 +134,7 @@ impl<'a> FileIndex<'a> {
     /// Returns the flat key of the last cell, from the file info; `None` if the file has no cells.
     pub fn last_key(self) -> Option<&'a [u8]> {
         self.0.rows.as_ref()?;
-        self.0.file_info.value(FileInfo::LAST_KEY)
+        Some(&self.0.last_key)
     }
 
     /// Returns a key that splits the file into halves of about the same size.

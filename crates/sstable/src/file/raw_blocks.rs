@@ -90,15 +90,21 @@ impl BlockReader {
         Ok(RawBlock { header, body })
     }
 
+    /// Parses the header of the block at `at`.
+    fn parse_header(&self, bytes: &[u8], at: BlockOffset) -> Result<Header, Damage> {
+        let header = Header::read(bytes, at)?;
+        if header.states_own_offset(at) && !self.is_of_hudi {
+            let what = "the previous block is not before it";
+            return Err(Damage::in_block(header.block_type, at, what));
+        }
+        Ok(header)
+    }
+
     /// Verifies the block in `bytes`: sizes, checksum type and checksums.
     ///
     /// Returns the header, and the range of the data as stored.
-    fn check_block(
-        &self,
-        bytes: &[u8],
-        at: BlockOffset,
-    ) -> Result<(BlockHeader, Range<usize>), Damage> {
-        let header = BlockHeader::read(bytes, at)?;
+    fn check_block(&self, bytes: &[u8], at: BlockOffset) -> Result<(BlockHeader, Range<usize>), Damage> {
+        let header = self.parse_header(bytes, at)?;
         let damaged = |what| Damage { at, block: Some(header.block_type), what };
         if header.len() != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
             let what =
@@ -145,7 +151,7 @@ impl BlockReader {
     pub(crate) fn read_header(&self, at: BlockOffset, end: u64) -> Result<BlockHeader> {
         let left = end.saturating_sub(at.get());
         let bytes = self.read_bytes(at, left.min(BlockHeader::LEN.into()))?;
-        let header = BlockHeader::read(&bytes, at).map_err(|damage| damage.in_file(&self.name))?;
+        let header = self.parse_header(&bytes, at).map_err(|damage| damage.in_file(&self.name))?;
         if header.len() > left {
             let damage = Damage::in_block(header.block_type, at, "extends past the last block");
             return Err(damage.in_file(&self.name));

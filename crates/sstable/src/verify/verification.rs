@@ -129,6 +129,8 @@ pub(super) struct Verifier<'a> {
     pub(super) bloom_bytes: u64,
     pub(super) total_uncompressed_bytes: u64,
     pub(super) uncompressed_data_index_size: u64,
+    /// The uncompressed bytes of data blocks, without headers.
+    pub(super) data_bytes: u64,
 }
 
 /// The sections of a file, in their order.
@@ -170,6 +172,7 @@ impl<'a> Verifier<'a> {
             bloom_bytes: 0,
             total_uncompressed_bytes: 0,
             uncompressed_data_index_size: 0,
+            data_bytes: 0,
         }
     }
 
@@ -203,7 +206,10 @@ impl<'a> Verifier<'a> {
     /// Checks that the row filter can be read and has as many keys as the file has rows.
     fn check_row_filter(&mut self) -> Result<()> {
         let filters = self.file.filters();
-        let Some(filter) = &filters.row_filter else { return Ok(()) };
+        let Some(filter) = &filters.row_filter else {
+            self.verification.unused_filter = unused_filter_of_hudi(self.file);
+            return Ok(());
+        };
         self.verification.unused_filter = filter.unused(&self.file.blocks)?;
         if self.verification.unused_filter.is_some() {
             return Ok(());
@@ -295,7 +301,13 @@ impl<'a> Verifier<'a> {
         let previous = self.last_of_chain.insert(chain, at);
         let follows_unreadable =
             header.previous_block.is_some_and(|previous| self.is_unreadable(previous));
-        if header.previous_block != previous && !follows_unreadable {
+        // Hudi states no offset for blocks without cells, and Hudi 1.1 the block's own for the others.
+        let is_unstated = self.file.trailer.is_of_hudi
+            && match block_type {
+                BlockType::Data => header.states_own_offset(at),
+                _ => header.previous_block.is_none(),
+            };
+        if header.previous_block != previous && !follows_unreadable && !is_unstated {
             let (stated, is) = (display_offset(header.previous_block), display_offset(previous));
             let what = format!("states {stated} as the previous block of its type, which is {is}");
             self.verification.report(Damage::in_block(block_type, at, what));
@@ -320,7 +332,10 @@ impl<'a> Verifier<'a> {
         }
         match block_type {
             BlockType::BloomChunk => self.bloom_bytes += uncompressed,
-            BlockType::Data | BlockType::EncodedData => return self.check_data_block(at, raw),
+            BlockType::Data | BlockType::EncodedData => {
+                self.data_bytes += uncompressed;
+                return self.check_data_block(at, raw);
+            }
             _ => {}
         }
         Ok(())
@@ -391,7 +406,9 @@ impl<'a> Verifier<'a> {
                 self.total_uncompressed_bytes + trailer.len(),
             ),
         ] {
-            if stated != is {
+            let of_hudi = if field == "uncompressed_data_index_size" { self.data_bytes } else { 0 };
+            let fits_hudi = trailer.is_of_hudi && field != "entry_count" && stated == of_hudi;
+            if stated != is && !fits_hudi {
                 let what = format!("{field} is {stated} and should be {is}");
                 self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
             }
@@ -406,6 +423,13 @@ impl<'a> Verifier<'a> {
             self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
         }
     }
+}
+
+/// Returns why Hudi's Bloom filter over the rows is not used, if the file has one.
+fn unused_filter_of_hudi(file: &OpenFile) -> Option<String> {
+    let has_bloom = file.metas.iter().any(|(name, _)| name == "bloom_filter");
+    (file.trailer.is_of_hudi && has_bloom)
+        .then(|| "the META block bloom_filter is a Bloom filter of Hudi".to_owned())
 }
 
 /// Formats an offset, or "none".

@@ -22,7 +22,7 @@ use super::option_rules::is_reserved_key;
 use super::row_filter::{FilterBlocks, FilterWriter};
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::BlockHeader;
-use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};
+use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, LengthForm, write_index_entries};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{
@@ -94,6 +94,11 @@ pub fn rebuild_filter<W: Write>(
     if reader.trailer().comparator == Comparator::Meta {
         let found = reader.trailer().comparator.class_name().to_owned();
         let feature = "order of rows for a filter of ours";
+        return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
+    }
+    if reader.trailer().is_of_hudi {
+        let found = "Hudi, whose cells have no family".to_owned();
+        let feature = "row filter in a file of";
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
     }
     let blocks = OldBlocks::read(&reader)?;
@@ -361,7 +366,7 @@ impl<W: Write> Rebuild<'_, W> {
         let mut input = Input::new(&old);
         let mut body = Vec::with_capacity(old.len());
         for _ in 0..self.reader.trailer().data_index_count {
-            let entry = IndexEntry::read_root(&mut input);
+            let entry = IndexEntry::read_root(&mut input, LengthForm::Hvlong);
             let entry = entry.map_err(|what| self.damage(&root, what))?;
             self.relocated_entry(entry).write_root(&mut body);
         }
