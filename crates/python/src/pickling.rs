@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use crate::arguments::{Bytes, Names, TypeName, Types, type_name};
+use crate::arguments::{Bytes, Names, TypeName, Types};
 use crate::request::{Choice, Form, OnError};
 
 /// A function of the package and its arguments, which pickle calls.

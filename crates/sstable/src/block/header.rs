@@ -243,10 +243,10 @@ mod tests {
         let mut short = REAL.to_vec();
         short[11] -= 4;
         short[24..29].fill(0);
-        let header = Header::read(&short, BlockOffset::new(0)).expect("sound");
+        let header = BlockHeader::read(&short, BlockOffset::new(0)).expect("sound");
         assert_eq!((header.len(), header.checksums_len()), (0xb3, 0));
         short[11] -= 1;
-        assert!(Header::read(&short, BlockOffset::new(0)).is_err(), "shorter than its data");
+        assert!(BlockHeader::read(&short, BlockOffset::new(0)).is_err(), "shorter than its data");
     }
 
     #[test]

@@ -91,8 +91,8 @@ impl BlockReader {
     }
 
     /// Parses the header of the block at `at`.
-    fn parse_header(&self, bytes: &[u8], at: BlockOffset) -> Result<Header, Damage> {
-        let header = Header::read(bytes, at)?;
+    fn parse_header(&self, bytes: &[u8], at: BlockOffset) -> Result<BlockHeader, Damage> {
+        let header = BlockHeader::read(bytes, at)?;
         if header.states_own_offset(at) && !self.is_of_hudi {
             let what = "the previous block is not before it";
             return Err(Damage::in_block(header.block_type, at, what));
@@ -103,7 +103,11 @@ impl BlockReader {
     /// Verifies the block in `bytes`: sizes, checksum type and checksums.
     ///
     /// Returns the header, and the range of the data as stored.
-    fn check_block(&self, bytes: &[u8], at: BlockOffset) -> Result<(BlockHeader, Range<usize>), Damage> {
+    fn check_block(
+        &self,
+        bytes: &[u8],
+        at: BlockOffset,
+    ) -> Result<(BlockHeader, Range<usize>), Damage> {
         let header = self.parse_header(bytes, at)?;
         let damaged = |what| Damage { at, block: Some(header.block_type), what };
         if header.len() != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
