@@ -132,9 +132,9 @@ fn figures(written: f64, ours: &Ours, theirs: Option<&Speed>) -> Vec<(f64, usize
             figures.extend(ours.map(|ours| (ours / theirs, 1)));
         }
     };
-    compare([ours.speed.cells, ours.cells_ahead], Some(ours.cpu), theirs.map(|it| it.cells));
-    compare([ours.speed.hits, ours.hits_at_once], None, theirs.map(|it| it.hits));
-    compare([ours.speed.misses, ours.misses_at_once], None, theirs.map(|it| it.misses));
+    compare([ours.speed.cells, ours.cells_ahead], Some(ours.cpu), theirs.map(|speed| speed.cells));
+    compare([ours.speed.hits, ours.hits_at_once], None, theirs.map(|speed| speed.hits));
+    compare([ours.speed.misses, ours.misses_at_once], None, theirs.map(|speed| speed.misses));
     figures
 }
 

@@ -66,14 +66,17 @@ impl Claim {
 pub(crate) fn claims(figures: &[Figure], rows: u64) -> Vec<Claim> {
     let mut claims = Vec::new();
     for goal in GOALS {
-        let is_of_goal = |it: &&Figure| it.rows == rows * goal.rows && (goal.selects)(it);
+        let is_of_goal =
+            |figure: &&Figure| figure.rows == rows * goal.rows && (goal.selects)(figure);
         let selected: Vec<_> = figures.iter().filter(is_of_goal).collect();
         for (peer, limit) in goal.limits {
-            for ours in selected.iter().filter(|it| it.engine == OURS && (goal.ours)(it)) {
+            for ours in
+                selected.iter().filter(|figure| figure.engine == OURS && (goal.ours)(figure))
+            {
                 let of_peer = selected
                     .iter()
-                    .filter(|it| it.engine == *peer && (goal.theirs)(ours, it))
-                    .filter_map(|it| Some((*it, median(goal, it)?)));
+                    .filter(|figure| figure.engine == *peer && (goal.theirs)(ours, figure))
+                    .filter_map(|figure| Some((*figure, median(goal, figure)?)));
                 let best = of_peer.min_by(|(_, a), (_, b)| a.total_cmp(b));
                 claims.extend(best.and_then(|(theirs, _)| claim(goal, ours, theirs, *limit)));
             }
@@ -83,7 +86,7 @@ pub(crate) fn claims(figures: &[Figure], rows: u64) -> Vec<Claim> {
 }
 
 fn median(goal: &Goal, figure: &Figure) -> Option<f64> {
-    Spread::of(&(goal.samples)(figure)).map(|it| it.median)
+    Spread::of(&(goal.samples)(figure)).map(|spread| spread.median)
 }
 
 fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Claim> {

@@ -73,7 +73,8 @@ fn outcome(claim: &Claim) -> Outcome {
 fn best_of_ours(claims: &[Claim]) -> Vec<&Claim> {
     let mut best: Vec<&Claim> = Vec::new();
     for claim in claims.iter().filter(|claim| claim.is_with_peer()) {
-        let is_same = |it: &&mut &Claim| it.what == claim.what && it.peer() == claim.peer();
+        let is_same =
+            |known: &&mut &Claim| known.what == claim.what && known.peer() == claim.peer();
         match best.iter_mut().find(is_same) {
             Some(known) if claim.ratio.median < known.ratio.median => *known = claim,
             Some(_) => {}
@@ -150,15 +151,16 @@ fn against(peer: &str, best: &[&Claim]) -> String {
 fn alone(figures: &[Figure]) -> String {
     let mut times = Vec::new();
     for (article, asked) in [("an", "absent"), ("a", "present")] {
-        let ours = figures.iter().filter(|it| {
-            it.engine == OURS
-                && it.work == "get"
-                && it.asked.as_deref() == Some(asked)
-                && it.shape == Shape::ManyFiles
-                && it.cache == CACHE_ALL
-                && it.threads == 1
+        let ours = figures.iter().filter(|figure| {
+            figure.engine == OURS
+                && figure.work == "get"
+                && figure.asked.as_deref() == Some(asked)
+                && figure.shape == Shape::ManyFiles
+                && figure.cache == CACHE_ALL
+                && figure.threads == 1
         });
-        let median = |it: &Figure| Some((Spread::of(&it.wall)?.median, it.contender.clone()));
+        let median =
+            |figure: &Figure| Some((Spread::of(&figure.wall)?.median, figure.contender.clone()));
         let fastest = ours.filter_map(median).min_by(|a, b| a.0.total_cmp(&b.0));
         times.extend(
             fastest

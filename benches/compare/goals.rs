@@ -30,28 +30,28 @@ const TIME: Goal = Goal {
     selects: |_| false,
     ours: |_| true,
     theirs: |_, _| true,
-    samples: |it| it.wall.clone(),
+    samples: |figure| figure.wall.clone(),
     rows: 1,
     limits: &[],
 };
 
 /// The data blocks of an absent get, by the kernel's count.
 const DATA_BLOCKS: Goal = Goal {
-    selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
-    samples: |it| it.reads.file_reads_uncached.clone(),
+    selects: |figure| is_get(figure, "absent", Shape::ManyFiles, true),
+    samples: |figure| figure.reads.file_reads_uncached.clone(),
     ..TIME
 };
 
 /// Ours with the rows in many files over ours with the same rows in few.
 const EQUAL_ROWS: Goal = Goal {
-    ours: |it| it.files == Some(MANY_FILES),
+    ours: |figure| figure.files == Some(MANY_FILES),
     theirs: |ours, theirs| theirs.contender == ours.contender && theirs.files == Some(FEW_FILES),
     ..TIME
 };
 
 /// The files that no map covers over all files.
 const UNMAPPED: Goal = Goal {
-    ours: |it| it.work != FILES_AT_END,
+    ours: |figure| figure.work != FILES_AT_END,
     theirs: |ours, theirs| theirs.contender == ours.contender && theirs.work == FILES_AT_END,
     ..TIME
 };
@@ -59,75 +59,75 @@ const UNMAPPED: Goal = Goal {
 pub(crate) const GOALS: &[Goal] = &[
     Goal {
         what: "absent get, many files",
-        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
+        selects: |figure| is_get(figure, "absent", Shape::ManyFiles, true),
         limits: &[("RocksDB", 0.12), ("fjall", 0.18)],
         ..TIME
     },
     Goal {
         what: "absent get, equal rows in 64 files over 4",
-        selects: |it| is_get_of_equal_rows(it, "absent"),
+        selects: |figure| is_get_of_equal_rows(figure, "absent"),
         limits: &[(OURS, 1.25)],
         ..EQUAL_ROWS
     },
     Goal {
         what: "present get, equal rows in 64 files over 4",
-        selects: |it| is_get_of_equal_rows(it, "present"),
+        selects: |figure| is_get_of_equal_rows(figure, "present"),
         limits: &[(OURS, 1.15)],
         ..EQUAL_ROWS
     },
     Goal {
         what: "present get, many files",
-        selects: |it| is_get(it, "present", Shape::ManyFiles, true),
+        selects: |figure| is_get(figure, "present", Shape::ManyFiles, true),
         limits: &[("RocksDB", 0.28), ("fjall", 0.33)],
         ..TIME
     },
     Goal {
         what: "present get, levelled",
-        selects: |it| is_get(it, "present", Shape::Levelled, true),
+        selects: |figure| is_get(figure, "present", Shape::Levelled, true),
         limits: &[("RocksDB", 0.4), ("fjall", 0.4), ("redb", 0.7)],
         ..TIME
     },
     Goal {
         what: "present get, one run",
-        selects: |it| is_get(it, "present", Shape::OneRun, true),
+        selects: |figure| is_get(figure, "present", Shape::OneRun, true),
         limits: &[("RocksDB", 0.4), ("fjall", 0.4)],
         ..TIME
     },
     Goal {
         what: "absent get, levelled",
-        selects: |it| is_get(it, "absent", Shape::Levelled, true),
+        selects: |figure| is_get(figure, "absent", Shape::Levelled, true),
         limits: &[("RocksDB", 0.45), ("fjall", 0.8)],
         ..TIME
     },
     Goal {
         what: "absent get, one run",
-        selects: |it| is_get(it, "absent", Shape::OneRun, true),
+        selects: |figure| is_get(figure, "absent", Shape::OneRun, true),
         limits: &[("RocksDB", 0.4), ("fjall", 0.8)],
         ..TIME
     },
     Goal {
         what: "present get, many files, small cache",
-        selects: |it| is_get(it, "present", Shape::ManyFiles, false),
+        selects: |figure| is_get(figure, "present", Shape::ManyFiles, false),
         limits: &[("RocksDB", 0.75), ("fjall", 0.75)],
         ..TIME
     },
     Goal {
         what: "present get, many files, five times the rows, small cache",
-        selects: |it| is_get(it, "present", Shape::ManyFiles, false),
+        selects: |figure| is_get(figure, "present", Shape::ManyFiles, false),
         rows: MORE_ROWS,
         limits: &[("RocksDB", 0.75), ("fjall", 0.75)],
         ..TIME
     },
     Goal {
         what: "data blocks per absent get, many files, by the map over a ribbon",
-        ours: |it| it.contender == OURS_DEFAULT,
+        ours: |figure| figure.contender == OURS_DEFAULT,
         theirs: |_, theirs| theirs.contender.contains("ribbon"),
         limits: &[("RocksDB", 0.4)],
         ..DATA_BLOCKS
     },
     Goal {
         what: "data blocks per absent get, many files, at equal bits over a ribbon",
-        ours: |it| it.contender == OURS_RIBBON,
+        ours: |figure| figure.contender == OURS_RIBBON,
         theirs: |_, theirs| theirs.contender.contains("ribbon"),
         limits: &[("RocksDB", 0.65)],
         ..DATA_BLOCKS
@@ -139,65 +139,65 @@ pub(crate) const GOALS: &[Goal] = &[
     },
     Goal {
         what: "fill, levelled",
-        selects: |it| it.work == "fill" && it.shape == Shape::Levelled,
-        samples: |it| leave_one_out_means(&it.wall),
+        selects: |figure| figure.work == "fill" && figure.shape == Shape::Levelled,
+        samples: |figure| leave_one_out_means(&figure.wall),
         limits: &[("RocksDB", 0.8), ("fjall", 1.0)],
         ..TIME
     },
     Goal {
         what: "fill, levelled, with a map over without",
-        selects: |it| it.work == "fill" && it.shape == Shape::Levelled,
-        ours: |it| it.contender == OURS_DEFAULT,
+        selects: |figure| figure.work == "fill" && figure.shape == Shape::Levelled,
+        ours: |figure| figure.contender == OURS_DEFAULT,
         theirs: |_, theirs| theirs.contender == OURS_BLOOM,
-        samples: |it| leave_one_out_means(&it.wall),
+        samples: |figure| leave_one_out_means(&figure.wall),
         limits: &[(OURS, 1.1)],
         ..TIME
     },
     Goal {
         what: "share of files that no map covers, levelled, at the end of the fill",
-        selects: |it| [FILES_AT_END, UNMAPPED_AT_END].contains(&&*it.work),
+        selects: |figure| [FILES_AT_END, UNMAPPED_AT_END].contains(&&*figure.work),
         limits: &[(OURS, 0.25)],
         ..UNMAPPED
     },
     Goal {
         what: "share of files that no map covers, levelled, 5 s later",
-        selects: |it| [FILES_AT_END, UNMAPPED_LATER].contains(&&*it.work),
+        selects: |figure| [FILES_AT_END, UNMAPPED_LATER].contains(&&*figure.work),
         limits: &[(OURS, 0.0)],
         ..UNMAPPED
     },
     Goal {
         what: "bytes on disk, one run",
-        selects: |it| it.work == "disk" && it.shape == Shape::OneRun,
+        selects: |figure| figure.work == "disk" && figure.shape == Shape::OneRun,
         limits: &[("RocksDB", 1.1), ("fjall", 1.1)],
         ..TIME
     },
     Goal {
         what: "scan, one run",
-        selects: |it| it.work == "scan" && it.shape == Shape::OneRun,
+        selects: |figure| figure.work == "scan" && figure.shape == Shape::OneRun,
         limits: &[("RocksDB", 0.8), ("fjall", 0.8)],
         ..TIME
     },
     Goal {
         what: "present get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "present", Shape::ManyFiles, true),
+        selects: |figure| is_get(figure, "present", Shape::ManyFiles, true),
         limits: &[("HBase", 0.15)],
         ..TIME
     },
     Goal {
         what: "absent get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "absent", Shape::ManyFiles, true),
+        selects: |figure| is_get(figure, "absent", Shape::ManyFiles, true),
         limits: &[("HBase", 0.15)],
         ..TIME
     },
     Goal {
         what: "scan, many files, in HBase's JVM",
-        selects: |it| it.work == "scan" && it.shape == Shape::ManyFiles,
+        selects: |figure| figure.work == "scan" && figure.shape == Shape::ManyFiles,
         limits: &[("HBase", 0.33)],
         ..TIME
     },
     Goal {
         what: "fill, many files, in HBase's JVM",
-        selects: |it| it.work == "fill" && it.shape == Shape::ManyFiles,
+        selects: |figure| figure.work == "fill" && figure.shape == Shape::ManyFiles,
         limits: &[("HBase", 1.0)],
         ..TIME
     },

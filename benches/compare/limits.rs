@@ -20,13 +20,13 @@ bits a key | with the settings | ours at 10 bits a key in all | its ratio | with
 pub(crate) fn table(claims: &[Claim]) -> String {
     let line = |what: &str, peer: &str, limit: f64| {
         let claims: Vec<_> =
-            claims.iter().filter(|it| it.what == what && it.peer() == peer).collect();
-        let is_default = |it: &&&Claim| it.ours == OURS_DEFAULT;
+            claims.iter().filter(|claim| claim.what == what && claim.peer() == peer).collect();
+        let is_default = |claim: &&&Claim| claim.ours == OURS_DEFAULT;
         // A goal for other settings has no claim of the default.
         let Some(judged) = claims.iter().find(is_default).or(claims.first()) else {
             return format!("| {what} | {peer} | {limit} | not measured |\n");
         };
-        let others = claims.iter().filter(|it| !is_default(it) && it.ours != judged.ours);
+        let others = claims.iter().filter(|claim| !is_default(claim) && claim.ours != judged.ours);
         let best = others.min_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
         measured(judged, best.copied())
     };
@@ -42,8 +42,13 @@ fn measured(claim: &Claim, at_ten_bits: Option<&Claim>) -> String {
     let (theirs, their_bits) = show_side(&claim.their_side);
     let at_ten_bits = at_ten_bits.map_or_else(
         || "– | – | –".to_owned(),
-        |it| {
-            format!("{} | {} | {}", show_side(&it.our_side).0, show_ratio(it.ratio.median), it.ours)
+        |claim| {
+            format!(
+                "{} | {} | {}",
+                show_side(&claim.our_side).0,
+                show_ratio(claim.ratio.median),
+                claim.ours
+            )
         },
     );
     format!(

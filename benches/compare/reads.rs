@@ -68,7 +68,7 @@ impl Questions {
                 }
             };
             let threads: Vec<_> = (0..threads).map(|part| scope.spawn(ask(part))).collect();
-            threads.into_iter().map(|it| it.join().expect("answers are right")).sum()
+            threads.into_iter().map(|thread| thread.join().expect("answers are right")).sum()
         })
     }
 
@@ -132,18 +132,20 @@ impl Questions {
         self.ask(engine, 0, gets);
         let counted = engine.counters().zip(before).map(|(after, before)| after.since(before));
         engine.count_reads(false);
-        let here = self.questions.iter().cycle().take(gets).filter(|it| it.1 < self.count);
+        let here =
+            self.questions.iter().cycle().take(gets).filter(|question| question.1 < self.count);
         let found = here.count() as u64;
-        let false_positives = |it: Counters| {
-            (it.filter_checks - it.filter_negatives).saturating_sub(found) + it.map_false_files
+        let false_positives = |counters: Counters| {
+            (counters.filter_checks - counters.filter_negatives).saturating_sub(found)
+                + counters.map_false_files
         };
         Reads {
-            filter_checks: counted.map(|it| by_get(it.filter_checks)),
-            filter_negatives: counted.map(|it| by_get(it.filter_negatives)),
-            false_positives: counted.map(|it| by_get(false_positives(it))),
-            data_blocks: counted.map(|it| by_get(it.data_blocks)),
-            file_reads: file.map(|it| by_get(it.calls)),
-            file_bytes: file.map(|it| by_get(it.bytes)),
+            filter_checks: counted.map(|counters| by_get(counters.filter_checks)),
+            filter_negatives: counted.map(|counters| by_get(counters.filter_negatives)),
+            false_positives: counted.map(|counters| by_get(false_positives(counters))),
+            data_blocks: counted.map(|counters| by_get(counters.data_blocks)),
+            file_reads: file.map(|reads| by_get(reads.calls)),
+            file_bytes: file.map(|reads| by_get(reads.bytes)),
             file_reads_uncached: Vec::new(),
         }
     }
@@ -161,7 +163,7 @@ impl Questions {
         let gets = half / rounds; // Other keys than above.
         let count = |round| self.file_reads(engine, half + round * gets, gets);
         let reads = (0..rounds).filter_map(count);
-        reads.map(|it| it.calls as f64 / gets as f64).collect()
+        reads.map(|counted| counted.calls as f64 / gets as f64).collect()
     }
 }
 

@@ -112,8 +112,9 @@ fn show(figure: &Figure) {
     let spread = Spread::of(&figure.wall);
     let Some(Spread { low, median, high }) = spread else { return };
     let cpu = Spread::of(&figure.cpu).map_or(f64::NAN, |cpu| cpu.median);
-    let given =
-        |it: Option<f64>, digits| it.map_or("–".to_owned(), |it| format!("{it:.digits$}"));
+    let given = |number: Option<f64>, digits| {
+        number.map_or("–".to_owned(), |number| format!("{number:.digits$}"))
+    };
     println!(
         "| {} {} | {} | {} | {} | {} | {} | {} | {median:.1} {} | {low:.1} | {high:.1} | {cpu:.1} | \
          {} | {} |",

@@ -52,7 +52,7 @@ impl Stores {
         count: u64,
         parts: u64,
     ) -> io::Result<(Self, Vec<Figure>)> {
-        let directory = |it: &Contender| place.join(name).join(it.name);
+        let directory = |of: &Contender| place.join(name).join(of.name);
         let directories: Vec<_> = contenders.iter().map(directory).collect();
         let stores = Self { contenders, directories, shape, rows: Rows::new(SEED), count };
         let owners = stores.owners();
@@ -178,10 +178,10 @@ impl Stores {
 
     /// Makes a figure of a contender; the caller sets the kind of work.
     pub(crate) fn figure(&self, contender: usize, samples: Samples) -> Figure {
-        let it = &self.contenders[contender];
+        let made_by = &self.contenders[contender];
         Figure {
-            contender: it.name.to_owned(),
-            engine: it.engine.to_owned(),
+            contender: made_by.name.to_owned(),
+            engine: made_by.engine.to_owned(),
             work: String::new(),
             asked: None,
             shape: self.shape,
@@ -199,10 +199,9 @@ impl Stores {
     }
 
     pub(crate) fn open_one(&self, contender: usize, cache_bytes: u64) -> Box<dyn Engine> {
-        let it = &self.contenders[contender];
-        let (filter, map, cache) = (it.filter, it.map, it.cache);
+        let Contender { filter, map, cache, open, .. } = self.contenders[contender];
         let settings = Settings { shape: self.shape, filter, map, cache_bytes, cache };
-        (it.open)(&self.directories[contender], settings)
+        open(&self.directories[contender], settings)
     }
 
     /// Contenders that load their own store; the others get links or copies of these files.
@@ -211,9 +210,9 @@ impl Stores {
     }
 
     fn owner(&self, contender: usize) -> usize {
-        let it = &self.contenders[contender];
+        let this = &self.contenders[contender];
         let has_same_files = |other: &Contender| {
-            other.engine == it.engine && other.filter == it.filter && other.map == it.map
+            other.engine == this.engine && other.filter == this.filter && other.map == this.map
         };
         self.contenders.iter().position(has_same_files).unwrap_or(contender)
     }

@@ -67,7 +67,7 @@ impl WorkDirectory {
     /// If a call of the operating system fails; then the old file remains.
     pub(crate) fn put(&self, path: &Path, contents: &[u8]) -> io::Result<()> {
         let _not_now = lock(&self.under_way);
-        let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
         // Temporary files are private; the output gets the permissions of the umask.
         builder.prefix(".compare-").permissions(fs::Permissions::from_mode(0o666));
@@ -128,7 +128,7 @@ pub(crate) fn share(from: &Path, to: &Path, unchanging: &str) -> io::Result<()> 
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type()?.is_dir() {
             share(&from, &to, unchanging)?;
-        } else if from.extension().is_some_and(|it| it == unchanging) {
+        } else if from.extension().is_some_and(|extension| extension == unchanging) {
             fs::hard_link(from, to)?;
         } else {
             fs::copy(from, to)?;
@@ -163,7 +163,8 @@ pub(crate) fn bytes_on_disk(directory: &Path) -> io::Result<u64> {
         let path = entry.path();
         if entry.file_type()?.is_dir() {
             bytes += bytes_on_disk(&path)?;
-        } else if path.extension().is_none_or(|it| LOGS.iter().all(|log| it != *log)) {
+        } else if path.extension().is_none_or(|extension| LOGS.iter().all(|log| extension != *log))
+        {
             // The allocated size: a file may be longer than its data.
             bytes += entry.metadata()?.blocks() * 512;
         }

@@ -192,7 +192,9 @@ fn ratios(contenders: &[Contender]) {
     for (ours, theirs) in peers::RIVALS {
         for input in [contender::Input::Hash, contender::Input::Key] {
             let find = |name: &str, input| {
-                contenders.iter().find(|it| it.name == name && it.input == input)
+                contenders
+                    .iter()
+                    .find(|contender| contender.name == name && contender.input == input)
             };
             let (Some(ours), Some(theirs)) = (find(ours, input), find(theirs, input)) else {
                 continue;

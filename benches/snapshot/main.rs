@@ -55,9 +55,10 @@ fn main() {
         println!("{}", measure::run(work, Path::new(root)));
         return;
     }
-    let cells = arguments.iter().find_map(|it| it.parse::<u64>().ok()).unwrap_or(2_000_000);
+    let cells =
+        arguments.iter().find_map(|argument| argument.parse::<u64>().ok()).unwrap_or(2_000_000);
     let place = tempfile::tempdir().expect("there is a place for files");
-    let root = arguments.iter().find(|it| it.parse::<u64>().is_err());
+    let root = arguments.iter().find(|argument| argument.parse::<u64>().is_err());
     let root = root.map_or_else(|| place.path().join("root"), Into::into);
     let root = root.to_str().expect("the name is text");
     if !Path::new(root).exists() {
@@ -97,7 +98,7 @@ fn ask_hbase(root: &str, passes: usize) -> f64 {
     let answer = judge::ask(&["bench-snapshot", root, NAME, "--passes", &passes.to_string()]);
     assert_eq!(answer["ok"], true, "{answer:#}");
     let seconds = answer["seconds"].as_array().expect("a pass has seconds");
-    median(seconds.iter().map(|it| it.as_f64().expect("a number")))
+    median(seconds.iter().map(|value| value.as_f64().expect("a number")))
 }
 
 /// Runs this program for one measurement.

@@ -183,7 +183,9 @@ impl Subject {
             // A store assigns a sequence id to the cells of a bulk load.
             let as_stored = |cell: &Cell| {
                 let key = cell.as_ref().key();
-                known.iter().any(|it| it.as_ref().key() == key && it.value() == cell.value())
+                known
+                    .iter()
+                    .any(|known| known.as_ref().key() == key && known.value() == cell.value())
             };
             let is_known = |cell: &Cell| expected.contains(cell) || as_stored(cell);
             let is_expected = |cell: &Cell| expected.contains(cell);
@@ -294,7 +296,7 @@ fn read(subject: &Subject, mutant: &Mutant, bytes: &Bytes, counts: &mut Counts) 
 #[test]
 fn damaged_files_give_no_wrong_answer_in_any_way() {
     let _alone = measured_alone();
-    let number = |name| std::env::var(name).ok().map(|it| it.parse::<u64>().expect("a number"));
+    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     // `MUTANT=n` repeats one mutant; `MUTANTS_FROM=n` sets the first, for parallel runs.
     let from = number("MUTANTS_FROM").unwrap_or(0);
     let seeds = match number("MUTANT") {

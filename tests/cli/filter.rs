@@ -58,7 +58,7 @@ fn foreign_filters_equal_those_of_their_libraries() {
 fn foreign_filters_are_made_extended_queried_and_described() {
     let directory = directory();
     let [first, second, old, new] =
-        ["first", "second", "old", "new"].map(|it| path(&directory, it));
+        ["first", "second", "old", "new"].map(|name| path(&directory, name));
     let lines = |from: u32| {
         let rows: Vec<_> = (from..from + 500).map(|row| format!("row{row}\r\n")).collect();
         rows.concat()

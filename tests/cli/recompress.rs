@@ -40,10 +40,13 @@ fn golden_files_are_measured_under_every_encoding_and_codec() {
         assert_eq!((&report["schema"], &report["file"]), (&1.into(), &file["file"]));
         assert_eq!((&report["size"], &report["cells"]), (&expect["size"], &expect["entries"]));
         let variants = report["variants"].as_array().expect("variants");
-        let found: Vec<_> =
-            variants.iter().map(|it| (field(it, "encoding"), field(it, "compression"))).collect();
-        let wanted =
-            ENCODINGS.into_iter().flat_map(|it| codecs().into_iter().map(move |codec| (it, codec)));
+        let found: Vec<_> = variants
+            .iter()
+            .map(|variant| (field(variant, "encoding"), field(variant, "compression")))
+            .collect();
+        let wanted = ENCODINGS
+            .into_iter()
+            .flat_map(|encoding| codecs().into_iter().map(move |codec| (encoding, codec)));
         assert!(found.iter().copied().eq(wanted), "{found:?}");
         for variant in variants {
             let ratio =
@@ -78,8 +81,9 @@ fn a_file_rewritten_without_options_has_the_same_bytes() {
         for what in ["type", "hash", "hash_count", "keys"] {
             assert_eq!(new["bloom"][what], old["bloom"][what], "{name}: {what} of the Bloom");
         }
-        let is_default =
-            |setting: &str, default: u64| spec[setting].as_u64().is_none_or(|it| it == default);
+        let is_default = |setting: &str, default: u64| {
+            spec[setting].as_u64().is_none_or(|value| value == default)
+        };
         if is_default("indexBlockSize", 131_072)
             && is_default("bloomBlockSize", 131_072)
             && file["expect"]["compression"] == "NONE"
@@ -242,7 +246,7 @@ fn hbase_reads_its_rewritten_files() {
     let mut count = 0;
     let ways = ENCODINGS
         .into_iter()
-        .flat_map(|it| ["NONE", "GZ", "SNAPPY", "LZ4"].map(|codec| (it, codec)));
+        .flat_map(|encoding| ["NONE", "GZ", "SNAPPY", "LZ4"].map(|codec| (encoding, codec)));
     for (file, (encoding, codec)) in manifest().iter().zip(ways.cycle()) {
         // HBase 2.5 does not find rows of `hbase:meta` under the others, not even in its own files.
         let is_meta = file["spec"]["comparator"] == "META";

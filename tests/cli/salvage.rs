@@ -326,7 +326,8 @@ fn many_files_are_verified_and_reported_in_the_given_order() {
 fn tagged(directory: &TempDir, options: &[&str]) -> String {
     let (input, file) = (path(directory, "in.ndjson"), path(directory, "a.hfile"));
     let cell = |row: usize| {
-        let row: String = format!("row{row:05}").bytes().map(|it| format!("{it:02x}")).collect();
+        let row: String =
+            format!("row{row:05}").bytes().map(|byte| format!("{byte:02x}")).collect();
         let cell = serde_json::json!({
             "row": row, "family": "66", "qualifier": "71", "ts": 5, "type": "Put",
             "value": "76616c7565", "tags": [{"type": 65, "value": "746167"}], "seq": 7,

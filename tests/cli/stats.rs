@@ -205,7 +205,8 @@ fn the_parts_of_a_file_add_up_to_its_size() {
             let blocks = layout["blocks"].as_array().expect("blocks").iter();
             let blocks: Vec<_> =
                 blocks.filter(|block| types.contains(&field(block, "type"))).collect();
-            let sum = |field: &str| blocks.iter().filter_map(|it| it[field].as_u64()).sum::<u64>();
+            let sum =
+                |field: &str| blocks.iter().filter_map(|block| block[field].as_u64()).sum::<u64>();
             assert_eq!(part["blocks"], blocks.len(), "{name}: {expected}");
             assert_eq!(part["bytes"], sum("size"), "{name}: {expected}");
             let uncompressed = sum("uncompressed_size") + 33 * blocks.len() as u64;

@@ -227,7 +227,7 @@ fn ctrl_c_leaves_no_temporary_output() {
             let mut inside = fs::read_dir(directory.path()).expect("readable").flatten();
             let begun = inside.next().map(|half| half.path());
             begun.is_some_and(|half| {
-                fs::read_dir(half).map_or(more.is_empty(), |mut it| it.next().is_some())
+                fs::read_dir(half).map_or(more.is_empty(), |mut entries| entries.next().is_some())
             })
         };
         let mut waits = 0..1000;

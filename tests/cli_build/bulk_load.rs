@@ -106,7 +106,9 @@ fn sorted_cells_of_many_families_need_no_sort() {
     let families = families(&json(&[&build[..], &["--json"]].concat()));
     assert_eq!(families.keys().collect::<Vec<_>>(), ["f", "g", "h"]);
     assert!(
-        families.values().all(|files| files.len() == 2 && files.iter().all(|it| it.len() == 100))
+        families
+            .values()
+            .all(|files| files.len() == 2 && files.iter().all(|file| file.len() == 100))
     );
     tells(3, &build).has("is not an empty directory");
 }

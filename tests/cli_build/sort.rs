@@ -163,7 +163,8 @@ fn of_cells_with_equal_keys_the_later_line_comes_first() {
             lines.map(|line| line.split(',').nth(5).expect("a value").to_owned()).collect()
         };
         let row: Vec<String> = of_row("row01,");
-        let expected: Vec<String> = (0..20).rev().map(|it| (it * 50 + 1).to_string()).collect();
+        let expected: Vec<String> =
+            (0..20).rev().map(|number| (number * 50 + 1).to_string()).collect();
         assert_eq!(row, expected, "{output}");
         // Sequence ids come before the order of the lines.
         let row: Vec<String> = of_row("row03,");

@@ -100,7 +100,8 @@ impl Report {
             match &theirs {
                 Ok(theirs) => {
                     let theirs = &theirs[usize::from(raw)];
-                    faults.extend(difference(&ours, theirs).map(|it| format!("{which}: {it}")));
+                    faults
+                        .extend(difference(&ours, theirs).map(|fault| format!("{which}: {fault}")));
                 }
                 Err(error) => {
                     let sound = hbase(&bases.get(generated.base), generated).expect("sound");

@@ -74,9 +74,10 @@ fn info_and_layout_say_which_half_or_file_an_entry_stands_for() {
         .has("/g/4844017402a04d9587a063dc65b1fcc9, from row row-00200\n");
     let (out, _) = run(0, &["info", "--json", CLONE]);
     let reports = objects(&out);
-    let link = reports.iter().find(|it| it["half"].is_null()).expect("the region has links");
+    let link =
+        reports.iter().find(|report| report["half"].is_null()).expect("the region has links");
     assert!(link["target"].as_str().expect("text").contains("/t1/40ab6300693e3f01d37da6c4"));
-    let half = reports.iter().find(|it| !it["half"].is_null()).expect("it has references");
+    let half = reports.iter().find(|report| !report["half"].is_null()).expect("it has references");
     assert_eq!((&half["half"], &half["split_row"]), (&"bottom".into(), &"row-01500".into()));
     assert!(half["file"].as_str().expect("text").starts_with(CLONE));
     let (out, _) = run(0, &["info", "--json", "s01-default.hfile"]);

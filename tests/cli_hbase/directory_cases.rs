@@ -78,7 +78,7 @@ impl Run<'_> {
                 .expect("made")
                 .map(|entry| entry.expect("listed").path())
                 .collect();
-            files.retain(|path| path.extension().is_some_and(|it| it == "ndjson"));
+            files.retain(|path| path.extension().is_some_and(|extension| extension == "ndjson"));
             files.sort();
             files.iter().map(|path| fs::read_to_string(path).expect("text")).collect()
         });

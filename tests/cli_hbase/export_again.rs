@@ -61,7 +61,7 @@ impl Walt {
             fs::read_dir(server.expect("it").path()).expect("readable").collect::<Vec<_>>()
         });
         let logs = logs.map(|log| log.expect("it").path());
-        let logs = logs.filter(|log| log.extension().is_none_or(|it| it != "meta"));
+        let logs = logs.filter(|log| log.extension().is_none_or(|extension| extension != "meta"));
         logs.max_by_key(|log| fs::metadata(log).expect("it").len()).expect("a log")
     }
 }
@@ -389,7 +389,8 @@ fn an_export_that_waits_for_the_lock_knows_what_another_completed() {
     fs::remove_file(&lock).expect("ours");
     exports.run(0, "s6", "out", &["--to", "cells"]);
     let kept = contents(&exports.out("out"));
-    let written = |path: &PathBuf| fs::metadata(path).and_then(|it| it.modified()).expect("it");
+    let written =
+        |path: &PathBuf| fs::metadata(path).and_then(|metadata| metadata.modified()).expect("it");
     let before: Vec<_> = exports.files("out").iter().map(written).collect();
     // For writing as well: then opening the pipe does not wait for another process.
     let pipe = fs::OpenOptions::new().read(true).write(true).open(pipe).expect("ours");

@@ -93,7 +93,8 @@ fn info_of_a_table_says_which_regions_count_and_why() {
     let (out, _) = run(0, &["table", "info", "--root", root, "t6", "--json"]);
     let report = object(&out);
     assert_eq!(report["regions_by"], "hbase:meta");
-    let reasons: Vec<&Value> = list(&report["left_out"]).iter().map(|it| &it["reason"]).collect();
+    let reasons: Vec<&Value> =
+        list(&report["left_out"]).iter().map(|region| &region["reason"]).collect();
     assert_eq!(reasons, ["not_in_meta", "not_in_meta"]);
     assert_eq!(list(&report["logs"]).len(), 2);
     let out = shows(0, &["table", "info", "--root", root, "t3"])

@@ -86,9 +86,11 @@ fn cells_of_logs_that_are_older_than_a_region_are_left_out_with_a_warning() {
     }
     let check = |told: &str| {
         let warnings: Vec<&str> =
-            told.lines().filter(|it| it.contains("warning: region")).collect();
+            told.lines().filter(|line| line.contains("warning: region")).collect();
         assert!(!warnings.is_empty(), "{told}");
-        assert!(warnings.iter().all(|it| it.contains("left out") && it.contains("sequence ids")));
+        assert!(
+            warnings.iter().all(|line| line.contains("left out") && line.contains("sequence ids"))
+        );
     };
     let (out, told) = run(&copy, 0, &["table", "scan", "t1", "--count", "--with-wal"]);
     assert_eq!(out, "2,941 rows, 6,050 cells\n");
@@ -108,7 +110,7 @@ fn rows_columns_and_versions_are_chosen() {
     };
     let rows = lines(&["--start", "row-00010", "--stop", "row-00012", "--versions", "1"]);
     assert!(
-        rows.iter().all(|it| it.starts_with("K: row-00010/") || it.starts_with("K: row-00011/"))
+        rows.iter().all(|row| row.starts_with("K: row-00010/") || row.starts_with("K: row-00011/"))
     );
     assert_eq!(lines(&["--prefix", "hex:726f772d3030303130"]), lines(&["--prefix", "row-00010"]));
     let columns = lines(&["--columns", "f2:q2,f1:bb"]);

@@ -111,7 +111,7 @@ fn of_two_writes_of_a_cell_in_one_batch_the_later_is_returned() {
     let exported: String = fs::read_dir(&output)
         .expect("a directory")
         .map(|item| item.expect("readable").path())
-        .filter(|path| path.extension().is_some_and(|it| it == "csv"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "csv"))
         .map(|path| fs::read_to_string(path).expect("text"))
         .collect();
     for (row, expected) in [("a,f", "3"), ("b,f", "6")] {

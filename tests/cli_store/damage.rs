@@ -251,7 +251,7 @@ fn a_deleted_last_log_segment_is_named_and_salvage_suggested() {
         store(directory, &["append", "t", "f", row, "q", "value"]);
     }
     let segments = fs::read_dir(directory.join("t/wal")).expect("a log");
-    let last = segments.map(|it| it.expect("readable").path()).max().expect("a segment");
+    let last = segments.map(|segment| segment.expect("readable").path()).max().expect("a segment");
     fs::remove_file(&last).expect("it is there");
     let name = last.file_name().expect("a name").to_str().expect("text");
     for verb in [&["get", "t", "row2"][..], &["scan", "t"], &["flush", "t"]] {

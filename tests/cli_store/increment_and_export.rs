@@ -132,6 +132,7 @@ fn an_export_without_disk_space_leaves_nothing() {
     let said = String::from_utf8_lossy(&failed.stderr);
     assert_eq!(failed.status.code(), Some(3), "{said}");
     assert!(said.contains("cannot write"), "{said}");
-    let left = fs::read_dir(directory).expect("readable").map(|it| it.expect("readable").path());
+    let left =
+        fs::read_dir(directory).expect("readable").map(|entry| entry.expect("readable").path());
     assert_eq!(left.collect::<Vec<_>>(), [directory.join("s")], "{said}");
 }

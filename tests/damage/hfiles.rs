@@ -121,7 +121,8 @@ fn a_flipped_bit_is_an_error_or_changes_no_answer() {
     let mut all = FlipCounts::new();
     for (number, sound) in files.iter().enumerate() {
         let mut of_file = FlipCounts::new();
-        for (region, [harmless, errors]) in counts.iter().filter_map(|it| it.get(&number)).flatten()
+        for (region, [harmless, errors]) in
+            counts.iter().filter_map(|count| count.get(&number)).flatten()
         {
             for sum in [&mut of_file, &mut all] {
                 let sum = sum.entry(region.clone()).or_default();

@@ -3,4 +3,5 @@
 
 mod fuzz_corpus;
 mod hfiles;
+mod hudi;
 mod stores;

@@ -263,7 +263,10 @@ fn a_flipped_bit_in_a_store_file_is_found_and_loses_at_most_one_block() {
         if gone.is_empty() {
             // Index, filters or unused padding.
         } else if gone.len() == 30 {
-            assert_eq!(lost.iter().map(|it| it.len).max(), Some(Some(bytes.len() as u64)));
+            assert_eq!(
+                lost.iter().map(|problem| problem.len).max(),
+                Some(Some(bytes.len() as u64))
+            );
             whole_files += 1;
         } else {
             // Two or three rows of one block, which is reported with offset and length.

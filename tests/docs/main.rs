@@ -7,7 +7,7 @@
 //! | `json` | it parses; in the reference and after a command, it has the fields of the real output |
 //! | `rust` | a doctest of the package `tests` (`tests/support/pages.rs`) |
 //! | `toml` | its paths and packages exist |
-//! | `python` | `crates/python/tests/test_documentation.py` runs it, on `PYTHON_PAGE` only |
+//! | `python` | `crates/python/tests` runs it, on `PYTHON_PAGES` only |
 //! | `text,message` | each line is in the source |
 //! | `text` | nothing |
 //!
@@ -48,8 +48,10 @@ const NEEDS: [(&str, usize, &str); 4] = [
     ("minutes", 3, "takes minutes in a debug build"),
 ];
 
-/// The page whose Python blocks are run, with the package: by `crates/python/check`.
-const PYTHON_PAGE: &str = "docs/src/guides/python.md";
+/// The pages whose Python blocks are run, with the package: by `crates/python/check`, and those of Spark's guide by
+/// `.ci/nightly`.
+const PYTHON_PAGES: [&str; 3] =
+    ["README.md", "docs/src/guides/python.md", "docs/src/guides/spark.md"];
 
 fn assert_right(wrong: &[String]) {
     assert!(wrong.is_empty(), "\n{}\n\n{} problems", wrong.join("\n\n"), wrong.len());
@@ -106,7 +108,7 @@ fn every_block_has_a_known_language_and_known_attributes() {
             };
             let languages = ["console", "json", "rust", "toml", "text"];
             let is_language = languages.contains(&&block.language[..])
-                || (block.language == "python" && page.name == PYTHON_PAGE);
+                || (block.language == "python" && PYTHON_PAGES.contains(&&page.name[..]));
             if !is_language || !block.attributes.iter().all(is_known) {
                 let attributes = block.attributes.join(",");
                 wrong
@@ -162,7 +164,9 @@ fn the_commands_of_the_workspace_name_what_exists() {
         }
         for block in page.blocks("toml") {
             let problems = sources.manifest_problems(&block.lines);
-            wrong.extend(problems.iter().map(|it| format!("{}:{}: {it}", page.name, block.line)));
+            wrong.extend(
+                problems.iter().map(|problem| format!("{}:{}: {problem}", page.name, block.line)),
+            );
         }
     }
     assert_right(&wrong);
@@ -210,7 +214,7 @@ fn commands_have_lines_a_status_and_output() {
     let examples = examples(&block(text)).expect("examples");
     let found: Vec<_> = examples
         .iter()
-        .map(|it| (it.line, &it.command[..], it.status, it.output.join("|")))
+        .map(|step| (step.line, &step.command[..], step.status, step.output.join("|")))
         .collect();
     let first = (4, "hfile a \\\n      --b", 1, "out||more".to_owned());
     assert_eq!(found, [first, (10, "hfile c # x; status 2", 2, String::new())]);

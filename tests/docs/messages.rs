@@ -26,8 +26,10 @@ impl Source {
     /// Whether the source has the texts of a line: what is between `…`, without the prefixes that the
     /// command line adds.
     pub(crate) fn has(&self, line: &str) -> bool {
-        let line =
-            ["hfile: ", "next: "].iter().find_map(|it| line.strip_prefix(it)).unwrap_or(line);
+        let line = ["hfile: ", "next: "]
+            .iter()
+            .find_map(|prefix| line.strip_prefix(prefix))
+            .unwrap_or(line);
         let ends = [' ', ':', '\'', '"'];
         line.split('…').all(|text| self.0.contains(text.trim_matches(ends)))
     }

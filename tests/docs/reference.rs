@@ -136,8 +136,9 @@ const SAMPLES: &str = "part-0.hfile bad.hfile small.hfile region/cf keys.txt tes
 pub(crate) fn problems(pages: &[Page]) -> Vec<String> {
     let mut wrong = Vec::new();
     for Shown { page, section, commands } in &SHOWN {
-        let page = pages.iter().find(|it| it.name == *page).expect("the page exists");
-        let blocks: Vec<_> = page.blocks("json").filter(|it| it.section == *section).collect();
+        let page = pages.iter().find(|known| known.name == *page).expect("the page exists");
+        let blocks: Vec<_> =
+            page.blocks("json").filter(|block| block.section == *section).collect();
         if blocks.is_empty() {
             wrong.push(format!("{}: {section} has no JSON block", page.name));
         }

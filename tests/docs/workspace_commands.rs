@@ -68,9 +68,10 @@ impl Names {
             _ => packages.iter().map(|name| &self.packages[*name]).collect(),
         };
         for kind in KINDS {
-            for name in
-                values(["--test", "--bench", "--example"][KINDS.iter().position(|it| *it == kind)?])
-            {
+            for name in values(
+                ["--test", "--bench", "--example"]
+                    [KINDS.iter().position(|known| *known == kind)?],
+            ) {
                 let wanted = (kind, name.to_owned());
                 if !searched.iter().any(|targets| targets.contains(&wanted)) {
                     return Some(format!("there is no {kind} {name}"));

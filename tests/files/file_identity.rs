@@ -51,7 +51,7 @@ fn swapped_files_are_refused() {
     // The older file is opened first; names do not tell which it is.
     let (first, what) = refused(directory.path());
     let second = files.iter().find(|file| **file != first).unwrap();
-    let names = [second, &first].map(|it| it.file_name().unwrap().to_str().unwrap());
+    let names = [second, &first].map(|path| path.file_name().unwrap().to_str().unwrap());
     assert!(what.ends_with(&format!("its id is {}, not {}", names[0], names[1])), "{what}");
     for (file, content) in files.iter().zip(contents) {
         fs::write(file, content).unwrap();

@@ -1,4 +1,5 @@
 //! Filters added to files, and filters compared with their originals in other languages.
 
+mod hbase_ribbon;
 mod rebuild;
 mod reference_impls;

@@ -2,6 +2,7 @@
 
 mod golden;
 mod golden_write;
+mod hudi;
 mod old_formats;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -251,7 +251,7 @@ mod orders_at_random {
             let cells = snapshot.get(&Get::row(format!("{half}{writer}"))).unwrap();
             cells
                 .first()
-                .map_or(0, |it| str::from_utf8(it.value()).unwrap().trim().parse().unwrap())
+                .map_or(0, |cell| str::from_utf8(cell.value()).unwrap().trim().parse().unwrap())
         });
         assert_eq!(left, right, "part of a batch");
         left

@@ -1,4 +1,5 @@
 //! Files and stores compared with real HBase.
 
 mod hfiles;
+mod hudi;
 mod region;

@@ -141,7 +141,8 @@ fn a_major_compaction_keeps_the_cells_that_hbase_keeps() {
         let ours = directory.path().join(format!("ours-{seed}"));
         fs::create_dir(&ours).unwrap();
         copy_files(&history.files, &ours);
-        let ours: Vec<_> = fs::read_dir(&ours).unwrap().map(|it| it.unwrap().path()).collect();
+        let ours: Vec<_> =
+            fs::read_dir(&ours).unwrap().map(|entry| entry.unwrap().path()).collect();
         let (ours, theirs) = (ours.first().map(|path| stored(path)), stored(&compacted));
         count += 1;
         if ours.unwrap_or_default() != theirs {

@@ -290,7 +290,8 @@ fn a_store_gives_the_same_answers_from_encoded_blocks_on_every_touch() {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions::default().auto_compaction(false);
     let store = Store::open(directory.path(), options.clone()).unwrap();
-    let names: Vec<_> = DataBlockEncoding::ALL.iter().map(|it| it.name().to_owned()).collect();
+    let names: Vec<_> =
+        DataBlockEncoding::ALL.iter().map(|encoding| encoding.name().to_owned()).collect();
     for (name, encoding) in names.iter().zip(DataBlockEncoding::ALL) {
         let options = FamilyOptions::default().versions(3).block_size(600);
         store.create_family(name, options.data_block_encoding(encoding)).unwrap();

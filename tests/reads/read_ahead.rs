@@ -44,7 +44,9 @@ fn open(source: impl ReadAt + 'static) -> Result<Reader> {
 /// Returns a file for each encoding and each supported codec.
 fn files() -> Vec<(String, Bytes)> {
     let codecs = || Compression::ALL.into_iter().filter(|codec| codec.is_supported());
-    let both = DataBlockEncoding::ALL.into_iter().flat_map(|it| codecs().map(move |of| (it, of)));
+    let both = DataBlockEncoding::ALL
+        .into_iter()
+        .flat_map(|encoding| codecs().map(move |of| (encoding, of)));
     both.map(|(encoding, codec)| {
         let file = file(encoding, WriterOptions::default().compression(codec));
         (format!("{encoding} {codec}"), file)
@@ -145,7 +147,10 @@ fn first_cells(reader: &Reader) -> HashSet<usize> {
 fn data_blocks(reader: &Reader) -> Vec<(BlockOffset, u64)> {
     let is_data = |block_type| matches!(block_type, BlockType::Data | BlockType::EncodedData);
     let blocks = reader.blocks().headers().map(Result::unwrap);
-    blocks.filter(|(_, it)| is_data(it.block_type)).map(|(at, it)| (at, it.len())).collect()
+    blocks
+        .filter(|(_, header)| is_data(header.block_type))
+        .map(|(at, header)| (at, header.len()))
+        .collect()
 }
 
 /// A source that can fail and records the reading threads.

@@ -51,7 +51,8 @@ fn shown(store: &Store, family: &str) -> Vec<String> {
     let cells = store.scan(Scan::family(family).versions(2)).unwrap().map(Result::unwrap);
     cells
         .map(|cell| {
-            let [row, value] = [cell.row(), cell.value()].map(|it| str::from_utf8(it).unwrap());
+            let [row, value] =
+                [cell.row(), cell.value()].map(|bytes| str::from_utf8(bytes).unwrap());
             format!("{row}/{}={value}", cell.timestamp())
         })
         .collect()

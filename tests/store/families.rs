@@ -35,7 +35,9 @@ fn put(store: &Store, family: &str, row: &str, time: i64, value: &str) {
 fn cells(store: &Store, family: &str) -> Vec<String> {
     let cells = store.scan(Scan::family(family).versions(9)).unwrap().map(Result::unwrap);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    cells.map(|it| format!("{}@{}={}", text(it.row()), it.timestamp(), text(it.value()))).collect()
+    cells
+        .map(|cell| format!("{}@{}={}", text(cell.row()), cell.timestamp(), text(cell.value())))
+        .collect()
 }
 
 /// Returns the names in the directory of the store, sorted.
@@ -418,9 +420,10 @@ fn scanned(store: &Store, scan: Scan) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let cells = store.scan(scan).unwrap().map(Result::unwrap);
     cells
-        .map(|it| {
-            let (row, column, value) = (text(it.row()), text(it.qualifier()), text(it.value()));
-            format!("{row}/{column}@{}={value}", it.timestamp())
+        .map(|cell| {
+            let (row, column, value) =
+                (text(cell.row()), text(cell.qualifier()), text(cell.value()));
+            format!("{row}/{column}@{}={value}", cell.timestamp())
         })
         .collect()
 }

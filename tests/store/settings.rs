@@ -73,7 +73,7 @@ fn is_refused(name: &str, options: &StoreOptions, family: &FamilyOptions, reads:
             let altered = store.alter_family("other", family.clone());
             assert!(matches!(altered, Err(Error::Invalid { .. })), "{name}: {altered:?}");
             assert_eq!(store.family("other"), Some(FamilyOptions::default()), "{name}");
-            let has_range = what.contains(|it: char| it.is_ascii_digit());
+            let has_range = what.contains(|letter: char| letter.is_ascii_digit());
             assert!(has_range || what.contains("cannot"), "{name}: {what}");
             return true;
         }
@@ -305,14 +305,16 @@ fn a_store_with_settings_that_are_refused_now_opens_and_is_flushed() {
         (
             "versions 0",
             FamilyOptions::default(),
-            &(|it: &mut StoredOptions| it.set(StoredOptions::VERSIONS, &[0; 4]))
+            &(|stored: &mut StoredOptions| stored.set(StoredOptions::VERSIONS, &[0; 4]))
                 as &dyn Fn(&mut StoredOptions),
         ),
-        ("block size", FamilyOptions::default(), &|it| {
-            it.set(StoredOptions::BLOCK_SIZE, &[0xff; 4]);
+        ("block size", FamilyOptions::default(), &|stored| {
+            stored.set(StoredOptions::BLOCK_SIZE, &[0xff; 4]);
         }),
-        ("prefix 0", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0, 0])),
-        ("prefix", FamilyOptions::default().bloom_type(prefix), &|it| it.set(1, &[0x80, 0])),
+        ("prefix 0", FamilyOptions::default().bloom_type(prefix), &|stored| stored.set(1, &[0, 0])),
+        ("prefix", FamilyOptions::default().bloom_type(prefix), &|stored| {
+            stored.set(1, &[0x80, 0]);
+        }),
     ] {
         let directory = older_store(options, change);
         let store = Store::open(directory.path(), quiet()).unwrap();
@@ -339,7 +341,7 @@ fn a_filter_that_is_refused_now_is_left_out_and_stats_say_so() {
         (FilterKind::ClassicBloom, 1, 0.0, "a classic-bloom filter cannot be sized for 0 bits"),
         (FilterKind::BlockedBloom, 1, f64::INFINITY, "a blocked-bloom filter cannot be sized"),
     ] {
-        let directory = older_store(of(kind), |it| it.set_sizing(tag, number));
+        let directory = older_store(of(kind), |stored| stored.set_sizing(tag, number));
         assert_eq!(Store::open_read_only(directory.path(), quiet()).unwrap().families().len(), 2);
         for opens in 0..2 {
             let store = Store::open(directory.path(), quiet()).unwrap();
@@ -384,7 +386,7 @@ fn a_file_whose_rows_make_its_filter_impossible_is_written_without_it() {
 
 /// LZO, which this build cannot write: a flush of the family fails, and not because of the disk.
 fn with_unwritable_family() -> tempfile::TempDir {
-    older_store(FamilyOptions::default(), |it| it.set(StoredOptions::COMPRESSION, &[0; 4]))
+    older_store(FamilyOptions::default(), |stored| stored.set(StoredOptions::COMPRESSION, &[0; 4]))
 }
 
 fn value_of(store: &Store, family: &str, row: &str) -> Option<Vec<u8>> {

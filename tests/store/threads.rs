@@ -114,7 +114,7 @@ fn check_scan(store: &Store, groups: &Groups, random: &mut Random) -> usize {
         assert!(rows.iter().all(|row| row.1 == rows[0].1), "part of a batch: {rows:?}");
     }
     let last = found.last().map_or(first, |row| row.0);
-    let expected = oldest[first / GROUP..last / GROUP].iter().filter(|it| **it > 0).count();
+    let expected = oldest[first / GROUP..last / GROUP].iter().filter(|count| **count > 0).count();
     assert!(found.len() >= expected * GROUP, "{} rows of {expected} groups", found.len());
     assert_eq!(scan(&snapshot, first), found, "both scans of a snapshot are equal");
     found.len()

@@ -74,10 +74,10 @@ fn replaced_phrases(text: &str) -> Vec<(usize, &'static str)> {
 fn texts() -> Vec<PathBuf> {
     let root = workspace();
     let mut files: Vec<_> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.toml"]
-        .map(|it| root.join(it))
+        .map(|path| root.join(path))
         .into();
     let mut folders: Vec<_> =
-        [".ci", "crates", "tests", "benches", "docs", "fuzz"].map(|it| root.join(it)).into();
+        [".ci", "crates", "tests", "benches", "docs", "fuzz"].map(|name| root.join(name)).into();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("the folder exists") {
             let path = entry.expect("the folder can be read").path();

@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use serde_json::{Value, json};
+use sstable::HBaseVersion;
 
 use crate::say;
 
@@ -49,6 +50,28 @@ pub fn confirm<S: AsRef<str> + std::fmt::Debug>(arguments: &[S]) -> Value {
     let answer = ask(arguments);
     assert_eq!(answer["ok"], true, "judge {arguments:?}: {answer:#}");
     answer
+}
+
+/// Returns the version of HBase that judges, such as `2.6.4-hadoop3`.
+///
+/// # Panics
+///
+/// As [`ask`].
+pub fn version() -> String {
+    ask(&["version"])["hbase"].as_str().expect("the judge names its version").to_owned()
+}
+
+/// Returns the bytes that the judging HBase writes.
+///
+/// # Panics
+///
+/// As [`ask`], and if this project does not write the bytes of that version.
+pub fn writer_version() -> HBaseVersion {
+    let version = version();
+    let known = HBaseVersion::ALL
+        .into_iter()
+        .find(|known| version.strip_prefix(known.name()).is_some_and(|rest| rest.starts_with('.')));
+    known.unwrap_or_else(|| panic!("no HBaseVersion writes the bytes of HBase {version}"))
 }
 
 /// Asks HBase one question in a JVM of its own, which is halted after the answer.

@@ -6,6 +6,7 @@ pub mod directory_parts;
 pub mod disk;
 pub mod fixtures;
 pub mod foreign;
+pub mod hudi;
 pub mod judge;
 pub mod lookup;
 pub mod meta_log;

@@ -152,8 +152,10 @@ static TWO_LEVELS: LazyLock<Sound> = LazyLock::new(|| {
 /// One file of one data block for each codec.
 static COMPRESSED: LazyLock<Vec<(Compression, Sound)>> = LazyLock::new(|| {
     let codecs = Compression::ALL.into_iter();
-    let supported = codecs.filter(|it| it.is_supported() && *it != Compression::None);
-    supported.map(|it| (it, Sound::written("compressed", options().compression(it)))).collect()
+    let supported = codecs.filter(|codec| codec.is_supported() && *codec != Compression::None);
+    supported
+        .map(|codec| (codec, Sound::written("compressed", options().compression(codec))))
+        .collect()
 });
 
 /// Replaces the body of the last block of a type, and adjusts all sizes and offsets.
@@ -161,8 +163,8 @@ fn with_body(sound: &Sound, wanted: BlockType, body: &[u8], inflated: usize) -> 
     let body = &body[..body.len().min(INPUT_LEN_MAX)];
     let number = match wanted {
         // The last root index is that of the META blocks.
-        BlockType::RootIndex => sound.blocks.iter().position(|it| it.1.block_type == wanted),
-        _ => sound.blocks.iter().rposition(|it| it.1.block_type == wanted),
+        BlockType::RootIndex => sound.blocks.iter().position(|block| block.1.block_type == wanted),
+        _ => sound.blocks.iter().rposition(|block| block.1.block_type == wanted),
     };
     let number = number.expect("the file has such a block");
     let (at, header) = sound.blocks[number];
@@ -258,7 +260,7 @@ fn read_all(bytes: Bytes) -> Result<()> {
 /// If a sound file lacks the part.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let body = |sound: &Sound, wanted: BlockType| {
-        let number = sound.blocks.iter().rposition(|it| it.1.block_type == wanted);
+        let number = sound.blocks.iter().rposition(|block| block.1.block_type == wanted);
         let number = number.expect("the file has such a block");
         sound.bytes[sound.covered(number)][33..].to_vec()
     };
@@ -280,8 +282,10 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "fast_diff" => encoded(DataBlockEncoding::FastDiff, encoded_data),
         "row_index" => encoded(DataBlockEncoding::RowIndexV1, encoded_data),
         "root_index" => {
-            let start =
-                ONE_BLOCK[0].blocks.iter().position(|it| it.1.block_type == BlockType::RootIndex);
+            let start = ONE_BLOCK[0]
+                .blocks
+                .iter()
+                .position(|block| block.1.block_type == BlockType::RootIndex);
             let covered = ONE_BLOCK[0].covered(start.expect("every file has one"));
             vec![[&[1, 1][..], &ONE_BLOCK[0].bytes[covered][33..]].concat()]
         }
@@ -297,7 +301,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             .iter()
             .enumerate()
             .map(|(number, (_, sound))| {
-                let block = sound.blocks.iter().find(|it| it.1.block_type == BlockType::Data);
+                let block = sound.blocks.iter().find(|block| block.1.block_type == BlockType::Data);
                 let size = block.expect("a block of cells").1.uncompressed_size.to_be_bytes();
                 [&[number as u8][..], &size, &body(sound, BlockType::Data)].concat()
             })

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{
-    BlockCache, BlockOffset, BloomType, Caching, Cell, CellRef, CellType, DataBlockEncoding,
-    FileName, FilterOptions, Header, ReadTrace, Reader, ReaderOptions, Result, RowProbe, Scanner,
-    SequenceId, Timestamp, Writer, WriterOptions,
+    BlockCache, BlockHeader, BlockOffset, BloomType, Caching, Cell, CellRef, CellType,
+    DataBlockEncoding, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions, Result, RowProbe,
+    Scanner, SequenceId, Timestamp, Writer, WriterOptions,
 };
 
 use crate::fixtures::Fixture;
@@ -27,7 +27,7 @@ pub struct Sound {
     /// Its rows in order, each followed by a row that it does not have.
     pub rows: Vec<Vec<u8>>,
     /// Its blocks and their offsets.
-    pub blocks: Vec<(BlockOffset, Header)>,
+    pub blocks: Vec<(BlockOffset, BlockHeader)>,
 }
 
 /// Opens the bytes of a file.

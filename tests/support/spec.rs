@@ -4,8 +4,8 @@ use filter::ErrorRate;
 use filter::bloom::hbase::HashType;
 use serde_json::Value;
 use sstable::{
-    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, SequenceId, Timestamp,
-    WriterOptions, ZstdFraming,
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, HBaseVersion, SequenceId,
+    Timestamp, WriterOptions, ZstdFraming,
 };
 
 /// Returns the options with which our writer writes what the judge writes for `spec`.
@@ -29,7 +29,10 @@ pub fn writer_options(spec: &Value) -> WriterOptions {
     let create_time = spec["createTime"].as_i64().unwrap_or(1_700_000_000_000);
     let framing = text("zstdFraming", "frame");
     let framing = ZstdFraming::ALL.into_iter().find(|known| known.name() == framing);
+    let version = text("hbaseVersion", "2.5");
+    let version = HBaseVersion::ALL.into_iter().find(|known| known.name() == version);
     let mut options = WriterOptions::default()
+        .hbase_version(version.expect("a known version"))
         .block_size(number("blockSize", 65_536))
         .data_block_encoding(encoding.expect("a known encoding"))
         .compression(Compression::from_name(text("compression", "NONE")).expect("a known codec"))

@@ -101,8 +101,10 @@ fn sound() -> (Disk, PathBuf) {
         disk.after_kill()
     });
     let disk = SOUND.after_kill();
-    let segments =
-        disk.paths().into_iter().filter(|path| path.parent().is_some_and(|it| it.ends_with("wal")));
+    let segments = disk
+        .paths()
+        .into_iter()
+        .filter(|path| path.parent().is_some_and(|parent| parent.ends_with("wal")));
     let segment = segments.max().expect("a store has a log");
     (disk, segment)
 }

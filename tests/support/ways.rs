@@ -7,10 +7,11 @@ use std::fmt;
 
 use bytes::Bytes;
 use filter::Seed;
+use hbase_files::{CellScanner, StoreFileReader};
 use sstable::engine::LookupFiles;
 use sstable::{
-    BloomType, Caching, Cell, CellRef, Half, HalfReader, HalfScanner, KeyRef, ReadTrace, Reader,
-    Reference, Result, RowProbe, Scanner,
+    BloomType, Caching, Cell, CellRef, Half, KeyRef, ReadTrace, Reader, Reference, Result,
+    RowProbe, Scanner,
 };
 
 use crate::lookup::look_up_together;
@@ -314,7 +315,9 @@ impl Questions {
                     let mut scanner = reader.scanner(Caching::Use);
                     let mut outcome = scanner.seek(KeyRef::before_row(prefix));
                     let mut found = Vec::new();
-                    while let Some(cell) = scanner.cell().filter(|it| it.row.starts_with(prefix)) {
+                    while let Some(cell) =
+                        scanner.cell().filter(|cell| cell.row.starts_with(prefix))
+                    {
                         found.push(cell.to_cell());
                         outcome = scanner.advance();
                     }
@@ -343,7 +346,7 @@ impl Questions {
                 let holds = |cell: &&Cell| reference.holds(&cell.as_ref().key());
                 let expected: Vec<_> = self.sound.cells.iter().filter(holds).cloned().collect();
                 let reversed = expected.iter().rev().cloned().collect();
-                let half = HalfReader::new(reader.clone(), reference);
+                let half = StoreFileReader::new(reader.clone(), Some(reference));
                 let mut scanner = half.scanner(Caching::Bypass);
                 let found = half_forwards(&mut scanner);
                 answers.push(Answer::new(named("half", row), expected, found));
@@ -400,12 +403,12 @@ fn backwards(scanner: &mut Scanner) -> Read {
     read(scanner, Scanner::seek_to_last, Scanner::cell, Scanner::retreat)
 }
 
-fn half_forwards(scanner: &mut HalfScanner) -> Read {
-    read(scanner, HalfScanner::seek_to_first, HalfScanner::cell, HalfScanner::advance)
+fn half_forwards(scanner: &mut CellScanner) -> Read {
+    read(scanner, CellScanner::seek_to_first, CellScanner::cell, CellScanner::advance)
 }
 
-fn half_backwards(scanner: &mut HalfScanner) -> Read {
-    read(scanner, HalfScanner::seek_to_last, HalfScanner::cell, HalfScanner::retreat)
+fn half_backwards(scanner: &mut CellScanner) -> Read {
+    read(scanner, CellScanner::seek_to_last, CellScanner::cell, CellScanner::retreat)
 }
 
 /// Returns the cells of a row.

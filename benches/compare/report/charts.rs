@@ -49,12 +49,13 @@ fn ratio(claim: &Claim) -> Row {
 
 /// Returns the chart of the times of gets.
 pub(super) fn gets(run: &Run) -> Chart {
-    let rows = run.figures.iter().find(|it| it.work == "get").map_or(0, |it| it.rows);
-    let selected = run.figures.iter().filter(|it| {
-        it.work == "get"
-            && it.threads == 1
-            && it.rows == rows
-            && matches!(it.asked.as_deref(), Some("present" | "absent"))
+    let rows =
+        run.figures.iter().find(|figure| figure.work == "get").map_or(0, |figure| figure.rows);
+    let selected = run.figures.iter().filter(|figure| {
+        figure.work == "get"
+            && figure.threads == 1
+            && figure.rows == rows
+            && matches!(figure.asked.as_deref(), Some("present" | "absent"))
     });
     let mut groups: Vec<Group> = Vec::new();
     for figure in selected {

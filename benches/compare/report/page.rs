@@ -96,12 +96,13 @@ fn about(out: &mut String, run: &Run) {
     let head = ["stage", "seconds", "other processes, processors", "taken by the host, processors"]
         .map(str::to_owned);
     let stage = |stage: &crate::other_load::Stage| {
-        let load = |part: Option<f64>| part.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}"));
+        let load =
+            |part: Option<f64>| part.map_or_else(|| "–".to_owned(), |load| format!("{load:.2}"));
         vec![
             stage.name.clone(),
             format!("{:.1}", stage.seconds),
-            load(stage.other_load.map(|it| it.processes)),
-            load(stage.other_load.map(|it| it.host)),
+            load(stage.other_load.map(|load| load.processes)),
+            load(stage.other_load.map(|load| load.host)),
         ]
     };
     let stages: Vec<_> = run.stages.iter().map(stage).collect();
@@ -133,26 +134,26 @@ fn figures(out: &mut String, figures: &[Figure]) {
         "memory bits per key",
     ]
     .map(str::to_owned);
-    let given = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), number);
-    let row = |it: &Figure| {
-        let Spread { low, median, high } = Spread::of(&it.wall)?;
-        let work = format!("{} {}", it.work, it.asked.as_deref().unwrap_or_default());
+    let given = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number);
+    let row = |figure: &Figure| {
+        let Spread { low, median, high } = Spread::of(&figure.wall)?;
+        let work = format!("{} {}", figure.work, figure.asked.as_deref().unwrap_or_default());
         Some(vec![
             work.trim_end().to_owned(),
-            it.shape.to_string(),
-            number(it.rows as f64),
-            given(it.files.map(|files| files as f64)),
-            it.contender.clone(),
-            it.cache.clone(),
-            it.threads.to_string(),
-            format!("{} {}", number(median), it.unit),
+            figure.shape.to_string(),
+            number(figure.rows as f64),
+            given(figure.files.map(|files| files as f64)),
+            figure.contender.clone(),
+            figure.cache.clone(),
+            figure.threads.to_string(),
+            format!("{} {}", number(median), figure.unit),
             format!("{} – {}", number(low), number(high)),
-            given(Spread::of(&it.cpu).map(|cpu| cpu.median)),
-            given(it.reads.data_blocks),
-            given(it.reads.filter_checks),
-            given(it.reads.false_positives),
-            given(it.filter_bits_per_key),
-            given(it.memory_bits_per_key),
+            given(Spread::of(&figure.cpu).map(|cpu| cpu.median)),
+            given(figure.reads.data_blocks),
+            given(figure.reads.filter_checks),
+            given(figure.reads.false_positives),
+            given(figure.filter_bits_per_key),
+            given(figure.memory_bits_per_key),
         ])
     };
     let rows: Vec<_> = figures.iter().filter_map(row).collect();

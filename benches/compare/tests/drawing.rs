@@ -117,11 +117,11 @@ fn path_area(path: &str) -> Area {
         top: f64::INFINITY,
         bottom: f64::NEG_INFINITY,
     };
-    let steps = path.split_inclusive(|it: char| it.is_ascii_alphabetic());
+    let steps = path.split_inclusive(|letter: char| letter.is_ascii_alphabetic());
     // Each part ends with the letter of the next step.
     let mut step = ' ';
     for part in steps {
-        let numbers = part.trim_end_matches(|it: char| it.is_ascii_alphabetic());
+        let numbers = part.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
         let numbers: Vec<_> = numbers.split_whitespace().map(number).collect();
         match (step, &numbers[..]) {
             ('H', [to]) => x = *to,

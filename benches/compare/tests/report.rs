@@ -97,7 +97,10 @@ fn check(page: &str, run: &Value) {
         assert_eq!(drawing.class(), class, "{chart}");
         check_drawing(drawing, figure, width, &format!("{chart}, {class}"));
         assert_eq!(drawing.paths("point").count(), rows, "markers of {chart}, {class}");
-        assert!(drawing.labels().iter().any(|it| it.text == axis), "{chart}, {class}: {axis}");
+        assert!(
+            drawing.labels().iter().any(|label| label.text == axis),
+            "{chart}, {class}: {axis}"
+        );
     }
 }
 
@@ -232,7 +235,8 @@ fn an_older_run_is_rendered_with_the_names_of_today() {
 /// Returns the number of gets of the run that the chart must show.
 fn expected_gets(run: &Value) -> usize {
     let figures = run["figures"].as_array().expect("figures");
-    let gets = figures.iter().filter(|it| it["work"] == "get" && it["threads"] == 1).count();
+    let gets =
+        figures.iter().filter(|figure| figure["work"] == "get" && figure["threads"] == 1).count();
     assert!(gets > 0, "there are gets");
     gets
 }

@@ -28,13 +28,14 @@
 //! | read an HFile, or the half of one           | [`BatchScan::hfile`], [`BatchScan::store_file`]         |
 //! | read a store, or a snapshot of one          | [`BatchScan::store`], [`BatchScan::store_snapshot`]     |
 //! | read a table or a snapshot of HBase         | [`BatchScan::table`], [`BatchScan::region`]             |
+//! | read a part of a scan in another process    | [`BatchScan::table_splits`], [`BatchSplit`]             |
 //! | write batches to files                      | `ParquetFile` (feature `parquet`), [`ArrowFile`]        |
 //! | pass batches to Arrow's readers             | [`Batches::into_reader`]                                |
 //! | make batches of cells from elsewhere        | [`BatchBuilder`]                                        |
 //!
 //! HBase does not store the types of values. [`PivotColumn`] takes one of [`sstable::ValueType`], the
 //! types of `hfile build --type`; a value that is not of its type is an error that names the row and
-//! the column, never a null.
+//! the column, unless [`BatchScan::bad_values_as_null`] is set.
 //!
 //! The opposite way, [`CellRows`] has the cells of a batch, [`ValueArray`] the values of a column as the bytes that
 //! HBase stores, and [`TimeColumn`] its timestamps. [`ParquetInput`] reads batches. The crate `hfile-transfer` makes
@@ -43,6 +44,7 @@
 mod arrow_file;
 mod batch_builder;
 mod batch_scan;
+mod batch_split;
 mod batches;
 mod byte_array;
 mod calendar;
@@ -64,6 +66,7 @@ mod value_array;
 pub use arrow_file::ArrowFile;
 pub use batch_builder::BatchBuilder;
 pub use batch_scan::BatchScan;
+pub use batch_split::{BatchSplit, BatchSplits};
 pub use batches::Batches;
 pub use cell_rows::CellRows;
 pub use columns::{CellColumn, PivotColumn};

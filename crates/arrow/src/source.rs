@@ -1,6 +1,8 @@
 //! Where cells come from: one interface for files, stores and tables.
 
-use hbase_files::{MissingCells, StoreCells, StoreFileCells, TableCells, TornLog, Warning};
+use hbase_files::{
+    MissingCells, SplitCells, StoreCells, StoreFileCells, TableCells, TornLog, Warning,
+};
 use sstable::{CellRef, ReadTrace};
 
 use crate::Result;
@@ -11,6 +13,7 @@ pub(crate) enum Source {
     File(Box<StoreFileCells>),
     Store(StoreCells),
     Table(Box<TableCells>),
+    Split(SplitCells),
 }
 
 impl Source {
@@ -20,6 +23,7 @@ impl Source {
             Self::File(cells) => cells.next_ref()?,
             Self::Store(cells) => cells.next_ref()?,
             Self::Table(cells) => cells.next_ref()?,
+            Self::Split(cells) => cells.next_ref()?,
         })
     }
 
@@ -29,14 +33,15 @@ impl Source {
             Self::File(cells) => *cells.trace(),
             Self::Store(_) => ReadTrace::default(),
             Self::Table(cells) => *cells.trace(),
+            Self::Split(cells) => *cells.trace(),
         }
     }
 
     /// Returns the cells of a table, which alone can have damage that was left out, warnings and logs.
     fn table(&self) -> Option<&TableCells> {
         match self {
-            Self::Table(cells) => Some(cells),
-            Self::File(_) | Self::Store(_) => None,
+            Self::Table(cells) | Self::Split(SplitCells::Table(cells)) => Some(cells),
+            Self::File(_) | Self::Store(_) | Self::Split(SplitCells::File(_)) => None,
         }
     }
 

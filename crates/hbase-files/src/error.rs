@@ -40,14 +40,14 @@ pub enum Error {
 
     /// A file that a link, a reference, a tracker, a manifest or a cell names does not exist, or a
     /// part that a region, a table or a snapshot must have.
-    #[error("{}: {what} is missing; looked for {}", path.display(), show_paths(looked))]
+    #[error("{}: {what} is missing; looked for {}", path.display(), show_paths(searched))]
     Missing {
         /// The file or directory that names the missing file, or must have it.
         path: PathBuf,
         /// What is missing, as in "the description of the region".
         what: String,
         /// The places that were searched.
-        looked: Vec<PathBuf>,
+        searched: Vec<PathBuf>,
     },
 
     /// A link leads to another table, and the root directory cannot be found.
@@ -143,6 +143,13 @@ pub enum Error {
         source: Arc<Error>,
     },
 
+    /// A split of a scan cannot be written as bytes, or the bytes are not those of one.
+    #[error("a split of a scan: {what}")]
+    InvalidSplit {
+        /// What is wrong.
+        what: String,
+    },
+
     /// An HFile or a reference cannot be read.
     #[error(transparent)]
     File(#[from] sstable::Error),
@@ -156,6 +163,16 @@ impl Error {
     /// Creates the error of bytes that contradict the format.
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into() }
+    }
+
+    /// Creates the error of a read of logs without a directory of logs.
+    pub(crate) fn logs_missing(root: &Path, searched: &Path) -> Self {
+        let what = "the directory of write-ahead logs; if hbase.wal.dir is another directory, it is the WAL root; it";
+        Self::Missing {
+            path: root.to_owned(),
+            what: what.to_owned(),
+            searched: vec![searched.to_owned()],
+        }
     }
 
     /// Creates the error of a temporary file.
@@ -185,6 +202,7 @@ impl Error {
             Self::NotFound { .. }
             | Self::NoFamily { .. }
             | Self::TooMany { .. }
+            | Self::InvalidSplit { .. }
             | Self::Temporary { .. } => false,
         }
     }

@@ -25,6 +25,7 @@
 //! | what is missing or damaged                  | [`Table::check`], the module [`verify`]   |
 //! | single store files of any directory         | [`Listing`], [`StoreFileReader`]          |
 //! | the cells of one store file                 | [`StoreFileCells`]                        |
+//! | a part of a table in another process        | [`Table::splits`], [`ScanSplit`]          |
 //! | write-ahead logs                            | the module [`wal`]                        |
 //! | names of files, regions and tables          | [`StoreFileName`], [`RegionName`], [`TableName`] |
 //! | files elsewhere than on a local disk        | [`FileTree`]                              |
@@ -150,8 +151,8 @@ pub use names::{
 };
 pub use root::{DirectoryKind, FormerTable, Listing, RootDirectory, Skipped, SnapshotList};
 pub use scan::{
-    FamilyColumns, MissingCells, MobValues, OldLogCells, StoreCells, StoreFileCells, TableCells,
-    TableScan, TornLog, UnflushedCells,
+    FamilyColumns, MissingCells, MobValues, OldLogCells, ScanSplit, SplitCells, SplitPlan,
+    StoreCells, StoreFileCells, TableCells, TableScan, TornLog, UnflushedCells,
 };
 pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use table::{

@@ -26,6 +26,11 @@ EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M
 def test_the_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
     unpack(tmp_path)
     monkeypatch.chdir(tmp_path)
+    run_page(page)
+
+
+def run_page(page):
+    """Runs the examples of a page in the current directory, and compares or updates their output."""
     text, names, wrong = page.read_text(encoding="utf-8"), {}, []
 
     def run(match):

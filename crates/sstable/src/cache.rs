@@ -46,7 +46,7 @@ pub struct BlockCache {
     has_room: AtomicBool,
 }
 
-type BlockMap = Cache<BlockKey, CachedBlock, ByBytes, BuildHasherDefault<KeyHasher>>;
+type BlockMap = Cache<CacheKey, CachedBlock, ByBytes, BuildHasherDefault<KeyHasher>>;
 
 /// The contents of a cache at one moment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -66,13 +66,13 @@ pub struct CacheStats {
 
 /// The file and the offset of a block; `is_preferred` is the same for all blocks of a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct BlockKey {
+pub(crate) struct CacheKey {
     pub(crate) file: u64,
     pub(crate) offset: u64,
     pub(crate) is_preferred: bool,
 }
 
-impl Hash for BlockKey {
+impl Hash for CacheKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // `is_preferred` depends on the file only.
         state.write_u64(self.file);
@@ -113,7 +113,7 @@ impl BlockCache {
     /// soon.
     ///
     /// Always true if the capacity is 0.
-    pub(crate) fn is_full(&self, key: BlockKey) -> bool {
+    pub(crate) fn is_full(&self, key: CacheKey) -> bool {
         let blocks = self.part(key);
         blocks.weight() >= blocks.capacity() / 8 * 7
     }
@@ -141,11 +141,11 @@ impl BlockCache {
         blocks.map(|(key, block)| ByBytes.weight(&key, &block)).sum()
     }
 
-    pub(crate) fn block(&self, key: BlockKey) -> Option<CachedBlock> {
+    pub(crate) fn block(&self, key: CacheKey) -> Option<CachedBlock> {
         self.part(key).get(&key)
     }
 
-    pub(crate) fn insert(&self, key: BlockKey, block: CachedBlock) {
+    pub(crate) fn insert(&self, key: CacheKey, block: CachedBlock) {
         self.part(key).insert(key, block);
         if key.is_preferred {
             self.update_capacity(*self.reserved());
@@ -154,7 +154,7 @@ impl BlockCache {
     }
 
     /// Replaces a block by another form, unless it was evicted. Does not count as an access.
-    pub(crate) fn replace(&self, key: BlockKey, block: CachedBlock) {
+    pub(crate) fn replace(&self, key: CacheKey, block: CachedBlock) {
         let _evicted = self.part(key).replace(key, block, true);
         if key.is_preferred {
             self.update_capacity(*self.reserved());
@@ -163,11 +163,11 @@ impl BlockCache {
     }
 
     /// Removes a block that a reader now holds itself.
-    pub(crate) fn remove(&self, key: BlockKey) {
+    pub(crate) fn remove(&self, key: CacheKey) {
         self.part(key).remove(&key);
     }
 
-    const fn part(&self, key: BlockKey) -> &BlockMap {
+    const fn part(&self, key: CacheKey) -> &BlockMap {
         if key.is_preferred { &self.preferred } else { &self.blocks }
     }
 
@@ -242,8 +242,8 @@ impl Drop for Reservation {
 #[derive(Clone, Copy, Debug)]
 struct ByBytes;
 
-impl Weighter<BlockKey, CachedBlock> for ByBytes {
-    fn weight(&self, _: &BlockKey, block: &CachedBlock) -> u64 {
+impl Weighter<CacheKey, CachedBlock> for ByBytes {
+    fn weight(&self, _: &CacheKey, block: &CachedBlock) -> u64 {
         // Per block: key, pointer, position in the eviction order.
         const OVERHEAD: u64 = 64;
         block.bytes() as u64 + OVERHEAD
@@ -286,7 +286,7 @@ mod tests {
     fn inserts_never_exceed_the_budget() {
         let cache = BlockCache::new(1 << 20);
         for offset in 0..1000 {
-            cache.insert(BlockKey { file: 1, offset, is_preferred: false }, block(10_000));
+            cache.insert(CacheKey { file: 1, offset, is_preferred: false }, block(10_000));
             assert!(cache.stats().block_bytes <= 1 << 20);
         }
         assert!(cache.stats().blocks > 50);
@@ -296,7 +296,7 @@ mod tests {
     fn reservations_reduce_the_budget_for_blocks_until_dropped() {
         let cache = Arc::new(BlockCache::new(1 << 20));
         for offset in 0..1000 {
-            cache.insert(BlockKey { file: 1, offset, is_preferred: false }, block(10_000));
+            cache.insert(CacheKey { file: 1, offset, is_preferred: false }, block(10_000));
         }
         let reservation = cache.reserve(500_000).unwrap();
         let stats = cache.stats();
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn preferred_blocks_outlast_others_and_take_at_most_a_quarter() {
         let cache = BlockCache::new(1 << 20);
-        let key = |offset, is_preferred| BlockKey { file: 1, offset, is_preferred };
+        let key = |offset, is_preferred| CacheKey { file: 1, offset, is_preferred };
         for offset in 0..20 {
             cache.insert(key(offset, true), block(10_000));
         }
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn a_scan_does_not_evict_frequently_used_blocks() {
         let cache = BlockCache::new(1 << 20);
-        let key = |file, offset| BlockKey { file, offset, is_preferred: false };
+        let key = |file, offset| CacheKey { file, offset, is_preferred: false };
         for _ in 0..4 {
             for offset in 0..40 {
                 if cache.block(key(1, offset)).is_none() {
@@ -354,7 +354,7 @@ mod tests {
         for file in 0..100 {
             for offset in 0..100 {
                 let hash =
-                    build.hash_one(BlockKey { file, offset: offset * 65_536, is_preferred: false });
+                    build.hash_one(CacheKey { file, offset: offset * 65_536, is_preferred: false });
                 assert!(seen.insert(hash & 0xf_ffff_ffff));
             }
         }

@@ -77,9 +77,32 @@ impl<'a> CellRef<'a> {
         self.key().cmp(&other.key()).then_with(|| other.sequence_id.cmp(&self.sequence_id))
     }
 
-    /// Copies the cell into a [`Cell`], which owns its bytes.
+    /// Copies the cell into a [`Cell`], which owns its bytes in one allocation.
+    ///
+    /// # Panics
+    ///
+    /// If the fields together are 4 GiB or longer, which no block can hold.
     pub fn to_cell(&self) -> Cell {
-        Cell::from(*self)
+        let CellRef { row, family, qualifier, value, tags, .. } = *self;
+        let len = row.len() + family.len() + qualifier.len() + value.len() + tags.len();
+        assert!(u32::try_from(len).is_ok(), "a cell is shorter than 4 GiB");
+        let mut bytes = Vec::with_capacity(len);
+        for part in [row, family, qualifier, value, tags] {
+            bytes.extend_from_slice(part);
+        }
+        let row_end = row.len() as u32;
+        let family_end = row_end + family.len() as u32;
+        let qualifier_end = family_end + qualifier.len() as u32;
+        Cell {
+            bytes: bytes.into_boxed_slice(),
+            row_end,
+            family_end,
+            qualifier_end,
+            value_end: qualifier_end + value.len() as u32,
+            timestamp: self.timestamp,
+            sequence_id: self.sequence_id,
+            cell_type: self.cell_type,
+        }
     }
 
     /// Iterates over the tags, each as its type and data; ends at the first malformed tag.
@@ -181,38 +204,6 @@ impl Cell {
     /// Sets the sequence id.
     pub const fn set_sequence_id(&mut self, sequence_id: SequenceId) {
         self.sequence_id = sequence_id;
-    }
-}
-
-impl From<CellRef<'_>> for Cell {
-    /// Copies the fields into one allocation.
-    ///
-    /// # Panics
-    ///
-    /// If the fields together are 4 GiB or longer, which no block can hold.
-    fn from(cell: CellRef<'_>) -> Self {
-        let CellRef { row, family, qualifier, value, tags, .. } = cell;
-        let len = row.len() + family.len() + qualifier.len() + value.len() + tags.len();
-        assert!(u32::try_from(len).is_ok(), "a cell is shorter than 4 GiB");
-        let mut bytes = Vec::with_capacity(len);
-        for part in [row, family, qualifier, value, tags] {
-            bytes.extend_from_slice(part);
-        }
-        let bytes = bytes.into_boxed_slice();
-        let row_end = cell.row.len() as u32;
-        let family_end = row_end + cell.family.len() as u32;
-        let qualifier_end = family_end + cell.qualifier.len() as u32;
-        let value_end = qualifier_end + cell.value.len() as u32;
-        Self {
-            bytes,
-            row_end,
-            family_end,
-            qualifier_end,
-            value_end,
-            timestamp: cell.timestamp,
-            sequence_id: cell.sequence_id,
-            cell_type: cell.cell_type,
-        }
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! | a name must not             | because                                                        |
 //! |-----------------------------|----------------------------------------------------------------|
-//! | be empty                    |                                                                |
-//! | have more than 127 bytes    | a key stores its length in a byte of Java                      |
+//! | be empty                    | a column is written as `family:qualifier`                      |
+//! | have more than 127 bytes    | a key stores its length in a signed byte                       |
 //! | begin with `.`              | HBase keeps directories of its own under such names            |
-//! | have a control character, `:`, `/` or `\` | `:` separates it from the qualifier, and a name is a directory |
+//! | have a `:`                  | it separates family and qualifier                              |
+//! | have a control character, `/` or `\` | a name is a directory                                |
 //! | be `recovered.edits`        | that is a directory of each region                             |
 //!
 //! Control characters are the bytes 0x00 to 0x1f and 0x7f. Spaces and bytes from 0x80 are valid.

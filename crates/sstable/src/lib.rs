@@ -40,7 +40,7 @@
 //! | read a whole file fast                        | [`Reader::bulk_scanner`]                         |
 //! | search many files for a row                   | [`engine::RowLookup`]: newest first, up to the answer    |
 //! | share decoded blocks among files              | [`BlockCache`], [`ReaderOptions::cache`]         |
-//! | read the half of a reference                  | [`HalfReader`]                                   |
+//! | parse a reference to the half of a file        | [`Reference`]                                    |
 //! | look into a file                              | [`Reader::trailer`], [`Reader::file_info`], [`Reader::index`], [`Reader::filters`] |
 //! | check or repair a file                        | [`verify`], [`salvage`]                          |
 //! | replace the row filter of a file              | [`rebuild_filter`]                               |
@@ -154,7 +154,7 @@
 //! ```
 //!
 //! Blocks are checked when they are read, with the file's checksums. Not supported, and refused with
-//! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, encrypted files, and the codecs LZO,
+//! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, HFile v4, encrypted files, and the codecs LZO,
 //! BZIP2, LZMA and BROTLI. ZSTD needs the feature `zstd`, NDJSON (`sstable::ndjson`) the feature
 //! `ndjson`.
 #![cfg_attr(
@@ -168,6 +168,7 @@ mod cache;
 mod cell;
 mod checksum;
 mod compression;
+mod decimal;
 mod encoding;
 mod error;
 mod family_name;
@@ -188,17 +189,19 @@ mod rows_between;
 mod scan;
 mod source;
 mod text;
+mod time_text;
 mod trace;
 mod units;
 mod value_type;
 mod verify;
 mod write;
 
-pub use block::{BloomType, Header};
+pub use block::{BlockHeader, BloomType};
 pub use cache::{BlockCache, CacheStats};
 pub use cell::{Cell, CellRef};
 pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
+pub use decimal::DecimalType;
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use family_name::{InvalidFamilyName, check_family_name};
@@ -210,7 +213,7 @@ pub use file::filters::row_filter::FilterSummary;
 pub use file::options::{Caching, FilterUse, ReaderOptions};
 pub use file::parts::{FileBlocks, FileFilters, FileIndex};
 pub use file::trailer::Trailer;
-pub use half::{Half, HalfReader, HalfScanner, Reference};
+pub use half::{Half, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::FileFate;
@@ -220,14 +223,15 @@ pub use reader::Reader;
 pub use rows_between::{RowsBetween, prefix_end};
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
-pub use text::{error_line, escape, parse_hex, unescape};
+pub use text::{error_line, escape, parse_hex, quoted, unescape};
+pub use time_text::parse_time;
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use units::{BlockOffset, SequenceId, Timestamp};
 pub use value_type::{TypedValue, ValueType};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
-    FileInfoChange, FileSummary, FilterOptions, InvalidOptions, Writer, WriterOptions,
-    rebuild_filter,
+    FileInfoChange, FileSummary, FilterOptions, HBaseVersion, InvalidOptions, Writer,
+    WriterOptions, rebuild_filter,
 };
 
 pub use filter::bloom::hbase::HashType;

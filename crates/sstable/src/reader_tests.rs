@@ -7,7 +7,7 @@ use crate::block::cached::CachedBlock;
 use crate::block::index::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
-use crate::cache::BlockKey;
+use crate::cache::CacheKey;
 use crate::file::read_context::ReadContext;
 use crate::{
     BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding,
@@ -377,7 +377,7 @@ fn the_cache_counts_the_actual_sizes_of_its_blocks() {
                 let cache = Arc::new(BlockCache::new(1 << 20));
                 // A full cache, so that blocks are inserted encoded.
                 for offset in 0..120 {
-                    let key = BlockKey { file: u64::MAX, offset, is_preferred: false };
+                    let key = CacheKey { file: u64::MAX, offset, is_preferred: false };
                     let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));
                     cache.insert(key, chunk);
                 }

@@ -16,9 +16,11 @@ use crate::text::escape;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RowsBetween {
-    /// The last readable row before the damage; `None` if rows from the start may be missing.
+    /// The first row that may have lost cells, which is the last readable row before the damage; `None` if
+    /// rows from the start may be missing.
     pub first: Option<Vec<u8>>,
-    /// The first readable row after the damage; `None` if rows to the end may be missing.
+    /// The last row that may have lost cells, which is the first readable row after the damage, or the end
+    /// of a region, which has lost nothing; `None` if rows to the end may be missing.
     pub last: Option<Vec<u8>>,
 }
 

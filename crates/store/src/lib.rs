@@ -198,14 +198,12 @@ pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress}
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
 pub use map_mode::MapMode;
-pub use options::{
-    CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, OffPeak, StoreOptions,
-};
+pub use options::{CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::merge;
 pub use read::query::{Get, Scan};
 pub use read::rules;
-pub use read::scan::Cells;
+pub use read::scan::ScanCells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, MapStats, Stats};
 pub use store::{CheckedFile, CompactionKind, Keys, Pairs, Store};

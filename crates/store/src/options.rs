@@ -253,14 +253,13 @@ pub struct CompactionOptions {
 
 /// Hours of the day, in UTC, in which another ratio applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct OffPeak {
+pub(crate) struct OffPeak {
     /// The first hour, 0 to 23.
-    pub from_hour: u8,
+    pub(crate) from_hour: u8,
     /// The end, exclusive; may be less than the first hour.
-    pub to_hour: u8,
+    pub(crate) to_hour: u8,
     /// The ratio in these hours.
-    pub ratio: f64,
+    pub(crate) ratio: f64,
 }
 
 impl Default for CompactionOptions {

@@ -68,13 +68,14 @@ mod temporary;
 pub use self::build::{Build, BulkLoadFiles, write_store};
 pub use self::cells_output::{CellsOutput, OutputFormat};
 pub use self::columns::{
-    BadLinePolicy, ColumnFamily, ColumnOptions, MappedColumn, Problem, TypedColumn,
+    BadLinePolicy, BadRecord, ColumnFamily, ColumnOptions, MappedColumn, TypedColumn,
 };
 pub use self::counts::{show_count, show_number};
 pub use self::csv::{CsvOptions, Quote};
 pub use self::error::{CellProblem, Error, Result};
 pub use self::export::{
-    ExportFile, ExportFormat, Exported, FilesSource, Form, FormOptions, StoreSource, TableSource,
+    ExportFile, ExportForm, ExportFormat, Exported, FilesSource, FormOptions, StoreSource,
+    TableSource,
 };
 pub use self::input::{Input, InputFormat, InputOptions, display_name, open_keys};
 pub use self::progress::{Extent, Observer, Phase, Warning};

@@ -49,7 +49,7 @@ fn old_meta(change: &Change<'_>, random: &mut Random) -> Option<String> {
     if random.below(4) == 0 {
         return Some("an older one".to_owned());
     }
-    for log in change.elements.iter().filter(|it| it.kind == Kind::MetaLog) {
+    for log in change.elements.iter().filter(|element| element.kind == Kind::MetaLog) {
         // An earlier change may have taken it away.
         let _ = fs::remove_file(change.root.join(&log.path));
     }

@@ -31,7 +31,7 @@ impl Change<'_> {
 
     /// Draws another element of a kind, if there is one.
     pub(crate) fn other(&self, kind: Kind, random: &mut Random) -> Option<&Element> {
-        let is_other = |it: &&Element| it.kind == kind && it.path != self.element.path;
+        let is_other = |other: &&Element| other.kind == kind && other.path != self.element.path;
         let others: Vec<&Element> = self.elements.iter().filter(is_other).collect();
         (!others.is_empty()).then(|| others[random.below(others.len())])
     }

@@ -80,18 +80,19 @@ fn store_file(change: &Change<'_>, random: &mut Random) -> Option<String> {
     let path = &change.element.path;
     let name = tree::name(path);
     let family = path.parent().expect("in a family");
-    let is_family = |it: &&Element| it.kind == Kind::Family && it.path != family;
+    let is_family = |element: &&Element| element.kind == Kind::Family && element.path != family;
     let others: Vec<&Element> = change.elements.iter().filter(is_family).collect();
     match random.below(3) {
         0 if change.element.kind == Kind::StoreFile => change.copy_to(&renamed(path, random)),
         1 => {
-            let mut same_region = others.iter().filter(|it| it.path.parent() == family.parent());
+            let mut same_region =
+                others.iter().filter(|other| other.path.parent() == family.parent());
             change.copy_to(&same_region.next()?.path.join(name))
         }
         _ => {
             let family = tree::name(family);
             let same_family: Vec<_> =
-                others.iter().filter(|it| tree::name(&it.path) == family).collect();
+                others.iter().filter(|other| tree::name(&other.path) == family).collect();
             if same_family.is_empty() {
                 return None;
             }

@@ -103,7 +103,7 @@ fn named_files(root: &Path, paths: &[PathBuf], subject: Subject) -> BTreeSet<Str
     let own = Path::new("data").join(subject.table);
     for path in paths.iter().filter(|path| !subject.is_snapshot && path.starts_with(&own)) {
         if let Some((_, file)) =
-            tree::name(path).split_once('=').and_then(|it| it.1.split_once('-'))
+            tree::name(path).split_once('=').and_then(|parts| parts.1.split_once('-'))
         {
             names.insert(file.split('.').next().expect("a first part").to_owned());
         }

@@ -26,7 +26,8 @@ pub(crate) fn content_of(store: &Store) -> Content {
     for family in ["f", "g"] {
         for cell in store.scan(Scan::family(family)).unwrap() {
             let cell = cell.unwrap();
-            let [row, value] = [cell.row(), cell.value()].map(|it| String::from_utf8_lossy(it));
+            let [row, value] =
+                [cell.row(), cell.value()].map(|bytes| String::from_utf8_lossy(bytes));
             content.insert(format!("{family}/{row}"), value.into_owned());
         }
     }

@@ -134,7 +134,9 @@ fn hadoop_writes_the_same_bytes_and_reads_ours() {
             // Our reader gives Hadoop's bytes back, which are the same bytes.
             let again = match kind {
                 "bloom" => BloomFilter::from_bytes(bytes).map(|filter| filter.to_bytes()),
-                "counting" => CountingBloomFilter::from_bytes(bytes).map(|it| it.to_bytes()),
+                "counting" => {
+                    CountingBloomFilter::from_bytes(bytes).map(|filter| filter.to_bytes())
+                }
                 _ => DynamicBloomFilter::from_bytes(bytes).map(|filter| filter.to_bytes()),
             };
             assert_eq!(again.as_ref(), Ok(bytes), "{kind} {at}");

@@ -72,7 +72,8 @@ impl Files {
 
     /// Asks HBase whether a file has exactly the cells `expected`.
     pub(crate) fn ask(&mut self, name: &str, spec: &Value, file: &str, expected: &str) -> Value {
-        let framing = ["--zstd", spec["zstdFraming"].as_str().unwrap_or("frame")];
+        let codec = [&spec["zstdJudge"], &spec["zstdFraming"]].map(Value::as_str);
+        let framing = ["--zstd", codec.into_iter().flatten().next().unwrap_or("frame")];
         let ask = |question: &[&str]| judge::ask(&[question, &framing].concat());
         let mut question = vec!["read", file, "--expect", expected];
         if !reads_backwards(spec) {

@@ -190,7 +190,7 @@ impl Model {
             }
             if !is_marker && Self::hidden(cell, markers) {
                 let by = |wanted| {
-                    let mut of_type = markers.iter().filter(|it| it.cell_type == wanted);
+                    let mut of_type = markers.iter().filter(|marker| marker.cell_type == wanted);
                     of_type.any(|marker| Self::hidden(cell, &[marker]))
                 };
                 // HBase's order (`ScanDeleteTracker.isDeleted`): a version that its own marker

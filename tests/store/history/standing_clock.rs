@@ -345,13 +345,13 @@ impl History {
         let expected = model.answer(row, question);
         let found = snapshot.get(&Get::row(row).versions(question.versions)).unwrap();
         assert_eq!(
-            lines(found.iter().map(|it| it.as_ref())),
+            lines(found.iter().map(|cell| cell.as_ref())),
             expected,
             "a snapshot's get of {row}"
         );
         let scan = one_row(row, question);
         let found: Vec<_> = snapshot.scan(scan).unwrap().map(|cell| cell.unwrap()).collect();
-        assert_eq!(lines(found.iter().map(|it| it.as_ref())), expected, "a snapshot's scan");
+        assert_eq!(lines(found.iter().map(|cell| cell.as_ref())), expected, "a snapshot's scan");
     }
 
     /// Compares a get, a scan and the gets of two columns with the model.
@@ -362,7 +362,7 @@ impl History {
         assert_eq!(self.get(&get), expected, "get {row}, {question:?}");
         let found: Vec<_> =
             self.store.scan(one_row(row, question)).unwrap().map(|cell| cell.unwrap()).collect();
-        assert_eq!(lines(found.iter().map(|it| it.as_ref())), expected, "scan {row}");
+        assert_eq!(lines(found.iter().map(|cell| cell.as_ref())), expected, "scan {row}");
 
         let columns = [self.draw.column(row), format!("n{}", self.draw.below(3))];
         for column in columns {
@@ -388,7 +388,7 @@ impl History {
         let expected = ROWS.map(|row| self.model.answer(row, question));
         let scan = Scan::family("f").versions(3);
         let found: Vec<_> = self.store.scan(scan).unwrap().map(|cell| cell.unwrap()).collect();
-        assert_eq!(lines(found.iter().map(|it| it.as_ref())), expected.concat(), "a scan");
+        assert_eq!(lines(found.iter().map(|cell| cell.as_ref())), expected.concat(), "a scan");
         let gets = ROWS.map(|row| Get::row(row).versions(3));
         let found = self.store.multi_get(&gets).unwrap();
         let found = found.iter().map(|row| lines(row.iter().map(|cell| cell.as_ref())));

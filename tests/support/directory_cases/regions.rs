@@ -252,7 +252,7 @@ fn meta_log(root: &Path) -> PathBuf {
     let servers = servers.map(|entry| entry.expect("listed").path());
     let logs = servers.flat_map(|server| fs::read_dir(server).expect("a directory"));
     let mut logs = logs.map(|entry| entry.expect("listed").path());
-    logs.find(|log| log.extension().is_some_and(|it| it == "meta")).expect("there")
+    logs.find(|log| log.extension().is_some_and(|extension| extension == "meta")).expect("there")
 }
 
 fn no_log_of_meta(root: &Path) {

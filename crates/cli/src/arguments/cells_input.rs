@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sstable::Timestamp;
 use transfer::{
-    BadLinePolicy, ColumnFamily, Input, InputFormat, InputOptions, Problem, show_number,
+    BadLinePolicy, BadRecord, ColumnFamily, Input, InputFormat, InputOptions, show_number,
 };
 
 use crate::arguments::csv::CsvArguments;
@@ -91,7 +91,8 @@ pub(crate) fn report_bad_lines(input: &Input) {
     let unit = input.unit();
     let lines = show_number(count, unit);
     let first = input.first_bad_lines().first();
-    let first = first.map(|Problem { line, what }| format!("; the first is {unit} {line}: {what}"));
+    let first =
+        first.map(|BadRecord { line, what }| format!("; the first is {unit} {line}: {what}"));
     let (file_note, first) = (file_note.unwrap_or_default(), first.unwrap_or_default());
     print_message(format_args!("hfile: skipped {lines} that could not be read{file_note}{first}"));
 }

@@ -10,7 +10,9 @@ use clap::error::ErrorKind;
 use filter::FilterKind;
 use filter::bloom::hbase::HashType;
 use serde::{Deserialize, Deserializer};
-use sstable::{BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, ZstdFraming};
+use sstable::{
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, HBaseVersion, ZstdFraming,
+};
 use store::{Durability, KeepDeletedCells, MapMode};
 
 /// A type whose values have names on the command line.
@@ -104,6 +106,7 @@ named! {
         Self::ALL.map(|encoding| (encoding.name(), encoding)).into()
     };
     ZstdFraming, "ZSTD framing": Self::ALL.map(|framing| (framing.name(), framing)).into();
+    HBaseVersion, "HBase version": Self::ALL.map(|version| (version.name(), version)).into();
     ChecksumType, "checksum": Self::ALL.map(|checksum| (checksum.name(), checksum)).into();
     Comparator, "comparator": vec![("BYTES", Self::Bytes), ("META", Self::Meta)];
     /// `ROWPREFIX_FIXED_LENGTH` has the length 0 here; another option sets the length.

@@ -1,4 +1,4 @@
-//! The sort options of the command line.
+//! `--sort`, `--sort-memory` and `--sort-directory`, which the verbs that write HFiles share.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use transfer::Sorting;
 use crate::text::help::ADVANCED;
 use crate::text::size_text::SizeText;
 
-/// The sort options of the command line.
+/// The arguments of sorting.
 #[derive(clap::Args)]
 pub(crate) struct SortArguments {
     /// Sort the cells before writing; without it, the input must be sorted

@@ -15,8 +15,8 @@ use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde::Deserialize;
 use sstable::{
-    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FilterOptions, SequenceId,
-    Timestamp, WriterOptions, ZstdFraming, parse_hex,
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FilterOptions,
+    HBaseVersion, SequenceId, Timestamp, WriterOptions, ZstdFraming, parse_hex,
 };
 
 use crate::arguments::given::Given;
@@ -121,6 +121,11 @@ pub(crate) struct WritingOptions {
     /// Set the creation time, in milliseconds since 1970 [default: now, or 1700000000000 with --options]
     #[arg(long, value_name = "MILLIS", help_heading = ADVANCED, hide_short_help = true)]
     create_time: Option<i64>,
+    /// Write the bytes of HBase 2.5 or 2.6, which records the longest cell [default: 2.5]
+    #[arg(long, value_name = "VERSION", value_parser = name_parser::<HBaseVersion>())]
+    #[arg(hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    #[serde(deserialize_with = "names::deserialize")]
+    hbase_version: Option<HBaseVersion>,
     /// Add an entry to the file info; repeatable
     #[arg(long = "file-info", value_name = "KEY=HEX")]
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
@@ -258,7 +263,8 @@ impl WritingOptions {
         let mut options = options
             .given(self.max_sequence_id.map(SequenceId::new), WriterOptions::max_sequence_id)
             .given(self.major_compaction, WriterOptions::major_compaction)
-            .given(self.create_time.map(Timestamp::new), WriterOptions::create_time);
+            .given(self.create_time.map(Timestamp::new), WriterOptions::create_time)
+            .given(self.hbase_version, WriterOptions::hbase_version);
         let flags = self.file_info_flags.iter().map(|entry| {
             let usage = || UsageError(format!("file info {entry:?}: expected KEY=HEX"));
             entry.split_once('=').ok_or_else(usage)

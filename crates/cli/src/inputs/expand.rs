@@ -12,7 +12,7 @@ use crate::text::stderr::print_message;
 use crate::text::warnings::print_warnings;
 
 /// A part of a directory that cannot be listed, so that store files may be missing.
-pub(crate) struct Problem {
+pub(crate) struct UnreadDirectory {
     /// The directory, as the argument names it.
     pub(crate) directory: String,
     pub(crate) error: anyhow::Error,
@@ -22,7 +22,7 @@ pub(crate) struct Problem {
 pub(crate) struct Inputs {
     files: Vec<Input>,
     /// The parts of directories that cannot be listed.
-    problems: Vec<Problem>,
+    problems: Vec<UnreadDirectory>,
 }
 
 impl Inputs {
@@ -45,7 +45,7 @@ impl Inputs {
     }
 
     /// Takes the problems with directories. Verbs report them before the files.
-    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
+    pub(crate) fn take_problems(&mut self) -> Vec<UnreadDirectory> {
         std::mem::take(&mut self.problems)
     }
 
@@ -54,7 +54,7 @@ impl Inputs {
     /// # Errors
     ///
     /// The problem, if it is the only one and there are no files.
-    pub(crate) fn into_parts(mut self) -> anyhow::Result<(Vec<Input>, Vec<Problem>)> {
+    pub(crate) fn into_parts(mut self) -> anyhow::Result<(Vec<Input>, Vec<UnreadDirectory>)> {
         if self.files.is_empty() && self.problems.len() == 1 {
             return Err(self.problems.remove(0).error);
         }
@@ -62,7 +62,7 @@ impl Inputs {
     }
 
     /// The problems with directories.
-    pub(crate) fn problems(&self) -> &[Problem] {
+    pub(crate) fn problems(&self) -> &[UnreadDirectory] {
         &self.problems
     }
 
@@ -117,6 +117,6 @@ impl Inputs {
     }
 
     fn add_problem(&mut self, directory: &Path, error: anyhow::Error) {
-        self.problems.push(Problem { directory: directory.display().to_string(), error });
+        self.problems.push(UnreadDirectory { directory: directory.display().to_string(), error });
     }
 }

@@ -16,7 +16,7 @@ mod skipped;
 mod target;
 
 pub(crate) use self::each_file::{FailedFile, Outcomes};
-pub(crate) use self::expand::{Inputs, Problem};
+pub(crate) use self::expand::{Inputs, UnreadDirectory};
 pub(crate) use self::input::{Input, OpenInput};
 pub(crate) use self::merged::MergedCells;
 pub(crate) use self::parallel::in_parallel;

@@ -35,7 +35,7 @@ impl Target {
                 Half::Top => "top",
                 Half::Bottom => "bottom",
             }),
-            split_row: half.map(|half| escape(half.split_row()).to_string()),
+            split_row: half.map(|half| escape(half.split_key().row).to_string()),
         }
     }
 

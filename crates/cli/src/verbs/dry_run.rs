@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sstable::{Cell, Comparator, escape};
-use transfer::{CellsOutput, Input, InputOptions, OutputFormat, Problem};
+use transfer::{BadRecord, CellsOutput, Input, InputOptions, OutputFormat};
 
 use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat, cell_json};
@@ -60,7 +60,11 @@ pub(crate) fn dry_run(
         };
         let previous = last_of_families.get(cell.family());
         if let Some(what) = checks.problem(&cell, report.shown.first(), previous) {
-            report.add_problem(Problem { line: input.line(), what });
+            let what = match input.file() {
+                Some(file) => format!("{file}: {what}"),
+                None => what,
+            };
+            report.add_problem(BadRecord { line: input.line(), what });
         }
         report.add_cell(&cell)?;
         if checks.order.is_some() {
@@ -73,7 +77,9 @@ pub(crate) fn dry_run(
     drop(progress);
     match invalid_cell {
         // The cells format cannot be read past an invalid cell; CSV input skips bad lines.
-        Some(error) => report.add_problem(Problem { line: input.line(), what: error.to_string() }),
+        Some(error) => {
+            report.add_problem(BadRecord { line: input.line(), what: error.to_string() });
+        }
         None => input.check_from_line()?,
     }
     report.finish(&input);
@@ -123,7 +129,7 @@ struct DryRunReport {
     bad_lines: u64,
     #[serde(rename = "problems")]
     problem_count: u64,
-    first_problems: Vec<Problem>,
+    first_problems: Vec<BadRecord>,
     first_cells: Vec<Box<RawValue>>,
     /// The same cells as `first_cells`, for the text report.
     #[serde(skip)]
@@ -134,7 +140,7 @@ struct DryRunReport {
 }
 
 impl DryRunReport {
-    fn add_problem(&mut self, problem: Problem) {
+    fn add_problem(&mut self, problem: BadRecord) {
         self.problem_count += 1;
         if self.first_problems.len() < PROBLEMS_MAX {
             self.first_problems.push(problem);
@@ -182,7 +188,7 @@ impl Report for DryRunReport {
         if self.problem_count > 0 {
             writeln!(out, "{}:", show_number(self.problem_count, "problem"))?;
         }
-        for Problem { line, what } in &self.first_problems {
+        for BadRecord { line, what } in &self.first_problems {
             writeln!(out, "  {} {line}: {what}", self.unit)?;
         }
         Ok(())

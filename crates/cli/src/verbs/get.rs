@@ -12,7 +12,9 @@ use transfer::{CellsOutput, OutputFormat};
 
 use crate::arguments::key_text::KeyText;
 use crate::failure::{Answer, refuse};
-use crate::inputs::{FailedFile, Input, Inputs, OpenInput, Problem, Target, add_target_column};
+use crate::inputs::{
+    FailedFile, Input, Inputs, OpenInput, Target, UnreadDirectory, add_target_column,
+};
 use crate::text::output::{Report, ReportFormat, STDOUT, cell_json, stdout, write_table};
 use crate::text::row_not_found::print_row_not_found;
 use crate::text::size_text::{show_count, show_number, show_size};
@@ -59,7 +61,7 @@ impl Get {
         let mut files = Vec::new();
         let mut failed = Vec::new();
         let inputs = Inputs::expand(&self.files);
-        for Problem { directory, error } in inputs.problems() {
+        for UnreadDirectory { directory, error } in inputs.problems() {
             failed.push(FailedFile::new(directory.clone(), error));
         }
         let answer = inputs.for_each(|file| {

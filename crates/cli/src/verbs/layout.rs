@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sstable::{BlockContents, BlockFirstKey, BlockOffset, BlockType, Header, KeyRef, escape};
+use sstable::{BlockContents, BlockFirstKey, BlockHeader, BlockOffset, BlockType, KeyRef, escape};
 
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};
@@ -47,7 +47,7 @@ impl Layout {
     fn list(&self, input: &Input) -> anyhow::Result<FileReport> {
         let OpenInput { reader, target } = input.open()?;
         let reader = reader.whole();
-        let block = |block: sstable::Result<(BlockOffset, Header)>| {
+        let block = |block: sstable::Result<(BlockOffset, BlockHeader)>| {
             let (at, header) = block?;
             let contents = self.keys.then(|| reader.blocks().contents(at, &header)).transpose()?;
             Ok(BlockReport::new(at, &header, contents.as_ref()))
@@ -94,7 +94,7 @@ struct BlockReport {
 }
 
 impl BlockReport {
-    fn new(offset: BlockOffset, header: &Header, contents: Option<&BlockContents>) -> Self {
+    fn new(offset: BlockOffset, header: &BlockHeader, contents: Option<&BlockContents>) -> Self {
         let is_data = matches!(header.block_type, BlockType::Data | BlockType::EncodedData);
         let entries = contents.and_then(|contents| contents.entries);
         let first_key = contents.and_then(|contents| contents.first_key.as_ref());

@@ -58,8 +58,8 @@ impl InstructionSet {
     /// Returns whether all fields of a key in a line are nonzero.
     ///
     /// A line consists of bits (`FIELD_BITS` = 1) or of counters of 4 bits (`FIELD_BITS` = 4). SSE2
-    /// uses the portable code. The `match` therefore has only three arms, which compile to two
-    /// branches; four arms compile to a jump table.
+    /// has no code of its own for this operation and shares the portable arm: three arms compile to
+    /// two branches, four to a jump table.
     #[inline]
     pub(crate) fn line_contains<const FIELD_BITS: u32>(
         self,
@@ -146,8 +146,8 @@ impl InstructionSet {
 
     /// Looks up a key in a filter that compares columns.
     ///
-    /// The code of the target's baseline is inlined into the caller; AVX2 uses that code too. Code
-    /// of any other set is called.
+    /// The code of the target's baseline is inlined into the caller. AVX2 uses that code too: a call
+    /// costs more than its wider vectors save for one key. AVX-512 is called out of line.
     #[inline(always)]
     pub(crate) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
         match (self, Self::baseline()) {
@@ -158,6 +158,7 @@ impl InstructionSet {
                 #[inline(always)]
                 move |filter, body, hash| look_up(filter, body, hash, avx512),
             ),
+            // A test on a target with SSE2 asked for the portable code.
             (Self::Portable(portable), Self::Sse2(_)) => portable.call(
                 filter,
                 body,
@@ -189,8 +190,8 @@ impl InstructionSet {
 
     /// Computes slots by back substitution, from the last row to the first.
     ///
-    /// Each element of `columns` has the slots of [`LANES`] columns. A slot without a row may have
-    /// any value; it becomes zero, because its coefficients and its fingerprint are zero.
+    /// Each element of `columns` has the slots of [`LANES`] columns. A slot that no
+    /// equation determines becomes zero.
     pub(crate) fn substitute(
         self,
         columns: &mut [Slots],

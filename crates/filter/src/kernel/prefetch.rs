@@ -7,8 +7,6 @@
 )]
 
 use alloc::sync::Weak;
-use core::fmt;
-use core::marker::PhantomData;
 use core::ptr;
 
 /// Bytes of a cache line.
@@ -47,9 +45,9 @@ fn prefetch_address(address: usize) {
     let _ = address;
 }
 
-/// The address of one or more values of a type, which may no longer exist.
+/// The address of bytes in memory, which may no longer exist.
 ///
-/// A hint can be prefetched without access to the values. It does not keep them in memory. A hint
+/// A hint can be prefetched without access to the bytes. It does not keep them in memory. A hint
 /// is never dereferenced, and a prefetch of memory that is freed or unmapped has no effect that a
 /// program can see.
 ///
@@ -58,61 +56,24 @@ fn prefetch_address(address: usize) {
 ///
 /// let lines = vec![[0_u8; 64]; 100];
 /// let hint = PrefetchHint::of_slice(&lines);
-/// hint.at(7).prefetch();
+/// hint.part(7 * 64, 64).prefetch();
 /// drop(lines);
-/// hint.at(7).prefetch(); // Has no effect.
+/// hint.prefetch(); // Has no effect.
 /// ```
-pub struct PrefetchHint<T> {
+#[derive(Clone, Copy, Debug)]
+pub struct PrefetchHint {
     start: usize,
-    count: usize,
-    values: PhantomData<fn() -> T>,
+    len: usize,
 }
 
-impl<T> PrefetchHint<T> {
-    /// Returns a hint of the address of a value.
+impl PrefetchHint {
+    /// Returns the address of all values of a slice.
     #[inline]
-    pub fn of(value: &T) -> Self {
-        Self::new(ptr::from_ref(value).addr(), 1)
+    pub fn of_slice<T>(values: &[T]) -> Self {
+        Self { start: values.as_ptr().addr(), len: size_of_val(values) }
     }
 
-    /// Returns a hint of the address of all values of a slice.
-    #[inline]
-    pub fn of_slice(values: &[T]) -> Self {
-        Self::new(values.as_ptr().addr(), values.len())
-    }
-
-    #[inline]
-    const fn new(start: usize, count: usize) -> Self {
-        Self { start, count, values: PhantomData }
-    }
-
-    /// Returns the number of values.
-    #[inline]
-    pub const fn count(self) -> usize {
-        self.count
-    }
-
-    /// Returns a hint of the address of the value `index` of a slice; `index` is less than
-    /// [`count`](Self::count).
-    #[inline]
-    #[must_use]
-    pub const fn at(self, index: usize) -> Self {
-        debug_assert!(index < self.count, "a value of the slice");
-        Self::new(self.start.wrapping_add(index.wrapping_mul(size_of::<T>())), 1)
-    }
-
-    /// Prefetches the cache lines of the values.
-    #[inline]
-    pub fn prefetch(self) {
-        for offset in (0..self.count.wrapping_mul(size_of::<T>())).step_by(CACHE_LINE_LEN) {
-            prefetch_address(self.start.wrapping_add(offset));
-        }
-    }
-}
-
-impl PrefetchHint<u8> {
-    /// Returns a hint of the address of a weak pointer's value and of its counts, which an upgrade
-    /// reads.
+    /// Returns the address of a weak pointer's value and of its counts, which an upgrade reads.
     ///
     /// Accesses neither of them.
     #[inline]
@@ -120,23 +81,29 @@ impl PrefetchHint<u8> {
         /// Bytes of the two counts that an `Arc` has before its value.
         const COUNTS_LEN: usize = 2 * size_of::<usize>();
         let start = value.as_ptr().addr().wrapping_sub(COUNTS_LEN);
-        Self::new(start, COUNTS_LEN + size_of::<T>())
+        Self { start, len: COUNTS_LEN + size_of::<T>() }
     }
-}
 
-impl<T> Clone for PrefetchHint<T> {
+    /// Returns the number of bytes.
     #[inline]
-    fn clone(&self) -> Self {
-        *self
+    pub const fn byte_len(self) -> usize {
+        self.len
     }
-}
 
-impl<T> Copy for PrefetchHint<T> {}
+    /// Returns the address of `len` of the bytes, from `offset` on.
+    #[inline]
+    #[must_use]
+    pub const fn part(self, offset: usize, len: usize) -> Self {
+        debug_assert!(offset + len <= self.len, "the part is in the bytes");
+        Self { start: self.start.wrapping_add(offset), len }
+    }
 
-impl<T> fmt::Debug for PrefetchHint<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { start, count, values: _ } = self;
-        f.debug_struct("PrefetchHint").field("start", start).field("count", count).finish()
+    /// Prefetches the cache lines of the bytes.
+    #[inline]
+    pub fn prefetch(self) {
+        for offset in (0..self.len).step_by(CACHE_LINE_LEN) {
+            prefetch_address(self.start.wrapping_add(offset));
+        }
     }
 }
 
@@ -158,9 +125,9 @@ mod tests {
     fn a_hint_has_the_address_of_its_value() {
         let values = [[1_u8; 40], [2; 40], [3; 40]];
         let hint = PrefetchHint::of_slice(&values);
-        assert_eq!((hint.start, hint.count()), (ptr::from_ref(&values).addr(), 3));
-        let (third, same) = (hint.at(2), PrefetchHint::of(&values[2]));
-        assert_eq!((third.start, third.count()), (same.start, 1));
+        assert_eq!((hint.start, hint.byte_len()), (ptr::from_ref(&values).addr(), 120));
+        let (third, same) = (hint.part(80, 40), PrefetchHint::of_slice(&values[2..]));
+        assert_eq!((third.start, third.byte_len()), (same.start, 40));
     }
 
     #[test]

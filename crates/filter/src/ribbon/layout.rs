@@ -7,8 +7,9 @@
 //!           narrow blocks        wide blocks: half the error rate
 //! ```
 //!
-//! With eight columns a block is a cache line; a lookup reads a block and the next one. Blocks are
-//! numbered through all layers. The share of wide blocks makes any error rate possible.
+//! With eight columns a block is a cache line; a lookup reads a block and the next one. Block
+//! numbers run on from one layer to the next. A mix of blocks with r and with r+1 columns gives any
+//! error rate between 2^-r and 2^-(r+1).
 
 /// Slots of a block.
 pub(super) const BLOCK_SLOTS: u64 = 64;
@@ -23,36 +24,39 @@ pub(super) const COLUMNS_MAX: u32 = 32;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Layout {
     /// Columns of a narrow block; a wide one has one more.
-    pub(super) columns: u32,
+    pub(super) narrow_columns: u32,
     /// Number of narrow blocks, which come first.
-    pub(super) narrow: u64,
+    pub(super) narrow_blocks: u64,
     /// Number of all blocks.
-    pub(super) blocks: u64,
+    pub(super) block_count: u64,
 }
 
 impl Layout {
     /// Returns the number of columns of a block.
     #[inline]
     pub(super) const fn columns_of(self, block: u64) -> u32 {
-        self.columns + (block >= self.narrow) as u32
+        self.narrow_columns + (block >= self.narrow_blocks) as u32
     }
 
     /// Returns the number of columns before a block.
     #[inline]
-    pub(super) const fn column_at(self, block: u64) -> u64 {
-        block.wrapping_mul(self.columns as u64).wrapping_add(block.saturating_sub(self.narrow))
+    pub(super) const fn columns_before(self, block: u64) -> u64 {
+        block
+            .wrapping_mul(self.narrow_columns as u64)
+            .wrapping_add(block.saturating_sub(self.narrow_blocks))
     }
 
-    /// Returns the number of columns of the base: that of the widest block.
+    /// Returns the number of columns of the [`base`](super::base), which equals that of the widest block.
     pub(super) const fn base_columns(self) -> u32 {
-        self.columns + (self.narrow < self.blocks) as u32
+        self.narrow_columns + (self.narrow_blocks < self.block_count) as u32
     }
 
-    /// Returns the bytes of all blocks; `u64::MAX` if they exceed 64 bits (only in plans).
+    /// Returns the bytes of all blocks. Saturates: a planned size can exceed 64 bits, an existing filter cannot.
     pub(super) const fn len(self) -> u64 {
-        debug_assert!(self.narrow <= self.blocks, "narrow blocks are blocks");
-        let wide = self.blocks - self.narrow;
-        let columns = self.blocks.saturating_mul(self.columns as u64).saturating_add(wide);
+        debug_assert!(self.narrow_blocks <= self.block_count, "narrow blocks are blocks");
+        let wide = self.block_count - self.narrow_blocks;
+        let columns =
+            self.block_count.saturating_mul(self.narrow_columns as u64).saturating_add(wide);
         columns.saturating_mul(COLUMN_LEN)
     }
 }

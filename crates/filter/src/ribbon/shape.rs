@@ -118,7 +118,8 @@ impl FilterPlan {
         };
         // A handful of keys may exceed bits per key: at least one bit a key, in whole bytes.
         let may_exceed = matches!(sizing, Sizing::BitsPerKey(_)) && self.runs.is_empty();
-        let smallest = may_exceed.then_some(Layout { columns: 1, narrow: 0, blocks: 0 });
+        let smallest =
+            may_exceed.then_some(Layout { narrow_columns: 1, narrow_blocks: 0, block_count: 0 });
         self.in_bytes(len).or(smallest).ok_or(BuildError::Full)
     }
 
@@ -127,7 +128,11 @@ impl FilterPlan {
     /// The columns have what the collisions of hashes leave of it.
     fn for_error_rate(&self, rate: f64, keys: u64) -> Option<Layout> {
         let blocks = self.blocks();
-        let narrow = |columns, narrow| Layout { columns, narrow, blocks };
+        let narrow = |narrow_columns, narrow_blocks| Layout {
+            narrow_columns,
+            narrow_blocks,
+            block_count: blocks,
+        };
         let allowed = rate * (1.0 + ROUNDING) - collision_rate(keys);
         let columns = (0..=COLUMNS_MAX)
             .find(|columns| self.error_rate(narrow(*columns, blocks)) <= allowed)?;
@@ -143,13 +148,17 @@ impl FilterPlan {
     /// Finds the most columns that fit into `len` bytes.
     fn in_bytes(&self, len: u64) -> Option<Layout> {
         let blocks = self.blocks();
-        let uniform = |columns| Layout { columns, narrow: blocks, blocks };
+        let uniform = |columns| Layout {
+            narrow_columns: columns,
+            narrow_blocks: blocks,
+            block_count: blocks,
+        };
         let columns = (0..=COLUMNS_MAX).rev().find(|columns| self.len(uniform(*columns)) <= len)?;
         let mut layout = uniform(columns);
         if columns < COLUMNS_MAX && blocks > 0 {
-            let wider = Layout { narrow: blocks - 1, ..layout };
+            let wider = Layout { narrow_blocks: blocks - 1, ..layout };
             if let Some(rest) = len.checked_sub(self.len(wider)) {
-                layout.narrow = (blocks - 1).saturating_sub(rest / COLUMN_LEN);
+                layout.narrow_blocks = (blocks - 1).saturating_sub(rest / COLUMN_LEN);
             }
         }
         (layout.base_columns() > 0).then_some(layout)
@@ -186,14 +195,14 @@ impl ErrorRateSum {
     }
 
     pub(super) fn add(&mut self, run: Run) {
-        let narrow = self.layout.narrow.saturating_sub(self.blocks).min(run.blocks);
+        let narrow = self.layout.narrow_blocks.saturating_sub(self.blocks).min(run.blocks);
         self.weight += run.share * (narrow as f64 + (run.blocks - narrow) as f64 / 2.0);
         self.blocks += run.blocks;
     }
 
     /// Returns the error rate; `base_share` is the share of absent keys that reach the base.
     pub(super) fn error_rate(&self, base_share: f64, base_slots: u64, base_seed: u8) -> f64 {
-        let rate = self.weight * libm::exp2(-f64::from(self.layout.columns));
+        let rate = self.weight * libm::exp2(-f64::from(self.layout.narrow_columns));
         if base_slots == 0 || base_seed >= base::SEEDS {
             return rate; // Without equations no absent key passes the base.
         }

@@ -26,7 +26,7 @@ pub(super) fn write(layer: &Layer, layout: Layout, first_block: u64, blocks: &mu
         let columns = layout.columns_of(block) as usize;
         let state = &mut state[..columns.div_ceil(LANES)];
         instructions.substitute(state, coefficients, fingerprints);
-        let at = (layout.column_at(block) * COLUMN_LEN) as usize;
+        let at = (layout.columns_before(block) * COLUMN_LEN) as usize;
         let (words, _) = blocks[at..].as_chunks_mut();
         for (to, word) in words.iter_mut().zip(state.as_flattened()).take(columns) {
             *to = word.to_le_bytes();

@@ -64,9 +64,9 @@ impl Parameters {
             u64::from(small(low)) | u64::from(small(high)) << 32
         };
         [
-            u64::from(self.layout.columns) | base,
+            u64::from(self.layout.narrow_columns) | base,
             pair(first, second),
-            pair(third, self.layout.narrow),
+            pair(third, self.layout.narrow_blocks),
         ]
     }
 
@@ -77,11 +77,11 @@ impl Parameters {
         let six_bits = |number: u64| u8::try_from(number & 63).expect("six bits");
         let all = blocks.iter().try_fold(0_u64, |sum, blocks| sum.checked_add(*blocks));
         let layout = Layout {
-            columns: six_bits(small).into(),
-            narrow: high(second_pair),
-            blocks: all.expect("three numbers of 32 bits"),
+            narrow_columns: six_bits(small).into(),
+            narrow_blocks: high(second_pair),
+            block_count: all.expect("three numbers of 32 bits"),
         };
-        if layout.narrow > layout.blocks || layout.base_columns() > COLUMNS_MAX {
+        if layout.narrow_blocks > layout.block_count || layout.base_columns() > COLUMNS_MAX {
             return Err(FormatError::Parameters(
                 "a block has more than 32 columns, or too many blocks are narrow",
             ));
@@ -130,7 +130,7 @@ impl StoredView for RibbonView {
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         let parameters = Parameters::from_header(header)?;
         let view = Self::new(&parameters, body)?;
-        let nothing = parameters.layout.blocks == 0 && parameters.base_slots == 0;
+        let nothing = parameters.layout.block_count == 0 && parameters.base_slots == 0;
         if nothing != (header.keys == 0) {
             return Err(FormatError::Parameters("keys without slots, or slots without keys"));
         }
@@ -157,7 +157,7 @@ impl StoredView for RibbonView {
             let start = Shuffle::layer(index).start(hash, layer.starts);
             thresholds::prefetch(body, layer.thresholds_at, start);
             let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
-            let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
+            let begin = self.layout.columns_before(block).wrapping_mul(COLUMN_LEN);
             let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
             if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
                 kernel::prefetch_columns(body, begin, len);
@@ -205,9 +205,9 @@ impl RibbonView {
             return Err(invalid);
         }
 
-        let is_mixed = layout.narrow < layout.blocks && layout.narrow > 0;
-        let wide_from = if is_mixed { layout.narrow } else { u64::MAX };
-        let narrow = if is_mixed { layout.columns } else { layout.base_columns() };
+        let is_mixed = layout.narrow_blocks < layout.block_count && layout.narrow_blocks > 0;
+        let wide_from = if is_mixed { layout.narrow_blocks } else { u64::MAX };
+        let narrow = if is_mixed { layout.narrow_columns } else { layout.base_columns() };
         let narrow_len = column_bytes(narrow);
         let (mut sum, mut base_share) = (ErrorRateSum::new(layout), 1.0);
         for layer in layers.iter().take_while(|layer| layer.starts > 0) {
@@ -242,7 +242,7 @@ impl RibbonView {
     /// Returns a block and the bytes after it; `None` if the body ends before the block does.
     #[inline]
     pub(super) fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
-        let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
+        let begin = self.layout.columns_before(block).wrapping_mul(COLUMN_LEN);
         let begin = usize::try_from(begin).ok()?;
         let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
         body.get(begin..)?.split_at_checked(usize::try_from(len).ok()?)

@@ -60,7 +60,11 @@ fn an_error_rate_of_whole_columns_makes_all_blocks_equal() {
             for columns in [1_u32, 7, 8, 20] {
                 let rate = (-f64::from(columns)).exp2();
                 let layout = plan.layout(error_rate(rate), 1).expect("possible");
-                let equal = layout::Layout { columns, narrow: blocks, blocks };
+                let equal = layout::Layout {
+                    narrow_columns: columns,
+                    narrow_blocks: blocks,
+                    block_count: blocks,
+                };
                 assert_eq!(layout, equal, "{fill:#x}");
             }
         }

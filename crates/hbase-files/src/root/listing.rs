@@ -238,11 +238,11 @@ impl Visitor<'_> {
                 (Ok(StoreFileName::Link(link)), _) => EntryKind::Link(link),
                 _ => {
                     let what = format!("the listed store file {name}");
-                    let looked = vec![path];
+                    let searched = vec![path];
                     self.listing.problems.push(Error::Missing {
                         path: live.tracker.clone(),
                         what,
-                        looked,
+                        searched,
                     });
                     continue;
                 }

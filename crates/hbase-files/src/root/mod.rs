@@ -2,11 +2,12 @@
 //!
 //! `root_directory.rs` opens a root directory, which has the tables and snapshots. `listing.rs` finds the store files
 //! below any directory; `directory_kind.rs` tells what such a directory is.
-//! `former_table.rs` finds tables of which only archived files are left.
+//! `former_table.rs` finds tables of which only archived files are left. `other_layouts.rs` refuses what is not read.
 
 mod directory_kind;
 mod former_table;
 mod listing;
+mod other_layouts;
 mod root_directory;
 
 pub use self::directory_kind::DirectoryKind;

@@ -15,6 +15,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::other_layouts::check_layout;
 use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::Table;
 use crate::table::root_paths::{list_if_there, table_in};
@@ -202,7 +203,8 @@ impl RootDirectory {
     /// # Errors
     ///
     /// [`Error::NotFound`] if there is no such table, [`Error::Missing`] or [`Error::Damaged`] if it
-    /// has no sound schema. Regions that cannot be read are in [`Table::problems`].
+    /// has no sound schema; [`Error::Unsupported`] if the table `hbase:storefile` lists the store files,
+    /// or the root directory has several tables `hbase:meta`. Regions that cannot be read are in [`Table::problems`].
     pub fn table(&self, name: &TableName) -> Result<Table> {
         let directory = table_in(&self.path, "data", name);
         let tree = &*self.tree;
@@ -214,11 +216,12 @@ impl RootDirectory {
                 let what =
                     format!("the directory of table {name}, to which a symbolic link leads,");
                 let path = directory.parent().unwrap_or(&directory).to_owned();
-                return Err(Error::Missing { path, what, looked: vec![directory] });
+                return Err(Error::Missing { path, what, searched: vec![directory] });
             }
             let what = format!("has no table {name}; {}", list_text("tables", &names));
             return Err(Error::NotFound { path: self.path.join("data"), what });
         }
+        check_layout(tree, &self.path)?;
         let (root, wal_root) = (&*self.path, self.wal_root.as_deref());
         TableReader { tree: &self.tree, root, wal_root }.read(name, directory)
     }

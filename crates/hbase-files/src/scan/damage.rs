@@ -1,4 +1,4 @@
-//! What a scan left out because of damage.
+//! The losses of a scan: the cells that it left out because of damage.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,13 +12,14 @@ use crate::{Error, Result, Table};
 /// Cells that a scan left out because a file or a part of it is damaged or missing.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissingCells {
-    /// The encoded name of the region; empty for a log, a MOB file, and rows that are in no region.
+    /// The encoded name of the region; empty for a log, for a MOB file that a cell refers to, and for
+    /// rows that are in no region.
     pub region: String,
-    /// The family; empty for a log, and for all families of the region.
+    /// The family; empty if all families of the region may have lost cells, or those in a log.
     pub family: Vec<u8>,
-    /// The file that is damaged or missing: `REGION/FAMILY/NAME` if it could not be opened, its
-    /// name if it is a MOB file, and otherwise its path. The path of the table for rows that are in
-    /// no region.
+    /// The file that is damaged or missing, for messages: `REGION/FAMILY/NAME` of a store file that
+    /// could not be opened, the name of a MOB file, and the path of any other file. The path of the
+    /// table for rows that are in no region.
     pub file: String,
     /// What is wrong.
     pub what: String,
@@ -50,8 +51,15 @@ pub(super) struct Losses(Option<Arc<Mutex<LossList>>>);
 #[derive(Debug, Default)]
 struct LossList {
     losses: Vec<MissingCells>,
-    /// The index of each loss, by file, reason and region.
-    indices: HashMap<[String; 3], usize>,
+    indices: HashMap<LossKey, usize>,
+}
+
+/// Losses with equal keys are listed once.
+#[derive(Debug, Eq, Hash, PartialEq)]
+struct LossKey {
+    file: String,
+    what: String,
+    region: String,
 }
 
 impl Losses {
@@ -64,7 +72,8 @@ impl Losses {
         self.0.is_some()
     }
 
-    /// Adds to the list, or returns the error if the scan ends at damage, or if it is no damage.
+    /// Adds to the list if the scan continues after damage and `error` is damage; otherwise returns
+    /// `error`.
     pub(super) fn add_or_fail(
         &self,
         error: Error,
@@ -77,12 +86,13 @@ impl Losses {
         Ok(())
     }
 
-    /// Adds to the list. Joins losses of the same file, region and reason.
+    /// Adds to the list if the scan continues after damage. Joins losses with the same [`LossKey`].
     pub(super) fn add(&self, missing: MissingCells) {
         let Some(list) = &self.0 else { return };
         let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
         let LossList { losses, indices } = &mut *list;
-        let key = [missing.file.clone(), missing.what.clone(), missing.region.clone()];
+        let MissingCells { file, what, region, .. } = missing.clone();
+        let key = LossKey { file, what, region };
         match indices.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(losses.len());

@@ -51,10 +51,10 @@ impl FileCells {
     ) -> Self {
         let beyond_damage = losses.skips_damaged().then(|| {
             let mut first = Vec::new();
-            if let StoreFileReader::Half(half) = reader
-                && half.reference().half() == Half::Top
+            if let Some(half) = reader.half()
+                && half.half() == Half::Top
             {
-                KeyRef::before_row(half.reference().split_row()).write_flat(&mut first);
+                KeyRef::before_row(half.split_key().row).write_flat(&mut first);
             }
             Box::new(BeyondDamage {
                 file: reader.whole().clone(),

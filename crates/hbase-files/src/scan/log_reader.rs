@@ -29,7 +29,8 @@
 //! A torn log is read up to its unfinished part, as HBase does, and named in the result.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sstable::{FileName, RowsBetween, error_line};
@@ -71,10 +72,8 @@ pub(super) fn plan_with_logs(
 
 /// Reads the logs into a plan, or takes over what was read before.
 fn add_logs(plan: &mut ScanPlan, table: &Table, regions: &[Region]) -> Result<()> {
-    if let Some(looked) = &table.logs_missing {
-        let what = "the directory of write-ahead logs; if hbase.wal.dir is another directory, it is the WAL root; it";
-        let (path, what, looked) = (table.root().to_owned(), what.to_owned(), vec![looked.clone()]);
-        return Err(Error::Missing { path, what, looked });
+    if let Some(searched) = &table.logs_missing {
+        return Err(Error::logs_missing(table.root(), searched));
     }
     let known = plan.scan.unflushed.take();
     plan.logs = match known.and_then(|known| known.of(&plan.log_selection())) {
@@ -133,7 +132,7 @@ impl LogCellsBuilder {
         let logs = recovered.map(|path| (None, path)).chain(of_servers);
         for (number, (server, path)) in logs.enumerate() {
             let log = Log { path, server, number };
-            let mut reader = match log.open(plan) {
+            let mut reader = match log.open(table, plan) {
                 Ok(reader) => reader,
                 Err(error) => {
                     builder.leave_out(plan, &log, error, None)?;
@@ -256,9 +255,32 @@ struct Log<'p> {
 }
 
 impl Log<'_> {
-    fn open(&self, plan: &ScanPlan) -> Result<wal::Reader> {
-        let Self { path, .. } = self;
-        let source = plan.tree.open(path).map_err(Error::io(path, "open it"))?;
-        Ok(wal::Reader::open(source, FileName::new(path.display().to_string()))?)
+    /// Opens the log where it was, or where HBase has moved it since.
+    fn open(&self, table: &Table, plan: &ScanPlan) -> Result<wal::Reader> {
+        let open = |path: &Path| {
+            let source = plan.tree.open(path)?;
+            Ok((source, FileName::new(path.display().to_string())))
+        };
+        let opened = open(self.path).or_else(|error: io::Error| {
+            let is_gone = error.kind() == io::ErrorKind::NotFound;
+            let moved = self.moved(table).into_iter().filter(|_| is_gone);
+            moved.map(|path| open(&path)).find_map(io::Result::ok).ok_or(error)
+        });
+        let (source, name) = opened.map_err(Error::io(self.path, "open it"))?;
+        Ok(wal::Reader::open(source, name)?)
+    }
+
+    /// Returns the places to which HBase moves the log of a server: when the server has died, and when all cells
+    /// of the log are flushed or split.
+    fn moved(&self, table: &Table) -> Vec<PathBuf> {
+        let parts = (self.server, &table.old_logs, self.path.file_name(), self.path.parent());
+        let (Some(_), Some(old), Some(name), Some(server)) = parts else { return Vec::new() };
+        let mut splitting = server.as_os_str().to_owned();
+        splitting.push("-splitting");
+        let separate = server.file_name().map(|server| old.join(server).join(name));
+        [Some(PathBuf::from(splitting).join(name)), Some(old.join(name)), separate]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }

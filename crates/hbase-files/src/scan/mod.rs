@@ -16,7 +16,7 @@
 //! `log_runs.rs` those that do not fit into memory, `log_cells.rs` iterates over both. `log_events.rs` has
 //! what makes them old. `damage.rs` collects what a scan leaves out because of damage.
 //! `store_file_cells.rs` and `store_cells.rs` have the cells of a single file and of a store of this project
-//! that the same parameters select.
+//! that the same parameters select. The folder `split` divides a scan into parts for other processes.
 
 mod batch;
 mod damage;
@@ -36,6 +36,7 @@ mod plan;
 mod region;
 mod row_range;
 mod source;
+mod split;
 mod store_cells;
 mod store_file_cells;
 mod table;
@@ -46,6 +47,7 @@ pub use log_events::OldLogCells;
 pub use logs::TornLog;
 pub(crate) use mob::{MobValue, is_reference, mob_value};
 pub use options::{FamilyColumns, MobValues, TableScan};
+pub use split::{ScanSplit, SplitCells, SplitPlan};
 pub use store_cells::StoreCells;
 pub use store_file_cells::StoreFileCells;
 pub use table::TableCells;

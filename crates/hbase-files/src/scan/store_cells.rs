@@ -1,7 +1,7 @@
 //! The cells of a store of this project that a scan selects: its families merged by row.
 
 use sstable::{Cell, CellRef, Comparator};
-use store::{Cells, Scan, Snapshot};
+use store::{Scan, ScanCells, Snapshot};
 
 use super::plan::row_range;
 use super::row_range::RowRange;
@@ -21,7 +21,7 @@ pub struct StoreCells {
 /// The cells of one family.
 #[derive(Debug)]
 struct FamilyCells {
-    cells: Cells,
+    cells: ScanCells,
     /// The cell at which the family is; not used with a single family.
     next: Option<Cell>,
 }

@@ -82,7 +82,7 @@ impl Snapshot {
                 Error::Missing { .. } => Error::Missing {
                     path: directory.to_owned(),
                     what: "the manifest of the snapshot".to_owned(),
-                    looked: vec![path],
+                    searched: vec![path],
                 },
                 error => error,
             });

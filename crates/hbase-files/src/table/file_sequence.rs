@@ -1,6 +1,6 @@
 //! The age of a store file: its sequence id, and the order of files of the same family.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 
 use sstable::{FileInfo, Half, SequenceId};
 
@@ -14,14 +14,15 @@ type Age = (Option<SequenceId>, Reverse<u64>, u64, String);
 
 /// The sequence ids of a store file and its cells, and its age.
 ///
-/// Of cells with equal keys and sequence ids, HBase returns that of the newer file.
-#[derive(Clone, Debug)]
+/// Of cells with equal keys and sequence ids, HBase returns that of the newer file: older files are less.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct FileSequence {
+    // First, because files are ordered by their age.
+    age: Age,
     /// The sequence id up to which the writes of the family are in this file or in older ones.
     pub newest: Option<SequenceId>,
     /// The sequence id that replaces those of the cells; `None` if they keep theirs.
     pub of_cells: Option<SequenceId>,
-    age: Age,
 }
 
 /// The key in the file info that HBase writes with the time of a bulk load.
@@ -35,10 +36,7 @@ impl FileSequence {
     /// HBase: `HStoreFile.open`.
     pub fn of(name: Option<&StoreFileName>, reader: &StoreFileReader) -> Self {
         let info = reader.whole().file_info();
-        let is_top = matches!(
-            reader,
-            StoreFileReader::Half(half) if half.reference().half() == Half::Top
-        );
+        let is_top = reader.half().is_some_and(|half| half.half() == Half::Top);
         let bulk_load_time = info.value(BULK_LOAD_TIME);
         let by_name = name.and_then(StoreFileName::bulk_load_sequence).map(SequenceId::new);
         let is_bulk_loaded = by_name.is_some() || bulk_load_time.is_some();
@@ -55,28 +53,7 @@ impl FileSequence {
             time,
             name.map(ToString::to_string).unwrap_or_default(),
         );
-        Self { newest, of_cells, age }
-    }
-}
-
-impl PartialEq for FileSequence {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for FileSequence {}
-
-impl PartialOrd for FileSequence {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// In HBase's order of the files of a family, oldest first.
-impl Ord for FileSequence {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.age.cmp(&other.age)
+        Self { age, newest, of_cells }
     }
 }
 

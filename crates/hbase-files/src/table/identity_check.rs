@@ -84,7 +84,7 @@ impl StoreFile {
             // The rows on the other side of the split are in another region, up to the bounds of the
             // region that was split. HBase makes no reference for a side without rows.
             Some(half) => {
-                let split = half.split_row();
+                let split = half.split_key().row;
                 let fits = match half.half() {
                     Half::Top => last >= split && region.contains_row(last),
                     Half::Bottom => first <= split && first >= &region.start_key[..],
@@ -133,8 +133,8 @@ impl FamilyCells {
 fn overlap(one: Option<&Reference>, other: Option<&Reference>) -> bool {
     let Some((one, other)) = one.zip(other) else { return true };
     match (one.half(), other.half()) {
-        (Half::Top, Half::Bottom) => one.split_row() < other.split_row(),
-        (Half::Bottom, Half::Top) => other.split_row() < one.split_row(),
+        (Half::Top, Half::Bottom) => one.split_key().row < other.split_key().row,
+        (Half::Bottom, Half::Top) => other.split_key().row < one.split_key().row,
         _ => true,
     }
 }

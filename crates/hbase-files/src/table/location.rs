@@ -183,5 +183,5 @@ pub(crate) fn find_first(
             return Ok(candidate.clone());
         }
     }
-    Err(Error::Missing { path: path.to_owned(), what, looked: candidates })
+    Err(Error::Missing { path: path.to_owned(), what, searched: candidates })
 }

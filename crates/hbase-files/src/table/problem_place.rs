@@ -14,9 +14,9 @@ pub(crate) struct ProblemPlace {
     pub(crate) file: Option<String>,
     pub(crate) region: Option<RegionName>,
     pub(crate) family: Option<Vec<u8>>,
-    /// The error without the file and the rows.
+    /// The error; without its path if `file` has it.
     pub(crate) what: String,
-    /// The rows of the region; all rows if no region is known.
+    /// The rows of the region, or of a gap or overlap of regions; all rows if no region is known.
     pub(crate) rows: RowsBetween,
 }
 
@@ -30,35 +30,32 @@ impl Table {
             what: error_line(problem),
             rows: RowsBetween::default(),
         };
-        let (path, looked): (_, &[_]) = match problem {
-            Error::KeyRanges { rows, what, .. } => {
-                place.rows = (**rows).clone();
-                place.what.clone_from(what);
-                return place;
-            }
-            Error::Missing { path, looked, .. } => (path, looked),
-            Error::Io { path, .. }
-            | Error::Damaged { path, .. }
-            | Error::Unsupported { path, .. }
-            | Error::TooMany { path, .. } => (path, &[]),
-            _ => return place,
-        };
+        if let Error::KeyRanges { rows, what, .. } = problem {
+            place.rows = (**rows).clone();
+            place.what.clone_from(what);
+            return place;
+        }
+        let Some(path) = path_of(problem) else { return place };
         let shown = path.display().to_string();
         if let Some(what) = place.what.strip_prefix(&format!("{shown}: ")) {
             place.what = what.to_owned();
         }
         place.file = Some(shown);
-        // A missing part is deeper in the tree than the directory that lacks it.
-        for path in looked.iter().take(1).chain([path]) {
-            if place.region.is_none() {
-                self.find_region(path, &mut place);
-            }
+        // The path of a missing part may be just the directory that lacks it: the first path at which
+        // the part was searched tells more.
+        if let Error::Missing { searched, .. } = problem
+            && let Some(first) = searched.first()
+        {
+            self.set_region(first, &mut place);
+        }
+        if place.region.is_none() {
+            self.set_region(path, &mut place);
         }
         place
     }
 
-    /// Finds the region and the family whose directory a path is in.
-    fn find_region(&self, path: &Path, place: &mut ProblemPlace) {
+    /// Sets region, family and rows from the directories in `path`.
+    fn set_region(&self, path: &Path, place: &mut ProblemPlace) {
         let mob_files = table_in(&self.root, "mobdir/data", &self.name);
         let below = path.strip_prefix(&self.path).or_else(|_| path.strip_prefix(mob_files));
         let mut names = below.into_iter().flatten().filter_map(|name| name.to_str());
@@ -74,10 +71,23 @@ impl Table {
         place.region = Some(name);
     }
 
-    /// Returns the description of a region, also of one that does not count or cannot be read.
+    /// Returns the description of a region, also of one that is left out (such as a split parent) or
+    /// that could not be read.
     fn region_info(&self, name: &RegionName) -> Option<&RegionInfo> {
         let left_out = self.left_out.iter().map(|left_out| &left_out.region);
         let regions = self.regions.iter().chain(left_out).map(|region| &region.info);
         regions.chain(&self.absent).find(|info| info.encoded_name == *name)
+    }
+}
+
+/// Returns the path of an error about a file or directory of the table.
+fn path_of(problem: &Error) -> Option<&Path> {
+    match problem {
+        Error::Missing { path, .. }
+        | Error::Io { path, .. }
+        | Error::Damaged { path, .. }
+        | Error::Unsupported { path, .. }
+        | Error::TooMany { path, .. } => Some(path),
+        _ => None,
     }
 }

@@ -112,7 +112,7 @@ impl TableSchema {
             None => Error::Missing {
                 path: directory.clone(),
                 what: "the description of the table, .tableinfo.N,".to_owned(),
-                looked: vec![directory],
+                searched: vec![directory],
             },
         })
     }

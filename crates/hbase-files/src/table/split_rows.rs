@@ -1,6 +1,6 @@
 //! Rows that divide the cells of store files into equal parts, by the indexes of the files.
 
-use sstable::{Comparator, KeyRef, ReadTrace};
+use sstable::{Comparator, ReadTrace};
 
 use super::store_file_reader::StoreFileReader;
 use crate::error::Result;
@@ -30,7 +30,7 @@ const SAMPLES_PER_PART: u64 = 32;
 /// let source = Arc::new(Bytes::from(bytes));
 /// let reader = Reader::open(source, FileName::new("f"), ReaderOptions::default())?;
 ///
-/// let rows = split_rows([Ok(StoreFileReader::Whole(reader))], 4)?;
+/// let rows = split_rows([Ok(StoreFileReader::new(reader, None))], 4)?;
 /// let rows: Vec<_> = rows.iter().map(|row| String::from_utf8_lossy(row)).collect();
 /// assert!(rows[1].starts_with("row5") || rows[1].starts_with("row49"), "{rows:?}");
 /// assert_eq!(rows.len(), 3);
@@ -53,13 +53,11 @@ pub fn split_rows(
         let len = whole.len().checked_div(samples_of_file).unwrap_or(0).max(1);
         let mut rows = whole.index().cuts(len, &mut ReadTrace::default())?;
         rows.extend(whole.last_row().map(<[u8]>::to_vec));
-        let is_in_file = |row: &Vec<u8>| match &file {
-            StoreFileReader::Whole(_) => true,
-            StoreFileReader::Half(half) => half.reference().holds(&KeyRef::before_row(row)),
-        };
         let row_count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
         let bytes = whole.len().checked_div(row_count).unwrap_or(0);
-        samples.extend(rows.into_iter().filter(is_in_file).map(|row| Sample { row, bytes }));
+        samples.extend(
+            rows.into_iter().filter(|row| file.holds_row(row)).map(|row| Sample { row, bytes }),
+        );
     }
     samples.sort_by(|one, other| Comparator::Bytes.compare_rows(&one.row, &other.row));
     let total: u128 = samples.iter().map(|sample| u128::from(sample.bytes)).sum();

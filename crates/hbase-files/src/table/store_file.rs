@@ -115,7 +115,7 @@ impl StoreFile {
         region: &RegionInfo,
         first_row: Option<&[u8]>,
     ) -> Result<()> {
-        let row = half.split_row();
+        let row = half.split_key().row;
         let fits = match half.half() {
             Half::Top => {
                 row == &region.start_key[..]
@@ -203,10 +203,10 @@ impl StoreFile {
     }
 
     fn read_half(&self, tree: &dyn FileTree) -> Result<Reference> {
-        let missing = |looked: Vec<PathBuf>| Error::Missing {
+        let missing = |searched: Vec<PathBuf>| Error::Missing {
             path: self.place.listed_in.clone(),
             what: format!("the reference {}", self.short_path()),
-            looked,
+            searched,
         };
         let Some(path) = &self.path else { return Err(missing(Vec::new())) };
         match tree.find(path).map_err(Error::io(path, "find it"))? {

@@ -1,22 +1,28 @@
 //! A reader for the cells of a store file: a whole HFile, or the half that a reference stands for.
+//!
+//! A half is read through the index and the filters of the whole HFile: a row that is not in the HFile
+//! is in neither half. HBase: `HalfStoreFileReader`.
 
 use sstable::{
-    Caching, CellRef, FileName, HalfReader, HalfScanner, KeyRef, ReadTrace, Reader, ReaderOptions,
+    Caching, CellRef, FileName, Half, KeyRef, ReadTrace, Reader, ReaderOptions, Reference,
     RowProbe, Scanner,
 };
 
 use crate::{Error, FileTree, Location, Result};
 
-/// A reader for the cells of a store file.
+/// A reader for the cells of a store file: of an HFile, or of the half of one.
 #[derive(Clone, Debug)]
-pub enum StoreFileReader {
-    /// All cells of an HFile.
-    Whole(Reader),
-    /// The cells of one half.
-    Half(HalfReader),
+pub struct StoreFileReader {
+    whole: Reader,
+    half: Option<Reference>,
 }
 
 impl StoreFileReader {
+    /// Restricts a reader to one half of its HFile; with `None`, the cells are those of the HFile.
+    pub const fn new(whole: Reader, half: Option<Reference>) -> Self {
+        Self { whole, half }
+    }
+
     /// Opens the HFile at a location. Errors name the file `name`.
     ///
     /// # Errors
@@ -37,32 +43,31 @@ impl StoreFileReader {
             error => error,
         };
         let source = tree.open(&location.path).map_err(failed)?;
-        let reader = Reader::open(source, name, options)?;
-        Ok(match &location.half {
-            None => Self::Whole(reader),
-            Some(reference) => Self::Half(HalfReader::new(reader, reference.clone())),
-        })
+        Ok(Self::new(Reader::open(source, name, options)?, location.half.clone()))
     }
 
     /// Returns the reader of the whole HFile.
     pub const fn whole(&self) -> &Reader {
-        match self {
-            Self::Whole(reader) => reader,
-            Self::Half(half) => half.whole(),
-        }
+        &self.whole
+    }
+
+    /// Returns the split key and the half; `None` if this is not the half of an HFile.
+    pub const fn half(&self) -> Option<&Reference> {
+        self.half.as_ref()
+    }
+
+    /// Returns whether a row is in the half.
+    pub(crate) fn holds_row(&self, row: &[u8]) -> bool {
+        self.half.as_ref().is_none_or(|half| half.holds(&KeyRef::before_row(row)))
     }
 
     /// Returns whether the file may have a row: whether the row is in the half and in the key range
     /// of the HFile.
     pub fn spans_row(&self, row: &[u8]) -> bool {
-        let is_in_half = match self {
-            Self::Whole(_) => true,
-            Self::Half(half) => half.reference().holds(&KeyRef::before_row(row)),
-        };
-        is_in_half && self.whole().spans_row(row)
+        self.holds_row(row) && self.whole.spans_row(row)
     }
 
-    /// Looks up a row, as [`Reader::get_row`].
+    /// Looks up a row, as [`Reader::get_row`]. A row of the other half is out of range.
     ///
     /// # Errors
     ///
@@ -72,53 +77,45 @@ impl StoreFileReader {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> sstable::Result<Option<CellScanner>> {
-        match self {
-            Self::Whole(reader) => Ok(reader.get_row(probe, trace)?.map(CellScanner::Whole)),
-            Self::Half(half) => Ok(half.get_row(probe, trace)?.map(CellScanner::Half)),
+        if !self.holds_row(probe.row()) {
+            trace.files_considered = trace.files_considered.saturating_add(1);
+            trace.files_skipped_by_range = trace.files_skipped_by_range.saturating_add(1);
+            return Ok(None);
         }
+        Ok(self.whole.get_row(probe, trace)?.map(|scanner| self.cells_of(scanner)))
     }
 
     /// Returns a scanner without a position.
     pub fn scanner(&self, caching: Caching) -> CellScanner {
-        match self {
-            Self::Whole(reader) => CellScanner::Whole(reader.scanner(caching)),
-            Self::Half(half) => CellScanner::Half(half.scanner(caching)),
-        }
+        self.cells_of(self.whole.scanner(caching))
     }
 
     /// Returns a scanner without a position for long scans, as [`Reader::bulk_scanner`].
     pub fn bulk_scanner(&self) -> CellScanner {
-        match self {
-            Self::Whole(reader) => CellScanner::Whole(reader.bulk_scanner()),
-            Self::Half(half) => CellScanner::Half(half.bulk_scanner()),
-        }
+        self.cells_of(self.whole.bulk_scanner())
+    }
+
+    fn cells_of(&self, scanner: Scanner) -> CellScanner {
+        CellScanner { scanner, half: self.half.clone() }
     }
 }
 
-/// A cursor over the cells of a store file, as [`Scanner`].
+/// A cursor over the cells of a store file, as [`Scanner`]. It has no cell outside its half.
 #[derive(Debug)]
-pub enum CellScanner {
-    /// Over a whole HFile.
-    Whole(Scanner),
-    /// Over one half.
-    Half(HalfScanner),
-}
-
-/// Calls a method of the scanner of either variant.
-macro_rules! either {
-    ($self:expr, $scanner:ident => $call:expr) => {
-        match $self {
-            CellScanner::Whole($scanner) => $call,
-            CellScanner::Half($scanner) => $call,
-        }
-    };
+pub struct CellScanner {
+    scanner: Scanner,
+    half: Option<Reference>,
 }
 
 impl CellScanner {
     /// Returns the current cell; `None` without a position.
     #[inline]
     pub fn cell(&self) -> Option<CellRef<'_>> {
-        either!(self, scanner => scanner.cell())
+        let cell = self.scanner.cell()?;
+        match &self.half {
+            Some(half) if !half.holds(&cell.key()) => None,
+            _ => Some(cell),
+        }
     }
 
     /// Moves to the first cell.
@@ -127,7 +124,10 @@ impl CellScanner {
     ///
     /// If a block cannot be read.
     pub fn seek_to_first(&mut self) -> sstable::Result<()> {
-        either!(self, scanner => scanner.seek_to_first())
+        match &self.half {
+            Some(half) if half.half() == Half::Top => self.scanner.seek(half.split_key()),
+            _ => self.scanner.seek_to_first(),
+        }
     }
 
     /// Moves to the last cell.
@@ -136,7 +136,10 @@ impl CellScanner {
     ///
     /// If a block cannot be read.
     pub fn seek_to_last(&mut self) -> sstable::Result<()> {
-        either!(self, scanner => scanner.seek_to_last())
+        match &self.half {
+            Some(half) if half.half() == Half::Bottom => self.scanner.seek_before(half.split_key()),
+            _ => self.scanner.seek_to_last(),
+        }
     }
 
     /// Moves to the first cell whose key is at least `key`.
@@ -145,7 +148,10 @@ impl CellScanner {
     ///
     /// If a block cannot be read.
     pub fn seek(&mut self, key: KeyRef<'_>) -> sstable::Result<()> {
-        either!(self, scanner => scanner.seek(key))
+        match &self.half {
+            Some(half) if half.half() == Half::Top && !half.holds(&key) => self.seek_to_first(),
+            _ => self.scanner.seek(key),
+        }
     }
 
     /// Moves to the last cell whose key is less than `key`.
@@ -154,26 +160,38 @@ impl CellScanner {
     ///
     /// If a block cannot be read.
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> sstable::Result<()> {
-        either!(self, scanner => scanner.seek_before(key))
+        match &self.half {
+            Some(half) if half.half() == Half::Bottom && !half.holds(&key) => self.seek_to_last(),
+            _ => self.scanner.seek_before(key),
+        }
     }
 
-    /// Moves to the next cell.
+    /// Moves to the next cell; does nothing outside the half.
     ///
     /// # Errors
     ///
     /// If a block cannot be read.
     #[inline]
     pub fn advance(&mut self) -> sstable::Result<()> {
-        either!(self, scanner => scanner.advance())
+        if self.half.is_none() {
+            return self.scanner.advance();
+        }
+        if self.cell().is_none() {
+            return Ok(());
+        }
+        self.scanner.advance()?;
+        // The half ends within a block, so the rest of the block is not read: check the last
+        // position.
+        if self.cell().is_none() { self.scanner.check_place() } else { Ok(()) }
     }
 
-    /// Moves to the previous cell.
+    /// Moves to the previous cell; does nothing outside the half.
     ///
     /// # Errors
     ///
     /// If a block cannot be read.
     pub fn retreat(&mut self) -> sstable::Result<()> {
-        either!(self, scanner => scanner.retreat())
+        if self.half.is_some() && self.cell().is_none() { Ok(()) } else { self.scanner.retreat() }
     }
 
     /// Checks the rest of the current block, as [`Scanner::check_place`].
@@ -182,11 +200,168 @@ impl CellScanner {
     ///
     /// If the block is damaged.
     pub fn check_place(&mut self) -> sstable::Result<()> {
-        either!(self, scanner => scanner.check_place())
+        self.scanner.check_place()
     }
 
     /// Returns the counters of the reads, and resets them.
     pub fn take_trace(&mut self) -> ReadTrace {
-        either!(self, scanner => scanner.take_trace())
+        self.scanner.take_trace()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use filter::Seed;
+    use sstable::Cell;
+
+    use super::*;
+
+    const FILE: &[u8] = include_bytes!("../../../sstable/testdata/p11-prefix-none-row.hfile");
+
+    fn whole() -> (Reader, Vec<Cell>) {
+        let source = Arc::new(Bytes::from_static(FILE));
+        let reader =
+            Reader::open(source, FileName::new("whole"), ReaderOptions::default()).unwrap();
+        let mut scanner = reader.scanner(Caching::Use);
+        scanner.seek_to_first().unwrap();
+        let mut cells = Vec::new();
+        while let Some(cell) = scanner.cell() {
+            cells.push(cell.to_cell());
+            scanner.advance().unwrap();
+        }
+        (reader, cells)
+    }
+
+    #[test]
+    fn two_halves_make_the_whole_for_every_split_row() {
+        let (reader, cells) = whole();
+        let rows = cells.iter().step_by(37).map(|cell| cell.row().to_vec());
+        for split in rows.chain([b"".to_vec(), b"zzz".to_vec()]) {
+            let (mut found, mut backwards) = (Vec::new(), Vec::new());
+            for half in [Half::Bottom, Half::Top] {
+                let reader =
+                    StoreFileReader::new(reader.clone(), Some(Reference::new(&split, half)));
+                let mut scanner = reader.scanner(Caching::Use);
+                scanner.seek_to_first().unwrap();
+                while let Some(cell) = scanner.cell() {
+                    found.push(cell.to_cell());
+                    scanner.advance().unwrap();
+                }
+                let mut reversed = Vec::new();
+                scanner.seek_to_last().unwrap();
+                while let Some(cell) = scanner.cell() {
+                    reversed.push(cell.to_cell());
+                    scanner.retreat().unwrap();
+                }
+                backwards.extend(reversed.into_iter().rev());
+            }
+            assert!(found == cells, "split at {split:?}");
+            assert!(backwards == cells, "split at {split:?}, backwards");
+        }
+    }
+
+    #[test]
+    fn a_row_is_found_only_in_its_half() {
+        let (reader, cells) = whole();
+        let split = cells[cells.len() / 2].row();
+        for cell in cells.iter().step_by(11) {
+            for half in [Half::Top, Half::Bottom] {
+                let reader =
+                    StoreFileReader::new(reader.clone(), Some(Reference::new(split, half)));
+                let probe = RowProbe::new(cell.row(), Seed::default());
+                let found = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
+                assert_eq!(found.is_some(), (cell.row() >= split) == (half == Half::Top));
+            }
+        }
+    }
+
+    #[test]
+    fn seeks_stay_in_their_half() {
+        let (reader, cells) = whole();
+        let split = cells[cells.len() / 2].row().to_vec();
+        let start = cells.partition_point(|cell| cell.row() < &split[..]);
+        let mut top = StoreFileReader::new(reader.clone(), Some(Reference::new(&split, Half::Top)))
+            .scanner(Caching::Use);
+        top.seek(cells[0].as_ref().key()).unwrap();
+        assert_eq!(top.cell(), Some(cells[start].as_ref()));
+        top.seek_before(cells[start].as_ref().key()).unwrap();
+        assert_eq!(top.cell(), None);
+        let mut bottom = StoreFileReader::new(reader, Some(Reference::new(&split, Half::Bottom)))
+            .scanner(Caching::Use);
+        bottom.seek_before(cells[cells.len() - 1].as_ref().key()).unwrap();
+        assert_eq!(bottom.cell(), Some(cells[start - 1].as_ref()));
+        bottom.seek(cells[start].as_ref().key()).unwrap();
+        assert_eq!(bottom.cell(), None);
+    }
+
+    #[test]
+    fn every_seek_finds_the_next_cell_of_the_half() {
+        let (reader, cells) = whole();
+        let at = [0, 1, cells.len() / 2, cells.len() - 1];
+        let splits = at.map(|index| cells[index].row().to_vec());
+        for split in splits.into_iter().chain([b"".to_vec(), b"zzz".to_vec()]) {
+            for half in [Half::Top, Half::Bottom] {
+                let is_in_half = |cell: &&Cell| (cell.row() >= &split[..]) == (half == Half::Top);
+                let of_half: Vec<&Cell> = cells.iter().filter(is_in_half).collect();
+                let reader =
+                    StoreFileReader::new(reader.clone(), Some(Reference::new(&split, half)));
+                let mut scanner = reader.scanner(Caching::Use);
+                let near = cells.iter().filter(|cell| cell.row() == split).chain(&cells[..2]);
+                let near = near.chain(cells.iter().rev().take(2)).chain(cells.iter().step_by(97));
+                let own = near.map(|cell| cell.as_ref().key());
+                for key in own
+                    .flat_map(|key| [key, KeyRef::before_row(key.row), KeyRef::after_row(key.row)])
+                {
+                    let next = of_half.partition_point(|cell| cell.as_ref().key() < key);
+                    let cell = |index: Option<usize>| {
+                        of_half.get(index.unwrap_or(usize::MAX)).map(|cell| cell.as_ref())
+                    };
+                    scanner.seek(key).unwrap();
+                    assert_eq!(scanner.cell(), cell(Some(next)), "{split:?} {half:?} {key}");
+                    scanner.seek_before(key).unwrap();
+                    assert_eq!(
+                        scanner.cell(),
+                        cell(next.checked_sub(1)),
+                        "{split:?} {half:?} {key}"
+                    );
+                }
+                // Beyond its ends, a half has no cells in either direction.
+                scanner.seek_to_last().unwrap();
+                scanner.advance().unwrap();
+                assert_eq!(scanner.cell(), None);
+                scanner.advance().unwrap();
+                assert_eq!(scanner.cell(), None);
+                scanner.seek_to_first().unwrap();
+                scanner.retreat().unwrap();
+                assert_eq!(scanner.cell(), None);
+                scanner.retreat().unwrap();
+                assert_eq!(scanner.cell(), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bulk_scanner_has_the_cells_of_the_half_and_counts_its_reads() {
+        let (reader, cells) = whole();
+        let split = cells[cells.len() / 2].row();
+        let reader = StoreFileReader::new(reader, Some(Reference::new(split, Half::Top)));
+        let mut scanner = reader.bulk_scanner();
+        scanner.seek_to_first().unwrap();
+        let mut count = 0;
+        while let Some(cell) = scanner.cell() {
+            assert!(cell.row >= split);
+            count += 1;
+            scanner.advance().unwrap();
+        }
+        assert_eq!(count, cells.iter().filter(|cell| cell.row() >= split).count());
+        assert!(scanner.take_trace().data_blocks() > 0);
+        assert_eq!(scanner.take_trace().data_blocks(), 0);
+        let (mut trace, other) = (ReadTrace::default(), cells[0].row());
+        let found = reader.get_row(&RowProbe::new(other, Seed::default()), &mut trace).unwrap();
+        assert!(found.is_none());
+        assert_eq!((trace.files_considered, trace.files_skipped_by_range), (1, 1));
     }
 }

@@ -52,9 +52,9 @@ pub(crate) fn read_list(
     let is_store_file =
         |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
     if tracked.is_none() && setting == Some(Tracker::List) && items.iter().any(is_store_file) {
-        let looked = vec![directory.join(tracker::DIRECTORY)];
+        let searched = vec![directory.join(tracker::DIRECTORY)];
         let what = "the list of the family's store file tracker".to_owned();
-        return Err(Error::Missing { path: directory.to_owned(), what, looked });
+        return Err(Error::Missing { path: directory.to_owned(), what, searched });
     }
     if let Some(tracked) = &tracked {
         if setting.is_none() {

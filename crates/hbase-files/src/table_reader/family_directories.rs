@@ -60,7 +60,7 @@ pub(crate) fn check_family_directories(
         let was_opened = region.last_opened.is_some();
         let has_no_family = families.len() == region.families.len();
         let directory = table.join(region.name().as_str());
-        for (family, looked) in families {
+        for (family, searched) in families {
             let is_in_no_region = !families_there.contains(&family.name[..]);
             let is_expected = if was_opened {
                 is_altered && is_in_no_region && !has_no_family
@@ -73,7 +73,7 @@ pub(crate) fn check_family_directories(
                 found.warnings.push(Warning::new(&directory, what));
             } else {
                 let (path, what) = (directory.clone(), format!("{},", what_of(family)));
-                found.problems.push(Error::Missing { path, what, looked: vec![looked] });
+                found.problems.push(Error::Missing { path, what, searched: vec![searched] });
             }
         }
     }

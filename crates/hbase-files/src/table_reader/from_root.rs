@@ -191,7 +191,7 @@ impl TableReader<'_> {
             found.problems.push(Error::Missing {
                 path: directory.to_owned(),
                 what: format!("the region {region} of hbase:meta, {},", info.rows()),
-                looked: vec![directory.join(region.as_str())],
+                searched: vec![directory.join(region.as_str())],
             });
         }
         Decision { regions_by: RegionsBy::Meta, absent }

@@ -155,7 +155,7 @@ impl RegionDirectories<'_> {
         let path = directory.join(region_info::FILE);
         if self.tree.find(&path).map_err(Error::io(&path, "find it"))?.is_none() {
             let what = "the description of the region".to_owned();
-            return Err(Error::Missing { path: directory.to_owned(), what, looked: vec![path] });
+            return Err(Error::Missing { path: directory.to_owned(), what, searched: vec![path] });
         }
         let info = RegionInfo::read(self.tree, &path)?;
         if info.table != self.schema.table {
@@ -316,7 +316,7 @@ impl RegionDirectories<'_> {
             Ok(None) => Error::Missing {
                 path: directory.to_owned(),
                 what: format!("the {named} to which a symbolic link leads"),
-                looked: vec![path],
+                searched: vec![path],
             },
             Ok(Some(_)) => Error::damaged(&path, format!("the {named} is not a {wanted}")),
         }

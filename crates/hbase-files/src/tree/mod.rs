@@ -1,7 +1,6 @@
 //! Access to the files of a directory, and the kind of a file by its bytes.
 //!
-//! All access goes through the trait of `file_tree.rs`. `root_tree.rs` refuses symbolic links that lead out of the root.
-//! `contents.rs` tells the kind of a file.
+//! All access goes through [`FileTree`]. `root_tree` refuses symbolic links that lead out of the root.
 
 pub(crate) mod contents;
 mod file_tree;

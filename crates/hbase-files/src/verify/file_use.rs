@@ -31,8 +31,8 @@ impl FileUse {
     /// Returns a missing or damaged file as damage, and other errors unchanged.
     pub(super) fn damage_of(&self, error: Error) -> Result<TableDamage> {
         let what = match error {
-            Error::Missing { what, looked, .. } => {
-                format!("{what} is missing; looked for {}", show_paths(&looked))
+            Error::Missing { what, searched, .. } => {
+                format!("{what} is missing; looked for {}", show_paths(&searched))
             }
             Error::Damaged { what, .. } => what,
             Error::File(sstable::Error::Corrupt { damage, .. }) => {
@@ -50,7 +50,7 @@ impl FileUse {
         }
         let rows = rows_in(&self.region, lost)?;
         let Some(half) = &location.half else { return Some(rows) };
-        let split = half.split_row();
+        let split = half.split_key().row;
         let is_other_half = match half.half() {
             Half::Top => rows.last.as_deref().is_some_and(|last| last < split),
             Half::Bottom => rows.first.as_deref().is_some_and(|first| first > split),

@@ -245,7 +245,7 @@ fn reported(table: &Table) -> HashSet<&Path> {
     let mut paths = HashSet::new();
     for problem in &table.problems {
         match &**problem {
-            Error::Missing { looked, .. } => paths.extend(looked.iter().map(PathBuf::as_path)),
+            Error::Missing { searched, .. } => paths.extend(searched.iter().map(PathBuf::as_path)),
             Error::Damaged { path, .. } | Error::Io { path, .. } => {
                 paths.insert(path.as_path());
             }

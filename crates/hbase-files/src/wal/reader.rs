@@ -55,7 +55,7 @@ pub struct Reader {
 }
 
 /// What a log has next.
-enum Step {
+enum LogItem {
     Entry(LogEntry),
     End(End),
 }
@@ -131,15 +131,15 @@ impl Reader {
     }
 
     /// Reads the next entry, or finds out how the file ends.
-    fn read(&mut self) -> Result<Step> {
+    fn read(&mut self) -> Result<LogItem> {
         let offset = self.input.offset();
         if self.input.left() == 0 {
-            return Ok(Step::End(if self.has_trailer { End::Closed } else { End::Open }));
+            return Ok(LogItem::End(if self.has_trailer { End::Closed } else { End::Open }));
         }
         let bytes = self.input.left();
-        let torn = |part| Ok(Step::End(End::Torn { offset, bytes, part }));
+        let torn = |part| Ok(LogItem::End(End::Torn { offset, bytes, part }));
         match self.read_entry() {
-            Ok(Some(entry)) => Ok(Step::Entry(entry)),
+            Ok(Some(entry)) => Ok(LogItem::Entry(entry)),
             Ok(None) => torn("the trailer"),
             Err(Stop::Ends) if self.has_trailer => {
                 let stop = Stop::wrong("an entry reaches into the trailer");
@@ -265,15 +265,15 @@ impl Iterator for Reader {
         }
         let offset = self.input.offset();
         let next = self.read();
-        self.is_done = !matches!(next, Ok(Step::Entry(_)));
+        self.is_done = !matches!(next, Ok(LogItem::Entry(_)));
         match next {
-            Ok(Step::Entry(entry)) => {
+            Ok(LogItem::Entry(entry)) => {
                 if let Some(last) = &mut self.last {
                     add_sequence(last, &entry);
                 }
                 Some(Ok(entry))
             }
-            Ok(Step::End(end)) => {
+            Ok(LogItem::End(end)) => {
                 self.end = Some(end);
                 None
             }

@@ -1,10 +1,10 @@
 //! Which list of a store file tracker counts, and what it may say.
 
-use hbase_files::{Error, TrackedFiles};
+use hbase_files::{Error, TableScan, TrackedFiles};
 use sstable::{Half, Reference};
 use support::directory_parts::tracker_file;
 
-use super::made::{Made, MadeRegion, field, number};
+use super::made::{Made, MadeRegion, field, flushed, hfile, number, put};
 
 /// Returns the message of a list of files with these names.
 fn list(time: usize, names: &[&str]) -> Vec<u8> {
@@ -131,4 +131,60 @@ fn a_list_has_at_most_sixteen_mebibytes() {
     write(&region, "f1", &tracker_file(&padding(most + 1)));
     let error = read(&region).expect_err("too long").to_string();
     assert!(error.contains("exceeds 16 MiB"), "{error}");
+}
+
+/// Returns the entry of a list for a half of a file of another region, which has no file of its own.
+fn half_entry(file: &str, of: &MadeRegion, split: &str, half: Half) -> Vec<u8> {
+    let reference = Reference::new(split.as_bytes(), half).to_bytes();
+    let name = format!("{file}.{}", of.name);
+    field(2, &[field(1, name.as_bytes()), number(2, 0), field(3, &reference[4..])].concat())
+}
+
+/// A later HBase keeps references and links of a split or a clone in the list alone.
+#[test]
+fn references_and_links_may_be_in_the_list_alone() {
+    let made = Made::new(&[("hbase.store.file-tracker.impl", "FILE")]);
+    let parent = made.gone_region(1, "");
+    let cells = [put("a", "q", 1, 1, "lower"), put("m", "q", 1, 1, "upper")];
+    made.archived(&parent, &hfile(1), flushed(1), &cells);
+    made.archived(&parent, &hfile(2), flushed(2), &[put("b", "q", 1, 2, "linked")]);
+    let (lower, upper) = (made.region(2, "", "m"), made.region(2, "m", ""));
+    let link = format!("t={}-{}", parent.name, hfile(2));
+    let link = field(2, &[field(1, link.as_bytes()), number(2, 0)].concat());
+    for (region, half, more) in [(&lower, Half::Bottom, &link[..]), (&upper, Half::Top, b"")] {
+        let entries = [half_entry(&hfile(1), &parent, "m", half), more.to_vec()].concat();
+        write(region, "f1.9", &tracker_file(&[number(1, 9), entries, number(3, 1)].concat()));
+    }
+    let scan = TableScan::default();
+    assert_eq!(made.cells(&scan), ["a:q/1=lower@1", "b:q/1=linked@2", "m:q/1=upper@1"]);
+
+    // The wrong half of a list, or none, is an error and no smaller table.
+    let wrong = half_entry(&hfile(1), &parent, "m", Half::Top);
+    let name = format!("{}.{}", hfile(1), parent.name);
+    let none = field(2, &field(1, name.as_bytes()));
+    for entry in [wrong, none] {
+        write(&lower, "f1.9", &tracker_file(&[number(1, 9), entry, number(3, 1)].concat()));
+        let found = made.table().scan(&scan).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        assert!(found.is_err(), "{found:?}");
+    }
+}
+
+#[test]
+fn root_directories_of_other_layouts_are_refused_by_name() {
+    for (directory, expected) in
+        [("data/hbase/storefile", "hbase:storefile"), ("data/hbase/meta_two", "several clusters")]
+    {
+        let made = Made::new(&[]);
+        made.region(1, "", "").file(&hfile(1), flushed(1), &[put("a", "q", 1, 1, "v")]);
+        assert_eq!(made.cells(&TableScan::default()), ["a:q/1=v@1"]);
+        std::fs::create_dir_all(made.root().join(directory)).expect("ours");
+        let root = hbase_files::RootDirectory::open(
+            std::sync::Arc::new(hbase_files::LocalTree),
+            made.root(),
+        );
+        let table = root.and_then(|root| root.table(&"t".parse().expect("a name")));
+        let error = table.expect_err("refused");
+        assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 }

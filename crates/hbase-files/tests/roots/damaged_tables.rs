@@ -182,7 +182,8 @@ fn damaged_log(sound: &[u8], ends: &[usize], random: &mut Random) -> (Vec<u8>, S
 
 #[test]
 fn a_damaged_table_or_snapshot_is_an_error_a_warning_or_the_same_cells() {
-    let count: usize = std::env::var("MUTANTS").ok().and_then(|it| it.parse().ok()).unwrap_or(660);
+    let count: usize =
+        std::env::var("MUTANTS").ok().and_then(|text| text.parse().ok()).unwrap_or(660);
     let cases: Vec<Case> = tables().into_iter().chain(others()).collect();
     let files: usize = cases.iter().map(|case| case.descriptions.len() + case.logs.len()).sum();
     let (mut random, each) = (Random::new(39), count.div_ceil(files));

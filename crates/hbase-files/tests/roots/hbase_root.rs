@@ -153,7 +153,7 @@ fn a_link_without_its_root_says_what_is_missing() {
         let error = listing.entries[0].locate(&LocalTree).expect_err("the target is missing");
         match (path, &error) {
             ("", Error::NoRoot { .. }) => {}
-            (_, Error::Missing { looked, .. }) => assert_eq!(looked.len(), 4),
+            (_, Error::Missing { searched, .. }) => assert_eq!(searched.len(), 4),
             _ => panic!("{path}: {error}"),
         }
         assert!(error.to_string().contains("region ea869e80a7caba94c6902edc38fe97ad"), "{error}");

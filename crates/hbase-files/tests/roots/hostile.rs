@@ -224,7 +224,7 @@ fn a_reference_without_a_file_of_its_own_has_its_half_in_the_tracker() {
     assert!(listing.problems.is_empty(), "{:?}", listing.problems);
     let location = listing.entries[0].locate(&LocalTree).expect("the parent has the file");
     let half = location.half.expect("it is a reference");
-    assert_eq!((half.half(), half.split_row()), (Half::Top, &b"row-00200"[..]));
+    assert_eq!((half.half(), half.split_key().row), (Half::Top, &b"row-00200"[..]));
     assert!(location.path.ends_with(Path::new(parent).join("g").join(file)));
     // A damaged reference in the list makes the list damaged.
     fs::write(&list, tracker(1, &entry(b"\x0a\x15"))).expect("ours");

@@ -58,7 +58,9 @@ fn archive_mob_file(root: &Path) -> PathBuf {
 /// Copies each store file of `t3` under another name, so that two files refer to the MOB file.
 fn copy_store_files(root: &Path) -> Vec<PathBuf> {
     let regions = fs::read_dir(root.join("data/default/t3")).expect("listed");
-    let families = regions.map(|it| it.expect("read").path().join("m")).filter(|it| it.exists());
+    let families = regions
+        .map(|region| region.expect("read").path().join("m"))
+        .filter(|family| family.exists());
     let files: Vec<PathBuf> = families
         .flat_map(|family| fs::read_dir(family).expect("listed"))
         .map(|file| file.expect("read").path())

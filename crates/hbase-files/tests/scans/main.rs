@@ -4,6 +4,7 @@ mod places_of_cells;
 mod restored;
 mod scan;
 mod scan_damage;
+mod splits;
 mod store_cells;
 mod store_file_cells;
 mod unflushed;

@@ -149,7 +149,7 @@ fn a_tracked_file_that_only_the_archive_has_is_missing() {
     fs::create_dir_all(archived.parent().expect("a directory")).expect("disk takes it");
     fs::rename(&there, &archived).expect("disk takes it");
     let error = file.locate(&LocalTree).expect_err("not in the directory of the table");
-    assert!(matches!(&error, Error::Missing { looked, .. } if *looked == [there]), "{error}");
+    assert!(matches!(&error, Error::Missing { searched, .. } if *searched == [there]), "{error}");
     assert!(error.to_string().contains("which the store file tracker lists"), "{error}");
     let error = table.scan(&TableScan::default()).expect("sound").find_map(Result::err);
     assert!(matches!(error, Some(Error::Missing { .. })), "{error:?}");

@@ -12,7 +12,11 @@ const COLUMNS: usize = 2_000;
 /// Writes a file of one row whose columns are in many blocks, with another row before and after it.
 fn write(directory: &Path) -> PathBuf {
     let qualifiers: Vec<_> = (0..COLUMNS).map(|column| format!("q{column:05}")).collect();
-    let wide = qualifiers.iter().map(|it| CellRef { row: b"b", qualifier: it.as_bytes(), ..PUT });
+    let wide = qualifiers.iter().map(|qualifier| CellRef {
+        row: b"b",
+        qualifier: qualifier.as_bytes(),
+        ..PUT
+    });
     let [first, last] = [&b"a"[..], b"c"].map(|row| CellRef { row, ..PUT });
     let cells = [first].into_iter().chain(wide).chain([last]);
     let path = directory.join("5a1f3c0de0f94a3d8c6d3f0a7e5b9c11");

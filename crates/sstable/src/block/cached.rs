@@ -14,11 +14,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::bloom::BloomBits;
-use super::branch::IndexBlock;
 use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::index::IndexEntries;
+use super::index_block::IndexBlock;
 use super::meta::{FilterBlock, MetaBlock};
 use crate::encoding::DamageReason;
 use crate::{BlockKind, Comparator};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
-use super::origin::BlockOrigin;
+use super::origin::BlockIdentity;
 use super::row_index::RowIndexKind;
 use crate::KeyRef;
 use crate::buffers::Buffers;
@@ -70,7 +70,7 @@ pub(crate) enum DataRef<'a> {
 
 impl<'a> DataRef<'a> {
     /// Returns the block's handle, type and predecessor.
-    pub(crate) const fn origin(self) -> &'a BlockOrigin {
+    pub(crate) const fn origin(self) -> &'a BlockIdentity {
         match self {
             Self::Encoded(block) => block.origin(),
             Self::Decoded(block) => block.origin(),

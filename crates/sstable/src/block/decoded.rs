@@ -15,7 +15,7 @@
 
 use filter::KeyHash;
 
-use super::origin::BlockOrigin;
+use super::origin::BlockIdentity;
 use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
 use super::row_table::{RowTable, TableAddress, to_usize};
 use crate::buffers::Buffers;
@@ -25,7 +25,7 @@ use crate::{CellRef, KeyRef};
 /// A searchable data block. The cells and the size in memory never change after decoding.
 #[derive(Debug)]
 pub(crate) struct DecodedBlock {
-    origin: BlockOrigin,
+    origin: BlockIdentity,
     cells: PlainCells,
     layout: CellLayout,
     index: RowIndex,
@@ -36,7 +36,7 @@ impl DecodedBlock {
     ///
     /// `starts` is the result of that check.
     pub(super) fn new(
-        origin: BlockOrigin,
+        origin: BlockIdentity,
         cells: PlainCells,
         layout: CellLayout,
         starts: RowStarts,
@@ -46,7 +46,7 @@ impl DecodedBlock {
         Self { origin, cells, layout, index }
     }
 
-    pub(crate) const fn origin(&self) -> &BlockOrigin {
+    pub(crate) const fn origin(&self) -> &BlockIdentity {
         &self.origin
     }
 
@@ -150,7 +150,7 @@ impl DecodedBlock {
         let Some(table) = &self.index.table else {
             return match self.find_row(row) {
                 RowPosition::At(at) => Some(at),
-                RowPosition::Before(_) | RowPosition::AfterAll => None,
+                RowPosition::Next(_) | RowPosition::AfterAll => None,
             };
         };
         let cells = &**self.cells.body();
@@ -162,14 +162,14 @@ impl DecodedBlock {
 
     /// Returns the position of a row, or of the next greater row if the block lacks it.
     pub(super) fn find_row(&self, row: &[u8]) -> RowPosition {
-        self.index.find(self.cells.body(), self.layout.order, row)
+        self.index.seek(self.cells.body(), self.layout.order, row)
     }
 
     /// Returns the offset of the first cell whose key is at least `key`; `None` if all are less.
     pub(crate) fn seek(&self, key: &KeyRef<'_>) -> Option<usize> {
         let at = match self.find_row(key.row) {
             RowPosition::At(at) => at,
-            RowPosition::Before(at) => return Some(at),
+            RowPosition::Next(at) => return Some(at),
             RowPosition::AfterAll => return None,
         };
         let mut cursor = self.cursor_at(at);

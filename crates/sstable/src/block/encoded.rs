@@ -9,28 +9,29 @@
 use std::cmp::Ordering;
 
 use super::decoded::DecodedBlock;
-use super::origin::BlockOrigin;
+use super::origin::BlockIdentity;
 use super::row_index::RowIndexKind;
 use crate::CellRef;
 use crate::buffers::Buffers;
 use crate::encoding::{
-    CellLayout, Cells, CheckingCursor, DamageReason, DeltaCursor, RowStarts, Step, decode_delta,
+    CellLayout, Cells, CheckingCursor, CursorMove, DamageReason, DeltaCursor, RowStarts,
+    decode_delta,
 };
 
 /// A data block whose cells are not yet checked.
 #[derive(Debug)]
 pub(crate) struct EncodedBlock {
-    origin: BlockOrigin,
+    origin: BlockIdentity,
     cells: Cells,
     layout: CellLayout,
 }
 
 impl EncodedBlock {
-    pub(crate) const fn new(origin: BlockOrigin, cells: Cells, layout: CellLayout) -> Self {
+    pub(crate) const fn new(origin: BlockIdentity, cells: Cells, layout: CellLayout) -> Self {
         Self { origin, cells, layout }
     }
 
-    pub(crate) const fn origin(&self) -> &BlockOrigin {
+    pub(crate) const fn origin(&self) -> &BlockIdentity {
         &self.origin
     }
 
@@ -58,7 +59,7 @@ impl EncodedBlock {
         }
         let mut cursor = self.cursor()?;
         let mut longest = cursor.cell_len();
-        while self.step(&mut cursor)? != Step::End {
+        while self.step(&mut cursor)? != CursorMove::End {
             longest = longest.max(cursor.cell_len());
         }
         Ok(longest)
@@ -111,7 +112,7 @@ impl EncodedBlock {
 
     /// Moves a cursor to the next cell and checks it.
     #[inline]
-    pub(crate) fn step(&self, cursor: &mut EncodedCursor) -> Result<Step, DamageReason> {
+    pub(crate) fn step(&self, cursor: &mut EncodedCursor) -> Result<CursorMove, DamageReason> {
         match (cursor, &self.cells) {
             (EncodedCursor::Plain(cursor), Cells::Plain(cells)) => cursor.step(cells, self.layout),
             (EncodedCursor::Delta(cursor), Cells::Delta(cells)) => cursor.step(cells),
@@ -143,7 +144,7 @@ impl EncodedBlock {
         }
         loop {
             let ordering = self.layout.order.compare_rows(self.cell(cursor).row, row);
-            if ordering.is_ge() || self.step(cursor)? == Step::End {
+            if ordering.is_ge() || self.step(cursor)? == CursorMove::End {
                 return Ok(ordering);
             }
         }
@@ -151,13 +152,13 @@ impl EncodedBlock {
 
     /// Moves a cursor to the last cell.
     pub(crate) fn go_to_last(&self, cursor: &mut EncodedCursor) -> Result<(), DamageReason> {
-        while self.step(cursor)? != Step::End {}
+        while self.step(cursor)? != CursorMove::End {}
         Ok(())
     }
 }
 
 fn decoded_copy(
-    origin: &BlockOrigin,
+    origin: &BlockIdentity,
     cells: &Cells,
     layout: CellLayout,
     row_index_kind: RowIndexKind,

@@ -12,7 +12,7 @@
 //!
 //! All sizes are in bytes. The header is followed by the stored data, which may be compressed, and
 //! by the [checksums](crate::checksum): four bytes for every `bytes_per_checksum` bytes of header
-//! and stored data. HBase: `HFileBlock.Header`.
+//! and stored data. HBase: `HFileBlock.BlockHeader`.
 
 use std::io::Read;
 
@@ -23,7 +23,7 @@ use crate::{BlockOffset, BlockType, ChecksumType, Damage};
 /// The header of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Header {
+pub struct BlockHeader {
     /// The block's type.
     pub block_type: BlockType,
     /// Bytes after the header: stored data and checksums.
@@ -40,7 +40,7 @@ pub struct Header {
     pub on_disk_data_size_with_header: u32,
 }
 
-impl Header {
+impl BlockHeader {
     /// Bytes of a header in the file.
     pub const LEN: u32 = 33;
 
@@ -111,7 +111,7 @@ impl Header {
                     u64::try_from(previous)
                         .ok()
                         .map(BlockOffset::new)
-                        .filter(|previous| *previous < at)
+                        .filter(|previous| *previous <= at)
                         .ok_or_else(|| damage("the previous block is not before it"))?,
                 ),
             },
@@ -120,7 +120,8 @@ impl Header {
             bytes_per_checksum: size(bytes_per_checksum)?,
             on_disk_data_size_with_header: size(data_size)?,
         };
-        if header.bytes_per_checksum == 0 {
+        // A block of Hudi without checksums may state 0.
+        if header.bytes_per_checksum == 0 && header.checksum_type != ChecksumType::Null {
             return Err(damage("a checksum for every 0 bytes"));
         }
         if header.on_disk_data_size_with_header < Self::LEN
@@ -129,6 +130,11 @@ impl Header {
             return Err(damage("its sizes contradict each other"));
         }
         Ok(header)
+    }
+
+    /// Whether the block states its own offset as that of the block before it, as Hudi 1.1 does.
+    pub(crate) fn states_own_offset(&self, at: BlockOffset) -> bool {
+        self.previous_block == Some(at)
     }
 
     /// Appends the header's bytes.
@@ -159,15 +165,13 @@ impl Header {
         self.on_disk_data_size_with_header.into()
     }
 
-    /// Bytes of the checksums.
-    ///
-    /// # Panics
-    ///
-    /// If `bytes_per_checksum` is 0, which a header read from a file cannot be.
+    /// Bytes of the checksums; in a block that states 0 bytes per checksum, all bytes after the data.
     #[expect(clippy::arithmetic_side_effects, reason = "four times a number of 32 bits")]
     pub fn checksums_len(&self) -> u64 {
-        assert!(self.bytes_per_checksum > 0, "a checksum covers at least one byte");
-        self.data_len().div_ceil(self.bytes_per_checksum.into()) * 4
+        match self.bytes_per_checksum {
+            0 => self.len().saturating_sub(self.data_len()),
+            bytes => self.data_len().div_ceil(bytes.into()) * 4,
+        }
     }
 }
 
@@ -179,18 +183,18 @@ mod tests {
     const REAL: &[u8] =
         b"DATABLK*\0\0\0\x96\0\0\0\x92\xff\xff\xff\xff\xff\xff\xff\xff\x02\0\0\x40\0\0\0\0\xb3";
 
-    fn changed(at: usize, bytes: &[u8]) -> Result<Header, Damage> {
+    fn changed(at: usize, bytes: &[u8]) -> Result<BlockHeader, Damage> {
         let mut header = REAL.to_vec();
         header[at..at + bytes.len()].copy_from_slice(bytes);
-        Header::read(&header, BlockOffset::new(64))
+        BlockHeader::read(&header, BlockOffset::new(64))
     }
 
     #[test]
     fn a_header_from_hbase_round_trips() {
-        let header = Header::read(REAL, BlockOffset::new(0)).unwrap();
+        let header = BlockHeader::read(REAL, BlockOffset::new(0)).unwrap();
         assert_eq!(
             header,
-            Header::new(BlockType::Data, 146, 146, None, ChecksumType::Crc32c, 16_384)
+            BlockHeader::new(BlockType::Data, 146, 146, None, ChecksumType::Crc32c, 16_384)
         );
         assert_eq!((header.len(), header.checksums_len()), (0xb7, 4));
         let mut written = Vec::new();
@@ -201,7 +205,7 @@ mod tests {
     #[test]
     fn a_truncated_header_is_damage() {
         for len in 0..REAL.len() {
-            assert!(Header::read(&REAL[..len], BlockOffset::new(0)).is_err());
+            assert!(BlockHeader::read(&REAL[..len], BlockOffset::new(0)).is_err());
         }
     }
 
@@ -212,24 +216,49 @@ mod tests {
         assert!(changed(8, &[0xff]).is_err(), "negative size");
         assert!(changed(11, &[0x97]).is_err(), "one byte too long");
         assert!(changed(12, &[0x80]).is_err(), "negative uncompressed size");
-        assert!(changed(16, &64_i64.to_be_bytes()).is_err(), "its own predecessor");
+        assert!(changed(16, &65_i64.to_be_bytes()).is_err(), "a predecessor after it");
         assert!(changed(16, &(-2_i64).to_be_bytes()).is_err(), "a negative predecessor");
         assert!(changed(16, &63_i64.to_be_bytes()).is_ok(), "a predecessor");
         assert!(changed(24, &[3]).is_err(), "checksum type");
         assert!(changed(25, &[0, 0, 0, 0]).is_err(), "bytes per checksum");
+        assert!(changed(24, &[3, 0, 0, 0, 0]).is_err(), "checksum type, bytes per checksum");
         assert!(changed(25, &[0, 0, 0, 33]).is_err(), "more checksums than fit");
         assert!(changed(29, &[0, 0, 0, 32]).is_err(), "shorter than a header");
     }
 
     #[test]
+    fn a_block_may_state_its_own_offset_which_readers_check() {
+        let own = changed(16, &64_i64.to_be_bytes()).expect("as Hudi 1.1");
+        assert!(own.states_own_offset(BlockOffset::new(64)));
+        assert!(
+            !changed(16, &63_i64.to_be_bytes()).unwrap().states_own_offset(BlockOffset::new(64))
+        );
+    }
+
+    #[test]
+    fn a_block_without_checksums_may_state_zero_bytes_per_checksum() {
+        let header = changed(24, &[0, 0, 0, 0, 0]).expect("the type is NULL");
+        assert_eq!((header.len(), header.checksums_len()), (0xb7, 4));
+        // No bytes after the data.
+        let mut short = REAL.to_vec();
+        short[11] -= 4;
+        short[24..29].fill(0);
+        let header = BlockHeader::read(&short, BlockOffset::new(0)).expect("sound");
+        assert_eq!((header.len(), header.checksums_len()), (0xb3, 0));
+        short[11] -= 1;
+        assert!(BlockHeader::read(&short, BlockOffset::new(0)).is_err(), "shorter than its data");
+    }
+
+    #[test]
     fn checksums_len_follows_bytes_per_checksum() {
         for bytes_per_checksum in [33, 64, 179, 178, 180] {
-            let new =
-                |kind| Header::new(kind, 146, 500, None, ChecksumType::Null, bytes_per_checksum);
+            let new = |kind| {
+                BlockHeader::new(kind, 146, 500, None, ChecksumType::Null, bytes_per_checksum)
+            };
             let header = new(BlockType::EncodedData);
             let mut written = Vec::new();
             header.write(&mut written);
-            assert_eq!(Header::read(&written, BlockOffset::new(0)), Ok(header));
+            assert_eq!(BlockHeader::read(&written, BlockOffset::new(0)), Ok(header));
             let count = 179_u32.div_ceil(bytes_per_checksum);
             assert_eq!(header.checksums_len(), u64::from(count * 4));
         }

@@ -53,6 +53,15 @@ pub(crate) struct TypedHandle {
     pub(crate) block_type: BlockType,
 }
 
+/// How an index root states the lengths of its keys.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum LengthForm {
+    /// Hadoop's variable-length integer, as HBase.
+    Hvlong,
+    /// Protobuf's variable-length integer, as Hudi 1.1.
+    Vint,
+}
+
 /// The names of the META blocks in ascending order, with the blocks' locations.
 pub(crate) type MetaIndex = Vec<(Bytes, BlockHandle)>;
 
@@ -88,9 +97,15 @@ impl<'a> IndexEntry<'a> {
     pub(crate) const ROOT_LEN_MIN: usize = BlockHandle::LEN + 1;
 
     /// Reads the next entry of a root.
-    pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, DamageReason> {
+    pub(crate) fn read_root(
+        input: &mut Input<'a>,
+        lengths: LengthForm,
+    ) -> Result<Self, DamageReason> {
         let block = BlockHandle::read(input).ok_or("bad block offset or size in an index entry")?;
-        let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
+        let len = match lengths {
+            LengthForm::Hvlong => input.hvlong().and_then(|len| usize::try_from(len).ok()),
+            LengthForm::Vint => input.vint(),
+        };
         let key = len.and_then(|len| input.take(len)).ok_or("an index key exceeds the block")?;
         Ok(Self { block, key })
     }
@@ -121,6 +136,9 @@ pub(crate) struct MiddleEntry {
 }
 
 impl MiddleEntry {
+    /// Bytes of the entry.
+    pub(crate) const LEN: usize = BlockHandle::LEN + 4;
+
     pub(crate) fn read(input: &mut Input<'_>) -> Option<Self> {
         let leaf = BlockHandle::read(input)?;
         Some(Self { leaf, entry_in_leaf: u32::try_from(input.len_i32()?).ok()? })
@@ -254,7 +272,7 @@ mod tests {
     #[test]
     fn a_root_entry_from_hbase_round_trips() {
         let mut input = Input::new(ROOT);
-        let read = IndexEntry::read_root(&mut input).unwrap();
+        let read = IndexEntry::read_root(&mut input, LengthForm::Hvlong).unwrap();
         assert!(input.is_empty());
         assert_eq!(read, entry(0, 183, &ROOT[13..]));
         let mut written = Vec::new();
@@ -262,7 +280,9 @@ mod tests {
         assert_eq!(written, ROOT);
         assert_eq!(IndexEntry::root_len(18), ROOT.len());
         for len in 0..ROOT.len() {
-            assert!(IndexEntry::read_root(&mut Input::new(&ROOT[..len])).is_err());
+            assert!(
+                IndexEntry::read_root(&mut Input::new(&ROOT[..len]), LengthForm::Hvlong).is_err()
+            );
         }
     }
 
@@ -270,10 +290,10 @@ mod tests {
     fn negative_offsets_and_key_lengths_are_rejected() {
         let mut bad = ROOT.to_vec();
         bad[0] = 0x80;
-        assert!(IndexEntry::read_root(&mut Input::new(&bad)).is_err());
+        assert!(IndexEntry::read_root(&mut Input::new(&bad), LengthForm::Hvlong).is_err());
         let mut bad = ROOT.to_vec();
         bad[12] = 0xff; // A key of −1 bytes.
-        assert!(IndexEntry::read_root(&mut Input::new(&bad)).is_err());
+        assert!(IndexEntry::read_root(&mut Input::new(&bad), LengthForm::Hvlong).is_err());
     }
 
     #[test]

@@ -6,9 +6,9 @@
 //! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       the offset of each row's first cell
 //! ```
 //!
-//! The heads are built by the second seek. In a cache much smaller than the working set, most
-//! blocks are searched once, and mostly by gets: a binary search is then cheaper than building the
-//! heads. Their bytes are counted from the start, because a cached block must not change its size.
+//! The heads are built by the second seek: a block in a cache much smaller than the working set is
+//! rarely sought twice, and one binary search is cheaper than building the heads. Their bytes are
+//! counted from the start, because a cached block must not change its size.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -28,7 +28,7 @@ use crate::row_heads::{RowHeads, common_prefix_len};
 pub(crate) enum RowIndexKind {
     /// By hash, if rows are ordered bytewise: for gets.
     ByHash,
-    /// By binary search only: for scans.
+    /// By order, without a hash table: for scans and checks, whose blocks are not cached.
     ByOrder,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct RowIndex {
     pub(super) cell_count: u64,
     /// The average length of a cell.
     pub(super) average_cell_len: usize,
-    /// The size in memory, including the heads.
+    /// The size in memory, including the heads of a [`ByHash`](RowIndexKind::ByHash) block.
     bytes: usize,
 }
 
@@ -75,8 +75,8 @@ impl RowIndex {
                 offsets.len(),
                 rows.clone().zip(offsets.iter().copied()),
             );
-            let (first, last) = (rows.clone().next(), rows.clone().next_back());
-            let (first, last) = first.zip(last).expect("a block has a row");
+            let last_row_at = *offsets.last().expect("a block has a row");
+            let (first, last) = (row_at(cells, 0), row_at(cells, to_usize(last_row_at)));
             bytes += table.as_ref().map_or(0, RowTable::bytes);
             bytes += RowHeads::bytes_of(common_prefix_len(first, last), offsets.len());
         }
@@ -93,13 +93,13 @@ impl RowIndex {
         }
     }
 
-    /// The size in memory, in bytes, including the heads even if they are not yet built.
+    /// The size in memory, in bytes. Of a block that may be cached it includes the heads, built or not.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the position of a row, or of its successor.
-    pub(super) fn find(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPosition {
+    /// Returns the position of a row, or of its successor, by heads and offsets. Gets use `table`.
+    pub(super) fn seek(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPosition {
         let heads = self.heads(cells, order);
         let candidates = heads.map_or(0..self.offsets.len(), |heads| heads.candidates(row));
         let start = candidates.start;
@@ -108,7 +108,7 @@ impl RowIndex {
         match found {
             Ok(index) => RowPosition::At(to_usize(self.offsets[start + index])),
             Err(index) => match self.offsets.get(start + index) {
-                Some(at) => RowPosition::Before(to_usize(*at)),
+                Some(at) => RowPosition::Next(to_usize(*at)),
                 None => RowPosition::AfterAll,
             },
         }
@@ -146,7 +146,7 @@ pub(super) enum RowPosition {
     /// The row's first cell starts at this offset.
     At(usize),
     /// The row is absent; the next greater row starts at this offset.
-    Before(usize),
+    Next(usize),
     /// The row is absent; all rows of the block are less.
     AfterAll,
 }
@@ -180,7 +180,7 @@ pub(super) fn row_at(cells: &[u8], at: usize) -> &[u8] {
 
 #[cold]
 fn no_cell(at: usize, len: usize) -> ! {
-    panic!("a row index has a row at {at}, where {len} bytes of cells have none")
+    panic!("no cell starts at offset {at} of a block with {len} bytes of cells")
 }
 
 #[cfg(test)]
@@ -207,11 +207,11 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a row index has a row at 1000")]
+    #[should_panic(expected = "no cell starts at offset 1000")]
     fn a_row_beyond_the_cells_is_a_broken_invariant() {
         let starts = RowStarts { offsets: vec![0, 1000], last_cell_at: 27, cell_count: 2 };
         let cells = cells();
-        let _ = index(starts).find(cells.body(), Comparator::Bytes, b"b");
+        let _ = index(starts).seek(cells.body(), Comparator::Bytes, b"b");
     }
 
     #[test]

@@ -132,14 +132,15 @@ impl RowTable {
 
 /// The address of a table in memory, for prefetches only: the table may have been dropped.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TableAddress(PrefetchHint<Line>);
+pub(crate) struct TableAddress(PrefetchHint);
 
 impl TableAddress {
     /// Prefetches the first line that a lookup of this hash probes.
     #[inline]
     pub(super) fn prefetch(self, hash: KeyHash) {
-        let (first, _) = line_and_fingerprint(hash, self.0.count());
-        self.0.at(first).prefetch();
+        let line_len = size_of::<Line>();
+        let (first, _) = line_and_fingerprint(hash, self.0.byte_len() / line_len);
+        self.0.part(first * line_len, line_len).prefetch();
     }
 }
 

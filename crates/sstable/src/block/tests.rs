@@ -4,11 +4,11 @@ use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::index::BlockHandle;
-use super::origin::BlockOrigin;
+use super::origin::BlockIdentity;
 use super::row_index::{RowIndexKind, RowPosition};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
-use crate::encoding::{BlockEncoder, CellLayout, Cells, DamageReason, Step};
+use crate::encoding::{BlockEncoder, CellLayout, Cells, CursorMove, DamageReason};
 use crate::{
     BlockOffset, BlockType, CellRef, CellType, Comparator, DataBlockEncoding, KeyRef, SequenceId,
     Timestamp,
@@ -30,7 +30,7 @@ fn cell<'a>(row: &'a [u8], qualifier: &'a [u8]) -> CellRef<'a> {
     }
 }
 
-const ORIGIN: BlockOrigin = BlockOrigin {
+const ORIGIN: BlockIdentity = BlockIdentity {
     handle: BlockHandle { offset: BlockOffset::new(0), len: 0 },
     block_type: BlockType::Data,
     previous: None,
@@ -71,10 +71,10 @@ fn cursors_return_all_cells_of_a_block_in_either_state() {
         let block = encoded(encoding, &cells);
         let mut cursor = block.cursor().unwrap();
         assert_eq!(block.cell(&cursor), cells[0]);
-        assert_eq!(block.step(&mut cursor), Ok(Step::SameRow));
+        assert_eq!(block.step(&mut cursor), Ok(CursorMove::SameRow));
         assert_eq!(block.cell(&cursor), cells[1]);
-        assert_eq!(block.step(&mut cursor), Ok(Step::NextRow));
-        assert_eq!(block.step(&mut cursor), Ok(Step::End));
+        assert_eq!(block.step(&mut cursor), Ok(CursorMove::NextRow));
+        assert_eq!(block.step(&mut cursor), Ok(CursorMove::End));
         assert_eq!(block.cell(&cursor), cells[2]);
         let last_cell_at = cursor.position();
 
@@ -141,9 +141,9 @@ fn a_cursor_of_another_block_is_a_broken_invariant() {
 fn find_row_returns_the_position_of_a_row_or_of_its_successor() {
     let block = block(&[cell(b"b", b"1"), cell(b"b", b"2"), cell(b"d", b"1")]);
     let second_row = block.last_cell_at();
-    assert_eq!(block.find_row(b"a"), RowPosition::Before(0));
+    assert_eq!(block.find_row(b"a"), RowPosition::Next(0));
     assert_eq!(block.find_row(b"b"), RowPosition::At(0));
-    assert_eq!(block.find_row(b"c"), RowPosition::Before(second_row));
+    assert_eq!(block.find_row(b"c"), RowPosition::Next(second_row));
     assert_eq!(block.find_row(b"d"), RowPosition::At(second_row));
     assert_eq!(block.find_row(b"e"), RowPosition::AfterAll);
     let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row, row_hash(row)));

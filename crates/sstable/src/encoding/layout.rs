@@ -22,7 +22,7 @@ pub(crate) struct CellLayout {
 
 /// The result of moving a checking cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum CursorMove {
     /// The next cell of the same row.
     SameRow,
     /// The first cell of the next row.

@@ -31,7 +31,7 @@ pub(crate) use cells::Cells;
 pub(crate) use delta::{DeltaCursor, decode_delta};
 pub(crate) use encoder::BlockEncoder;
 pub use kind::DataBlockEncoding;
-pub(crate) use layout::{CellLayout, DamageReason, Step};
+pub(crate) use layout::{CellLayout, CursorMove, DamageReason};
 pub(crate) use plain_cells::PlainCells;
 pub(crate) use plain_cursor::{CheckingCursor, PlainCursor};
 pub(crate) use row_starts::RowStarts;

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::{CellBounds, CellLayout, DamageReason, PlainCells, Step};
+use super::{CellBounds, CellLayout, CursorMove, DamageReason, PlainCells};
 use crate::CellRef;
 
 /// A cursor over checked cells. It is always on a cell.
@@ -96,21 +96,21 @@ impl CheckingCursor {
         &mut self,
         cells: &PlainCells,
         layout: CellLayout,
-    ) -> Result<Step, DamageReason> {
+    ) -> Result<CursorMove, DamageReason> {
         let bounds = &mut self.checked.bounds;
         let at = bounds.end();
         let rest = cells.body().tail(at);
         if rest.is_empty() {
-            return cells.check_row_count(self.rows).map(|()| Step::End);
+            return cells.check_row_count(self.rows).map(|()| CursorMove::End);
         }
         let previous_row = *bounds.row();
         bounds.advance(rest, layout).map_err(|what| damage_at(at, &what))?;
         match previous_row.compare(bounds.row(), cells, layout.order) {
-            Ordering::Equal => Ok(Step::SameRow),
+            Ordering::Equal => Ok(CursorMove::SameRow),
             Ordering::Less => {
                 cells.check_row(self.rows, at)?;
                 self.rows += 1;
-                Ok(Step::NextRow)
+                Ok(CursorMove::NextRow)
             }
             Ordering::Greater => Err(damage_at(at, "its row is out of order")),
         }

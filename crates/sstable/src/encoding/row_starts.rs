@@ -2,7 +2,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "a count of cells in memory")]
 
 use super::plain_cursor::CheckingCursor;
-use super::{CellLayout, DamageReason, PlainCells, Step};
+use super::{CellLayout, CursorMove, DamageReason, PlainCells};
 
 /// The row offsets of a block. A value exists only if all cells of the block were checked.
 #[derive(Debug, Eq, PartialEq)]
@@ -43,8 +43,8 @@ impl RowStarts {
         let mut starts = Self::begin(cells.body().len());
         loop {
             match cursor.step(cells, layout)? {
-                Step::End => return Ok(starts),
-                step => starts.push_cell(step == Step::NextRow, cursor.position())?,
+                CursorMove::End => return Ok(starts),
+                step => starts.push_cell(step == CursorMove::NextRow, cursor.position())?,
             }
         }
     }

@@ -114,7 +114,7 @@ fn read_plain_cells(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>,
     let mut cells = Vec::new();
     loop {
         cells.push(cursor.cell(plain).to_cell());
-        if cursor.step(plain, layout)? == Step::End {
+        if cursor.step(plain, layout)? == CursorMove::End {
             return Ok(cells);
         }
     }
@@ -128,7 +128,7 @@ fn read_delta_cells(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>,
         let cell = cursor.cell(delta);
         assert_eq!(cursor.cell_len(), plain::cell_len(&cell, layout));
         cells.push(cell.to_cell());
-        if cursor.step(delta)? == Step::End {
+        if cursor.step(delta)? == CursorMove::End {
             return Ok(cells);
         }
     }

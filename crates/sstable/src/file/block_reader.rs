@@ -16,12 +16,12 @@ use super::read_context::ReadContext;
 use crate::block::cached::{CacheLookup, CachedBlock, TypedBlock};
 use crate::block::data::DataBlock;
 use crate::block::encoded::EncodedBlock;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::{BlockHandle, TypedHandle};
-use crate::block::origin::BlockOrigin;
+use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Body;
-use crate::cache::{BlockCache, BlockKey};
+use crate::cache::{BlockCache, CacheKey};
 use crate::encoding::{CellLayout, Cells, DamageReason};
 use crate::{
     BlockKind, BlockSource, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error,
@@ -45,6 +45,8 @@ pub(crate) struct BlockReader {
     pub(crate) checksum_type: Option<ChecksumType>,
     pub(crate) encoding: DataBlockEncoding,
     pub(crate) layout: CellLayout,
+    /// Whether Hudi may have written the file; see `hudi`.
+    pub(crate) is_of_hudi: bool,
     /// The start of the load-on-open section, where blocks that are read one by one end.
     pub(crate) blocks_end: u64,
 }
@@ -58,7 +60,7 @@ impl BlockReader {
         TypedHandle { handle, block_type }: TypedHandle,
         caching: Caching,
         trace: &mut ReadTrace,
-        check: impl FnOnce(&T, &Header) -> Result<(), &'static str>,
+        check: impl FnOnce(&T, &BlockHeader) -> Result<(), &'static str>,
     ) -> Result<Arc<T>> {
         let cache = self.cache_for(caching);
         let mut other_type = None;
@@ -139,14 +141,14 @@ impl BlockReader {
     pub(crate) fn open_encoded(&self, raw: RawDataBlock) -> Result<EncodedBlock> {
         let RawDataBlock { handle, header, body } = raw;
         self.check_type(handle, &header, self.data_block_type())?;
-        let origin = BlockOrigin::new(handle, &header);
+        let origin = BlockIdentity::new(handle, &header);
         self.encoded_block(origin, body).map_err(|what| self.damaged_at(&origin, what))
     }
 
     /// Makes an encoded block of a body. Its cells are not checked yet.
     pub(crate) fn encoded_block(
         &self,
-        origin: BlockOrigin,
+        origin: BlockIdentity,
         body: Body,
     ) -> Result<EncodedBlock, DamageReason> {
         self.encoded_block_as(self.encoding, self.layout, origin, body)
@@ -157,7 +159,7 @@ impl BlockReader {
         &self,
         encoding: DataBlockEncoding,
         layout: CellLayout,
-        origin: BlockOrigin,
+        origin: BlockIdentity,
         body: Body,
     ) -> Result<EncodedBlock, DamageReason> {
         let size_max = self.limits.plain_len_max(body.len(), self.source.len());
@@ -181,7 +183,7 @@ impl BlockReader {
 
     /// Returns the error for damage in a block.
     #[cold]
-    pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
+    pub(crate) fn damaged_at(&self, origin: &BlockIdentity, what: DamageReason) -> Error {
         self.damaged(origin.handle, origin.block_type, what)
     }
 
@@ -209,7 +211,12 @@ impl BlockReader {
         Error::Internal { file: self.name.clone(), at: handle.offset, what }
     }
 
-    fn check_type(&self, handle: BlockHandle, header: &Header, expected: BlockType) -> Result<()> {
+    fn check_type(
+        &self,
+        handle: BlockHandle,
+        header: &BlockHeader,
+        expected: BlockType,
+    ) -> Result<()> {
         if header.block_type == expected {
             return Ok(());
         }
@@ -217,8 +224,8 @@ impl BlockReader {
         Err(Damage::in_block(header.block_type, handle.offset, what).in_file(&self.name))
     }
 
-    pub(crate) const fn cache_key(&self, handle: BlockHandle) -> BlockKey {
+    pub(crate) const fn cache_key(&self, handle: BlockHandle) -> CacheKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
-        BlockKey { file, offset: handle.offset.get(), is_preferred }
+        CacheKey { file, offset: handle.offset.get(), is_preferred }
     }
 }

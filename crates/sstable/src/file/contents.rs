@@ -15,10 +15,10 @@ use bytes::Bytes;
 
 use super::filters::chunked_bloom::ChunkedBloom;
 use super::parts::FileBlocks;
-use crate::block::branch::IndexBlock;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::{BlockHandle, IndexEntries};
-use crate::block::origin::BlockOrigin;
+use crate::block::index_block::IndexBlock;
+use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::DamageReason;
@@ -56,7 +56,7 @@ impl FileBlocks<'_> {
     /// # Errors
     ///
     /// If the block cannot be read.
-    pub fn contents(self, at: BlockOffset, header: &Header) -> Result<BlockContents> {
+    pub fn contents(self, at: BlockOffset, header: &BlockHeader) -> Result<BlockContents> {
         let block_type = header.block_type;
         let found = match block_type {
             BlockType::Data | BlockType::EncodedData => self.data_contents(at, header)?,
@@ -97,11 +97,11 @@ impl FileBlocks<'_> {
         Ok(found)
     }
 
-    fn data_contents(self, at: BlockOffset, header: &Header) -> Result<BlockContents> {
+    fn data_contents(self, at: BlockOffset, header: &BlockHeader) -> Result<BlockContents> {
         let blocks = &self.0.blocks;
         let (_, body) = self.raw_block(at, header)?;
         let len = u32::try_from(header.len()).unwrap_or(u32::MAX);
-        let origin = BlockOrigin::new(BlockHandle { offset: at, len }, header);
+        let origin = BlockIdentity::new(BlockHandle { offset: at, len }, header);
         let decoded = blocks
             .encoded_block(origin, Body::from(body.to_vec()))
             .and_then(|block| block.decode(RowIndexKind::ByOrder, &mut Buffers::default()))

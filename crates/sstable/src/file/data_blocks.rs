@@ -17,18 +17,16 @@ use super::index::{
 use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
-use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
 use crate::block::index::BlockHandle;
-use crate::block::origin::BlockOrigin;
+use crate::block::index_block::IndexBlock;
+use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
-use crate::{
-    BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, Result,
-};
+use crate::{BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, KeyRef, Result};
 
 /// What a data block is loaded for. It decides the form of the block, unless the block is decoded in
 /// the cache already:
@@ -45,7 +43,7 @@ use crate::{
 /// in the cache is replaced by its decoded form when it is next loaded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Purpose {
-    /// A search for keys in the block.
+    /// Searches for keys, or a get whose row may start in the next block: both need the decoded form.
     Search,
     /// A get of one row.
     Row,
@@ -126,7 +124,7 @@ impl OpenFile {
     /// The bound is the next index key or, in the last block, the last key of the file.
     pub(crate) fn check_upper_bound(
         &self,
-        origin: &BlockOrigin,
+        origin: &BlockIdentity,
         key: &KeyRef<'_>,
         cursor: &IndexCursor,
     ) -> Result<()> {
@@ -137,7 +135,7 @@ impl OpenFile {
     /// Checks the last data block of the index against the trailer and the file info.
     pub(crate) fn check_end_of_file(
         &self,
-        origin: &BlockOrigin,
+        origin: &BlockIdentity,
         last_key: &KeyRef<'_>,
     ) -> Result<()> {
         let checked = self.check_last_data_block(origin.handle, last_key);
@@ -168,7 +166,7 @@ impl OpenFile {
 
     /// Returns the error for damage in a block.
     #[cold]
-    pub(crate) fn damage_in(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
+    pub(crate) fn damage_in(&self, origin: &BlockIdentity, what: DamageReason) -> Error {
         self.blocks.damaged_at(origin, what)
     }
 
@@ -273,7 +271,7 @@ impl OpenFile {
             Purpose::Scan => entry,
         };
         let check = || {
-            check_predecessor(block.origin().previous, entry.predecessor)?;
+            self.check_predecessor_of(block, entry)?;
             match (block, purpose) {
                 (DataRef::Decoded(decoded), _) => self.check_decoded(decoded, entry),
                 (DataRef::Encoded(_), Purpose::Scan) => self.check_by_first_key(block, entry),
@@ -281,6 +279,19 @@ impl OpenFile {
             }
         };
         check().map_err(|what| self.damage_in(block.origin(), what))
+    }
+
+    /// Checks the `previous` offset of a data block; files of Hudi 1.1 do not state it.
+    fn check_predecessor_of(
+        &self,
+        block: DataRef<'_>,
+        entry: DataEntry<'_>,
+    ) -> Result<(), DamageReason> {
+        let origin = block.origin();
+        if self.trailer.is_of_hudi && origin.previous == Some(origin.handle.offset) {
+            return Ok(());
+        }
+        Ok(check_predecessor(origin.previous, entry.predecessor)?)
     }
 
     /// Returns the entry of a block with its predecessor, reading the previous leaf of the index if
@@ -349,7 +360,7 @@ impl OpenFile {
         block: DataRef<'_>,
         entry: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
-        check_predecessor(block.origin().previous, entry.predecessor)?;
+        self.check_predecessor_of(block, entry)?;
         let order = self.trailer.comparator;
         let is_unambiguous = block.with_first_key(|first| {
             check_lower_bound(first, entry.key, order)?;
@@ -435,7 +446,7 @@ impl OpenFile {
 
     /// Returns the last key that the file info states; the file must have cells.
     fn stated_last_key(&self) -> &[u8] {
-        let last_key = self.file_info.value(FileInfo::LAST_KEY);
-        last_key.expect("a file with cells is opened only if it states its last key")
+        assert!(self.rows.is_some(), "only a file with cells has a last key");
+        &self.last_key
     }
 }

@@ -18,9 +18,9 @@ use bytes::Bytes;
 
 use super::block_reader::BlockReader;
 use super::read_context::ReadContext;
-use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::{BlockHandle, IndexEntry};
+use crate::block::index_block::IndexBlock;
 use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use super::index::{DataEntry, DataIndex, NodeEntry, Predecessor};
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
-use crate::block::branch::IndexBlock;
 use crate::block::index::{BlockHandle, IndexEntry};
-use crate::block::origin::BlockOrigin;
+use crate::block::index_block::IndexBlock;
+use crate::block::origin::BlockIdentity;
 use crate::{Damage, Error, KeyRef, Result};
 
 /// A cursor over the data index, at the entry of a data block.
@@ -42,7 +42,7 @@ impl IndexCursor {
 
     /// Returns a cursor at the entry of a block whose first key is `first_key`.
     pub(crate) fn on_block(
-        origin: &BlockOrigin,
+        origin: &BlockIdentity,
         first_key: &KeyRef<'_>,
         file: &OpenFile,
         context: &mut ReadContext<'_>,

@@ -12,6 +12,7 @@ pub(crate) mod contents;
 pub(crate) mod data_blocks;
 pub(crate) mod file_info;
 pub(crate) mod filters;
+mod hudi;
 pub(crate) mod index;
 pub(crate) mod index_cursor;
 pub(crate) mod open;

@@ -13,14 +13,17 @@ use super::block_reader::BlockReader;
 use super::filters::chunked_bloom::ChunkedBloom;
 use super::filters::file_filter::Filters;
 use super::filters::row_filter::RowFilter;
+use super::hudi;
 use super::index::DataIndex;
 use super::open_file::{OpenFile, Rows};
 use super::options::{FilterUse, ReaderOptions};
 use super::raw_block::RawBlock;
 use crate::block::bloom::BloomMeta;
-use crate::block::branch::IndexBlock;
-use crate::block::header::Header;
-use crate::block::index::{IndexEntries, IndexEntry, MiddleEntry, write_index_entries};
+use crate::block::header::BlockHeader;
+use crate::block::index::{
+    IndexEntries, IndexEntry, LengthForm, MetaIndex, MiddleEntry, write_index_entries,
+};
+use crate::block::index_block::IndexBlock;
 use crate::encoding::{CellLayout, DamageReason};
 use crate::error::DecodeError;
 use crate::input::Input;
@@ -56,6 +59,7 @@ pub(crate) fn open(
         checksum_type: None,
         encoding: DataBlockEncoding::None,
         layout: CellLayout::default(),
+        is_of_hudi: false,
         blocks_end: 0,
     };
     let name = &blocks.name.clone();
@@ -68,6 +72,7 @@ pub(crate) fn open(
     check_supported(&trailer, &blocks).map_err(refused)?;
 
     blocks.compression = trailer.compression;
+    blocks.is_of_hudi = trailer.is_of_hudi;
     let loaded_at = trailer.load_on_open_data_offset.get();
     let loaded_len = trailer_at.saturating_sub(loaded_at);
     if loaded_len > blocks.limits.load_on_open_len_max.into() {
@@ -120,7 +125,7 @@ impl LoadOnOpen {
         let mut at = trailer.load_on_open_data_offset;
         let mut inflated = 0_u64;
         let mut next = |blocks: &BlockReader, wanted: Option<BlockType>| {
-            let header = Header::read(&rest, at)?;
+            let header = BlockHeader::read(&rest, at)?;
             let damaged = |what| Damage::in_block(header.block_type, at, what);
             if wanted.is_some_and(|wanted| wanted != header.block_type) {
                 return Err(damaged("is not the block type that every file has here"));
@@ -176,7 +181,11 @@ impl LoadOnOpen {
 /// Checks a block of the load-on-open section, and the section so far, against the limits.
 ///
 /// `inflated` is the sum of the uncompressed sizes of the section's blocks up to this block.
-fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<(), &'static str> {
+fn check_loaded(
+    blocks: &BlockReader,
+    header: &BlockHeader,
+    inflated: u64,
+) -> Result<(), &'static str> {
     let limits = &blocks.limits;
     if header.block_type == BlockType::FileInfo
         && header.uncompressed_size > limits.file_info_len_max
@@ -195,7 +204,7 @@ fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<
 ///
 /// Limits what is allocated for the entries that a damaged index claims to have.
 pub(crate) fn blocks_max(end: u64) -> usize {
-    usize::try_from(end.div_ceil(Header::LEN.into())).unwrap_or(usize::MAX)
+    usize::try_from(end.div_ceil(BlockHeader::LEN.into())).unwrap_or(usize::MAX)
 }
 
 /// Builds the open file from the trailer and the blocks of the load-on-open section.
@@ -234,12 +243,19 @@ fn assemble(
     let (meta_at, meta_root) = sections.meta_root;
     let metas = read_meta_root(&meta_root.body, &trailer)
         .map_err(damaged(BlockType::RootIndex, meta_at))?;
+    let last_key = file_info.value(FileInfo::LAST_KEY).unwrap_or_default();
+    let last_key = match (trailer.is_of_hudi, &index) {
+        (false, _) => last_key.to_vec(),
+        (true, Some(_)) => hudi::complete_key(last_key).into_owned(),
+        // A file without cells states an empty row.
+        (true, None) => Vec::new(),
+    };
     let rows = match &index {
         None => None,
         Some(index) => {
             let first = index.root.entry(0).and_then(|entry| KeyRef::parse(entry.key));
-            let last = file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse);
-            let last = last.ok_or_else(|| info_damaged("the last key is not a key".into()))?;
+            let last = KeyRef::parse(&last_key)
+                .ok_or_else(|| info_damaged("the last key is not a key".into()))?;
             let is_before = |first: &KeyRef<'_>| trailer.comparator.compare(first, &last).is_le();
             let first = first.filter(is_before);
             let first = first
@@ -269,6 +285,7 @@ fn assemble(
         middle,
         metas,
         rows,
+        last_key,
         is_filter_over_columns: filters.are_over_columns(),
         filters: Mutex::new(Arc::new(filters)),
     })
@@ -282,8 +299,9 @@ fn read_data_root(
     trailer: &Trailer,
 ) -> Result<(Option<DataIndex>, Option<MiddleEntry>), DamageReason> {
     let mut input = Input::new(body);
-    let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
-    let entries = read_root_entries(&mut input, trailer.data_index_count, blocks_max)?;
+    let middle_len = if trailer.num_data_index_levels > 1 { MiddleEntry::LEN } else { 0 };
+    let entries_len = body.len().saturating_sub(middle_len);
+    let entries = read_root_entries(&mut input, trailer.data_index_count, entries_len, trailer)?;
     let mut middle = None;
     if trailer.num_data_index_levels > 1 {
         middle = Some(
@@ -305,21 +323,26 @@ fn read_data_root(
     // The root is stored in another format than the lower levels. Here it is converted to theirs,
     // so that one search serves all levels.
     let mut branch = Vec::with_capacity(body.len());
-    write_index_entries(&mut branch, entries.into_iter());
+    if trailer.is_of_hudi {
+        let keys: Vec<_> = entries.iter().map(|entry| hudi::complete_key(entry.key)).collect();
+        let whole = entries.iter().zip(&keys).map(|(entry, key)| IndexEntry { key, ..*entry });
+        write_index_entries(&mut branch, whole);
+    } else {
+        write_index_entries(&mut branch, entries.into_iter());
+    }
     let root = IndexBlock::new(IndexEntries::new(branch.into())?, trailer.comparator)?;
     Ok((Some(DataIndex::new(root, trailer.num_data_index_levels)), middle))
 }
 
 /// Parses the meta index, which has only a root: names and locations of META blocks, by name.
-fn read_meta_root(
-    body: &Bytes,
-    trailer: &Trailer,
-) -> Result<crate::block::index::MetaIndex, DamageReason> {
+fn read_meta_root(body: &Bytes, trailer: &Trailer) -> Result<MetaIndex, DamageReason> {
     let mut input = Input::new(body);
-    let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
-    let entries = read_root_entries(&mut input, trailer.meta_index_count, blocks_max)?;
+    let mut entries = read_root_entries(&mut input, trailer.meta_index_count, body.len(), trailer)?;
     if !input.is_empty() {
         return Err("bytes after the meta index".into());
+    }
+    if trailer.is_of_hudi {
+        entries.sort_by(|left, right| left.key.cmp(right.key));
     }
     if !entries.is_sorted_by(|left, right| left.key < right.key) {
         return Err("META block names out of order".into());
@@ -327,19 +350,26 @@ fn read_meta_root(
     Ok(entries.into_iter().map(|entry| (body.slice_ref(entry.key), entry.block)).collect())
 }
 
+/// Reads `count` entries of a root, which take `entries_len` bytes.
 fn read_root_entries<'a>(
     input: &mut Input<'a>,
     count: u32,
-    blocks_max: usize,
+    entries_len: usize,
+    trailer: &Trailer,
 ) -> Result<Vec<IndexEntry<'a>>, DamageReason> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if count > input.len() / IndexEntry::ROOT_LEN_MIN {
         return Err(format!("{count} index entries in {} bytes", input.len()).into());
     }
+    let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
     if count > blocks_max {
         return Err(format!("{count} index entries where {blocks_max} blocks have room").into());
     }
-    (0..count).map(|_| IndexEntry::read_root(input)).collect()
+    let lengths = match trailer.is_of_hudi {
+        true => hudi::length_form(input.rest(), count, entries_len)?,
+        false => LengthForm::Hvlong,
+    };
+    (0..count).map(|_| IndexEntry::read_root(input, lengths)).collect()
 }
 
 /// Parses the Bloom metas, and creates the filters.

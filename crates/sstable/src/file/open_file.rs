@@ -27,6 +27,8 @@ pub(crate) struct OpenFile {
     pub(crate) metas: MetaIndex,
     /// `None` in a file without cells.
     pub(crate) rows: Option<Rows>,
+    /// The flat key of the last cell, as the file info states it; empty in a file without cells.
+    pub(crate) last_key: Vec<u8>,
     /// The current filters. A lookup list keeps those that it was made with.
     pub(super) filters: Mutex<Arc<Filters>>,
     /// Whether the filter that lookups ask has columns, not rows.

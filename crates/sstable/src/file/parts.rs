@@ -18,14 +18,14 @@ use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
 use super::options::Caching;
 use super::read_context::ReadContext;
-use crate::block::branch::IndexBlock;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::BlockHandle;
+use crate::block::index_block::IndexBlock;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::{
-    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error, FileInfo,
-    KeyRef, ReadTrace, Result,
+    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error, KeyRef,
+    ReadTrace, Result,
 };
 
 /// The blocks of a file. Returned by [`Reader::blocks`](crate::Reader::blocks).
@@ -73,7 +73,7 @@ impl<'a> FileBlocks<'a> {
     ///
     /// The iterator ends after its first error, because only a sound header gives the offset of the
     /// next block.
-    pub fn headers(self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> + 'a {
+    pub fn headers(self) -> impl Iterator<Item = Result<(BlockOffset, BlockHeader)>> + 'a {
         let blocks = &self.0.blocks;
         let end = self.blocks_end();
         let mut next = Some(BlockOffset::default());
@@ -91,14 +91,14 @@ impl<'a> FileBlocks<'a> {
     }
 
     /// Reads the header of the block at the offset `at`.
-    pub(crate) fn read_header(self, at: BlockOffset) -> Result<Header> {
+    pub(crate) fn read_header(self, at: BlockOffset) -> Result<BlockHeader> {
         self.0.blocks.read_header(at, self.blocks_end())
     }
 
     /// Reads and verifies the block at the offset `at`, whose header is `header`.
     ///
     /// Returns the bytes as stored in the file, and the decompressed body.
-    pub(crate) fn raw_block(self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
+    pub(crate) fn raw_block(self, at: BlockOffset, header: &BlockHeader) -> Result<(Bytes, Bytes)> {
         let blocks = &self.0.blocks;
         let bytes = blocks.read_bytes(at, header.len())?;
         let raw = blocks.parse(&bytes, at).map_err(|damage| damage.in_file(&self.0.blocks.name))?;
@@ -134,7 +134,7 @@ impl<'a> FileIndex<'a> {
     /// Returns the flat key of the last cell, from the file info; `None` if the file has no cells.
     pub fn last_key(self) -> Option<&'a [u8]> {
         self.0.rows.as_ref()?;
-        self.0.file_info.value(FileInfo::LAST_KEY)
+        Some(&self.0.last_key)
     }
 
     /// Returns a key that splits the file into halves of about the same size.

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::BlockHandle;
 use crate::buffers::Body;
 
 /// A verified and decompressed block.
 pub(crate) struct RawBlock {
-    pub(crate) header: Header,
+    pub(crate) header: BlockHeader,
     pub(crate) body: Bytes,
 }
 
@@ -16,6 +16,6 @@ pub(crate) struct RawBlock {
 #[derive(Debug)]
 pub(crate) struct RawDataBlock {
     pub(crate) handle: BlockHandle,
-    pub(crate) header: Header,
+    pub(crate) header: BlockHeader,
     pub(crate) body: Body,
 }

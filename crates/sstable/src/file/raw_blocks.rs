@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::block_reader::BlockReader;
 use super::raw_block::{RawBlock, RawDataBlock};
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::BlockHandle;
 use crate::buffers::{Body, Buffers};
 use crate::{BlockOffset, Compression, Damage, Error, Result, compression, encoding};
@@ -70,7 +70,7 @@ impl BlockReader {
     fn check_block_range(&self, handle: BlockHandle) -> Result<()> {
         let damaged = |what| Damage { at: handle.offset, block: None, what }.in_file(&self.name);
         let end = handle.offset.plus(handle.len.into());
-        if handle.len <= Header::LEN || end.get() > self.blocks_end {
+        if handle.len <= BlockHeader::LEN || end.get() > self.blocks_end {
             return Err(damaged("the index has a block outside the blocks of the file".into()));
         }
         if handle.len > self.limits.block_len_max {
@@ -90,11 +90,25 @@ impl BlockReader {
         Ok(RawBlock { header, body })
     }
 
+    /// Parses the header of the block at `at`.
+    fn parse_header(&self, bytes: &[u8], at: BlockOffset) -> Result<BlockHeader, Damage> {
+        let header = BlockHeader::read(bytes, at)?;
+        if header.states_own_offset(at) && !self.is_of_hudi {
+            let what = "the previous block is not before it";
+            return Err(Damage::in_block(header.block_type, at, what));
+        }
+        Ok(header)
+    }
+
     /// Verifies the block in `bytes`: sizes, checksum type and checksums.
     ///
     /// Returns the header, and the range of the data as stored.
-    fn check_block(&self, bytes: &[u8], at: BlockOffset) -> Result<(Header, Range<usize>), Damage> {
-        let header = Header::read(bytes, at)?;
+    fn check_block(
+        &self,
+        bytes: &[u8],
+        at: BlockOffset,
+    ) -> Result<(BlockHeader, Range<usize>), Damage> {
+        let header = self.parse_header(bytes, at)?;
         let damaged = |what| Damage { at, block: Some(header.block_type), what };
         if header.len() != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
             let what =
@@ -117,14 +131,14 @@ impl BlockReader {
             let what = format!("{len} bytes of data are more than the limits allow in such a file");
             return Err(damaged(what.into()));
         }
-        let header_len = usize::try_from(Header::LEN).unwrap_or(usize::MAX);
+        let header_len = usize::try_from(BlockHeader::LEN).unwrap_or(usize::MAX);
         Ok((header, header_len.min(data_len)..data_len))
     }
 
     /// Returns the decompressed data of a block; `None` if the data is stored uncompressed.
     fn inflate(
         &self,
-        header: &Header,
+        header: &BlockHeader,
         stored: &[u8],
         buffers: &mut Buffers,
     ) -> Result<Option<Body>, encoding::DamageReason> {
@@ -138,10 +152,10 @@ impl BlockReader {
     }
 
     /// Reads the header of the block at `at`. The block must end at or before `end`.
-    pub(crate) fn read_header(&self, at: BlockOffset, end: u64) -> Result<Header> {
+    pub(crate) fn read_header(&self, at: BlockOffset, end: u64) -> Result<BlockHeader> {
         let left = end.saturating_sub(at.get());
-        let bytes = self.read_bytes(at, left.min(Header::LEN.into()))?;
-        let header = Header::read(&bytes, at).map_err(|damage| damage.in_file(&self.name))?;
+        let bytes = self.read_bytes(at, left.min(BlockHeader::LEN.into()))?;
+        let header = self.parse_header(&bytes, at).map_err(|damage| damage.in_file(&self.name))?;
         if header.len() > left {
             let damage = Damage::in_block(header.block_type, at, "extends past the last block");
             return Err(damage.in_file(&self.name));

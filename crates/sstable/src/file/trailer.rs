@@ -12,6 +12,7 @@
 
 use prost::Message;
 
+use super::hudi;
 use crate::encoding::DamageReason;
 use crate::error::DecodeError;
 use crate::input::Input;
@@ -51,6 +52,8 @@ pub struct Trailer {
     pub last_data_block_offset: Option<BlockOffset>,
     /// The order of the rows; those of `hbase:meta` have their own.
     pub comparator: Comparator,
+    /// Whether the order has Hudi's name. Then keys in the indexes and the file info may be shorter.
+    pub(crate) is_of_hudi: bool,
     /// The codec of all blocks.
     pub compression: Compression,
 }
@@ -84,6 +87,22 @@ struct Proto {
     compression_codec: Option<u32>,
     #[prost(bytes = "vec", optional, tag = "13")]
     encryption_key: Option<Vec<u8>>,
+    /// This and the next field are of the key management in HBase's trunk.
+    #[prost(bytes = "vec", optional, tag = "14")]
+    kek_identity: Option<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "15")]
+    kek_metadata: Option<Vec<u8>>,
+}
+
+impl Proto {
+    /// Returns how the file is encrypted, if it is.
+    fn encryption(&self) -> Option<&'static str> {
+        match self {
+            Self { kek_identity: None, kek_metadata: None, encryption_key: None, .. } => None,
+            Self { kek_identity: None, kek_metadata: None, .. } => Some("yes"),
+            _ => Some("by a key of HBase's key management"),
+        }
+    }
 }
 
 impl Trailer {
@@ -99,6 +118,11 @@ impl Trailer {
     /// Returns the size of this trailer in the file, in bytes.
     pub(crate) const fn len(&self) -> u64 {
         if self.major_version == 2 { Self::LEN_V2 } else { Self::LEN }
+    }
+
+    /// Returns the name of the order of rows; Hudi has its own name for the order of bytes.
+    pub fn comparator_class_name(&self) -> &'static str {
+        if self.is_of_hudi { hudi::COMPARATOR } else { self.comparator.class_name() }
     }
 
     /// Returns the offset of the trailer in a file of `file_len` bytes.
@@ -119,7 +143,12 @@ impl Trailer {
             (2, 3..) => Self::LEN_V2,
             // The last bytes of a truncated file can look like an old version by chance. So a file
             // is reported as old only if it also has a trailer magic where old trailers are.
-            (1 | 2, _) if ends_like_old(tail) => {
+            (1 | 2, _) if has_trailer_magic(tail, Self::LEN_V2) => {
+                let found = format!("{major}.{minor}");
+                return Err(DecodeError::Unsupported { feature: "version of HFile", found });
+            }
+            // Version 4 has sections of rows, each a file of version 3 with its own offsets.
+            (4, _) if has_trailer_magic(tail, Self::LEN) => {
                 let found = format!("{major}.{minor}");
                 return Err(DecodeError::Unsupported { feature: "version of HFile", found });
             }
@@ -142,8 +171,8 @@ impl Trailer {
         let message = input.vint().and_then(|len| input.take(len));
         let message = message.ok_or_else(|| corrupt("its message is longer than the trailer"))?;
         let proto = Proto::decode(message).map_err(|_| corrupt("is not a protobuf message"))?;
-        if proto.encryption_key.is_some() {
-            let found = "yes".to_owned();
+        if let Some(found) = proto.encryption() {
+            let found = found.to_owned();
             return Err(DecodeError::Unsupported { feature: "encryption", found });
         }
         let levels = proto.num_data_index_levels.unwrap_or(1);
@@ -157,7 +186,8 @@ impl Trailer {
         };
         let block =
             |offset: Option<u64>| optional_block(offset)?.ok_or_else(|| corrupt("lacks an offset"));
-        let trailer = Self {
+        let is_of_hudi = proto.comparator_class_name.as_deref() == Some(hudi::COMPARATOR);
+        let mut trailer = Self {
             major_version,
             minor_version,
             file_info_offset: block(proto.file_info_offset)?,
@@ -170,9 +200,15 @@ impl Trailer {
             num_data_index_levels: levels,
             first_data_block_offset: optional_block(proto.first_data_block_offset)?,
             last_data_block_offset: optional_block(proto.last_data_block_offset)?,
+            is_of_hudi,
             comparator: comparator(proto.comparator_class_name)?,
             compression: compression(proto.compression_codec)?,
         };
+        let start_of_file = Some(BlockOffset::default());
+        if is_of_hudi && trailer.entry_count == 0 && trailer.last_data_block_offset == start_of_file
+        {
+            trailer.last_data_block_offset = None;
+        }
         trailer.check(at)?;
         Ok(trailer)
     }
@@ -231,9 +267,11 @@ impl Trailer {
             num_data_index_levels: Some(self.num_data_index_levels),
             first_data_block_offset: Some(nowhere(self.first_data_block_offset)),
             last_data_block_offset: Some(nowhere(self.last_data_block_offset)),
-            comparator_class_name: Some(self.comparator.class_name().to_owned()),
+            comparator_class_name: Some(self.comparator_class_name().to_owned()),
             compression_codec: Some(self.compression.code()),
             encryption_key: None,
+            kek_identity: None,
+            kek_metadata: None,
         };
         let version = self.minor_version.wrapping_shl(24) | self.major_version;
         let mut bytes = BlockType::Trailer.magic().to_vec();
@@ -246,12 +284,12 @@ impl Trailer {
     }
 }
 
-/// Returns whether the end of `tail` has a trailer magic where old versions have theirs.
+/// Returns whether the last `len` bytes of `tail` have a trailer magic.
 ///
 /// Trailers of the versions 1 and 2 are at most 212 bytes long.
-fn ends_like_old(tail: &[u8]) -> bool {
+fn has_trailer_magic(tail: &[u8], len: u64) -> bool {
     let magic = BlockType::Trailer.magic();
-    let len = usize::try_from(Trailer::LEN_V2).unwrap_or_default();
+    let len = usize::try_from(len).unwrap_or_default();
     let start = tail.len().saturating_sub(len);
     tail.get(start..).unwrap_or_default().windows(magic.len()).any(|window| window == magic)
 }
@@ -266,6 +304,7 @@ fn split_version(bytes: [u8; 4]) -> (u32, u32) {
 fn comparator(name: Option<String>) -> Result<Comparator, DecodeError> {
     match name {
         None => Ok(Comparator::default()),
+        Some(name) if name == hudi::COMPARATOR => Ok(Comparator::Bytes),
         Some(name) => Comparator::from_class_name(&name)
             .ok_or(DecodeError::Unsupported { feature: "comparator", found: name }),
     }
@@ -332,6 +371,42 @@ mod tests {
             read(&old),
             Err(DecodeError::Unsupported { feature: "version of HFile", found })
         );
+    }
+
+    #[test]
+    fn version_4_is_unsupported() {
+        let mut later = FILE.to_vec();
+        *later.last_mut().unwrap() = 4;
+        let found = "4.3".to_owned();
+        let unsupported = DecodeError::Unsupported { feature: "version of HFile", found };
+        assert_eq!(read(&later), Err(unsupported));
+        // Without a trailer, the version is chance.
+        let at = later.len() - 4096;
+        later[at] ^= 1;
+        assert!(matches!(read(&later), Err(DecodeError::Damage(_))));
+    }
+
+    #[test]
+    fn each_field_of_encryption_is_unsupported() {
+        let encrypted = |tag: u8, value: &[u8]| {
+            let mut file = FILE.to_vec();
+            let at = file.len() - 4096 + 8;
+            let message_len = usize::from(file[at]);
+            let end = at + 1 + message_len;
+            let field = [&[tag << 3 | 2, value.len() as u8], value].concat();
+            file[at] += field.len() as u8;
+            file[end..end + field.len()].copy_from_slice(&field);
+            read(&file)
+        };
+        let refused = |found: &str| {
+            Err(DecodeError::Unsupported { feature: "encryption", found: found.to_owned() })
+        };
+        assert_eq!(encrypted(13, b"key"), refused("yes"));
+        for tag in [14, 15] {
+            for value in [&b"id"[..], b""] {
+                assert_eq!(encrypted(tag, value), refused("by a key of HBase's key management"));
+            }
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use filter::KeyHash;
 
-use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
+use crate::block::index_block::IndexBlock;
 use crate::block::row_table::{ROW_HASH_SEED, row_hash};
 use crate::buffers::Buffers;
 use crate::file::data_blocks::Purpose;
@@ -24,21 +24,21 @@ pub(super) struct FileSeek(SeekState);
 /// The state of the search. Large variants are boxed, because the state is moved.
 #[derive(Debug)]
 enum SeekState {
-    /// The index was searched. Next: load the block in which the row would begin.
-    Block(IndexHit),
+    /// Next: load the block in which the row would start.
+    IndexSearched(IndexHit),
     /// The block is in memory, decoded. Next: search it.
-    Cell(BlockSearch),
+    BlockLoaded(BlockSearch),
     /// Done: a delta-encoded block was decoded up to the row, which is at this position if it is
     /// there.
     Done(Option<Box<ScanPosition>>),
     Failed(Box<Error>),
 }
 
-/// The block in which the row would begin.
+/// The block in which the row would start.
 #[derive(Clone, Copy, Debug)]
 struct IndexHit {
-    /// The entry of the block, if the entries of data blocks are in memory.
-    entry: Option<usize>,
+    /// The index of the block's entry, if the entries of data blocks are in memory.
+    entry_index: Option<usize>,
     hash: KeyHash,
 }
 
@@ -46,16 +46,17 @@ struct IndexHit {
 struct BlockSearch {
     block: Arc<DecodedBlock>,
     hash: KeyHash,
-    /// The likely offset of the row in the block, once the row table was searched.
+    /// The offset from `search_row_table`; `None` before it, or without a match in the row table.
     candidate: Option<u32>,
     next_block: NextBlock,
 }
 
-/// Whether the row may begin in the next block.
+/// Whether the row may start in the next block.
 #[derive(Clone, Copy, Debug)]
 enum NextBlock {
-    MayBegin(bool),
-    /// Not determined yet: the key of the entry after this one decides.
+    MayHaveRow,
+    LacksRow,
+    /// Not determined yet: the key of the entry after the one with this index decides.
     AfterEntry(usize),
 }
 
@@ -67,15 +68,16 @@ impl FileSeek {
     pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
         let index = file.data_index();
-        let entry = index.find_in_memory(&KeyRef::before_row(probe.row()));
-        let slot = entry.and_then(|entry| file.blocks.usable(index.slot_in_memory(entry)));
+        let entry_index = index.find_in_memory(&KeyRef::before_row(probe.row()));
+        // A read of a slot is no access of the cache, so slots are only used while nothing is evicted.
+        let slot = entry_index.and_then(|at| file.blocks.usable(index.slot_in_memory(at)));
         if let Some(slot) = slot {
             slot.prefetch(hash);
         }
-        Self(SeekState::Block(IndexHit { entry, hash }))
+        Self(SeekState::IndexSearched(IndexHit { entry_index, hash }))
     }
 
-    /// Loads the block from memory, the cache or the file.
+    /// Loads the block from memory, the cache or the file. Does nothing if it is loaded.
     #[inline]
     pub(super) fn load_block(
         &mut self,
@@ -83,32 +85,33 @@ impl FileSeek {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) {
-        let SeekState::Block(hit) = self.0 else { return };
-        let IndexHit { entry, hash } = hit;
-        if let Some(entry) = entry
-            && let Some(slot) = file.blocks.usable(file.data_index().slot_in_memory(entry))
+        let SeekState::IndexSearched(hit) = self.0 else { return };
+        let IndexHit { entry_index, hash } = hit;
+        if let Some(entry_index) = entry_index
+            && let Some(slot) = file.blocks.usable(file.data_index().slot_in_memory(entry_index))
             && let Some((block, bytes)) = slot.block()
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
-            let next_block = NextBlock::AfterEntry(entry);
-            self.0 = SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block });
+            let next_block = NextBlock::AfterEntry(entry_index);
+            self.0 =
+                SeekState::BlockLoaded(BlockSearch { block, hash, candidate: None, next_block });
             return;
         }
         self.0 = load_through_index(file, hit, probe.row(), trace)
             .unwrap_or_else(|error| SeekState::Failed(Box::new(error)));
     }
 
-    /// Prefetches the row's cell, if the block was loaded.
-    pub(super) fn prefetch_cell(&mut self) {
-        if let SeekState::Cell(BlockSearch { block, hash, candidate, .. }) = &mut self.0 {
+    /// Searches the row table of the block, if that was loaded, and prefetches the cell that it gives.
+    pub(super) fn search_row_table(&mut self) {
+        if let SeekState::BlockLoaded(BlockSearch { block, hash, candidate, .. }) = &mut self.0 {
             *candidate = block.prefetch_cell(*hash);
         }
     }
 
     /// Returns the position of the row's first cell, if the file has the row.
     ///
-    /// Counts a false positive if the filter's `answer` was "maybe" and the file does not have the
-    /// row or, for a filter over columns, neither the column nor a family delete of the row.
+    /// If the filter's `answer` was "maybe", counts a false positive: the file lacks the row or, with a
+    /// filter over columns, both the column and a family delete of the row.
     ///
     /// The error is boxed: an inline error makes the compiler move `ScanPosition` bytewise, which
     /// stalls store forwarding.
@@ -123,12 +126,12 @@ impl FileSeek {
     ) -> Result<Option<ScanPosition>, Box<Error>> {
         self.load_block(file, probe, trace);
         let found = match self.0 {
-            SeekState::Cell(BlockSearch { block, hash, candidate, next_block }) => {
+            SeekState::BlockLoaded(BlockSearch { block, hash, candidate, next_block }) => {
                 let row = probe.row();
                 let at = candidate.and_then(|at| block.verify_candidate(at, row));
                 match at.or_else(|| block.row_start(row, hash)) {
                     Some(at) => Some(ScanPosition::decoded(block, at)),
-                    None if next_block.may_begin(file, row) => {
+                    None if next_block.may_have_row(file, row) => {
                         find_in_next_block(file, DataRef::Decoded(&block), row, trace)?
                     }
                     None => None,
@@ -136,41 +139,47 @@ impl FileSeek {
             }
             SeekState::Done(position) => position.map(|position| *position),
             SeekState::Failed(error) => return Err(error),
-            SeekState::Block(_) => unreachable!("the block was loaded"),
+            SeekState::IndexSearched(_) => unreachable!("the block was loaded"),
         };
         if answer == FilterAnswer::Maybe {
-            let is_false = match &found {
+            let is_false_positive = match &found {
                 None => true,
                 Some(position) => {
                     file.is_filter_over_columns && lacks_column(file, probe, position)
                 }
             };
-            trace.filter_false_positives += u64::from(is_false);
+            trace.filter_false_positives += u64::from(is_false_positive);
         }
         Ok(found)
     }
 }
 
 impl NextBlock {
-    /// Returns whether the row may begin in the next block.
-    fn may_begin(self, file: &OpenFile, row: &[u8]) -> bool {
+    /// Decides by the index key of the next block.
+    ///
+    /// A row below that key can start there only if the key is of the row: keys of lesser rows are in
+    /// earlier blocks.
+    fn of_key(next_key: Option<&[u8]>, row: &[u8]) -> Self {
+        match next_key {
+            Some(next_key) if KeyRef::is_of_row(next_key, row) => Self::MayHaveRow,
+            _ => Self::LacksRow,
+        }
+    }
+
+    /// Returns whether the row may start in the next block.
+    fn may_have_row(self, file: &OpenFile, row: &[u8]) -> bool {
         match self {
-            Self::MayBegin(may_begin) => may_begin,
-            Self::AfterEntry(entry) => {
-                row_may_start_at(file.data_index().entry_in_memory(entry).next_key, row)
+            Self::MayHaveRow => true,
+            Self::LacksRow => false,
+            Self::AfterEntry(entry_index) => {
+                let next_key = file.data_index().entry_in_memory(entry_index).next_key;
+                Self::of_key(next_key, row).may_have_row(file, row)
             }
         }
     }
 }
 
-/// Returns whether a row may begin in the next block, by that block's index key.
-///
-/// It may only if the index key is a key of the row.
-fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
-    next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
-}
-
-/// Loads the block in which a row would begin.
+/// Loads the block in which a row would start.
 #[inline(never)]
 fn load_through_index(
     file: &OpenFile,
@@ -178,18 +187,21 @@ fn load_through_index(
     row: &[u8],
     trace: &mut ReadTrace,
 ) -> Result<SeekState> {
-    let IndexHit { entry, hash } = hit;
+    let IndexHit { entry_index, hash } = hit;
     let key = KeyRef::before_row(row);
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
     let load = |entry: DataEntry<'_>, context: &mut ReadContext<'_>| {
-        let begins_next = row_may_start_at(entry.next_key, row);
-        let purpose = if begins_next { Purpose::Search } else { Purpose::Row };
+        let next_block = NextBlock::of_key(entry.next_key, row);
+        // Only a decoded block leads to the next one.
+        let purpose = match next_block {
+            NextBlock::LacksRow => Purpose::Row,
+            _ => Purpose::Search,
+        };
         match file.load(entry, purpose, context)? {
             DataBlock::Decoded(block) => {
                 block.prefetch_row_start(hash);
-                let next_block = NextBlock::MayBegin(begins_next);
-                Ok(SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block }))
+                Ok(SeekState::BlockLoaded(BlockSearch { block, hash, candidate: None, next_block }))
             }
             DataBlock::Encoded(block) => {
                 let cursor = file.find_row_in_encoded(&block, entry, row);
@@ -200,13 +212,13 @@ fn load_through_index(
         }
     };
     let index = file.data_index();
-    match entry {
-        Some(entry) => load(index.entry_in_memory(entry), context),
+    match entry_index {
+        Some(entry_index) => load(index.entry_in_memory(entry_index), context),
         None => index.find(&file.blocks, |node: &IndexBlock| node.find(&key), context, load),
     }
 }
 
-/// Finds the first cell of a row that may begin in the block after `block`.
+/// Finds the first cell of a row that may start in the block after `block`.
 #[cold]
 fn find_in_next_block(
     file: &OpenFile,
@@ -216,15 +228,15 @@ fn find_in_next_block(
 ) -> Result<Option<ScanPosition>> {
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
-    let at = block.origin().handle.offset;
+    let block_at = block.origin().handle.offset;
     let cursor = file.cursor_on(block, context)?;
     let Some(next) = cursor.into_next(file, context)? else {
         let what = "the index has a key after the last block".to_owned();
-        return Err(Error::Internal { file: file.blocks.name.clone(), at, what });
+        return Err(Error::Internal { file: file.blocks.name.clone(), at: block_at, what });
     };
     let block = file.decoded_data_block_at(&next, context)?;
-    let at = block.row_start(row, row_hash(row));
-    Ok(at.map(|at| ScanPosition::decoded(block, at)))
+    let cell_at = block.row_start(row, row_hash(row));
+    Ok(cell_at.map(|at| ScanPosition::decoded(block, at)))
 }
 
 /// The number of cells that are passed one by one before the column is sought.
@@ -232,12 +244,12 @@ const STEPS_MAX: u32 = 16;
 
 /// Returns whether a row has neither the probe's column nor a family delete.
 ///
-/// `position` is the row's first cell. Damage is no answer here: the get reports it if it needs the
-/// damaged block.
+/// `position` is the row's first cell. On damage, returns `false`: no false positive is counted, and
+/// the get reports the damage if it reads that block.
 #[inline(never)]
 fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, position: &ScanPosition) -> bool {
     let Some(wanted) = probe.qualifier() else { return false };
-    // A separate scanner: the caller's trace counts the blocks when the get seeks the column.
+    // A separate scanner, because the get seeks the column again and counts its blocks then.
     let mut scanner = Scanner::at(Arc::clone(file), position.clone());
     for step in 0.. {
         let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) else { break };

@@ -287,7 +287,7 @@ impl<'a> RowLookup<'a> {
     /// Prefetches the row's cell in the loaded block.
     pub(super) fn prefetch_cell(&mut self) {
         if let Some(candidate) = &mut self.candidate {
-            candidate.seek.prefetch_cell();
+            candidate.seek.search_row_table();
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::*;
 use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
-use crate::cache::BlockKey;
+use crate::cache::CacheKey;
 use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
 use crate::scan::scanner::ScanPosition;
 use crate::{
@@ -157,7 +157,7 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
         if !has_room {
             for offset in 0..500 {
                 let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));
-                let key = BlockKey { file: u64::MAX, offset, is_preferred: false };
+                let key = CacheKey { file: u64::MAX, offset, is_preferred: false };
                 cache.insert(key, chunk);
             }
         }

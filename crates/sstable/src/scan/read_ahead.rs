@@ -335,10 +335,10 @@ fn decode_if_possible(block: EncodedBlock, buffers: &mut Buffers) -> DataBlock {
     let is_short = u32::try_from(block.plain_len()).is_ok_and(|len| len <= BLOCK_LEN_MAX);
     if block.is_delta_encoded()
         && is_short
-        && let Ok(decode_if_possible) = block.decode_copy(RowIndexKind::ByOrder, buffers)
+        && let Ok(decoded) = block.decode_copy(RowIndexKind::ByOrder, buffers)
     {
         block.recycle(buffers);
-        return DataBlock::Decoded(Arc::new(decode_if_possible));
+        return DataBlock::Decoded(Arc::new(decoded));
     }
     DataBlock::Encoded(Arc::new(block))
 }

@@ -7,9 +7,9 @@ use super::read_ahead::ReadAhead;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
-use crate::block::origin::BlockOrigin;
+use crate::block::origin::BlockIdentity;
 use crate::buffers::Buffers;
-use crate::encoding::{DamageReason, PlainCursor, Step};
+use crate::encoding::{CursorMove, DamageReason, PlainCursor};
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
@@ -60,7 +60,7 @@ impl ScanPosition {
     }
 
     /// Returns the position of the first cell of a block.
-    fn first_of(block: DataBlock) -> Result<Self, (BlockOrigin, DamageReason)> {
+    fn first_of(block: DataBlock) -> Result<Self, (BlockIdentity, DamageReason)> {
         match block {
             DataBlock::Decoded(block) => Ok(Self::decoded(block, 0)),
             DataBlock::Encoded(block) => match block.cursor() {
@@ -83,7 +83,9 @@ impl ScanPosition {
     fn advance(&mut self) -> Result<bool, DamageReason> {
         match self {
             Self::Decoded { block, cursor } => Ok(block.advance(cursor)),
-            Self::Encoded { block, cursor } => block.step(cursor).map(|step| step != Step::End),
+            Self::Encoded { block, cursor } => {
+                block.step(cursor).map(|step| step != CursorMove::End)
+            }
         }
     }
 

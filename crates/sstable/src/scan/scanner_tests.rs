@@ -1,12 +1,12 @@
 use super::*;
 use crate::reader::tests::{open, row, write};
-use crate::{Header, ReaderOptions, WriterOptions};
+use crate::{BlockHeader, ReaderOptions, WriterOptions};
 
 /// Returns a file whose second block ends with a cell past the block's range, and the cell's row.
 fn with_a_cell_past_its_block() -> (Vec<u8>, Vec<u8>) {
     let mut bytes = write(WriterOptions::default().block_size(300));
     let reader = open(&bytes, ReaderOptions::default());
-    let (at, header): (_, Header) =
+    let (at, header): (_, BlockHeader) =
         reader.blocks().headers().nth(1).expect("a second block").expect("our own file");
     let start = usize::try_from(at.get()).expect("a short file");
     let end = start + usize::try_from(header.on_disk_data_size_with_header).expect("a short block");

@@ -19,6 +19,8 @@ pub(super) struct CellChecks {
     time_range: Option<TimeRange>,
     cell_count: u64,
     key_bytes: u64,
+    /// The bytes of all cells' rows.
+    row_bytes: u64,
     value_bytes: u64,
     tags_len_max: usize,
     sequence_id_max: u64,
@@ -81,6 +83,7 @@ impl CellChecks {
         self.cell_count += 1;
         self.row_count += u64::from(starts_row);
         self.key_bytes += cell.key().flat_len() as u64;
+        self.row_bytes += cell.row.len() as u64;
         self.value_bytes += cell.value.len() as u64;
         self.tags_len_max = self.tags_len_max.max(cell.tags.len());
         self.sequence_id_max = self.sequence_id_max.max(cell.sequence_id.get());
@@ -146,12 +149,13 @@ impl CellChecks {
     /// Checks the statements of the file about its cells. Returns problems with block types.
     pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<(BlockType, String)> {
         let mut problems = Vec::new();
-        self.check_file_info(&file.file_info, &mut problems);
+        self.check_file_info(file, &mut problems);
         self.check_filters(file, bloom_bytes, &mut problems);
         problems
     }
 
-    fn check_file_info(&self, file_info: &FileInfo, problems: &mut Vec<(BlockType, String)>) {
+    fn check_file_info(&self, file: &OpenFile, problems: &mut Vec<(BlockType, String)>) {
+        let file_info = &file.file_info;
         let mut compare = |key: &[u8], stated: Option<i64>, is: i64| {
             if stated.is_some_and(|stated| stated != is) {
                 let key = crate::escape(key);
@@ -162,7 +166,9 @@ impl CellChecks {
         let int = |key| file_info.int(key).map(i64::from);
         let average = |sum: u64| sum.checked_div(self.cell_count).unwrap_or(0).cast_signed();
         let key = FileInfo::AVERAGE_KEY_LEN;
-        compare(key, int(key), average(self.key_bytes));
+        let rows = average(self.row_bytes);
+        let states_rows = file.trailer.is_of_hudi && int(key) == Some(rows);
+        compare(key, int(key), if states_rows { rows } else { average(self.key_bytes) });
         let key = FileInfo::AVERAGE_VALUE_LEN;
         compare(key, int(key), average(self.value_bytes));
         let key = FileInfo::MAX_TAGS_LEN;
@@ -177,7 +183,7 @@ impl CellChecks {
         let earliest = self.earliest_put.unwrap_or(Timestamp::LATEST).get();
         compare(key, file_info.long(key).map(|stated| stated.max(earliest)), earliest);
 
-        if file_info.value(FileInfo::LAST_KEY).unwrap_or_default() != self.previous_key {
+        if file.last_key != self.previous_key {
             let what = "hfile.LASTKEY is not the key of the last cell".to_owned();
             problems.push((BlockType::FileInfo, what));
         }

@@ -17,7 +17,7 @@ use crate::encoding::DamageReason;
 use crate::file::block_reader::BlockReader;
 use crate::file::raw_block::RawBlock;
 use crate::{
-    BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result, RowsBetween,
+    BlockHeader, BlockOffset, BlockType, Cell, CellRef, Damage, Error, Reader, Result, RowsBetween,
 };
 
 /// The first and the maximum length in bytes of a read in the search for the next block.
@@ -128,7 +128,7 @@ const fn is_of_data(block_type: BlockType) -> bool {
 }
 
 /// A sound block; or the damage, with the header if that is readable.
-type BlockResult = Result<RawBlock, (Option<Header>, Damage)>;
+type BlockResult = Result<RawBlock, (Option<BlockHeader>, Damage)>;
 
 /// Reads the block at `at`. The outer error is an I/O error, the inner error is damage.
 fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockResult> {

@@ -6,7 +6,7 @@
 
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockHandle;
-use crate::block::origin::BlockOrigin;
+use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::{CellLayout, DamageReason};
@@ -58,7 +58,7 @@ impl StoredForm {
         raw: &RawBlock,
     ) -> Result<FoundBlock, DamageReason> {
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
-        let origin = BlockOrigin::new(BlockHandle { offset: at, len }, &raw.header);
+        let origin = BlockIdentity::new(BlockHandle { offset: at, len }, &raw.header);
         let body = Body::from(raw.body.to_vec());
         let block = blocks.encoded_block_as(self.encoding, self.layout, origin, body)?;
         let block = block.decode(RowIndexKind::ByOrder, &mut Buffers::default())?;

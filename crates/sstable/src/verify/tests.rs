@@ -22,7 +22,7 @@ fn check(bytes: impl Into<Bytes>) -> Verification {
 }
 
 /// Returns the headers of a file's blocks, with their offsets.
-fn headers(bytes: &[u8]) -> Vec<(usize, Header)> {
+fn headers(bytes: &[u8]) -> Vec<(usize, BlockHeader)> {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
     let reader = Reader::open(source, FileName::new("file"), ReaderOptions::default()).unwrap();
     reader
@@ -34,7 +34,12 @@ fn headers(bytes: &[u8]) -> Vec<(usize, Header)> {
 }
 
 /// Returns the file with a block changed, and the block's checksums updated.
-fn changed(bytes: &[u8], at: usize, header: &Header, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
+fn changed(
+    bytes: &[u8],
+    at: usize,
+    header: &BlockHeader,
+    change: impl FnOnce(&mut [u8]),
+) -> Vec<u8> {
     let data_len = header.on_disk_data_size_with_header as usize;
     let mut block = bytes[at..at + data_len].to_vec();
     change(&mut block);
@@ -79,7 +84,7 @@ fn rows(letter: char) -> Vec<u8> {
 }
 
 /// Returns the `number`th block of a type.
-fn block(bytes: &[u8], wanted: BlockType, number: usize) -> (usize, Header) {
+fn block(bytes: &[u8], wanted: BlockType, number: usize) -> (usize, BlockHeader) {
     let mut of_type = headers(bytes).into_iter().filter(|(_, header)| header.block_type == wanted);
     of_type.nth(number).unwrap()
 }

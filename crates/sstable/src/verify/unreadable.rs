@@ -11,7 +11,7 @@ use super::checked_block::CheckedBlock;
 use super::listed_blocks::{ListedBlock, ListedBlocks, UnreadableRange};
 use super::salvage::{find_next_block, holds_cells};
 use super::verification::Verifier;
-use crate::{BlockOffset, Error, Header, Result};
+use crate::{BlockHeader, BlockOffset, Error, Result};
 
 impl Verifier<'_> {
     /// Records that the block at `at` is unreadable. Returns the offset at which to resume.
@@ -20,7 +20,7 @@ impl Verifier<'_> {
     pub(super) fn skip_unreadable(
         &mut self,
         at: BlockOffset,
-        header: Option<&Header>,
+        header: Option<&BlockHeader>,
         end: BlockOffset,
     ) -> Result<BlockOffset> {
         let unreadable = self.find_unreadable_range(at, header, end)?;
@@ -36,7 +36,7 @@ impl Verifier<'_> {
     fn find_unreadable_range(
         &mut self,
         at: BlockOffset,
-        header: Option<&Header>,
+        header: Option<&BlockHeader>,
         end: BlockOffset,
     ) -> Result<UnreadableRange> {
         let file = self.file;

@@ -19,14 +19,14 @@ use super::listed_blocks::{ListedBlocks, UnreadableRange};
 use super::lost_rows::{LostRows, lost_rows};
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockHandle;
-use crate::block::origin::BlockOrigin;
+use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::file::open_file::OpenFile;
 use crate::file::raw_block::RawBlock;
 use crate::{
-    BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, Limits, ReadAt, Reader,
-    ReaderOptions, Result, Trailer,
+    BlockCache, BlockHeader, BlockOffset, BlockType, Damage, Error, FileName, Limits, ReadAt,
+    Reader, ReaderOptions, Result, Trailer,
 };
 
 /// The result of the verification of a file.
@@ -129,6 +129,8 @@ pub(super) struct Verifier<'a> {
     pub(super) bloom_bytes: u64,
     pub(super) total_uncompressed_bytes: u64,
     pub(super) uncompressed_data_index_size: u64,
+    /// The uncompressed bytes of data blocks, without headers.
+    pub(super) data_bytes: u64,
 }
 
 /// The sections of a file, in their order.
@@ -170,6 +172,7 @@ impl<'a> Verifier<'a> {
             bloom_bytes: 0,
             total_uncompressed_bytes: 0,
             uncompressed_data_index_size: 0,
+            data_bytes: 0,
         }
     }
 
@@ -203,7 +206,10 @@ impl<'a> Verifier<'a> {
     /// Checks that the row filter can be read and has as many keys as the file has rows.
     fn check_row_filter(&mut self) -> Result<()> {
         let filters = self.file.filters();
-        let Some(filter) = &filters.row_filter else { return Ok(()) };
+        let Some(filter) = &filters.row_filter else {
+            self.verification.unused_filter = unused_filter_of_hudi(self.file);
+            return Ok(());
+        };
         self.verification.unused_filter = filter.unused(&self.file.blocks)?;
         if self.verification.unused_filter.is_some() {
             return Ok(());
@@ -242,7 +248,7 @@ impl<'a> Verifier<'a> {
     fn check_block_of(
         &mut self,
         at: BlockOffset,
-        header: &Header,
+        header: &BlockHeader,
         end: BlockOffset,
     ) -> Result<BlockOffset> {
         let blocks = &self.file.blocks;
@@ -278,7 +284,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Checks the section of a block, and its `previous` offset.
-    fn check_position(&mut self, at: BlockOffset, header: &Header) {
+    fn check_position(&mut self, at: BlockOffset, header: &BlockHeader) {
         let block_type = header.block_type;
         let section = Section::of(block_type);
         if section < self.section {
@@ -295,7 +301,13 @@ impl<'a> Verifier<'a> {
         let previous = self.last_of_chain.insert(chain, at);
         let follows_unreadable =
             header.previous_block.is_some_and(|previous| self.is_unreadable(previous));
-        if header.previous_block != previous && !follows_unreadable {
+        // Hudi states no offset for blocks without cells, and Hudi 1.1 the block's own for the others.
+        let is_unstated = self.file.trailer.is_of_hudi
+            && match block_type {
+                BlockType::Data => header.states_own_offset(at),
+                _ => header.previous_block.is_none(),
+            };
+        if header.previous_block != previous && !follows_unreadable && !is_unstated {
             let (stated, is) = (display_offset(header.previous_block), display_offset(previous));
             let what = format!("states {stated} as the previous block of its type, which is {is}");
             self.verification.report(Damage::in_block(block_type, at, what));
@@ -312,7 +324,7 @@ impl<'a> Verifier<'a> {
             self.uncompressed_data_index_size += uncompressed;
         }
         if block_type != BlockType::IntermediateIndex && !is_data_root {
-            self.total_uncompressed_bytes += uncompressed + u64::from(Header::LEN);
+            self.total_uncompressed_bytes += uncompressed + u64::from(BlockHeader::LEN);
         }
         if is_index {
             let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
@@ -320,7 +332,10 @@ impl<'a> Verifier<'a> {
         }
         match block_type {
             BlockType::BloomChunk => self.bloom_bytes += uncompressed,
-            BlockType::Data | BlockType::EncodedData => return self.check_data_block(at, raw),
+            BlockType::Data | BlockType::EncodedData => {
+                self.data_bytes += uncompressed;
+                return self.check_data_block(at, raw);
+            }
             _ => {}
         }
         Ok(())
@@ -331,7 +346,8 @@ impl<'a> Verifier<'a> {
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockHandle { offset: at, len };
-        let (origin, body) = (BlockOrigin::new(place, &raw.header), Body::from(raw.body.to_vec()));
+        let (origin, body) =
+            (BlockIdentity::new(place, &raw.header), Body::from(raw.body.to_vec()));
         let decoded = blocks
             .encoded_block(origin, body)
             .and_then(|block| block.decode(RowIndexKind::ByOrder, &mut Buffers::default()))
@@ -342,7 +358,7 @@ impl<'a> Verifier<'a> {
 
     /// Checks the cells of a block.
     fn check_cells(&mut self, block: &DecodedBlock) {
-        let BlockOrigin { handle: place, block_type, .. } = *block.origin();
+        let BlockIdentity { handle: place, block_type, .. } = *block.origin();
         self.verification.cells += block.cell_count();
         self.data_blocks.push(CheckedBlock::new(place, block));
         let mut cursor = block.cursor();
@@ -390,7 +406,9 @@ impl<'a> Verifier<'a> {
                 self.total_uncompressed_bytes + trailer.len(),
             ),
         ] {
-            if stated != is {
+            let of_hudi = if field == "uncompressed_data_index_size" { self.data_bytes } else { 0 };
+            let fits_hudi = trailer.is_of_hudi && field != "entry_count" && stated == of_hudi;
+            if stated != is && !fits_hudi {
                 let what = format!("{field} is {stated} and should be {is}");
                 self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
             }
@@ -405,6 +423,13 @@ impl<'a> Verifier<'a> {
             self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
         }
     }
+}
+
+/// Returns why Hudi's Bloom filter over the rows is not used, if the file has one.
+fn unused_filter_of_hudi(file: &OpenFile) -> Option<String> {
+    let has_bloom = file.metas.iter().any(|(name, _)| name == "bloom_filter");
+    (file.trailer.is_of_hudi && has_bloom)
+        .then(|| "the META block bloom_filter is a Bloom filter of Hudi".to_owned())
 }
 
 /// Formats an offset, or "none".

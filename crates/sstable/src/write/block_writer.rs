@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use super::buffered_sink::BufferedSink;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::BlockHandle;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
 use crate::{WriterOptions, ZstdFraming, compression};
 
-pub(super) const HEADER_LEN: usize = Header::LEN as usize;
+pub(super) const HEADER_LEN: usize = BlockHeader::LEN as usize;
 
 /// Writes blocks sequentially.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl<W: Write> BlockWriter<W> {
         self.stored.resize(HEADER_LEN, 0);
         compression::compress(self.compression, self.zstd_framing, body, &mut self.stored);
         let mut header = Vec::with_capacity(HEADER_LEN);
-        Header::new(
+        BlockHeader::new(
             block_type,
             self.stored.len() - HEADER_LEN,
             body.len(),
@@ -117,8 +117,13 @@ impl<W: Write> BlockWriter<W> {
     }
 
     /// Copies a stored block of another file, with a new `previous` offset. Does not count it.
-    pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockHandle> {
-        let header = Header { previous_block: self.link_to_previous(header.block_type), ..*header };
+    pub(super) fn write_stored(
+        &mut self,
+        header: &BlockHeader,
+        bytes: &[u8],
+    ) -> Result<BlockHandle> {
+        let header =
+            BlockHeader { previous_block: self.link_to_previous(header.block_type), ..*header };
         self.stored.clear();
         header.write(&mut self.stored);
         let data_end = header.on_disk_data_size_with_header as usize;

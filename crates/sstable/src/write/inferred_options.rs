@@ -9,14 +9,16 @@ use super::option_rules::is_reserved_key;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
 use crate::verify::{StoredForm, stored_form};
-use crate::{BloomSummary, BloomType, Error, Header, Result, WriterOptions, compression};
-use crate::{Caching, Reader};
+use crate::{
+    BlockHeader, BloomSummary, BloomType, Caching, Error, HBaseVersion, Reader, Result,
+    WriterOptions, compression,
+};
 
 impl Reader {
     /// Returns options that write a similar file from the same cells.
     ///
     /// They cover block size, encoding, codec, checksums, HBase's Bloom filters, tags, sequence
-    /// ids, create time and file info. Reads all cells, from whose block boundaries the block size
+    /// ids, create time, file info and the version of HBase. Reads all cells, from whose block boundaries the block size
     /// follows.
     ///
     /// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not
@@ -67,18 +69,21 @@ impl Reader {
             .data_block_encoding(self.blocks().encoding())
             .compression(self.blocks().compression())
             .zstd_framing(compression::zstd_framing(
-                stored.get(Header::LEN as usize..).unwrap_or_default(),
+                stored.get(BlockHeader::LEN as usize..).unwrap_or_default(),
             ))
             .checksum(self.blocks().checksum_type())
             .comparator(self.trailer().comparator)
             .includes_mvcc(info.includes_mvcc())
             .includes_tags(info.includes_tags())
             .compress_tags(info.compresses_tags());
-        if root.bytes_per_checksum >= Header::LEN {
+        if root.bytes_per_checksum >= BlockHeader::LEN {
             options = options.bytes_per_checksum(root.bytes_per_checksum);
         }
         if let Some(time) = info.create_time().filter(|time| time.get() >= 0) {
             options = options.create_time(time);
+        }
+        if info.biggest_cell_len().is_some() {
+            options = options.hbase_version(HBaseVersion::V2_6);
         }
         for (key, value) in info.iter() {
             if !left_out.contains(&key) && !is_reserved_key(key) {

@@ -10,6 +10,7 @@ mod block_writer;
 mod bloom;
 mod buffered_sink;
 mod cell_rules;
+mod hbase_version;
 mod index;
 mod inferred_options;
 mod option_rules;
@@ -20,6 +21,7 @@ mod short_key;
 mod statistics;
 mod writer;
 
+pub use hbase_version::HBaseVersion;
 pub use options::{FilterOptions, InvalidOptions, WriterOptions};
 pub use rebuild::{FileInfoChange, rebuild_filter};
 pub use writer::{FileSummary, Writer};

@@ -3,7 +3,7 @@
 use super::bloom::BloomWriter;
 use super::options::InvalidOptions;
 use super::statistics::Statistics;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::{BloomType, Comparator, KeyRef, WriterOptions, escape};
 
 /// The most bytes of cells in a block.
@@ -42,7 +42,7 @@ fn check_options(options: &WriterOptions) -> Result<(), String> {
         let (size, entries) = (options.index_block_size, options.index_min_entries);
         return Err(format!("index blocks of {size} bytes and at least {entries} entries"));
     }
-    let header_len = Header::LEN;
+    let header_len = BlockHeader::LEN;
     if options.bytes_per_checksum < header_len || i32::try_from(options.bytes_per_checksum).is_err()
     {
         let bytes = options.bytes_per_checksum;

@@ -7,8 +7,8 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use crate::block::meta::check_kind;
 use crate::{
-    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FileInfo, SequenceId,
-    Timestamp, ZstdFraming,
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FileInfo, HBaseVersion,
+    SequenceId, Timestamp, ZstdFraming,
 };
 
 /// Options of a writer. The defaults are those of an HBase column family.
@@ -74,6 +74,8 @@ pub struct WriterOptions {
     pub(crate) major_compaction: bool,
     /// The create time; `None` for the time when the file is finished.
     pub create_time: Option<Timestamp>,
+    /// The HBase whose bytes are written.
+    pub(crate) hbase_version: HBaseVersion,
     /// Further entries of the file info.
     pub(crate) file_info: BTreeMap<Vec<u8>, Vec<u8>>,
 }
@@ -169,6 +171,7 @@ impl Default for WriterOptions {
             max_sequence_id: None,
             major_compaction: false,
             create_time: None,
+            hbase_version: HBaseVersion::V2_5,
             file_info: BTreeMap::new(),
         }
     }
@@ -280,6 +283,11 @@ setters! {
 
     /// Sets the create time. Default: the time when the file is finished.
     create_time(time: Timestamp) = Some(time);
+
+    /// Sets the HBase whose bytes are written for the cells. Default: 2.5.
+    ///
+    /// Every version is read by all of them.
+    hbase_version(version: HBaseVersion) = version;
 }
 
 impl WriterOptions {

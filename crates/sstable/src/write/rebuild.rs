@@ -21,8 +21,8 @@ use super::block_writer::{BlockWriter, HEADER_LEN};
 use super::option_rules::is_reserved_key;
 use super::row_filter::{FilterBlocks, FilterWriter};
 use crate::block::filter_index::is_filter_name;
-use crate::block::header::Header;
-use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};
+use crate::block::header::BlockHeader;
+use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, LengthForm, write_index_entries};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{
@@ -96,6 +96,11 @@ pub fn rebuild_filter<W: Write>(
         let feature = "order of rows for a filter of ours";
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
     }
+    if reader.trailer().is_of_hudi {
+        let found = "Hudi, whose cells have no family".to_owned();
+        let feature = "row filter in a file of";
+        return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
+    }
     let blocks = OldBlocks::read(&reader)?;
     let (stored, _) = reader.blocks().raw_block(blocks.data_root.at, &blocks.data_root.header)?;
     let mut options = WriterOptions::default()
@@ -115,7 +120,7 @@ pub fn rebuild_filter<W: Write>(
 #[derive(Clone, Copy)]
 struct LocatedHeader {
     at: BlockOffset,
-    header: Header,
+    header: BlockHeader,
 }
 
 /// The blocks of the old file after its data blocks.
@@ -246,7 +251,7 @@ impl<W: Write> Rebuild<'_, W> {
                 }
             };
             IndexEntry { block, key: name }.write_root(&mut meta_root);
-            meta_len += len + u64::from(Header::LEN);
+            meta_len += len + u64::from(BlockHeader::LEN);
         }
         for block in std::mem::take(&mut self.blocks.intermediates) {
             let body = self.reader.blocks().raw_block(block.at, &block.header)?.1;
@@ -269,7 +274,7 @@ impl<W: Write> Rebuild<'_, W> {
         let old = self.reader.trailer();
         let old_metas = self.blocks.metas.iter();
         let old_meta_len: u64 = old_metas
-            .map(|block| u64::from(block.header.uncompressed_size) + u64::from(Header::LEN))
+            .map(|block| u64::from(block.header.uncompressed_size) + u64::from(BlockHeader::LEN))
             .sum();
         let old_root_len = u64::from(self.blocks.meta_root.header.uncompressed_size);
         let old_info_len = u64::from(self.blocks.file_info.header.uncompressed_size);
@@ -361,7 +366,7 @@ impl<W: Write> Rebuild<'_, W> {
         let mut input = Input::new(&old);
         let mut body = Vec::with_capacity(old.len());
         for _ in 0..self.reader.trailer().data_index_count {
-            let entry = IndexEntry::read_root(&mut input);
+            let entry = IndexEntry::read_root(&mut input, LengthForm::Hvlong);
             let entry = entry.map_err(|what| self.damage(&root, what))?;
             self.relocated_entry(entry).write_root(&mut body);
         }

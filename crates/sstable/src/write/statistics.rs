@@ -3,7 +3,9 @@
 use std::time::SystemTime;
 
 use crate::FileInfo;
-use crate::{BloomType, CellRef, CellType, DataBlockEncoding, Timestamp, WriterOptions};
+use crate::{
+    BloomType, CellRef, CellType, DataBlockEncoding, HBaseVersion, Timestamp, WriterOptions,
+};
 
 /// Sums and extremes over the cells of a file.
 #[derive(Debug)]
@@ -17,6 +19,15 @@ pub(super) struct Statistics {
     timestamp_max: i64,
     earliest_put: i64,
     delete_family_count: u64,
+    longest_cell: LongestCell,
+}
+
+/// The first of the longest cells, as HBase 2.6 records it.
+#[derive(Debug, Default)]
+struct LongestCell {
+    /// Its length as HBase estimates it; see [`serialized_len`].
+    len: u64,
+    flat_key: Vec<u8>,
 }
 
 impl Default for Statistics {
@@ -32,6 +43,7 @@ impl Default for Statistics {
             timestamp_max: -1,
             earliest_put: Timestamp::LATEST.get(),
             delete_family_count: 0,
+            longest_cell: LongestCell::default(),
         }
     }
 }
@@ -68,6 +80,12 @@ impl Statistics {
             CellType::Delete | CellType::DeleteFamilyVersion => {}
         }
         self.delete_family_count += u64::from(cell.cell_type.deletes_family());
+        let len = serialized_len(cell);
+        if len > self.longest_cell.len {
+            self.longest_cell.len = len;
+            self.longest_cell.flat_key.clear();
+            cell.key().write_flat(&mut self.longest_cell.flat_key);
+        }
     }
 
     /// Adds the entries that HBase's store file writer adds to every file.
@@ -85,6 +103,10 @@ impl Statistics {
         };
         if self.cell_count > 0 {
             put(FileInfo::LAST_KEY, last_key);
+        }
+        if self.cell_count > 0 && options.hbase_version == HBaseVersion::V2_6 {
+            put(FileInfo::BIGGEST_CELL_KEY, &self.longest_cell.flat_key);
+            put(FileInfo::BIGGEST_CELL_LEN, &self.longest_cell.len.to_be_bytes());
         }
         put(FileInfo::AVERAGE_KEY_LEN, &average(self.key_bytes));
         put(FileInfo::AVERAGE_VALUE_LEN, &average(self.value_bytes));
@@ -107,6 +129,15 @@ impl Statistics {
         put(FileInfo::TIMERANGE, range.as_flattened());
         put(FileInfo::EARLIEST_PUT_TS, &self.earliest_put.to_be_bytes());
     }
+}
+
+/// Returns the length of a cell in a message of HBase: its own length, those of its parts, and tags.
+///
+/// HBase: `PrivateCellUtil.estimatedSerializedSizeOf`.
+fn serialized_len(cell: &CellRef<'_>) -> u64 {
+    const LENGTHS: usize = 4 + 4 + 4;
+    let tags = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
+    (LENGTHS + cell.key().flat_len() + cell.value.len() + tags) as u64
 }
 
 /// Adds the entries that a store sets, which callers may override.

@@ -31,7 +31,7 @@ pub(super) enum Found {
     /// The file can be copied: its first bytes, up to the length in the entry, are intact.
     Whole(Arc<dyn ReadAt>, FileEntry),
     /// The file is damaged but can be opened: the cells of its sound blocks can be copied.
-    Rest(Box<Reader>, FileEntry),
+    DamagedFile(Box<Reader>, FileEntry),
     /// The file is missing, has no cells or cannot be used.
     Nothing,
 }
@@ -89,7 +89,7 @@ impl<'a> FilesOnDisk<'a> {
             report.add_loss(entry.length, "no part of it can be used");
             return Found::Nothing;
         };
-        Found::Rest(Box::new(reader), entry.clone())
+        Found::DamagedFile(Box::new(reader), entry.clone())
     }
 
     /// Finds a file of a store whose manifest cannot be read, and makes an entry for it.
@@ -118,7 +118,7 @@ impl<'a> FilesOnDisk<'a> {
         }
         match self.vfs.open(&self.directory.join(name)) {
             Ok(source) if report.is_sound() => Found::Whole(source, entry),
-            _ => Found::Rest(Box::new(reader), entry),
+            _ => Found::DamagedFile(Box::new(reader), entry),
         }
     }
 

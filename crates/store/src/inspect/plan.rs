@@ -29,16 +29,17 @@ pub(super) struct InspectionPlan {
     segment_len_max: u64,
 }
 
-/// A family, with its listed and its unlisted files.
+/// A family, with its store files and other files.
 pub(super) struct PlannedFamily {
     pub(super) name: String,
     pub(super) options: FamilyOptions,
     pub(super) files: Vec<PlannedFile>,
-    /// Names in the directory that the manifest does not list.
+    /// Names in the family's directory that the manifest does not list; without a manifest, those that
+    /// are no names of store files.
     pub(super) left_over: Vec<String>,
 }
 
-/// A listed store file, or an existing one if the manifest cannot be read.
+/// A store file of the manifest, or an existing one if the manifest cannot be read.
 pub(super) struct PlannedFile {
     pub(super) name: String,
     pub(super) entry: Option<FileEntry>,
@@ -49,7 +50,7 @@ impl InspectionPlan {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there is no manifest, no log and no mark of a salvage.
+    /// [`Error::Missing`] if names is no manifest, no log and no file of an unfinished salvage.
     pub(super) fn make(options: &StoreOptions, directory: &Path) -> Result<Self> {
         let vfs = &*options.vfs;
         let mut report = FileReport::new(directory.join(Manifest::NAME), FileKind::Manifest);
@@ -84,46 +85,40 @@ impl InspectionPlan {
         } else if !has_manifest && !directories.contains(&WAL_DIRECTORY) {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
-        let families: Vec<_> = match &manifest {
-            Some(manifest) => manifest.families.iter().map(ListedFamily::of).collect(),
+        let sources: Vec<_> = match &manifest {
+            Some(manifest) => manifest.families.iter().map(FamilySource::of).collect(),
             None => directories
                 .iter()
                 .filter(|name| check_family_name(name).is_ok())
-                .map(|name| ListedFamily::of_directory(name))
+                .map(|name| FamilySource::of_directory(name))
                 .collect(),
         };
         let has_log = directories.contains(&WAL_DIRECTORY);
         if !has_log {
-            report.add_problem("the log: the store has no such directory");
+            report.add_problem("the directory wal of the log is missing");
         }
-        let mut plan = Self {
-            manifest: None,
-            report,
-            families: Vec::new(),
-            has_log,
-            left_over: Vec::new(),
-            segment_len_max: log::segment_len_max(options.wal_segment_bytes),
-        };
-        for family in families {
-            let has_directory = directories.contains(&family.name.as_str());
+        let mut families = Vec::new();
+        for source in sources {
+            let has_directory = directories.contains(&source.name.as_str());
             if !has_directory {
-                let name = &family.name;
-                plan.report.add_problem(format!("family {name}: the store has no such directory"));
+                let name = &source.name;
+                report.add_problem(format!("the directory of family {name} is missing"));
             }
-            plan.families.push(PlannedFamily::plan(vfs, directory, family, has_directory)?);
+            families.push(PlannedFamily::plan(vfs, directory, source, has_directory)?);
         }
         let known = [LOCK_NAME, Manifest::NAME, WAL_DIRECTORY, UNFINISHED_NAME];
         let is_known = |name: &str| {
-            known.contains(&name) || plan.families.iter().any(|family| family.name == name)
+            known.contains(&name)
+                || families.iter().any(|family: &PlannedFamily| family.name == name)
         };
-        plan.left_over =
+        let left_over =
             entries.iter().map(|entry| entry.name.clone()).filter(|name| !is_known(name)).collect();
-        plan.manifest = manifest;
-        Ok(plan)
+        let segment_len_max = log::segment_len_max(options.wal_segment_bytes);
+        Ok(Self { manifest, report, families, has_log, left_over, segment_len_max })
     }
 
-    /// Returns the log's directory, and the segments that must be in it.
-    pub(super) fn log<'a>(&self, directory: &'a Path) -> LogExtent<'a> {
+    /// Returns which segments must be in the log's directory.
+    pub(super) fn log_extent<'a>(&self, directory: &'a Path) -> LogExtent<'a> {
         let manifest = self.manifest.as_ref();
         let first = manifest.map_or(SegmentNumber::FIRST, |manifest| manifest.first_segment);
         LogExtent {
@@ -136,15 +131,15 @@ impl InspectionPlan {
     }
 }
 
-/// A family before its directory is listed.
-struct ListedFamily<'m> {
+/// A family of the manifest, or the name of a directory.
+struct FamilySource<'m> {
     name: String,
     options: FamilyOptions,
     /// The files in the manifest; `None` without a manifest.
     files: Option<&'m [FileEntry]>,
 }
 
-impl<'m> ListedFamily<'m> {
+impl<'m> FamilySource<'m> {
     fn of(entry: &'m FamilyEntry) -> Self {
         let FamilyEntry { name, options, files, .. } = entry;
         Self { name: name.clone(), options: options.clone(), files: Some(files) }
@@ -159,27 +154,27 @@ impl PlannedFamily {
     fn plan(
         vfs: &dyn Vfs,
         store: &Path,
-        family: ListedFamily<'_>,
+        family: FamilySource<'_>,
         has_directory: bool,
     ) -> Result<Self> {
-        let ListedFamily { name, options, files: listed } = family;
+        let FamilySource { name, options, files: in_manifest } = family;
         let directory = store.join(&name);
-        let mut there = Vec::new();
+        let mut names = Vec::new();
         if has_directory {
             let entries = vfs.list(&directory).map_err(Error::io(&directory, "list"))?;
-            there.extend(entries.into_iter().map(|entry| entry.name));
+            names.extend(entries.into_iter().map(|entry| entry.name));
         }
-        there.sort();
-        let (files, left_over) = if let Some(listed) = listed {
-            there.retain(|name| listed.iter().all(|entry| entry.name != *name));
+        names.sort();
+        let (files, left_over) = if let Some(in_manifest) = in_manifest {
+            names.retain(|name| in_manifest.iter().all(|entry| entry.name != *name));
             let planned = |entry: &FileEntry| PlannedFile {
                 name: entry.name.clone(),
                 entry: Some(entry.clone()),
             };
-            (listed.iter().map(planned).collect(), there)
+            (in_manifest.iter().map(planned).collect(), names)
         } else {
             let (ours, others): (Vec<_>, Vec<_>) =
-                there.into_iter().partition(|name| is_store_file_name(name));
+                names.into_iter().partition(|name| is_store_file_name(name));
             let planned = |name| PlannedFile { name, entry: None };
             (ours.into_iter().map(planned).collect(), others)
         };

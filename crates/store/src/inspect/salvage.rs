@@ -82,17 +82,17 @@ pub fn salvage(
     let mut manifest = Manifest::new()?;
     manifest.seed = plan.manifest.as_ref().map_or(manifest.seed, |old| old.seed);
     manifest.flushed = plan.manifest.as_ref().map_or(manifest.flushed, |old| old.flushed);
-    let mut rests = Vec::new();
+    let mut damaged_files = Vec::new();
     for (index, family) in plan.families.iter().enumerate() {
         let old = plan.manifest.as_ref().and_then(|old| old.families.get(index));
         let id = old.map_or_else(|| family_id(families, &family.name, index), |old| Ok(old.id))?;
-        let files = salvage.copy_family(family, &mut manifest.flushed, &mut rests)?;
+        let files = salvage.copy_family(family, &mut manifest.flushed, &mut damaged_files)?;
         let (name, options) = (family.name.clone(), family.options.clone());
         manifest.families.push(FamilyEntry { id, name, options, flushed: None, files });
     }
     manifest.log_end = salvage.copy_log(&plan, &manifest)?;
     manifest.store(vfs, out)?;
-    salvage.write_rests(rests, options)?;
+    salvage.copy_sound_blocks(damaged_files, options)?;
     mark_finished(vfs, out)?;
     Ok(if salvage.is_whole { SalvageOutcome::Whole } else { SalvageOutcome::Partial })
 }
@@ -150,7 +150,7 @@ fn name_families(
     let mut has_records = false;
     log::inspect(
         vfs,
-        &plan.log(&wal),
+        &plan.log_extent(&wal),
         |_| Some(&b"?"[..]),
         |segment| {
             has_records |= !segment.batches.is_empty();
@@ -189,7 +189,7 @@ struct Salvage<'a> {
 }
 
 /// A damaged file whose sound blocks are still to be copied.
-struct Rest {
+struct DamagedFile {
     family: String,
     reader: Reader,
     /// Its entry in the manifest.
@@ -203,12 +203,12 @@ impl Salvage<'_> {
         (self.event)(VerifyEvent::Done(report));
     }
 
-    /// Copies the sound files of a family. Damaged files go to `rests` if they can be read.
+    /// Copies the sound files of a family. Damaged files go to `damaged_files` if they can be read.
     fn copy_family(
         &mut self,
         family: &PlannedFamily,
         newest: &mut SequenceId,
-        rests: &mut Vec<Rest>,
+        damaged_files: &mut Vec<DamagedFile>,
     ) -> Result<Vec<FileEntry>> {
         let place = self.out.join(&family.name);
         self.vfs.create_directory(&place).map_err(Error::io(&place, "create"))?;
@@ -224,10 +224,10 @@ impl Salvage<'_> {
                     copy(self.vfs, &*source, &path, &place.join(&entry.name), entry.length)?;
                     entries.push(entry);
                 }
-                Found::Rest(reader, entry) => {
+                Found::DamagedFile(reader, entry) => {
                     *newest = (*newest).max(entry.sequence_max);
                     let (family, reader) = (family.name.clone(), *reader);
-                    rests.push(Rest { family, reader, entry, report });
+                    damaged_files.push(DamagedFile { family, reader, entry, report });
                     continue;
                 }
                 Found::Nothing => {
@@ -276,21 +276,25 @@ impl Salvage<'_> {
             Ok(())
         };
         if plan.has_log {
-            log::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
+            log::inspect(self.vfs, &plan.log_extent(&from), family_name, &mut write)?;
         }
         Ok(log.next_segment())
     }
 
     /// Writes the sound cells of damaged files into files of the new store.
-    fn write_rests(&mut self, rests: Vec<Rest>, options: &StoreOptions) -> Result<()> {
-        if rests.is_empty() {
+    fn copy_sound_blocks(
+        &mut self,
+        damaged_files: Vec<DamagedFile>,
+        options: &StoreOptions,
+    ) -> Result<()> {
+        if damaged_files.is_empty() {
             return Ok(());
         }
         let options = options.clone().create(false).background(false).auto_compaction(false);
         let store = StoreInner::open(self.out, options)?;
-        for mut rest in rests {
-            write_rest(&store.catalog, &mut rest)?;
-            self.done(&rest.report);
+        for mut damaged in damaged_files {
+            copy_sound_blocks_of(&store.catalog, &mut damaged)?;
+            self.done(&damaged.report);
         }
         Ok(())
     }
@@ -311,19 +315,19 @@ fn copy(vfs: &dyn Vfs, source: &dyn ReadAt, from: &Path, to: &Path, len: u64) ->
 }
 
 /// Writes the sound blocks of a file into a new file, and adds that to the new store.
-fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
+fn copy_sound_blocks_of(catalog: &Catalog, damaged: &mut DamagedFile) -> Result<()> {
     let version = catalog.version();
-    let family = version.family(rest.family.as_bytes()).expect("all were made");
+    let family = version.family(damaged.family.as_bytes()).expect("all were made");
     let family = Arc::clone(&family.family);
     let purpose = FilePurpose {
-        sequence_max: rest.entry.sequence_max,
-        has_tags: rest.reader.file_info().includes_tags(),
+        sequence_max: damaged.entry.sequence_max,
+        has_tags: damaged.reader.file_info().includes_tags(),
         is_major_compaction: false,
         filter: filter_of_leaving(&family),
     };
     let mut file = NewFile::create(catalog, &family, purpose)?;
     let (mut kept, mut refused) = (0, None);
-    let lost = sstable::salvage(&rest.reader, |cell| match file.append(&cell) {
+    let lost = sstable::salvage(&damaged.reader, |cell| match file.append(&cell) {
         Ok(()) => {
             kept += 1;
             Ok(())
@@ -335,13 +339,16 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
         }
         Err(error) => Err(error),
     })?;
-    rest.report.cells = kept;
+    damaged.report.cells = kept;
     let refusal = |what| FileProblem { at: 0, len: None, block: None, what, rows: None };
-    rest.report.problems.extend(refused.map(refusal));
+    damaged.report.problems.extend(refused.map(refusal));
     // Each loss is reported once, with its length.
     let places: Vec<u64> = lost.iter().map(|lost| lost.damage.at.get()).collect();
-    rest.report.problems.retain(|problem| problem.block.is_none() || !places.contains(&problem.at));
-    rest.report.problems.extend(lost.into_iter().map(|lost| FileProblem {
+    damaged
+        .report
+        .problems
+        .retain(|problem| problem.block.is_none() || !places.contains(&problem.at));
+    damaged.report.problems.extend(lost.into_iter().map(|lost| FileProblem {
         len: Some(lost.len),
         rows: lost.rows,
         ..FileProblem::from(lost.damage)
@@ -349,10 +356,10 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
     let note = match file.finish()? {
         None => "no data block is sound".to_owned(),
         Some(entry) => {
-            let (name, cells) = (entry.name.clone(), rest.entry.cells);
+            let (name, cells) = (entry.name.clone(), damaged.entry.cells);
             let entry = FileEntry {
-                sequence_min: rest.entry.sequence_min,
-                carries_sequence_ids: rest.entry.carries_sequence_ids,
+                sequence_min: damaged.entry.sequence_min,
+                carries_sequence_ids: damaged.entry.carries_sequence_ids,
                 ..entry
             };
             let opened = catalog.opener.open_file(&family, &entry)?;
@@ -360,6 +367,6 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
             format!("{kept} of its {cells} cells are in {name}")
         }
     };
-    rest.report.notes.push(note);
+    damaged.report.notes.push(note);
     Ok(())
 }

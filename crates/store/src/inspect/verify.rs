@@ -95,7 +95,7 @@ impl Verification<'_> {
         };
         let wal = self.directory.join(WAL_DIRECTORY);
         if plan.has_log {
-            log::inspect(vfs, &plan.log(&wal), family_name, |segment| {
+            log::inspect(vfs, &plan.log_extent(&wal), family_name, |segment| {
                 reports.push(report_of(&segment));
                 Ok(())
             })?;

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::given_up::GivenUp;
+use super::failed_maps::FailedMaps;
+use super::family_turns::FamilyTurns;
 use super::rate_limit::RateLimit;
 use super::tasks::{Duty, Task, Tasks};
-use super::turns::FamilyTurns;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::version::store_version::Family;
@@ -33,7 +33,7 @@ pub(crate) struct Maintenance {
     pub(super) rate_limit: RateLimit,
     pub(super) health: Arc<Health>,
     /// The families whose map could not be built, for lack of memory.
-    pub(super) maps_given_up: Mutex<GivenUp>,
+    pub(super) failed_maps: Mutex<FailedMaps>,
     counts: Mutex<Counts>,
 }
 
@@ -74,7 +74,7 @@ impl Maintenance {
             flush_turn: Mutex::default(),
             turns: FamilyTurns::default(),
             health,
-            maps_given_up: Mutex::default(),
+            failed_maps: Mutex::default(),
             counts: Mutex::default(),
         }
     }

@@ -77,7 +77,8 @@ impl Maintenance {
         let rotated = rotate_memstores(catalog, &mut writer, 0)?;
         let version = catalog.version();
         let removed = Arc::clone(version.known_family(name.as_bytes())?);
-        let others = || version.families.iter().filter(|it| it.family.id != removed.family.id);
+        let others =
+            || version.families.iter().filter(|other| other.family.id != removed.family.id);
         let mut flushed =
             rotated.map(|rotated| self.write_families(catalog, others(), rotated)).transpose()?;
         if let Some(failed) = flushed.as_mut().filter(|flushed| !flushed.failed.is_empty()) {

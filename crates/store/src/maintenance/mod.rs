@@ -3,7 +3,7 @@
 //! ```text
 //! background ─┬─ tasks           pending work of the threads
 //!             ├─ back_pressure   writers wait while flushes do not keep up
-//!             ├─ turns           who may change the files of a family
+//!             ├─ family_turns    who may change the files of a family
 //!             ├─ flush           memstores to files
 //!             ├─ drop_family     a flush that leaves one family out
 //!             ├─ family_map      inserts the rows of files into the family maps
@@ -19,14 +19,14 @@ pub(crate) mod compaction;
 mod drop_family;
 mod expired;
 pub(crate) mod export;
+mod failed_maps;
 pub(crate) mod family_map;
+mod family_turns;
 pub(crate) mod filters;
 pub(crate) mod flush;
-mod given_up;
 pub(crate) mod import;
 mod rate_limit;
 mod tasks;
-mod turns;
 
 #[cfg(test)]
 mod tests;

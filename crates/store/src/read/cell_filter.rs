@@ -15,13 +15,13 @@ type Predicate = dyn Fn(&CellRef<'_>) -> bool + Send + Sync;
 
 /// A condition on a cell.
 #[derive(Clone)]
-pub(crate) enum Condition {
+pub(crate) enum CellCondition {
     QualifierPrefix(Box<[u8]>),
     ValueContains(Box<[u8]>),
     Predicate(Arc<Predicate>),
 }
 
-impl Condition {
+impl CellCondition {
     fn holds(&self, cell: &CellRef<'_>) -> bool {
         match self {
             Self::QualifierPrefix(prefix) => cell.qualifier.starts_with(prefix),
@@ -31,7 +31,7 @@ impl Condition {
     }
 }
 
-impl fmt::Debug for Condition {
+impl fmt::Debug for CellCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::QualifierPrefix(prefix) => {
@@ -50,7 +50,7 @@ fn contains(value: &[u8], part: &[u8]) -> bool {
 /// Applies the conditions of a scan, and its maximum of versions to the cells that meet them.
 #[derive(Debug, Default)]
 pub(crate) struct CellFilter {
-    conditions: Vec<Condition>,
+    conditions: Vec<CellCondition>,
     versions: u32,
     row: Vec<u8>,
     qualifier: Vec<u8>,
@@ -61,7 +61,7 @@ pub(crate) struct CellFilter {
 impl CellFilter {
     /// Creates a filter that shows at most `versions` versions of a column. Without conditions it
     /// shows every cell: the rules have then applied the maximum.
-    pub(crate) fn new(conditions: Vec<Condition>, versions: u32) -> Self {
+    pub(crate) fn new(conditions: Vec<CellCondition>, versions: u32) -> Self {
         Self { conditions, versions, ..Self::default() }
     }
 

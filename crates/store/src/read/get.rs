@@ -20,7 +20,7 @@ use crate::files::catalog::Catalog;
 use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
 use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
-use crate::read::query::{Columns, Get, TimeRange, View};
+use crate::read::query::{Columns, Get, QueryTimes, View};
 use crate::read::row_merge::{RowMerge, ShownCell};
 use crate::read::rules::{Rules, oldest_unexpired, shows_only_put};
 use crate::read::sources::MemstoreCursor;
@@ -257,7 +257,7 @@ impl<'a> RowRead<'a> {
         };
         let times = self.view.time_range;
         // Without a time range, the lookup takes files of all times.
-        let from = if times == TimeRange::ALL { Timestamp::OLDEST } else { times.min };
+        let from = if times == QueryTimes::ALL { Timestamp::OLDEST } else { times.min };
         self.lookup.times(from.max(unexpired), times.max);
         for memstore in self.family.memstores().filter(|memstore| !memstore.is_empty()) {
             if let Some(cursor) = self.seek_in(memstore) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 use sstable::{CellRef, Timestamp};
 
-use crate::read::cell_filter::Condition;
+use crate::read::cell_filter::CellCondition;
 
 /// A row, family or qualifier of a query, inline if short: building a get should not allocate.
 type ShortBytes = SmallVec<[u8; 24]>;
@@ -77,13 +77,13 @@ impl Columns {
 #[must_use]
 pub struct View {
     pub(crate) versions: u32,
-    pub(crate) time_range: TimeRange,
+    pub(crate) time_range: QueryTimes,
     pub(crate) raw: bool,
 }
 
 impl Default for View {
     fn default() -> Self {
-        Self { versions: 1, time_range: TimeRange::ALL, raw: false }
+        Self { versions: 1, time_range: QueryTimes::ALL, raw: false }
     }
 }
 
@@ -97,7 +97,7 @@ impl View {
 
     /// Shows only versions whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
-        self.time_range = TimeRange { min, max };
+        self.time_range = QueryTimes { min, max };
         self
     }
 
@@ -110,13 +110,13 @@ impl View {
 
 /// The timestamps `min..max`, or all of them: [`ALL`](Self::ALL).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct TimeRange {
+pub(crate) struct QueryTimes {
     pub(crate) min: Timestamp,
     pub(crate) max: Timestamp,
 }
 
-impl TimeRange {
-    /// HBase's `TimeRange.allTime`, which also has negative timestamps and the greatest one. Cells with
+impl QueryTimes {
+    /// HBase's `QueryTimes.allTime`, which also has negative timestamps and the greatest one. Cells with
     /// such timestamps come from loaded files.
     pub(crate) const ALL: Self = Self { min: Timestamp::new(0), max: Timestamp::LATEST };
 
@@ -167,7 +167,7 @@ impl Get {
 
     /// Shows only versions whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
-        self.view.time_range = TimeRange { min, max };
+        self.view.time_range = QueryTimes { min, max };
         self
     }
 
@@ -202,7 +202,7 @@ pub struct Scan {
     pub(crate) prefix: Option<Box<[u8]>>,
     pub(crate) rows_max: Option<u64>,
     pub(crate) cells_per_row_max: Option<u64>,
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) conditions: Vec<CellCondition>,
     pub(crate) view: View,
 }
 
@@ -233,7 +233,7 @@ impl Scan {
     ///
     /// This is a condition as of [`filter`](Self::filter).
     pub fn qualifier_prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
-        self.conditions.push(Condition::QualifierPrefix(prefix.as_ref().into()));
+        self.conditions.push(CellCondition::QualifierPrefix(prefix.as_ref().into()));
         self
     }
 
@@ -241,7 +241,7 @@ impl Scan {
     ///
     /// This is a condition as of [`filter`](Self::filter).
     pub fn value_contains(mut self, part: impl AsRef<[u8]>) -> Self {
-        self.conditions.push(Condition::ValueContains(part.as_ref().into()));
+        self.conditions.push(CellCondition::ValueContains(part.as_ref().into()));
         self
     }
 
@@ -270,7 +270,7 @@ impl Scan {
         mut self,
         condition: impl Fn(&CellRef<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.conditions.push(Condition::Predicate(Arc::new(condition)));
+        self.conditions.push(CellCondition::Predicate(Arc::new(condition)));
         self
     }
 
@@ -324,7 +324,7 @@ impl Scan {
 
     /// Shows only versions whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
-        self.view.time_range = TimeRange { min, max };
+        self.view.time_range = QueryTimes { min, max };
         self
     }
 

@@ -58,7 +58,7 @@ use smallvec::SmallVec;
 use sstable::{CellRef, CellType, KeyRef, Timestamp};
 
 use crate::options::{FamilyOptions, KeepDeletedCells};
-use crate::read::query::{Columns, TimeRange};
+use crate::read::query::{Columns, QueryTimes};
 
 pub use crate::read::query::View;
 
@@ -104,7 +104,7 @@ pub struct Rules<'c> {
     versions: u32,
     min_versions: u32,
     keep_deleted: KeepDeletedCells,
-    time_range: TimeRange,
+    time_range: QueryTimes,
     columns: Cow<'c, Columns>,
     now: Timestamp,
     /// Cells with older timestamps have expired by the TTL of the family.
@@ -172,7 +172,7 @@ impl<'c> Rules<'c> {
             versions: family.versions,
             min_versions: family.min_versions,
             keep_deleted: family.keep_deleted_cells,
-            time_range: TimeRange::ALL,
+            time_range: QueryTimes::ALL,
             columns: Cow::Borrowed(&Columns::All),
             now,
             oldest_unexpired: oldest_unexpired(family, || now),

@@ -25,7 +25,7 @@ use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 /// that moment alive. The iterator copies each cell; [`next_ref`](Self::next_ref) borrows it
 /// instead.
 #[derive(Debug)]
-pub struct Cells {
+pub struct ScanCells {
     family: Arc<Family>,
     scan: Scan,
     rules: Rules<'static>,
@@ -69,7 +69,7 @@ enum Limit {
     End,
 }
 
-impl Cells {
+impl ScanCells {
     pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
         let columns = Cow::Owned(scan.columns.clone());
@@ -264,7 +264,7 @@ impl RowCounter {
     }
 }
 
-impl Iterator for Cells {
+impl Iterator for ScanCells {
     type Item = Result<Cell>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -273,7 +273,7 @@ impl Iterator for Cells {
     }
 }
 
-impl Drop for Cells {
+impl Drop for ScanCells {
     fn drop(&mut self) {
         self.family.reads.record(&self.merge.take_trace());
     }

@@ -5,7 +5,7 @@ use sstable::{Cell, CellRef, ReadTrace};
 use crate::error::Result;
 use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
-use crate::read::scan::Cells;
+use crate::read::scan::ScanCells;
 
 /// A read-only view of a store as of one moment.
 ///
@@ -49,7 +49,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// As for [`Store::get`](crate::Store::get).
-    pub fn scan(&self, scan: Scan) -> Result<Cells> {
-        Cells::new(&self.view, scan)
+    pub fn scan(&self, scan: Scan) -> Result<ScanCells> {
+        ScanCells::new(&self.view, scan)
     }
 }

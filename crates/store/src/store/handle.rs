@@ -13,7 +13,7 @@ use crate::options::{Durability, FamilyOptions, StoreOptions};
 use crate::read::explain::Explanation;
 use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
-use crate::read::scan::Cells;
+use crate::read::scan::ScanCells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
 use crate::write::accepted_batch::{check_batch, check_families};
@@ -459,8 +459,8 @@ impl Store {
     /// # Errors
     ///
     /// As for [`get`](Self::get).
-    pub fn scan(&self, scan: Scan) -> Result<Cells> {
-        Cells::new(&self.view(), scan)
+    pub fn scan(&self, scan: Scan) -> Result<ScanCells> {
+        ScanCells::new(&self.view(), scan)
     }
 
     /// Returns the sizes of the store and the counters of its reads and background work.

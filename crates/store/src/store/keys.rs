@@ -11,8 +11,8 @@ use crate::error::Result;
 #[cfg(doc)]
 use crate::options::FamilyOptions;
 use crate::read::query::{Get, Scan};
-use crate::read::scan::Cells;
-use crate::write::accepted_batch::check_kind_of_family;
+use crate::read::scan::ScanCells;
+use crate::write::accepted_batch::check_timestamp_kind;
 use crate::write::mutation::{DefaultTimestamp, Delete, Put, WriteBatch};
 
 /// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
@@ -70,7 +70,7 @@ impl Store {
         let version = catalog.version();
         let known = version.known_family(family.as_bytes())?;
         if !known.is_empty() {
-            return check_kind_of_family(&known.family, DefaultTimestamp::SequenceId);
+            return check_timestamp_kind(&known.family, DefaultTimestamp::SequenceId);
         }
         catalog.alter_family(family, known.family.options.clone().key_value(true))
     }
@@ -180,7 +180,7 @@ fn successor(key: &[u8]) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Pairs {
     /// `None` after an error.
-    cells: Option<Result<Cells>>,
+    cells: Option<Result<ScanCells>>,
 }
 
 impl Pairs {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use sstable::{BlockKind, BlockSource};
 
 use crate::{
-    Cell, Cells, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put,
-    ReadTrace, Scan, SequenceId, Store, StoreOptions, Timestamp,
+    Cell, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put, ReadTrace,
+    Scan, ScanCells, SequenceId, Store, StoreOptions, Timestamp,
 };
 
 fn open(directory: &Path) -> Store {
@@ -154,7 +154,7 @@ fn snapshots_and_scans_do_not_see_later_writes() {
     assert_eq!(values(&store.get(&Get::row("c")).unwrap()), ["new"]);
 }
 
-fn shown_rows(cells: Cells) -> Vec<String> {
+fn shown_rows(cells: ScanCells) -> Vec<String> {
     cells.map(|cell| String::from_utf8(cell.unwrap().row().to_vec()).unwrap()).collect()
 }
 

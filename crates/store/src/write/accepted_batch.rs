@@ -17,30 +17,32 @@ use crate::write::mutation::{DefaultTimestamp, WriteBatch};
 
 /// Maximum size of a batch: half of a log record's maximum.
 const BATCH_BYTES_MAX: usize = 512 << 20;
+/// At least the bytes of a cell in a log record beside its key, value and tags.
+const CELL_OVERHEAD: usize = 32;
 
-/// A batch that can be logged: a version has the families of its cells, and they accept it.
+/// A batch whose families all exist in a version of the store and accept it.
 #[derive(Debug)]
 pub(crate) struct AcceptedBatch<'v> {
     pub(crate) cells: Vec<Cell>,
     pub(crate) default_timestamp: DefaultTimestamp,
     /// Covers all cells, in their order.
-    runs: FamilyRuns<'v>,
+    spans: FamilySpans<'v>,
 }
 
 /// Successive cells of one family.
 #[derive(Debug)]
-struct FamilyRun<'v> {
+struct FamilySpan<'v> {
     family: &'v FamilyVersion,
     len: usize,
 }
 
-type FamilyRuns<'v> = SmallVec<[FamilyRun<'v>; 1]>;
+type FamilySpans<'v> = SmallVec<[FamilySpan<'v>; 1]>;
 
 impl<'v> AcceptedBatch<'v> {
     /// Finds and checks the families of a batch, and expands each delete of a whole row into one
-    /// marker per family.
+    /// family delete per family.
     ///
-    /// Key-value families get no marker: it would hide their later writes, whose timestamps are
+    /// Key-value families get none: it would hide their later writes, whose timestamps are
     /// sequence ids.
     ///
     /// # Errors
@@ -49,49 +51,55 @@ impl<'v> AcceptedBatch<'v> {
     /// is too large.
     pub(crate) fn new(version: &'v StoreVersion, batch: WriteBatch) -> Result<Self> {
         let WriteBatch { mut cells, default_timestamp, .. } = batch;
-        let with_rows = || version.families.iter().filter(|known| !known.family.options.key_value);
+        let row_families =
+            || version.families.iter().filter(|known| !known.family.options.key_value);
         let lens = cells.iter().map(|cell| {
             let borrowed = cell.as_ref();
-            let len = borrowed.key().flat_len() + 32 + borrowed.value.len() + borrowed.tags.len();
+            let len = borrowed.key().flat_len()
+                + CELL_OVERHEAD
+                + borrowed.value.len()
+                + borrowed.tags.len();
             if !deletes_row(cell) {
                 return len;
             }
-            with_rows().map(|known| len + known.family.name.len()).sum()
+            row_families().map(|known| len + known.family.name.len()).sum()
         });
         if lens.sum::<usize>() > BATCH_BYTES_MAX {
             return Err(Error::invalid("the batch exceeds 512 MiB; write it in several batches"));
         }
         if cells.iter().any(deletes_row) {
-            cells = expand_row_deletes(cells, with_rows);
+            cells = expand_row_deletes(cells, row_families);
         }
-        let runs = family_runs(version, &cells, |known| check_family(known, default_timestamp))?;
-        Ok(Self { cells, default_timestamp, runs })
+        let spans = family_spans(version, &cells, |known| check_family(known, default_timestamp))?;
+        Ok(Self { cells, default_timestamp, spans })
     }
 
     /// Returns a batch of the log, which was accepted when it was logged.
     pub(crate) fn of_log(version: &'v StoreVersion, cells: Vec<Cell>) -> Self {
-        let runs = family_runs(version, &cells, |_| Ok(()));
-        let runs = runs.expect("the log has no cells of a dropped family");
-        Self { cells, default_timestamp: DefaultTimestamp::Now, runs }
+        let spans = family_spans(version, &cells, |_| Ok(()));
+        let spans = spans.expect("the log has no cells of a dropped family");
+        // Not used: cells of the log have their timestamps.
+        Self { cells, default_timestamp: DefaultTimestamp::Now, spans }
     }
 
     /// Returns the cells with the ids of their families.
     pub(crate) fn cells_with_family_id(&self) -> impl Iterator<Item = (u16, CellRef<'_>)> {
-        let ids = self.runs.iter().flat_map(|run| iter::repeat_n(run.family.family.id, run.len));
+        let ids =
+            self.spans.iter().flat_map(|span| iter::repeat_n(span.family.family.id, span.len));
         ids.zip(self.cells.iter().map(Cell::as_ref))
     }
 
     /// Moves the cells into the memstores of their families.
     pub(crate) fn move_to_memstores(&mut self) {
         let mut cells = mem::take(&mut self.cells).into_iter();
-        for FamilyRun { family, len } in self.runs.drain(..) {
+        for FamilySpan { family, len } in self.spans.drain(..) {
             family.active.insert(cells.by_ref().take(len));
         }
-        assert!(cells.next().is_none(), "the runs of families cover all cells");
+        assert!(cells.next().is_none(), "the spans of families cover all cells");
     }
 }
 
-/// Returns whether a cell stands for a marker in each family.
+/// Returns whether a cell stands for a family delete in each family.
 fn deletes_row(cell: &Cell) -> bool {
     cell.family().is_empty() && cell.cell_type() == CellType::DeleteFamily
 }
@@ -108,29 +116,29 @@ pub(crate) fn check_families(version: &StoreVersion, batch: &WriteBatch) -> Resu
 }
 
 fn check_family(known: &FamilyVersion, default_timestamp: DefaultTimestamp) -> Result<()> {
-    check_kind_of_family(&known.family, default_timestamp)?;
-    known.check_room()
+    check_timestamp_kind(&known.family, default_timestamp)?;
+    known.refuse_if_full()
 }
 
 /// Finds the families of cells, and checks each with `check`.
-fn family_runs<'v>(
+fn family_spans<'v>(
     version: &'v StoreVersion,
     cells: &[Cell],
     check: impl Fn(&FamilyVersion) -> Result<()>,
-) -> Result<FamilyRuns<'v>> {
-    let mut runs = FamilyRuns::new();
+) -> Result<FamilySpans<'v>> {
+    let mut spans = FamilySpans::new();
     for cell in cells {
         let name = cell.family();
-        match runs.last_mut() {
-            Some(run) if run.family.family.name.as_bytes() == name => run.len += 1,
+        match spans.last_mut() {
+            Some(span) if span.family.family.name.as_bytes() == name => span.len += 1,
             _ => {
                 let family = version.known_family(name)?;
                 check(family)?;
-                runs.push(FamilyRun { family, len: 1 });
+                spans.push(FamilySpan { family, len: 1 });
             }
         }
     }
-    Ok(runs)
+    Ok(spans)
 }
 
 fn expand_row_deletes<'v, F: Iterator<Item = &'v Arc<FamilyVersion>>>(
@@ -152,8 +160,8 @@ fn expand_row_deletes<'v, F: Iterator<Item = &'v Arc<FamilyVersion>>>(
 
 /// Refuses timestamps of the clock in a key-value family, and sequence ids in any other.
 ///
-/// In one family, each write with the time of the clock would be newer than all others.
-pub(crate) fn check_kind_of_family(
+/// Mixed in one family, a time of the clock would hide all writes with sequence ids, which are less.
+pub(crate) fn check_timestamp_kind(
     family: &Family,
     default_timestamp: DefaultTimestamp,
 ) -> Result<()> {

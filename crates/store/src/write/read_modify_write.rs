@@ -13,7 +13,7 @@ use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::read::get::ReadView;
-use crate::read::query::{Get, TimeRange};
+use crate::read::query::{Get, QueryTimes};
 use crate::write::accepted_batch::check_batch;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::row_times::{RowTimes, after};
@@ -147,13 +147,13 @@ impl CompareOperator {
 #[must_use]
 pub struct CheckAndMutate {
     row: Box<[u8]>,
-    condition: Option<Condition>,
-    time_range: TimeRange,
+    condition: Option<ColumnCondition>,
+    time_range: QueryTimes,
     mutations: WriteBatch,
 }
 
 #[derive(Clone, Debug)]
-struct Condition {
+struct ColumnCondition {
     column: Column,
     operator: CompareOperator,
     value: Box<[u8]>,
@@ -165,7 +165,7 @@ impl CheckAndMutate {
         Self {
             row: row.as_ref().into(),
             condition: None,
-            time_range: TimeRange::ALL,
+            time_range: QueryTimes::ALL,
             mutations: WriteBatch::new(),
         }
     }
@@ -184,7 +184,7 @@ impl CheckAndMutate {
         value: impl AsRef<[u8]>,
     ) -> Self {
         let column = (family.as_ref().into(), qualifier.as_ref().into());
-        self.condition = Some(Condition { column, operator, value: value.as_ref().into() });
+        self.condition = Some(ColumnCondition { column, operator, value: value.as_ref().into() });
         self
     }
 
@@ -192,7 +192,7 @@ impl CheckAndMutate {
     ///
     /// Default: to the newest version.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
-        self.time_range = TimeRange { min, max };
+        self.time_range = QueryTimes { min, max };
         self
     }
 
@@ -312,7 +312,7 @@ fn compute_columns<A>(
     columns.iter().map(replace).collect()
 }
 
-impl Condition {
+impl ColumnCondition {
     /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal` does.
     ///
     /// If the condition's value is empty, a stored empty value counts as a missing column.
@@ -336,14 +336,14 @@ impl CheckAndMutate {
     /// If there is no condition or no mutation, or if a mutation is for another row.
     pub(crate) fn read_query(&self) -> Result<Get> {
         let (family, qualifier) = &self.validated_condition()?.column;
-        let TimeRange { min, max } = self.time_range;
+        let QueryTimes { min, max } = self.time_range;
         Ok(Get::row(&self.row).column(family, qualifier).time_range(min, max))
     }
 
     /// Checks the conditional write, and returns its condition.
     ///
     /// It must have a condition and at least one mutation, and all mutations must be in its row.
-    fn validated_condition(&self) -> Result<&Condition> {
+    fn validated_condition(&self) -> Result<&ColumnCondition> {
         let Some(condition) = &self.condition else {
             return Err(Error::invalid("the conditional write has no condition"));
         };

@@ -1,15 +1,15 @@
-//! New cells that replace the unflushed versions which they were computed from.
+//! Increments and appends replace the older versions of their columns in the memstore.
 //!
 //! A counter that is incremented ten thousand times between two flushes would have ten thousand
 //! versions in the memstore, of which a flush keeps one. So the cell of an increment or append takes
 //! the place of the older ones, as in HBase, if
 //!
-//! * the family keeps one version and nothing that is deleted,
+//! * the family keeps one version and no deleted cells,
 //! * no snapshot, read or flush holds the memstore, because it may see the older versions,
 //! * the cell has no tags: one that expires by its own TTL may uncover an older version.
 //!
-//! What a flush would have dropped anyway is gone earlier: a raw scan, a read of an earlier time
-//! range, or a read after a delete of just the newest version does not show the older ones. The log
+//! A raw scan, a read of an earlier time range, and a read after a delete of just the newest version no
+//! longer find the older versions, which the next flush would have dropped. The log
 //! records that a batch replaces, and a replay removes what was removed before a crash. It may remove
 //! more: older versions that a reader or a flush still held.
 
@@ -20,12 +20,13 @@ use crate::files::version::store_version::StoreVersion;
 
 /// Returns whether cells may replace older versions; `false` also if a family does not exist.
 ///
-/// The caller holds the lock of the log's writer.
+/// The caller holds the lock of the log's writer. A read may begin after the answer, so
+/// [`remove_replaced`] is called in [`Catalog::with_unread`], too.
 pub(crate) fn may_replace(catalog: &Catalog, cells: &[Cell]) -> bool {
     let mut may = false;
     catalog.with_unread(|version| {
         may = cells.iter().all(|cell| {
-            // Without a time, it is not the cell that will be written.
+            // Otherwise the cell in the log would differ from this one.
             assert_ne!(cell.timestamp(), Timestamp::LATEST, "the new cell has its time");
             let family = version.family(cell.family());
             cell.as_ref().tags.is_empty()

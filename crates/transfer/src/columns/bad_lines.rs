@@ -17,7 +17,7 @@ pub(crate) struct BadLines {
     /// The number of bad lines.
     pub(crate) count: u64,
     /// The first ones.
-    pub(crate) first: Vec<Problem>,
+    pub(crate) first: Vec<BadRecord>,
 }
 
 /// The file for bad lines, created with the first one.
@@ -64,7 +64,7 @@ impl Drop for BadLinesFile {
 
 /// A problem of a line.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Problem {
+pub struct BadRecord {
     /// The line of the input, or the record of batches, from 1.
     pub line: u64,
     /// The column and the problem.
@@ -130,7 +130,7 @@ impl BadLines {
             })?;
         }
         if self.first.len() < Self::KEPT_MAX {
-            self.first.push(Problem { line, what });
+            self.first.push(BadRecord { line, what });
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use sstable::{
     escape,
 };
 
-use super::form::{ExportFormat, Form};
+use super::form::{ExportForm, ExportFormat};
 use super::manifest::Source;
 use super::run::{Export, Exported};
 use super::source::{ExportSource, Part, PartCells};
@@ -53,7 +53,7 @@ impl<'i> FilesSource<'i> {
     /// If a file cannot be opened, is given twice, or cannot be exported in this form.
     pub fn open(
         files: &'i [ExportFile],
-        form: &Form,
+        form: &ExportForm,
         reader_options: &ReaderOptions,
     ) -> Result<Self> {
         let (mut parts, mut options, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -71,7 +71,7 @@ impl<'i> FilesSource<'i> {
             let (stem, len) = (stem(file), source.bytes.unwrap_or_default());
             halves.push(location.half.as_ref().map(|half| {
                 let is_top = half.half() == Half::Top;
-                json!([is_top, half.split_row()])
+                json!([is_top, half.split_key().row])
             }));
             sources.push(source);
             let reader = file.open(reader_options.clone())?;
@@ -114,7 +114,7 @@ impl<'i> FilesSource<'i> {
     pub fn export(
         &self,
         scan: TableScan,
-        form: Form,
+        form: ExportForm,
         output: &Path,
         observer: &dyn Observer,
     ) -> Result<Exported> {

@@ -80,7 +80,7 @@ pub struct FormOptions {
 
 /// The form of the files.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct ExportForm {
     /// The format.
     pub format: ExportFormat,
     /// The size in bytes from which on a new file begins at the next row.
@@ -109,7 +109,7 @@ impl FormOptions {
     /// # Errors
     ///
     /// [`Error::Options`] if the options contradict each other, the format or the scan.
-    pub fn form(&self, scan: &mut TableScan) -> Result<Form> {
+    pub fn form(&self, scan: &mut TableScan) -> Result<ExportForm> {
         let usage = |what: &str| Err(Error::Options(what.to_owned()));
         let (format, is_typed) = (self.format, self.row_type != ValueType::BinaryHex);
         if !format.has_batches() && (self.pivot || is_typed) {
@@ -120,7 +120,7 @@ impl FormOptions {
                 "--mob-references would load references to files that the other cluster does not have",
             );
         }
-        Ok(Form {
+        Ok(ExportForm {
             format,
             max_file_size: self.max_file_size,
             pivot: if self.pivot { Some(self.pivot_columns(scan)?) } else { None },
@@ -214,7 +214,7 @@ pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<String> {
     shown
 }
 
-impl Form {
+impl ExportForm {
     /// Whether a row of a file is a row of the source, with a column for each of its columns.
     pub const fn is_pivot(&self) -> bool {
         self.pivot.is_some()

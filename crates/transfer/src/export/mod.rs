@@ -3,12 +3,12 @@
 //! ```text
 //! source               what is exported, in parts: a region, a row range, an HFile
 //! run                  the parts, on some threads
-//! resumable_directory  OUT: what an earlier run left, the manifest after each part
-//! lock                 one export at a time writes to OUT
+//! resumable_directory  the output directory: resumes an earlier export, writes manifest.json after each part
+//! lock                 one export at a time writes to a directory
 //! manifest             manifest.json: the source, the options, and the files of each complete part
-//! source_state         the files of the source, by which a changed source is recognised
-//! names                the names of files, by which those of a stopped run are recognised
-//! hash                 hashes of texts, in both
+//! source_state         the files of the source: an export of a changed source is not resumed
+//! names                names of exported files; files of a stopped export are recognised by them
+//! hash                 hashes of names and source states
 //! part                 cells of one part → files, cut at --max-file-size
 //! sink                 cells → the bytes of one file, by format
 //! form                 which format, which columns, which options
@@ -31,7 +31,7 @@ mod stores;
 mod tables;
 
 pub use self::files::{ExportFile, FilesSource};
-pub use self::form::{ExportFormat, Form, FormOptions};
+pub use self::form::{ExportForm, ExportFormat, FormOptions};
 pub use self::run::Exported;
 pub use self::stores::StoreSource;
 pub use self::tables::TableSource;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{BlockKind, BlockSource, CellRef, ReadTrace, Timestamp, WriterOptions};
 
-use super::form::{ExportFormat, Form};
+use super::form::{ExportForm, ExportFormat};
 use super::manifest::{ExportedFile, ExportedRegion};
 use super::names;
 use super::sink::{ByteCount, Sink};
@@ -27,7 +27,7 @@ const FILES_MAX: u32 = 1_000_000;
 pub(super) struct Job<'e> {
     pub(super) source: &'e dyn ExportSource,
     pub(super) scan: TableScan,
-    pub(super) form: Form,
+    pub(super) form: ExportForm,
     pub(super) out: &'e Path,
     /// Missing from the source as a whole; not repeated for each part.
     pub(super) missing: Vec<MissingCells>,

@@ -9,7 +9,7 @@ use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{ReadTrace, Timestamp};
 use store::Clock;
 
-use super::form::Form;
+use super::form::ExportForm;
 use super::manifest::{ExportedRegion, Manifest, Missing, Source};
 use super::names;
 use super::part::{ExportedPart, Job};
@@ -24,7 +24,7 @@ pub(super) struct Export<'e> {
     pub(super) source: &'e dyn ExportSource,
     /// Which cells, and how many threads read.
     pub(super) scan: TableScan,
-    pub(super) form: Form,
+    pub(super) form: ExportForm,
     pub(super) output: &'e Path,
     pub(super) observer: &'e dyn Observer,
 }
@@ -137,7 +137,7 @@ fn warn_of_missing_before(manifest: &Manifest, observer: &dyn Observer) {
 }
 
 /// Returns the manifest of an export that begins.
-fn new_manifest(source: Source, form: &Form, scan: &TableScan) -> Manifest {
+fn new_manifest(source: Source, form: &ExportForm, scan: &TableScan) -> Manifest {
     Manifest {
         schema: 1,
         complete: false,

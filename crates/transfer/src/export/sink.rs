@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sstable::{CellRef, FileName, SequenceId, Writer, WriterOptions};
 
+use super::form::ExportForm;
 #[cfg(feature = "parquet")]
 use super::form::ExportFormat;
-use super::form::Form;
 use crate::cells_output::{CellsOutput, OutputFormat};
 #[cfg(feature = "parquet")]
 use crate::error::Error;
@@ -81,7 +81,7 @@ fn create(path: &Path) -> Result<(FileSink, ByteCount)> {
 impl Sink {
     /// Checks that files of this form can be written.
     #[cfg(feature = "parquet")]
-    pub(super) fn check(form: &Form) -> Result<()> {
+    pub(super) fn check(form: &ExportForm) -> Result<()> {
         if form.format.has_batches() {
             batch_scan(form).builder().map_err(usage)?;
         }
@@ -91,7 +91,7 @@ impl Sink {
     /// Checks that files of this form can be written: text and HFiles always can.
     #[cfg(not(feature = "parquet"))]
     #[expect(clippy::unnecessary_wraps, reason = "a build with Parquet returns errors")]
-    pub(super) fn check(_form: &Form) -> Result<()> {
+    pub(super) fn check(_form: &ExportForm) -> Result<()> {
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl Sink {
 
     /// Begins a file of record batches.
     #[cfg(feature = "parquet")]
-    pub(super) fn batches(path: &Path, form: &Form) -> Result<(Self, ByteCount)> {
+    pub(super) fn batches(path: &Path, form: &ExportForm) -> Result<(Self, ByteCount)> {
         let (sink, count) = create(path)?;
         let builder = batch_scan(form).builder().map_err(usage)?;
         let file = if form.format == ExportFormat::Arrow {
@@ -199,7 +199,7 @@ impl BatchSink {
 
 /// Returns the scan whose batches have the columns of the form.
 #[cfg(feature = "parquet")]
-fn batch_scan(form: &Form) -> hfile_arrow::BatchScan {
+fn batch_scan(form: &ExportForm) -> hfile_arrow::BatchScan {
     let scan = match &form.pivot {
         None => hfile_arrow::BatchScan::cells(),
         Some(columns) => {

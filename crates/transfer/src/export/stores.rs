@@ -8,7 +8,7 @@ use serde_json::json;
 use sstable::{CellRef, ReadTrace, WriterOptions};
 use store::{Clock, Snapshot, Store, StoreOptions};
 
-use super::form::Form;
+use super::form::ExportForm;
 use super::manifest::Source;
 use super::run::{Export, Exported};
 use super::source::{ExportSource, Part, PartCells};
@@ -80,7 +80,7 @@ impl StoreSource {
     pub fn export(
         &self,
         scan: TableScan,
-        form: Form,
+        form: ExportForm,
         output: &Path,
         observer: &dyn Observer,
     ) -> Result<Exported> {

@@ -11,7 +11,7 @@ use hbase_files::{
 use serde_json::{Value, json};
 use sstable::{CellRef, ReadTrace, SequenceId, WriterOptions};
 
-use super::form::Form;
+use super::form::ExportForm;
 use super::manifest::Source;
 use super::run::{Export, Exported};
 use super::source::{ExportSource, Part, PartCells};
@@ -74,7 +74,7 @@ impl<'t> TableSource<'t> {
     pub fn export(
         &self,
         scan: TableScan,
-        form: Form,
+        form: ExportForm,
         output: &Path,
         observer: &dyn Observer,
     ) -> Result<Exported> {

@@ -1,5 +1,6 @@
 //! Reads cells from files, a pipe or a program: the cells format, CSV or record batches.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::file::{display_name, open_counted};
 use super::limited_lines::LimitedLines;
 #[cfg(feature = "arrow")]
 use crate::batches::{BatchCells, BatchContext, BatchSource};
-use crate::columns::{ColumnFamily, ColumnOptions, Problem};
+use crate::columns::{BadRecord, ColumnFamily, ColumnOptions};
 use crate::csv::{CsvCells, CsvContext, CsvOptions};
 use crate::error::{Error as TransferError, Result};
 use crate::progress::{Observer, Phase};
@@ -186,6 +187,15 @@ const RECORD: &str = "record";
 pub(crate) struct LineNumber {
     number: Rc<std::cell::Cell<u64>>,
     unit: &'static str,
+    /// The file, if there are several.
+    file: Rc<RefCell<Option<FileName>>>,
+}
+
+impl LineNumber {
+    /// Returns the file of the last returned cell, if there are several.
+    pub(crate) fn file(&self) -> Option<FileName> {
+        self.file.borrow().clone()
+    }
 }
 
 impl fmt::Display for LineNumber {
@@ -208,7 +218,7 @@ impl Input {
         unit: &'static str,
         bytes: ReadBytes,
     ) -> Self {
-        let line_number = LineNumber { number: Rc::default(), unit };
+        let line_number = LineNumber { number: Rc::default(), unit, file: Rc::default() };
         Self { source, name, from_line, record_count: 0, unit, line_number, bytes }
     }
 
@@ -271,6 +281,11 @@ impl Input {
         }
     }
 
+    /// Returns the file of the last returned cell, if there are several.
+    pub fn file(&self) -> Option<&FileName> {
+        self.records()?.file()
+    }
+
     /// Returns what [`line`](Self::line) counts: `line`, or `record` of record batches.
     pub const fn unit(&self) -> &'static str {
         self.unit
@@ -329,7 +344,7 @@ impl Input {
     }
 
     /// Returns the first bad lines.
-    pub fn first_bad_lines(&self) -> &[Problem] {
+    pub fn first_bad_lines(&self) -> &[BadRecord] {
         self.records().map_or(&[], |records| &records.bad_records().first)
     }
 
@@ -365,6 +380,9 @@ impl Iterator for Input {
             }
         };
         self.line_number.number.set(self.line());
+        if let Some(file) = self.file() {
+            self.line_number.file.replace(Some(file.clone()));
+        }
         cell
     }
 }

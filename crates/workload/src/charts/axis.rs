@@ -14,7 +14,8 @@ pub(super) struct Scale {
 impl Scale {
     /// Returns the scale on which `numbers` lie between the coordinates `from` and `to`.
     pub(super) fn new(numbers: impl Iterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
-        let numbers: Vec<f64> = numbers.filter(|it| it.is_finite() && *it > 0.0).collect();
+        let numbers: Vec<f64> =
+            numbers.filter(|number| number.is_finite() && *number > 0.0).collect();
         let low = numbers.iter().copied().reduce(f64::min).map_or(1.0, step_below);
         let high = numbers.iter().copied().reduce(f64::max).map_or(10.0, step_above);
         let high = if high > low { high } else { low * 10.0 };
@@ -35,7 +36,7 @@ impl Scale {
         let all = (first..=last)
             .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
         let slack = 1.0 + 1e-9;
-        let is_inside = |it: &f64| *it * slack >= self.low && *it <= self.high * slack;
+        let is_inside = |number: &f64| *number * slack >= self.low && *number <= self.high * slack;
         all.filter(is_inside).collect()
     }
 }

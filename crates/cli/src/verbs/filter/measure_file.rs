@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filter::Seed;
-use hbase_files::StoreFileReader;
 use serde::Serialize;
 use sstable::{BlockCache, BloomType, FilterAnswer, ReadTrace, Reader, ReaderOptions, RowProbe};
 
@@ -51,13 +50,13 @@ pub(super) fn measure_files(
     Inputs::expand(&[path.to_owned()]).for_each(|input| {
         let OpenInput { reader, target } = input.open_with(options())?;
         let name = target.label(&input.name());
-        let StoreFileReader::Whole(reader) = reader else {
+        if reader.half().is_some() {
             print_message(format_args!(
                 "hfile: {name}: not measured: only a half of a file counts"
             ));
             return Ok(Answer::Positive);
-        };
-        if let Some(report) = measure(&reader, &name, probes)? {
+        }
+        if let Some(report) = measure(reader.whole(), &name, probes)? {
             return format.print_next(&report, &mut is_first);
         }
         print_message(format_args!("hfile: {name} {NO_FILTER}"));

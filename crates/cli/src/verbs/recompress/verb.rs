@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hbase_files::StoreFileReader;
 use sstable::{Compression, DataBlockEncoding, Reader, WriterOptions, ZstdFraming};
 use transfer::ScratchDirectory;
 
@@ -131,10 +130,11 @@ impl Recompress {
 
     fn measure(&self, file: &Input, block_size: Option<u32>) -> anyhow::Result<Answer> {
         let OpenInput { reader, target } = file.open()?;
-        let StoreFileReader::Whole(reader) = reader else {
+        if reader.half().is_some() {
             return refuse_half(file, &target);
-        };
-        let options = self.writer_options(&reader, block_size)?;
+        }
+        let reader = reader.whole();
+        let options = self.writer_options(reader, block_size)?;
         let encodings = DataBlockEncoding::ALL.into_iter();
         let encodings = encodings.filter(|encoding| {
             self.data_block_encoding.is_none_or(|requested| requested == *encoding)
@@ -151,14 +151,14 @@ impl Recompress {
         // Each variant is written, and then compared with the original.
         let steps = reader.trailer().entry_count.saturating_mul(2 * variants.len() as u64);
         let progress = Progress::new("sampling", steps);
-        let sample = Sample::read(&reader)?;
-        let mut report = FileReport::new(file.path(), &reader, sample.cell_bytes);
+        let sample = Sample::read(reader)?;
+        let mut report = FileReport::new(file.path(), reader, sample.cell_bytes);
         for (encoding, codec) in variants {
             progress.set_phase(format!("{encoding}, {codec}"));
             let options = options.clone().data_block_encoding(encoding).compression(codec);
             let destination = scratch.path().join(format!("{encoding}-{codec}"));
             let measured = sample
-                .measure(&reader, options, &destination, &progress)
+                .measure(reader, options, &destination, &progress)
                 .with_context(|| format!("{} as {encoding}, {codec}", file.name()))?;
             report.add(encoding, codec, &measured);
         }

@@ -1,7 +1,7 @@
 //! The bytes of a file by the kind of block they are in.
 
 use serde::Serialize;
-use sstable::{BlockType, Header, Reader, Result, Trailer};
+use sstable::{BlockHeader, BlockType, Reader, Result, Trailer};
 
 /// The parts of a file, in file order. Data blocks of both types are one part.
 const PARTS: [(&str, &[BlockType]); 10] = [
@@ -57,7 +57,7 @@ impl Parts {
         for block in reader.blocks().headers() {
             let (at, header) = block?;
             end = at.get() + header.len();
-            let uncompressed = u64::from(header.uncompressed_size) + u64::from(Header::LEN);
+            let uncompressed = u64::from(header.uncompressed_size) + u64::from(BlockHeader::LEN);
             self.add(header.block_type, header.len(), uncompressed);
         }
         let trailer = reader.len().saturating_sub(end).min(Trailer::LEN);

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use store::FamilyStats;
 
 use super::change_report::Sizes;
 use super::directory::{Directory, WithStore};
@@ -19,7 +18,7 @@ Examples:
   hfile store describe DIR f --json | jq '.families[0].settings.VERSIONS'
 
 TTL is in seconds. ROW_FILTER, which HBase does not have, is the row filter that --filter of hfile store create
-sets. KEY_VALUE marks a family of keys and values.
+sets. KEY_VALUE => true is a family that programs write through Store::keys.
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Describe {
     /// Column family [default: all]
@@ -31,14 +30,17 @@ impl WithStore<Describe> {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open_read_only()?;
         let wanted = Directory::families(&store, self.verb.family.as_deref())?;
-        let stats = store.stats().families;
-        let families = store.families().into_iter().filter(|(family, _)| wanted.contains(family));
-        let sizes_of = |name: &str| stats.iter().find(|family: &&FamilyStats| family.name == name);
-        let families = families.filter_map(|(family, settings)| {
-            let sizes = Sizes::of(sizes_of(&family)?);
-            Some(FamilyReport { described: DescribedFamily { family, settings }, sizes })
-        });
-        self.report_format.print(&DescribeReport { schema: 1, families: families.collect() })
+        let stats = store.stats();
+        let mut families = Vec::new();
+        for (family, settings) in store.families() {
+            if wanted.contains(&family) {
+                let sizes =
+                    Sizes::of(stats.family(&family).expect("each family has its statistics"));
+                families
+                    .push(FamilyReport { described: DescribedFamily { family, settings }, sizes });
+            }
+        }
+        self.report_format.print(&DescribeReport { schema: 1, families })
     }
 }
 

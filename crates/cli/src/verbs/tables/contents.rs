@@ -152,7 +152,7 @@ impl FileLine {
                 Half::Top => "top",
                 Half::Bottom => "bottom",
             }),
-            split_row: half.as_ref().map(|half| escape(half.split_row()).to_string()),
+            split_row: half.as_ref().map(|half| escape(half.split_key().row).to_string()),
         }
     }
 }

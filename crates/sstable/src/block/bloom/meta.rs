@@ -25,7 +25,7 @@
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
-use crate::block::index::{BlockHandle, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry, LengthForm};
 use crate::encoding::DamageReason;
 use crate::input::{Input, write_hvlong};
 
@@ -107,7 +107,7 @@ pub(super) fn read_chunks(
     }
     let mut chunks = Vec::with_capacity(count);
     for _ in 0..count {
-        let entry = IndexEntry::read_root(input)?;
+        let entry = IndexEntry::read_root(input, LengthForm::Hvlong)?;
         if u64::from(entry.block.len) > BloomMeta::CHUNK_LEN_MAX {
             return Err("a chunk exceeds 256 MiB".into());
         }

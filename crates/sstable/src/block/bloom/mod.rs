@@ -1,7 +1,7 @@
 //! HBase's compound Bloom filter: many chunks, and a meta block that lists them.
 //!
-//! A chunk is a block of [bits](BloomBits). The [meta block](BloomMeta) is that of a Bloom filter
-//! or of a [ribbon](ribbon); its version tells which.
+//! The version in the [meta block](BloomMeta) says whether the chunks are [bits](BloomBits) of HBase's
+//! Bloom filter or parts of its [ribbon filter](ribbon).
 
 mod bits;
 mod bloom_type;

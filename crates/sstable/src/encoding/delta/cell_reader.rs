@@ -13,7 +13,7 @@ use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::fault::DeltaFault;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
-use crate::encoding::{DamageReason, Step};
+use crate::encoding::{CursorMove, DamageReason};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, KeyRef, SequenceId};
 
@@ -72,7 +72,10 @@ impl<'c, 'b> CellReader<'c, 'b> {
 
     /// Reads the rest of a `DIFF` or `FAST_DIFF` cell whose `flags` the caller has read.
     #[inline(always)]
-    pub(super) fn read_differences(&mut self, flags: impl CellFlags) -> Result<Step, DeltaFault> {
+    pub(super) fn read_differences(
+        &mut self,
+        flags: impl CellFlags,
+    ) -> Result<CursorMove, DeltaFault> {
         let Lengths { key_len, value_len, common } = self.read_lengths(flags)?;
         let step = self.read_columns(key_len, common)?;
         let time = self.read_time(key_len, flags)?;
@@ -110,7 +113,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         &mut self,
         key_len: usize,
         common: usize,
-    ) -> Result<(Step, Time), DeltaFault> {
+    ) -> Result<(CursorMove, Time), DeltaFault> {
         if key_len < KeyRef::FIXED_LEN {
             return Err(DeltaFault::key_too_short(key_len));
         }
@@ -145,7 +148,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
     ///
     /// Inserts the family of the block between them.
     #[inline(always)]
-    fn read_columns(&mut self, key_len: usize, common: usize) -> Result<Step, DeltaFault> {
+    fn read_columns(&mut self, key_len: usize, common: usize) -> Result<CursorMove, DeltaFault> {
         if key_len < KeyRef::FIXED_LEN {
             return Err(DeltaFault::key_too_short(key_len));
         }

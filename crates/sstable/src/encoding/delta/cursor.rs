@@ -9,7 +9,7 @@ use super::fault::DeltaFault;
 use super::{diff, fast_diff, prefix};
 use crate::CellRef;
 use crate::buffers::Buffers;
-use crate::encoding::{CellLayout, DamageReason, PlainCells, RowStarts, Step, plain};
+use crate::encoding::{CellLayout, CursorMove, DamageReason, PlainCells, RowStarts, plain};
 use crate::input::Input;
 
 /// A cursor over delta-encoded cells; the cell at the cursor is checked.
@@ -52,7 +52,7 @@ impl DeltaCursor {
     /// Moves to the next cell, and decodes and checks it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
-    pub(crate) fn step(&mut self, cells: &DeltaCells) -> Result<Step, DamageReason> {
+    pub(crate) fn step(&mut self, cells: &DeltaCells) -> Result<CursorMove, DamageReason> {
         let at = self.cell.next_at;
         let read = match self.encoding {
             DeltaEncoding::Prefix => prefix::decode(&mut self.cell, cells),
@@ -74,10 +74,15 @@ impl DeltaCursor {
 
     /// Returns the result of a step to `at` if no cell could be decoded there.
     ///
-    /// At the end of the body this is `Step::End` if the cells have the size stated by the block.
+    /// At the end of the body this is `CursorMove::End` if the cells have the size stated by the block.
     /// Otherwise it is the damage.
     #[cold]
-    fn end(&self, cells: &DeltaCells, at: usize, fault: DeltaFault) -> Result<Step, DamageReason> {
+    fn end(
+        &self,
+        cells: &DeltaCells,
+        at: usize,
+        fault: DeltaFault,
+    ) -> Result<CursorMove, DamageReason> {
         if !cells.body().tail(at).is_empty() {
             return Err(damage_at(at, &fault.reason(&self.cell)));
         }
@@ -85,7 +90,7 @@ impl DeltaCursor {
         if len != size {
             return Err(format!("{len} bytes of cells where {size} are stated").into());
         }
-        Ok(Step::End)
+        Ok(CursorMove::End)
     }
 
     /// Moves forward to the first cell whose row is at least `row`.
@@ -104,9 +109,9 @@ impl DeltaCursor {
             }
             loop {
                 match self.step(cells)? {
-                    Step::SameRow => {}
-                    Step::NextRow => break,
-                    Step::End => return Ok(found),
+                    CursorMove::SameRow => {}
+                    CursorMove::NextRow => break,
+                    CursorMove::End => return Ok(found),
                 }
             }
         }
@@ -150,8 +155,8 @@ pub(crate) fn decode_delta(
     loop {
         plain::write_cell_with(&mut out, cursor.cell.flat_key(), &cursor.cell(cells), layout);
         match cursor.step(cells)? {
-            Step::End => return Ok((PlainCells::new(out.into()), starts)),
-            step => starts.push_cell(step == Step::NextRow, cursor.position())?,
+            CursorMove::End => return Ok((PlainCells::new(out.into()), starts)),
+            step => starts.push_cell(step == CursorMove::NextRow, cursor.position())?,
         }
     }
 }

@@ -21,7 +21,7 @@ use super::current_cell::CurrentCell;
 use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
 use crate::CellRef;
-use crate::encoding::{DamageReason, Step};
+use crate::encoding::{CursorMove, DamageReason};
 use crate::input::Input;
 
 const SAME_KEY_LEN: u8 = 0x01;
@@ -114,7 +114,10 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], Damag
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+pub(super) fn decode(
+    current: &mut CurrentCell,
+    cells: &DeltaCells,
+) -> Result<CursorMove, DeltaFault> {
     let mut cell = CellReader::new(current, cells);
     let flags = Flags(cell.input.u8().ok_or(DeltaFault::NoFlags)?);
     cell.read_differences(flags)
@@ -124,7 +127,7 @@ pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<St
 pub(super) fn decode_first(
     current: &mut CurrentCell,
     cells: &DeltaCells,
-) -> Result<Step, DeltaFault> {
+) -> Result<CursorMove, DeltaFault> {
     let flags = CellReader::new(current, cells).input.u8().ok_or(DeltaFault::NoFlags)?;
     if flags & (SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE) != 0 {
         return Err(DeltaFault::FirstCellRefersBack);

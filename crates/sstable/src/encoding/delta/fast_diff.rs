@@ -24,7 +24,7 @@ use super::current_cell::CurrentCell;
 use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
 use crate::CellRef;
-use crate::encoding::Step;
+use crate::encoding::CursorMove;
 use crate::input::Input;
 
 /// The mask of the number of leading timestamp bytes that equal those of the previous timestamp.
@@ -98,7 +98,10 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut EncoderKey) {
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+pub(super) fn decode(
+    current: &mut CurrentCell,
+    cells: &DeltaCells,
+) -> Result<CursorMove, DeltaFault> {
     let mut cell = CellReader::new(current, cells);
     let flags = Flags::read(&mut cell.input)?;
     cell.read_differences(flags)
@@ -108,7 +111,7 @@ pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<St
 pub(super) fn decode_first(
     current: &mut CurrentCell,
     cells: &DeltaCells,
-) -> Result<Step, DeltaFault> {
+) -> Result<CursorMove, DeltaFault> {
     let mut cell = CellReader::new(current, cells);
     if Flags::read(&mut cell.input)?.0 != 0 {
         return Err(DeltaFault::FirstCellRefersBack);

@@ -16,7 +16,7 @@ use super::current_cell::CurrentCell;
 use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
 use crate::CellRef;
-use crate::encoding::Step;
+use crate::encoding::CursorMove;
 
 /// Appends a cell up to its value.
 pub(in crate::encoding) fn encode(
@@ -36,7 +36,10 @@ pub(in crate::encoding) fn encode(
 
 /// Reads the next cell, which may be the first.
 #[inline(never)]
-pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+pub(super) fn decode(
+    current: &mut CurrentCell,
+    cells: &DeltaCells,
+) -> Result<CursorMove, DeltaFault> {
     let mut cell = CellReader::new(current, cells);
     let own_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
     let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;

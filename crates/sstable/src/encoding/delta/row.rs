@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use super::current_cell::CurrentCell;
 use super::fault::DeltaFault;
 use crate::Comparator;
-use crate::encoding::Step;
+use crate::encoding::CursorMove;
 
 impl CurrentCell {
     /// Sets `row_end` for the next key: the first `common` bytes of the current key, then `rest`.
@@ -17,9 +17,13 @@ impl CurrentCell {
     /// Does not copy the key. The caller must check that the row ends within `rest`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
-    pub(super) fn enter_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
+    pub(super) fn enter_row(
+        &mut self,
+        common: usize,
+        rest: &[u8],
+    ) -> Result<CursorMove, DeltaFault> {
         if common >= self.row_end {
-            return Ok(Step::SameRow);
+            return Ok(CursorMove::SameRow);
         }
         // Fast path: the row is as long as the previous one, because both bytes of the length are
         // shared, and is greater in the first byte that is not shared. Encoders share the longest
@@ -29,7 +33,7 @@ impl CurrentCell {
             && let Some(first) = rest.first()
             && *first > self.key.byte(common)
         {
-            return Ok(Step::NextRow);
+            return Ok(CursorMove::NextRow);
         }
         self.enter_row_slow(common, rest)
     }
@@ -39,7 +43,7 @@ impl CurrentCell {
     /// Takes the first cell of a block, rows of another length, orders that are not bytewise, and
     /// keys that share less than the longest common prefix.
     #[inline(never)]
-    fn enter_row_slow(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
+    fn enter_row_slow(&mut self, common: usize, rest: &[u8]) -> Result<CursorMove, DeltaFault> {
         if common > self.key_len {
             return Err(DeltaFault::shares_too_much(common));
         }
@@ -62,8 +66,8 @@ impl CurrentCell {
         };
         self.row_end = 2 + row_len;
         match order {
-            Ordering::Less => Ok(Step::NextRow),
-            Ordering::Equal => Ok(Step::SameRow),
+            Ordering::Less => Ok(CursorMove::NextRow),
+            Ordering::Equal => Ok(CursorMove::SameRow),
             Ordering::Greater => Err(DeltaFault::RowOutOfOrder),
         }
     }

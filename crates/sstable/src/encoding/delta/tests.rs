@@ -7,7 +7,9 @@ use super::cells::{DELTA_HEADER_LEN, DeltaCells};
 use super::cursor::DeltaCursor;
 use crate::buffers::Body;
 use crate::encoding::plain::{cell_len, check_tags};
-use crate::encoding::{BlockEncoder, CellLayout, Cells, DataBlockEncoding, Step, tag_dictionary};
+use crate::encoding::{
+    BlockEncoder, CellLayout, Cells, CursorMove, DataBlockEncoding, tag_dictionary,
+};
 use crate::input::Input;
 use crate::{Cell, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
@@ -123,8 +125,8 @@ fn decoded(delta: &DeltaCells, layout: CellLayout) -> (Vec<Cell>, bool) {
         assert_eq!(is_new_row, cells.last().is_none_or(|before| before.row() != cell.row));
         cells.push(cell.to_cell());
         match cursor.step(delta) {
-            Ok(Step::End) => return (cells, true),
-            Ok(step) => is_new_row = step == Step::NextRow,
+            Ok(CursorMove::End) => return (cells, true),
+            Ok(step) => is_new_row = step == CursorMove::NextRow,
             Err(_) => return (cells, false),
         }
     }

@@ -44,29 +44,29 @@ impl FileInfo {
     /// The time at which the file was written, in milliseconds since 1970.
     pub(crate) const CREATE_TIME: &'static [u8] = b"hfile.CREATE_TIME_TS";
     /// The greatest length of a cell's tags, in bytes. Present only if cells have a tags field.
-    pub const MAX_TAGS_LEN: &'static [u8] = b"hfile.MAX_TAGS_LEN";
+    pub(crate) const MAX_TAGS_LEN: &'static [u8] = b"hfile.MAX_TAGS_LEN";
     /// Whether encoded blocks keep tags in a dictionary.
-    pub const TAGS_COMPRESSED: &'static [u8] = b"hfile.TAGS_COMPRESSED";
+    pub(crate) const TAGS_COMPRESSED: &'static [u8] = b"hfile.TAGS_COMPRESSED";
     /// 1 if cells have a sequence id field.
-    pub const KEY_VALUE_VERSION: &'static [u8] = b"KEY_VALUE_VERSION";
+    pub(crate) const KEY_VALUE_VERSION: &'static [u8] = b"KEY_VALUE_VERSION";
     /// The greatest sequence id that is stored with a cell.
     pub(crate) const MAX_MEMSTORE_TS: &'static [u8] = b"MAX_MEMSTORE_TS_KEY";
     /// The name of the encoding of data blocks, if they are encoded.
-    pub const DATA_BLOCK_ENCODING: &'static [u8] = b"DATA_BLOCK_ENCODING";
+    pub(crate) const DATA_BLOCK_ENCODING: &'static [u8] = b"DATA_BLOCK_ENCODING";
     /// The name of the encoding of index blocks. HBase 2.5 implements none.
-    pub const INDEX_BLOCK_ENCODING: &'static [u8] = b"INDEX_BLOCK_ENCODING";
+    pub(crate) const INDEX_BLOCK_ENCODING: &'static [u8] = b"INDEX_BLOCK_ENCODING";
     /// The name of the Bloom filter's type, such as `ROW` or `ROWCOL`.
-    pub const BLOOM_FILTER_TYPE: &'static [u8] = b"BLOOM_FILTER_TYPE";
+    pub(crate) const BLOOM_FILTER_TYPE: &'static [u8] = b"BLOOM_FILTER_TYPE";
     /// The prefix length of a Bloom filter over row prefixes.
-    pub const BLOOM_FILTER_PARAM: &'static [u8] = b"BLOOM_FILTER_PARAM";
+    pub(crate) const BLOOM_FILTER_PARAM: &'static [u8] = b"BLOOM_FILTER_PARAM";
     /// The last key in the Bloom filter.
-    pub const LAST_BLOOM_KEY: &'static [u8] = b"LAST_BLOOM_KEY";
+    pub(crate) const LAST_BLOOM_KEY: &'static [u8] = b"LAST_BLOOM_KEY";
     /// The number of cells that delete a whole family, or all its cells of one timestamp.
-    pub const DELETE_FAMILY_COUNT: &'static [u8] = b"DELETE_FAMILY_COUNT";
+    pub(crate) const DELETE_FAMILY_COUNT: &'static [u8] = b"DELETE_FAMILY_COUNT";
     /// The range of the cells' timestamps.
-    pub const TIMERANGE: &'static [u8] = b"TIMERANGE";
+    pub(crate) const TIMERANGE: &'static [u8] = b"TIMERANGE";
     /// The timestamp of the earliest put.
-    pub const EARLIEST_PUT_TS: &'static [u8] = b"EARLIEST_PUT_TS";
+    pub(crate) const EARLIEST_PUT_TS: &'static [u8] = b"EARLIEST_PUT_TS";
     /// The greatest sequence id of the writes in the file, stored with their cells or not.
     pub(crate) const MAX_SEQ_ID: &'static [u8] = b"MAX_SEQ_ID_KEY";
     /// Whether a major compaction wrote the file.
@@ -81,7 +81,7 @@ impl FileInfo {
     pub(crate) const EXCLUDE_FROM_MINOR_COMPACTION: &'static [u8] =
         b"EXCLUDE_FROM_MINOR_COMPACTION";
     /// The task of the job that wrote the file for bulk load.
-    pub const BULKLOAD_SOURCE_TASK: &'static [u8] = b"BULKLOAD_SOURCE_TASK";
+    pub(crate) const BULKLOAD_SOURCE_TASK: &'static [u8] = b"BULKLOAD_SOURCE_TASK";
     /// The length of the longest cell as HBase counts it. Written by HBase 2.6 and later.
     pub(crate) const BIGGEST_CELL_LEN: &'static [u8] = b"hfile.LEN_OF_BIGGEST_CELL";
     /// The key of the longest cell. Written by HBase 2.6 and later.

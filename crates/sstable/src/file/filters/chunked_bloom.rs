@@ -205,7 +205,7 @@ impl ChunkedBloom {
         self.last_key.as_ref().is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
     }
 
-    /// Returns whether the file may hold the row, or the column if the filter is over columns.
+    /// Asks the filter for the row, or for the column if the filter is over columns.
     #[inline]
     pub(crate) fn ask(
         &self,

@@ -9,7 +9,7 @@ use filter::bloom::hbase_ribbon::RibbonChunk;
 
 use super::*;
 use crate::block::bloom::ribbon;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, write};
 use crate::{
     BlockOffset, BlockType, ChecksumType, FileName, Limits, Trailer, WriterOptions, verify,
@@ -67,7 +67,7 @@ fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
         trailer.total_uncompressed_bytes -= u64::from(header.uncompressed_size);
         let len = body.len();
         let start = bytes.len();
-        Header::new(header.block_type, len, len, previous, ChecksumType::Crc32c, 16_384)
+        BlockHeader::new(header.block_type, len, len, previous, ChecksumType::Crc32c, 16_384)
             .write(&mut bytes);
         bytes.extend_from_slice(&body);
         ChecksumType::Crc32c.append(&mut bytes, start, 16_384);

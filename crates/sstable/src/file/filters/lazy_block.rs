@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use crate::block::cached::TypedBlock;
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::BlockHandle;
 use crate::cache::Reservation;
 use crate::file::block_reader::BlockReader;
@@ -91,7 +91,7 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
         if let Some(damage) = self.damage.get() {
             return Err(damage.clone().in_file(&blocks.name));
         }
-        let check = |block: &T, header: &Header| {
+        let check = |block: &T, header: &BlockHeader| {
             if header.previous_block != self.previous {
                 return Err(
                     "is not the block that the file has here: its `previous` offset is another one",

@@ -28,7 +28,7 @@ use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
-use crate::block::header::Header;
+use crate::block::header::BlockHeader;
 use crate::block::index::BlockHandle;
 use crate::block::index::MetaIndex;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
@@ -424,7 +424,7 @@ impl LoadedPartitions {
         blocks: &BlockReader,
         trace: &mut ReadTrace,
     ) -> Result<Self> {
-        let check = |_: &MetaBlock, header: &Header| {
+        let check = |_: &MetaBlock, header: &BlockHeader| {
             if header.previous_block == partitioned.previous {
                 return Ok(());
             }

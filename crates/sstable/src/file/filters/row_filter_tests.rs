@@ -8,7 +8,7 @@ use super::*;
 use crate::block::filter_index::Partition;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, with_filter, write};
 use crate::{
-    BlockKind, BlockOffset, BlockSource, BloomType, CellRef, FileName, FilterAnswer, Header,
+    BlockHeader, BlockKind, BlockOffset, BlockSource, BloomType, CellRef, FileName, FilterAnswer,
     Limits, ReadAt, Reader, ReaderOptions, Timestamp, Writer, WriterOptions, verify,
 };
 
@@ -32,9 +32,9 @@ impl ReadAt for Counted {
 }
 
 /// Returns the META blocks of a file, in file order.
-fn meta_blocks(bytes: &[u8]) -> Vec<(BlockOffset, Header)> {
+fn meta_blocks(bytes: &[u8]) -> Vec<(BlockOffset, BlockHeader)> {
     let reader = open(bytes, ReaderOptions::default());
-    let is_meta = |(_, header): &(_, Header)| header.block_type == BlockType::Meta;
+    let is_meta = |(_, header): &(_, BlockHeader)| header.block_type == BlockType::Meta;
     reader.blocks().headers().map(|block| block.expect("our own file")).filter(is_meta).collect()
 }
 
@@ -203,8 +203,12 @@ fn a_filter_index_that_contradicts_the_file_hides_no_row_and_is_reported() {
 }
 
 /// Exchanges two blocks of the same length, each with its header.
-fn exchange(bytes: &mut [u8], one: &(BlockOffset, Header), other: &(BlockOffset, Header)) {
-    let range = |(at, header): &(BlockOffset, Header)| {
+fn exchange(
+    bytes: &mut [u8],
+    one: &(BlockOffset, BlockHeader),
+    other: &(BlockOffset, BlockHeader),
+) {
+    let range = |(at, header): &(BlockOffset, BlockHeader)| {
         let start = usize::try_from(at.get()).unwrap();
         start..start + usize::try_from(header.len()).unwrap()
     };
@@ -214,7 +218,7 @@ fn exchange(bytes: &mut [u8], one: &(BlockOffset, Header), other: &(BlockOffset,
 }
 
 /// Sets the `previous` offset of a block, and updates its checksums.
-fn set_previous(bytes: &mut [u8], (at, header): &(BlockOffset, Header), previous: &[u8]) {
+fn set_previous(bytes: &mut [u8], (at, header): &(BlockOffset, BlockHeader), previous: &[u8]) {
     let start = usize::try_from(at.get()).unwrap();
     bytes[start + 16..start + 24].copy_from_slice(previous);
     let end = start + header.on_disk_data_size_with_header as usize;

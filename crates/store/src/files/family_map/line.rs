@@ -41,7 +41,7 @@ pub(super) struct Line([AtomicU64; WORDS]);
 
 /// The place of an entry in its line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct InsertedEntry {
     pub(super) index: u32,
     /// Whether the entry was inserted, and not already there.
     pub(super) is_new: bool,
@@ -94,11 +94,11 @@ impl Line {
         fingerprint: Fingerprint,
         slot: u32,
         is_equal: impl Fn(u32) -> bool,
-    ) -> Option<Place> {
+    ) -> Option<InsertedEntry> {
         let mut known = None;
         self.entries(fingerprint, |index, of| {
             if of == slot && is_equal(index) {
-                known = Some(Place { index, is_new: false });
+                known = Some(InsertedEntry { index, is_new: false });
             }
         });
         if known.is_some() {
@@ -111,7 +111,7 @@ impl Line {
             if free != 0 {
                 let shift = free.trailing_zeros() - 15;
                 word.store(before | entry << shift, Ordering::Relaxed);
-                return Some(Place { index: index as u32 * 4 + shift / 16, is_new: true });
+                return Some(InsertedEntry { index: index as u32 * 4 + shift / 16, is_new: true });
             }
         }
         let last = &self.0[WORDS - 1];
@@ -129,7 +129,7 @@ impl Line {
         &self,
         copy: &Self,
         renumber: &[Option<u32>; 64],
-        insert: impl Fn(u32, Fingerprint, u32) -> Option<Place>,
+        insert: impl Fn(u32, Fingerprint, u32) -> Option<InsertedEntry>,
     ) -> u64 {
         let mut count = 0;
         for (index, word) in self.0.iter().enumerate() {

@@ -5,7 +5,7 @@ use filter::engine::prefetch_line;
 use super::extensions::Extensions;
 use super::fingerprint::Fingerprint;
 use super::form::MapForm;
-use super::line::{Line, Place};
+use super::line::{InsertedEntry, Line};
 use super::slots::Slots;
 
 /// The lines of a map, in a wide map with the extensions of their fingerprints.
@@ -34,14 +34,14 @@ impl WideLine {
         let mut slots = Slots::NONE;
         self.line.entries(fingerprint, |index, slot| {
             if self.extensions.get(index) == fingerprint.extension {
-                slots = slots.with(Slots::of(slot));
+                slots = slots.union(Slots::of(slot));
             }
         });
         slots
     }
 
     /// Inserts an entry as [`Line::insert`] does.
-    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> Option<Place> {
+    pub(super) fn insert(&self, fingerprint: Fingerprint, slot: u32) -> Option<InsertedEntry> {
         let Fingerprint { extension, .. } = fingerprint;
         let is_equal = |index| self.extensions.get(index) == extension;
         let place = self.line.insert(fingerprint, slot, is_equal)?;

@@ -145,7 +145,7 @@ impl FamilyMap {
         if !self.lines.overflows(first, fingerprint) {
             return slots;
         }
-        slots.with(self.slots_beyond_first_line(hash, fingerprint))
+        slots.union(self.slots_beyond_first_line(hash, fingerprint))
     }
 
     #[inline(never)]
@@ -153,12 +153,12 @@ impl FamilyMap {
         let mut slots = Slots::NONE;
         for step in 1..LINES_MAX {
             let at = line_index(hash, step, self.lines.len());
-            slots = slots.with(self.lines.slots(at, fingerprint));
+            slots = slots.union(self.lines.slots(at, fingerprint));
             if !self.lines.overflows(at, fingerprint) {
                 return slots;
             }
         }
-        slots.with(self.stash.slots(hash))
+        slots.union(self.stash.slots(hash))
     }
 
     pub(crate) const fn form(&self) -> MapForm {

@@ -1,6 +1,6 @@
 //! A set of slot numbers.
 
-/// The slot numbers of a map: 0 to 63.
+/// The number of slots of a map, numbered from 0.
 pub(super) const SLOT_COUNT: u32 = 64;
 
 /// A set of slot numbers of one map.
@@ -30,7 +30,7 @@ impl Slots {
         self.0 >> slot & 1 == 1
     }
 
-    pub(crate) const fn with(self, other: Self) -> Self {
+    pub(crate) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -40,7 +40,7 @@ impl Slots {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let slot = rest.trailing_zeros();
-            rest &= rest.wrapping_sub(1);
+            rest &= rest.wrapping_sub(1); // Removes the lowest slot. Without a slot, `slot` is 64.
             (slot < SLOT_COUNT).then_some(slot)
         })
     }

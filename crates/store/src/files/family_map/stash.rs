@@ -10,11 +10,11 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// A table of hashes, each with the slots of its rows.
 #[derive(Debug)]
-pub(super) struct Stash(Box<[Place]>);
+pub(super) struct Stash(Box<[StashEntry]>);
 
 /// A hash and its slots.
 #[derive(Debug)]
-struct Place {
+struct StashEntry {
     /// 0 if the place is free.
     hash: AtomicU64,
     slots: AtomicU64,
@@ -35,7 +35,7 @@ impl Stash {
     }
 
     pub(super) fn new(hashes: u64) -> Self {
-        let place = |_| Place { hash: AtomicU64::new(0), slots: AtomicU64::new(0) };
+        let place = |_| StashEntry { hash: AtomicU64::new(0), slots: AtomicU64::new(0) };
         Self((0..Self::places(hashes)).map(place).collect())
     }
 
@@ -63,7 +63,7 @@ impl Stash {
     }
 
     /// Returns the place of a hash, or the free place where an insert would put it.
-    fn find(&self, hash: KeyHash) -> &Place {
+    fn find(&self, hash: KeyHash) -> &StashEntry {
         let (hash, mask) = (stored(hash), self.0.len() - 1);
         let mut at = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32) as usize & mask;
         // Half of the places are free, so the loop ends.

@@ -41,7 +41,7 @@ impl FamilyMap {
         let stash = Stash::new(self.size.stashed);
         for (hash, slots) in self.stash.iter() {
             let live = slots.iter().filter_map(|old| renumber[old as usize]);
-            let live = live.fold(Slots::NONE, |sum, new| sum.with(Slots::of(new)));
+            let live = live.fold(Slots::NONE, |sum, new| sum.union(Slots::of(new)));
             if !live.is_empty() {
                 let has_room = stash.insert(hash, live, &mut writer.stashed);
                 assert!(has_room, "the copy of a stash has no more hashes than the stash");

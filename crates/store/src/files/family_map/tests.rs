@@ -43,7 +43,7 @@ fn insert(
 }
 
 fn has_all(map: &FamilyMap, rows: impl IntoIterator<Item = KeyHash>, slots: Slots) -> bool {
-    rows.into_iter().all(|row| map.slots(row).with(slots) == map.slots(row))
+    rows.into_iter().all(|row| map.slots(row).union(slots) == map.slots(row))
 }
 
 #[test]
@@ -87,10 +87,10 @@ fn a_wide_map_tells_rows_apart_by_their_extensions() {
         }
         let others = rows.clone().map(|row| with_bit(row, 3));
         let both = insert(&map, rows.clone().chain(others.clone())).unwrap();
-        assert!(has_all(&map, rows.clone(), first.with(both)), "{form:?}");
+        assert!(has_all(&map, rows.clone(), first.union(both)), "{form:?}");
         assert!(has_all(&map, others.clone(), both), "{form:?}");
         // As one file, the rows of both slots share their entries, or not, by their extensions.
-        let swept = map.swept(&[first.with(both)], &cache()).unwrap();
+        let swept = map.swept(&[first.union(both)], &cache()).unwrap();
         let slot = swept.given_out_slots().next().unwrap();
         assert!(has_all(&swept, rows.chain(others), slot), "{form:?}");
         let per_row = if form == MapForm::Narrow { 1_000 } else { 2_000 };
@@ -188,7 +188,7 @@ fn a_sweep_frees_slots_and_keeps_the_rows_of_live_ones() {
         .map(|file| insert(&map, (file * 1_000..file * 1_000 + 3_000).map(hash)).unwrap())
         .collect();
     // Files 1 and 3 were merged, 0 and 5 are gone.
-    let live = [slots[1].with(slots[3]), slots[2], slots[4], slots[6], slots[7]];
+    let live = [slots[1].union(slots[3]), slots[2], slots[4], slots[6], slots[7]];
     let swept = map.swept(&live, &cache()).unwrap();
     assert_eq!((swept.used_slots(), swept.room().slots), (5, 59));
     let new: Vec<_> = swept.given_out_slots().collect();
@@ -221,7 +221,7 @@ fn a_coverage_answers_for_its_own_slots_only() {
     // The list: the file of the second slot, a file that is not covered, the file of the first.
     let old = Coverage::new(Arc::clone(&map), vec![second, Slots::NONE, first]);
     let unpublished = insert(&map, (0..200).map(hash)).unwrap();
-    let new = Coverage::new(map, vec![unpublished, first.with(second)]);
+    let new = Coverage::new(map, vec![unpublished, first.union(second)]);
     for row in 0..200 {
         let answer = old.answer(hash(row));
         assert_eq!(answer.covered, 0b101);
@@ -339,7 +339,7 @@ proptest! {
                     if let Some((one, other)) = pair.filter(|(one, other)| one != other) {
                         let (slots, rows) = files.remove(&other).unwrap();
                         let merged = files.get_mut(&one).unwrap();
-                        merged.0 = merged.0.with(slots);
+                        merged.0 = merged.0.union(slots);
                         merged.1.extend(rows);
                     }
                 }

@@ -1,6 +1,6 @@
-//! Strings, flags and lengths in a manifest.
+//! Byte strings with a length of one byte, and flags of one byte, in a manifest.
 
-use std::io::{self, Read};
+use std::io;
 
 use byteorder::{ReadBytesExt, WriteBytesExt};
 
@@ -13,27 +13,28 @@ impl From<io::Error> for Invalid {
     }
 }
 
-pub(super) fn write_short(out: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
+/// Writes a length of one byte, then the bytes: 255 at most.
+pub(super) fn write_short_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
     out.write_u8(bytes.len().try_into().expect("names are short"))?;
     out.extend_from_slice(bytes);
     Ok(())
 }
 
-pub(super) fn read_short(bytes: &mut &[u8]) -> Result<Vec<u8>, Invalid> {
+pub(super) fn read_short_bytes(bytes: &mut &[u8]) -> Result<Vec<u8>, Invalid> {
     let len = bytes.read_u8()?;
     read_bytes(bytes, len.into())
 }
 
 pub(super) fn read_bytes(bytes: &mut &[u8], len: usize) -> Result<Vec<u8>, Invalid> {
-    let mut taken = vec![0; len.min(bytes.len())];
-    bytes.read_exact(&mut taken)?;
-    if taken.len() == len { Ok(taken) } else { Err(Invalid("ends too early")) }
+    let (taken, rest) = bytes.split_at_checked(len).ok_or(Invalid("ends too early"))?;
+    *bytes = rest;
+    Ok(taken.to_vec())
 }
 
 pub(super) fn read_flag(bytes: &mut &[u8]) -> Result<bool, Invalid> {
     match bytes.read_u8()? {
         0 => Ok(false),
         1 => Ok(true),
-        _ => Err(Invalid("neither yes nor no")),
+        _ => Err(Invalid("a flag is neither 0 nor 1")),
     }
 }

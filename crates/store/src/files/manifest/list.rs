@@ -51,7 +51,7 @@ use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_n
 use crate::options::FamilyOptions;
 use crate::vfs::Vfs;
 
-use super::bytes::{Invalid, read_short, write_short};
+use super::bytes::{Invalid, read_short_bytes, write_short_bytes};
 use super::file::FileEntry;
 use super::options;
 
@@ -233,7 +233,7 @@ impl Manifest {
         out.write_u16::<BigEndian>(self.families.len().try_into().expect("ids are u16"))?;
         for family in &self.families {
             out.write_u16::<BigEndian>(family.id)?;
-            write_short(out, family.name.as_bytes())?;
+            write_short_bytes(out, family.name.as_bytes())?;
             options::write(out, &family.options, family.flushed)?;
             let count = family.files.len().try_into().expect("less than 2^32 files");
             out.write_u32::<BigEndian>(count)?;
@@ -309,7 +309,7 @@ const NO_MANIFEST: &str = "not a manifest";
 
 fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Invalid> {
     let id = bytes.read_u16::<BigEndian>()?;
-    let name = read_short(bytes)?;
+    let name = read_short_bytes(bytes)?;
     let name = String::from_utf8(name).map_err(|_| Invalid("family name is not UTF-8"))?;
     if check_family_name(&name).is_err() {
         return Err(Invalid("family name cannot be a directory"));

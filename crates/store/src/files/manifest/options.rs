@@ -25,7 +25,7 @@ use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptions};
 
-use super::bytes::{Invalid, read_flag, read_short, write_short};
+use super::bytes::{Invalid, read_flag, read_short_bytes, write_short_bytes};
 use crate::error::Result;
 use crate::files::names::sequence;
 use crate::map_mode::MapMode;
@@ -74,7 +74,7 @@ pub(super) fn write(
     let has_flushed = if flushed.is_some() { HAS_FLUSHED } else { 0 };
     out.write_u8(u8::from(options.in_memory) | map | key_value | has_flushed)?;
     let name = options.filter.map_or("", |(kind, _)| kind.name());
-    write_short(out, name.as_bytes())?;
+    write_short_bytes(out, name.as_bytes())?;
     let (tag, number) = match options.filter.map(|(_, sizing)| sizing) {
         None => (0, 0),
         Some(Sizing::ErrorRate(rate)) => (0, rate.get().to_bits()),
@@ -123,7 +123,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         6 => MapMode::Wide,
         _ => return Err(Invalid("unknown flags of a family")),
     };
-    let name = read_short(bytes)?;
+    let name = read_short_bytes(bytes)?;
     let (tag, number) = (bytes.read_u8()?, bytes.read_u64::<BigEndian>()?);
     let filter = if name.is_empty() {
         None

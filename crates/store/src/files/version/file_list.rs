@@ -168,7 +168,7 @@ impl Files {
         if slots.iter().any(|slots| slots.is_empty()) {
             return Slots::NONE;
         }
-        slots.into_iter().fold(Slots::NONE, Slots::with)
+        slots.into_iter().fold(Slots::NONE, Slots::union)
     }
 
     /// Returns this list with the slots of each file.

@@ -151,12 +151,12 @@ impl FamilyVersion {
     }
 
     /// Returns the error of the last flush if it failed and the memstores are full.
-    pub(crate) fn check_room(&self) -> Result<()> {
+    pub(crate) fn refuse_if_full(&self) -> Result<()> {
         let Family { name, failures, .. } = &*self.family;
         if !failures.has_failed_flush() {
             return Ok(());
         }
-        failures.check_room(name, self.memstore_bytes())
+        failures.refuse_if_full(name, self.memstore_bytes())
     }
 
     pub(crate) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {

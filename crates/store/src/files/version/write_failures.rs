@@ -61,7 +61,7 @@ impl WriteFailures {
     }
 
     /// Returns the error of the failed flush if the memstores, of `memstore_bytes`, are full.
-    pub(super) fn check_room(&self, family: &str, memstore_bytes: usize) -> Result<()> {
+    pub(super) fn refuse_if_full(&self, family: &str, memstore_bytes: usize) -> Result<()> {
         if memstore_bytes < self.memstore_bytes_max.load(Relaxed) {
             return Ok(());
         }

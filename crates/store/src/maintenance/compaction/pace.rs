@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use crate::maintenance::family_turns::FamilyTurn;
 use crate::maintenance::rate_limit::RateLimit;
 use crate::maintenance::tasks::Tasks;
-use crate::maintenance::turns::FamilyTurn;
 use crate::sync::sleep;
 
 /// Limits the rate of one compaction, and ends it early.

@@ -18,8 +18,8 @@ use crate::files::version::store_file::{FileCursor, StoreFile};
 use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::background::Maintenance;
 use crate::maintenance::expired::expired_files;
+use crate::maintenance::family_turns::FamilyTurn;
 use crate::maintenance::filters::{filter_of_new, row_count};
-use crate::maintenance::turns::FamilyTurn;
 use crate::options::CompactionOptions;
 use crate::read::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, StoreMerge};
@@ -96,7 +96,8 @@ impl Maintenance {
 
     fn compact_selected(&self, catalog: &Catalog, selection: Selection<'_>) -> Result<()> {
         let version = catalog.version();
-        let names: Vec<_> = version.families.iter().map(|it| it.family.name.clone()).collect();
+        let names: Vec<_> =
+            version.families.iter().map(|version| version.family.name.clone()).collect();
         drop(version);
         for name in &names {
             while !self.tasks.is_stopping() {

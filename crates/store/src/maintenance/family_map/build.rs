@@ -93,7 +93,7 @@ impl Maintenance {
         let covered = covered(files, coverage).map(|index| &files.by_time()[index].file);
         let covered: Vec<_> = covered.cloned().zip(swept.given_out_slots()).collect();
         publish(catalog, family, |files| files.with_map(&swept, &covered));
-        lock(&self.maps_given_up).remove(&family.id);
+        lock(&self.failed_maps).remove(&family.id);
         self.count(|counts| counts.map_rebuilds += 1);
     }
 
@@ -125,7 +125,7 @@ impl Maintenance {
             }
         }
         publish(catalog, family, |files| files.with_map(&map, &covered));
-        lock(&self.maps_given_up).remove(&family.id);
+        lock(&self.failed_maps).remove(&family.id);
         let replaced = u64::from(files.coverage().is_some());
         self.count(|counts| {
             counts.map_builds += 1;

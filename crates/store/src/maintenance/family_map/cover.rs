@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::build::publish;
-use super::next_step::{Condition, Step};
+use super::next_step::{MapStep, OldFilesRead};
 use crate::files::catalog::Catalog;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_version::Family;
@@ -31,15 +31,15 @@ impl Maintenance {
     /// With [`MapMode::Auto`](crate::MapMode::Auto), a family without a map gets one only once its
     /// reads justify reading the files that were there when the store was opened.
     pub(crate) fn cover_files(&self, catalog: &Catalog) {
-        self.cover_files_if(catalog, Condition::Worthwhile);
+        self.cover_files_if(catalog, OldFilesRead::Worthwhile);
     }
 
     /// Covers the files of all families now, whatever was read so far. Also for a read-only store.
     pub(crate) fn cover_files_now(&self, catalog: &Catalog) {
-        self.cover_files_if(catalog, Condition::Always);
+        self.cover_files_if(catalog, OldFilesRead::Always);
     }
 
-    fn cover_files_if(&self, catalog: &Catalog, condition: Condition) {
+    fn cover_files_if(&self, catalog: &Catalog, condition: OldFilesRead) {
         let version = catalog.version();
         // Drop the version before waiting: it would keep replaced files on disk.
         let families: Vec<_> = version
@@ -57,7 +57,7 @@ impl Maintenance {
             }
             // The thread in the background comes back to a family on which work by hand runs: the other
             // families must not wait for it. Nobody else comes back.
-            let may_come_back = self.options.background && condition == Condition::Worthwhile;
+            let may_come_back = self.options.background && condition == OldFilesRead::Worthwhile;
             let turn = if may_come_back {
                 self.turns.try_take_for_map(&family.name)
             } else {
@@ -76,7 +76,7 @@ impl Maintenance {
         }
     }
 
-    fn cover_family(&self, catalog: &Catalog, family: &Family, condition: Condition) {
+    fn cover_family(&self, catalog: &Catalog, family: &Family, condition: OldFilesRead) {
         while !self.must_end(family) {
             // Not the whole version, which would keep replaced files of other families on disk.
             let present = catalog.version().family(family.name.as_bytes()).cloned();
@@ -87,10 +87,10 @@ impl Maintenance {
             let Some(step) = self.next_step(catalog, family, files, condition) else { return };
             let start = Instant::now();
             match step {
-                Step::Cover(file) => self.cover_file(catalog, family, files, &file),
-                Step::Sweep => self.sweep(catalog, family, files),
-                Step::Build(form, rows) => self.build(catalog, family, files, form, rows),
-                Step::Drop => publish(catalog, family, Files::without_map),
+                MapStep::Cover(file) => self.cover_file(catalog, family, files, &file),
+                MapStep::Sweep => self.sweep(catalog, family, files),
+                MapStep::Build(form, rows) => self.build(catalog, family, files, form, rows),
+                MapStep::Drop => publish(catalog, family, Files::without_map),
             }
             self.count(|counts| counts.map_build_time += start.elapsed());
         }

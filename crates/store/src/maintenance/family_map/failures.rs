@@ -8,7 +8,7 @@ use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::Family;
 use crate::maintenance::background::Maintenance;
-use crate::maintenance::given_up::GivenUpMap;
+use crate::maintenance::failed_maps::FailedMap;
 use crate::sync::lock;
 
 impl Maintenance {
@@ -28,11 +28,11 @@ impl Maintenance {
     /// Records that the map of these files cannot be built or swept now.
     pub(super) fn give_up(&self, family: &Family, files: &Files) {
         let now = Instant::now();
-        let mut given_up = lock(&self.maps_given_up);
-        let before = given_up.get(&family.id).map(|given_up| given_up.retry);
+        let mut failed = lock(&self.failed_maps);
+        let before = failed.get(&family.id).map(|failed| failed.retry);
         let retry = Backoff::after(before, now);
-        given_up.insert(family.id, GivenUpMap { rows: rows_of(files, now), retry });
-        drop(given_up);
+        failed.insert(family.id, FailedMap { rows: rows_of(files, now), retry });
+        drop(failed);
         self.failed(retry);
     }
 

@@ -22,7 +22,7 @@ use crate::sync::lock;
 const SLOTS_FREE_MIN: u32 = 4;
 
 /// The next step to cover all files of a family.
-pub(super) enum Step {
+pub(super) enum MapStep {
     /// Insert the rows of this file into the present map.
     Cover(Arc<StoreFile>),
     /// Copy the map without the entries of dead slots.
@@ -35,7 +35,7 @@ pub(super) enum Step {
 
 /// When [`MapMode::Auto`] reads the files from before the open, for a family without a map.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Condition {
+pub(super) enum OldFilesRead {
     /// Once the reads so far justify it.
     Worthwhile,
     /// In any case.
@@ -63,28 +63,28 @@ impl Maintenance {
         catalog: &Catalog,
         family: &Family,
         files: &Files,
-        condition: Condition,
-    ) -> Option<Step> {
+        condition: OldFilesRead,
+    ) -> Option<MapStep> {
         let mode = family.options.family_map;
         let present = files.coverage().map(|coverage| coverage.map().form());
         // Checked first, because counting the rows takes time and may read filters.
         if !MapForm::may_be_chosen(mode, files.by_time().len()) {
-            return present.map(|_| Step::Drop);
+            return present.map(|_| MapStep::Drop);
         }
         let now = Instant::now();
         let cache = catalog.opener.cache();
         let needs = map_needs(files, cache, now);
         let Some(form) = MapForm::choose(mode, &needs) else {
-            return present.map(|_| Step::Drop);
+            return present.map(|_| MapStep::Drop);
         };
         let must_be_worth_it =
-            mode == MapMode::Auto && present.is_none() && condition == Condition::Worthwhile;
+            mode == MapMode::Auto && present.is_none() && condition == OldFilesRead::Worthwhile;
         if must_be_worth_it && !is_worth_reading(family, files, now) {
             self.tasks.want_cover_files_later();
             return None;
         }
-        let given_up = lock(&self.maps_given_up).get(&family.id).copied();
-        let may_build = given_up.is_none_or(|given_up| given_up.may_try(needs.rows, now));
+        let failed = lock(&self.failed_maps).get(&family.id).copied();
+        let may_build = failed.is_none_or(|failed| failed.may_try(needs.rows, now));
         let uncovered = uncovered(files, now).collect();
         let situation = Situation { files, cache, mode, needs, form, uncovered, may_build };
         match files.coverage() {
@@ -96,7 +96,7 @@ impl Maintenance {
 
 impl Situation<'_> {
     /// Returns the next step of a family that has a map.
-    fn step_with_map(&self, coverage: &Coverage) -> Option<Step> {
+    fn step_with_map(&self, coverage: &Coverage) -> Option<MapStep> {
         if coverage.map().form() != self.form && self.may_build {
             return Some(self.build(self.form));
         }
@@ -104,7 +104,7 @@ impl Situation<'_> {
         let has_room =
             |file: &&&Arc<StoreFile>| room.slots > 0 && room.entries >= rows_at_most(file);
         if let Some(file) = self.uncovered.first().filter(has_room) {
-            return Some(Step::Cover(Arc::clone(file)));
+            return Some(MapStep::Cover(Arc::clone(file)));
         }
         // A sweep also frees all slots but one of a file that has several.
         let has_dead_slots = coverage.map().used_slots() > coverage.covered_files();
@@ -112,7 +112,7 @@ impl Situation<'_> {
         let needs_slots = !self.uncovered.is_empty()
             || room.slots < SLOTS_FREE_MIN && coverage.map().has_room_for_copy(self.cache);
         if has_dead_slots && needs_slots && self.may_build {
-            return Some(Step::Sweep);
+            return Some(MapStep::Sweep);
         }
         // No sweep can free a slot now, and a new map would have no more of them.
         if room.slots == 0 {
@@ -122,14 +122,14 @@ impl Situation<'_> {
     }
 
     /// Returns the step that builds a map with room for the files that are not covered, if any.
-    fn build_for_uncovered(&self) -> Option<Step> {
+    fn build_for_uncovered(&self) -> Option<MapStep> {
         let may_build = !self.uncovered.is_empty() && self.may_build;
         // With room for growth, the map may fit only in another form than the present one.
         may_build.then(|| self.build(self.needs.form_of_first_map(self.mode).unwrap_or(self.form)))
     }
 
     /// Returns the step that builds a map for the present rows, and with room for growth if it fits.
-    fn build(&self, form: MapForm) -> Step {
+    fn build(&self, form: MapForm) -> MapStep {
         let (rows, with_room) = (self.needs.rows, rows_of_new_map(self.needs.rows));
         let fits_with_room = match (self.mode, self.needs.form_of_first_map(self.mode)) {
             // These modes make a map of any size for which the budget has room.
@@ -141,7 +141,7 @@ impl Situation<'_> {
             (_, Some(MapForm::Narrow)) => form == MapForm::Narrow,
             (_, None) => false,
         };
-        Step::Build(form, if fits_with_room { with_room } else { rows })
+        MapStep::Build(form, if fits_with_room { with_room } else { rows })
     }
 }
 

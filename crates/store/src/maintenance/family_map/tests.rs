@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::build::publish;
-use super::next_step::{Condition, Step};
+use super::next_step::{MapStep, OldFilesRead};
 use crate::files::family_map::coverage::Coverage;
 use crate::store::StoreInner;
 use crate::{FamilyOptions, MapMode, Put, Store, StoreOptions};
@@ -40,8 +40,8 @@ fn a_file_that_lost_the_race_for_the_last_slot_is_covered_by_the_next_step() {
     assert_eq!(covered_files(&inner), 1);
     let version = catalog.version();
     let (family, files) = (&version.families[0].family, &version.families[0].files);
-    let Some(Step::Cover(file)) =
-        maintenance.next_step(catalog, family, files, Condition::Worthwhile)
+    let Some(MapStep::Cover(file)) =
+        maintenance.next_step(catalog, family, files, OldFilesRead::Worthwhile)
     else {
         panic!("the map has room for the file")
     };
@@ -49,8 +49,8 @@ fn a_file_that_lost_the_race_for_the_last_slot_is_covered_by_the_next_step() {
     while map.begin_slot().is_ok() {}
     maintenance.cover_file(catalog, family, files, &file);
     assert_eq!(covered_files(&inner), 1);
-    let next = maintenance.next_step(catalog, family, files, Condition::Worthwhile);
-    assert!(matches!(next, Some(Step::Sweep)), "the map has dead slots");
+    let next = maintenance.next_step(catalog, family, files, OldFilesRead::Worthwhile);
+    assert!(matches!(next, Some(MapStep::Sweep)), "the map has dead slots");
     maintenance.cover_files(catalog);
     assert_eq!((covered_files(&inner), maintenance.counts().map_failures), (2, 0));
 }

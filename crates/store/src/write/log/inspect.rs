@@ -16,7 +16,7 @@ use crate::vfs::Vfs;
 
 /// Reads the required segments in order and calls `each` for each of them; changes no file.
 ///
-/// `family_name` maps an id to its family.
+/// `family_name` maps the id of a family to its name.
 pub(crate) fn inspect<'f>(
     vfs: &dyn Vfs,
     log: &LogExtent<'_>,
@@ -24,7 +24,7 @@ pub(crate) fn inspect<'f>(
     mut each: impl FnMut(InspectedSegment) -> Result<()>,
 ) -> Result<()> {
     let segments = list_segments(vfs, log)?;
-    let missing = |number: SegmentNumber, what: String| InspectedSegment {
+    let unread = |number: SegmentNumber, what: String| InspectedSegment {
         path: number.path(log.directory),
         len: 0,
         batches: Vec::new(),
@@ -32,13 +32,13 @@ pub(crate) fn inspect<'f>(
         torn_at: None,
     };
     let mut log_state = LogState::default();
-    // Without a manifest, the first segment is unknown.
+    // Without a manifest: the first that exists.
     let known_first = log.store.map(|_| log.first);
     let mut expected = known_first.or(segments.first().copied()).unwrap_or(log.first);
     for number in &segments {
         if *number != expected {
             let what = format!("the segments before {number} are missing");
-            each(missing(expected, what))?;
+            each(unread(expected, what))?;
             log_state.previous = None;
         }
         expected = number.next();
@@ -53,14 +53,14 @@ pub(crate) fn inspect<'f>(
             Ok(segment) => segment,
             Err(error) => {
                 log_state.previous = None;
-                missing(*number, error_line(&error))
+                unread(*number, error_line(&error))
             }
         };
         segment.path = path;
         each(segment)?;
     }
     if let Some((number, what)) = log.first_missing_at_end(&segments) {
-        each(missing(number, what))?;
+        each(unread(number, what))?;
     }
     Ok(())
 }

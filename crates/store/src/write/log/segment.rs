@@ -3,7 +3,7 @@
 //! | at | bytes | field        | encoding and meaning                                           |
 //! |---:|------:|--------------|----------------------------------------------------------------|
 //! |  0 |     8 | `magic`      | `STOREWAL`                                                     |
-//! |  8 |     4 | `version`    | u32 BE; 3, or 2: then no record [replaces](crate::write::replace)|
+//! |  8 |     4 | `version`    | u32 BE; 3, or 2: without the flag of [replacing](crate::write::replace)|
 //! | 12 |     8 | `store`      | u64 BE; the store's id; another store's segment is refused     |
 //! | 20 |     8 | `number`     | u64 BE; as in the file's name                                  |
 //! | 28 |     8 | `segment`    | u64 BE; the segment's random id, repeated in each record       |
@@ -47,8 +47,8 @@ impl SegmentHeader {
     pub(crate) const LEN: usize = 56;
     const MAGIC: [u8; 8] = *b"STOREWAL";
     const VERSION: u32 = 3;
-    /// The version before, whose records have no bit for `replaces`.
-    const VERSION_OLD: u32 = 2;
+    /// Still read.
+    const VERSION_2: u32 = 2;
 
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
@@ -66,26 +66,23 @@ impl SegmentHeader {
 
     /// Parses a segment's header. The error says why the header is invalid.
     pub(crate) fn read(bytes: &[u8; Self::LEN]) -> Result<Self, &'static str> {
-        let [m0, m1, m2, m3, m4, m5, m6, m7, rest @ ..] = bytes;
-        if [*m0, *m1, *m2, *m3, *m4, *m5, *m6, *m7] != Self::MAGIC {
-            return Err("not a log segment");
-        }
-        let [v0, v1, v2, v3, rest @ ..] = rest;
-        let (store, rest) = number(rest);
-        let (number_in_header, rest) = number(rest);
-        let (segment, rest) = number(rest);
-        let (previous, rest) = number(rest);
-        let (previous_len, rest) = number(rest);
+        let rest = bytes.strip_prefix(&Self::MAGIC).ok_or("not a log segment")?;
+        let (version, rest) = rest.split_first_chunk().expect("the header has all of its fields");
+        let (store, rest) = split_u64(rest);
+        let (number, rest) = split_u64(rest);
+        let (segment, rest) = split_u64(rest);
+        let (previous, rest) = split_u64(rest);
+        let (previous_len, rest) = split_u64(rest);
         let (covered, _) = bytes.split_last_chunk::<4>().expect("the header ends in 4 bytes");
         if rest != crc32c(covered).to_be_bytes() {
             return Err("the header's checksum does not match");
         }
-        let version = u32::from_be_bytes([*v0, *v1, *v2, *v3]);
-        if version != Self::VERSION && version != Self::VERSION_OLD {
+        let version = u32::from_be_bytes(*version);
+        if version != Self::VERSION && version != Self::VERSION_2 {
             return Err("this build does not support the log's version");
         }
         let previous = PreviousSegment { segment: previous, len: previous_len };
-        Ok(Self { store, number: SegmentNumber(number_in_header), segment, previous })
+        Ok(Self { store, number: SegmentNumber(number), segment, previous })
     }
 }
 
@@ -94,7 +91,7 @@ pub(super) const FIRST_RECORD_AT: u64 = 56;
 const _: () = assert!(SegmentHeader::LEN == 56, "both constants are the header length");
 
 /// Splits a u64 off the start of `bytes`, which must have at least 8 bytes.
-fn number(bytes: &[u8]) -> (u64, &[u8]) {
+fn split_u64(bytes: &[u8]) -> (u64, &[u8]) {
     let (number, rest) = bytes.split_first_chunk::<8>().expect("the header has all of its fields");
     (u64::from_be_bytes(*number), rest)
 }
@@ -127,7 +124,7 @@ impl SegmentWriter {
         let mut segment = Self { file, path, header, written, durable: written };
         match segment.write_header(vfs, directory) {
             Ok(()) => Ok(segment),
-            // The next attempt creates the segment again.
+            // The next attempt creates the segment again. After other errors the store takes no writes.
             Err(error) if error.is_shortage() => Err(remove(vfs, &segment.path, error)),
             Err(error) => Err(error),
         }
@@ -165,15 +162,15 @@ impl SegmentWriter {
 
     /// Passes complete records to the operating system, without a sync.
     ///
-    /// After a lack of space, the segment is on disk as it was before. After any other error, it is
-    /// unknown.
+    /// If space, quota or descriptors run out, the segment on disk is as before. After any other error,
+    /// its contents are unknown.
     pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
         if let Err(error) = self.file.write_all(records) {
             let error = Error::io(&self.path, "write")(error);
             if error.is_shortage() {
                 let cut = self.file.truncate(self.written);
                 cut.map_err(Error::io(&self.path, "cut off an incomplete write"))?;
-                self.durable = self.written;
+                self.durable = self.written; // `truncate` syncs.
             }
             return Err(error);
         }

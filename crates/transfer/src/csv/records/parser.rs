@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-use super::record::{Field, LINES_MAX, Problem, RECORD_SIZE_FACTOR};
+use super::record::{Field, InvalidRecord, LINES_MAX, RECORD_SIZE_FACTOR};
 
 /// The bytes that give CSV its structure.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +54,13 @@ pub(super) enum Parsed {
     Record {
         text_end: usize,
         end: usize,
-        problem: Option<Problem>,
+        problem: Option<InvalidRecord>,
     },
     EmptyLine {
         end: usize,
     },
     /// An invalid record whose end is unknown.
-    Bad(Problem),
+    Bad(InvalidRecord),
 }
 
 impl Parser {
@@ -140,7 +140,7 @@ impl Parser {
                     self.at += 1;
                 }
                 State::Quote | State::Return => {
-                    return Parsed::Bad(Problem::TextAfterQuote {
+                    return Parsed::Bad(InvalidRecord::TextAfterQuote {
                         closing_line: self.lines,
                         opening_line: self.quote_line,
                     });
@@ -160,7 +160,7 @@ impl Parser {
         match self.state {
             State::Start if fields.is_empty() => Parsed::Unfinished,
             State::Start | State::Plain => self.end_of_plain(bytes, bytes.len(), fields),
-            State::Quoted => Parsed::Bad(Problem::Unclosed { quote_line: self.quote_line }),
+            State::Quoted => Parsed::Bad(InvalidRecord::Unclosed { quote_line: self.quote_line }),
             State::Quote | State::Return => {
                 let closing = self.at - usize::from(self.state == State::Return) - 1;
                 self.push_quoted(bytes, closing, fields, unescaped);
@@ -182,18 +182,18 @@ impl Parser {
 
     /// Ends the record; it is invalid if a field is too large.
     fn record(&self, text_end: usize, end: usize) -> Parsed {
-        Parsed::Record { text_end, end, problem: self.too_large.map(Problem::FieldTooLarge) }
+        Parsed::Record { text_end, end, problem: self.too_large.map(InvalidRecord::FieldTooLarge) }
     }
 
     /// Advances past the next quote, or to the end of the bytes.
-    fn scan_quoted(&mut self, bytes: &[u8], index: usize) -> Option<Problem> {
+    fn scan_quoted(&mut self, bytes: &[u8], index: usize) -> Option<InvalidRecord> {
         let rest = &bytes[self.at..];
         let quote = self.dialect.quote.and_then(|quote| memchr(quote, rest));
         let passed = &rest[..quote.unwrap_or(rest.len())];
         self.lines += memchr_iter(b'\n', passed).count() as u64;
         self.at += passed.len();
         if self.lines >= LINES_MAX {
-            return Some(Problem::TooManyLines { quote_line: self.quote_line });
+            return Some(InvalidRecord::TooManyLines { quote_line: self.quote_line });
         }
         let len = self.at - self.field_start - self.doubled_quotes;
         let problem = self.size_problem(len, index);
@@ -207,12 +207,13 @@ impl Parser {
     /// Notes a field of `len` bytes that is too large, whose record may still be well formed.
     ///
     /// Returns a problem if the record itself is too large.
-    fn size_problem(&mut self, len: usize, index: usize) -> Option<Problem> {
+    fn size_problem(&mut self, len: usize, index: usize) -> Option<InvalidRecord> {
         if len > self.field_size_max {
             self.too_large.get_or_insert(index);
         }
         let is_too_large = self.at > self.field_size_max.saturating_mul(RECORD_SIZE_FACTOR);
-        let problem = self.too_large.map_or(Problem::RecordTooLarge, Problem::FieldTooLarge);
+        let problem =
+            self.too_large.map_or(InvalidRecord::RecordTooLarge, InvalidRecord::FieldTooLarge);
         is_too_large.then_some(problem)
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::parser::{Dialect, Parsed, Parser, without_return};
-use super::record::{BadLine, Field, ParsedRecord, Problem, Record};
+use super::record::{BadLine, Field, InvalidRecord, ParsedRecord, Record};
 
 /// The initial size of the buffer.
 const BUFFER_LEN: usize = 1 << 18;
@@ -118,7 +118,7 @@ impl<R: Read> Records<R> {
     /// Skips the first line of an invalid record whose end is unknown, and returns that line.
     ///
     /// The next read parses from the following line, so that an unclosed quote costs only one line.
-    fn skip_line(&mut self, problem: &Problem) -> io::Result<BadLine> {
+    fn skip_line(&mut self, problem: &InvalidRecord) -> io::Result<BadLine> {
         let what = problem.message(self.line, self.field_size_max);
         let unread = &self.buffer[self.filled.clone()];
         let end = memchr(b'\n', unread);

@@ -74,7 +74,7 @@ pub(crate) type ParsedRecord<'r> = Result<Record<'r>, BadLine>;
 
 /// Why a record is invalid. Lines count from the first line of the record, which is line 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Problem {
+pub(super) enum InvalidRecord {
     Unclosed {
         quote_line: u64,
     },
@@ -90,7 +90,7 @@ pub(super) enum Problem {
     RecordTooLarge,
 }
 
-impl Problem {
+impl InvalidRecord {
     /// Returns the message about a record that begins on `line` of the file.
     pub(super) fn message(self, line: u64, field_size_max: usize) -> String {
         match self {

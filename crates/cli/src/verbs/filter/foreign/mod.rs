@@ -1,4 +1,4 @@
-//! `hfile filter foreign`: makes, extends, queries and describes filters in other libraries' formats.
+//! `hfile filter foreign`: `make` (also with `--extend`), `ask` and `info` of filters in other libraries' formats.
 
 mod ask;
 mod files;

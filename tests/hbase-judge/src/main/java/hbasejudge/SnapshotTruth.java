@@ -28,7 +28,6 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.SnapshotProtos.Snapshot
 import org.apache.hadoop.hbase.snapshot.SnapshotDescriptionUtils;
 import org.apache.hadoop.hbase.snapshot.SnapshotManifest;
 import org.apache.hadoop.hbase.wal.WAL;
-import org.apache.hadoop.hbase.wal.WALFactory;
 
 /** What HBase itself reads from a root directory: cells of live tables and of snapshots, entries of WALs, manifests. */
 final class SnapshotTruth {
@@ -208,7 +207,7 @@ final class SnapshotTruth {
   private JsonObject wal(File file) throws Exception {
     String dump = "wal/" + file.getName() + ".ndjson.gz";
     long entries = 0, cells = 0, markers = 0;
-    try (WAL.Reader reader = WALFactory.createReader(fs, new Path(file.toURI()), conf); Cells.Out lines = new Cells.Out(new File(out, dump).getPath())) {
+    try (LogReader reader = new LogReader(fs, new Path(file.toURI()), conf); Cells.Out lines = new Cells.Out(new File(out, dump).getPath())) {
       for (WAL.Entry e; (e = reader.next()) != null;) {
         entries++;
         StringBuilder sb = new StringBuilder("{\"region\":\"").append(new String(e.getKey().getEncodedRegionName(), java.nio.charset.StandardCharsets.UTF_8))

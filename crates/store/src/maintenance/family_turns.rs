@@ -38,23 +38,23 @@ struct Taken {
 
 /// What else than its family a turn occupies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Place {
+enum Lane {
     ByHand,
     Background,
     None,
 }
 
 impl Taken {
-    fn place(&mut self, place: Place) -> Option<&mut bool> {
-        match place {
-            Place::ByHand => Some(&mut self.by_hand),
-            Place::Background => Some(&mut self.background),
-            Place::None => None,
+    fn lane(&mut self, lane: Lane) -> Option<&mut bool> {
+        match lane {
+            Lane::ByHand => Some(&mut self.by_hand),
+            Lane::Background => Some(&mut self.background),
+            Lane::None => None,
         }
     }
 
-    fn is_free(&mut self, place: Place) -> bool {
-        self.place(place).is_none_or(|taken| !*taken)
+    fn is_free(&mut self, lane: Lane) -> bool {
+        self.lane(lane).is_none_or(|taken| !*taken)
     }
 }
 
@@ -62,18 +62,18 @@ impl FamilyTurns {
     /// Waits for the turn of a compaction or rebuild that was asked for by hand.
     pub(super) fn take_by_hand(&self, family: &str) -> FamilyTurn<'_> {
         let mut taken = lock(&self.taken);
-        while !taken.is_free(Place::ByHand) || taken.families.contains_key(family) {
+        while !taken.is_free(Lane::ByHand) || taken.families.contains_key(family) {
             taken = wait(&self.ended, taken);
         }
-        self.take(taken, family, Place::ByHand)
+        self.take(taken, family, Lane::ByHand)
     }
 
     /// Takes the turn of a compaction in the background; `None` if another one runs, or if the
     /// family is busy.
     pub(super) fn take_in_background(&self, family: &str) -> Option<FamilyTurn<'_>> {
         let mut taken = lock(&self.taken);
-        let is_busy = !taken.is_free(Place::Background) || taken.families.contains_key(family);
-        (!is_busy).then(|| self.take(taken, family, Place::Background))
+        let is_busy = !taken.is_free(Lane::Background) || taken.families.contains_key(family);
+        (!is_busy).then(|| self.take(taken, family, Lane::Background))
     }
 
     /// Waits for the turn to change the map of a family.
@@ -82,14 +82,14 @@ impl FamilyTurns {
         while taken.families.contains_key(family) {
             taken = wait(&self.ended, taken);
         }
-        self.take(taken, family, Place::None)
+        self.take(taken, family, Lane::None)
     }
 
     /// Takes the turn to change the map of a family; `None` if the family is busy.
     pub(super) fn try_take_for_map(&self, family: &str) -> Option<FamilyTurn<'_>> {
         let taken = lock(&self.taken);
         let is_busy = taken.families.contains_key(family);
-        (!is_busy).then(|| self.take(taken, family, Place::None))
+        (!is_busy).then(|| self.take(taken, family, Lane::None))
     }
 
     /// Returns whether the work on a family is cancelled.
@@ -106,17 +106,17 @@ impl FamilyTurns {
             is_cancelled.store(true, Ordering::Relaxed);
             taken = wait(&self.ended, taken);
         }
-        self.take(taken, family, Place::None)
+        self.take(taken, family, Lane::None)
     }
 
-    fn take(&self, mut taken: MutexGuard<'_, Taken>, family: &str, place: Place) -> FamilyTurn<'_> {
+    fn take(&self, mut taken: MutexGuard<'_, Taken>, family: &str, lane: Lane) -> FamilyTurn<'_> {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let before = taken.families.insert(family.to_owned(), Arc::clone(&is_cancelled));
         assert!(before.is_none(), "a family has one turn");
-        if let Some(is_taken) = taken.place(place) {
+        if let Some(is_taken) = taken.lane(lane) {
             *is_taken = true;
         }
-        FamilyTurn { turns: self, family: family.to_owned(), place, is_cancelled }
+        FamilyTurn { turns: self, family: family.to_owned(), lane, is_cancelled }
     }
 }
 
@@ -125,7 +125,7 @@ impl FamilyTurns {
 pub(super) struct FamilyTurn<'a> {
     turns: &'a FamilyTurns,
     family: String,
-    place: Place,
+    lane: Lane,
     is_cancelled: Arc<AtomicBool>,
 }
 
@@ -154,7 +154,7 @@ impl Drop for FamilyTurn<'_> {
     fn drop(&mut self) {
         let mut taken = lock(&self.turns.taken);
         taken.families.remove(&self.family);
-        if let Some(is_taken) = taken.place(self.place) {
+        if let Some(is_taken) = taken.lane(self.lane) {
             *is_taken = false;
         }
         drop(taken);

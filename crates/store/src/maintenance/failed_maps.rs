@@ -6,17 +6,17 @@ use std::time::Instant;
 use crate::files::family_map::backoff::Backoff;
 
 /// The families whose map could not be built or swept, by id.
-pub(crate) type GivenUp = BTreeMap<u16, GivenUpMap>;
+pub(crate) type FailedMaps = BTreeMap<u16, FailedMap>;
 
 /// A map that could not be built or swept.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct GivenUpMap {
+pub(crate) struct FailedMap {
     /// The number of rows of the family at the last attempt.
     pub(super) rows: u64,
     pub(super) retry: Backoff,
 }
 
-impl GivenUpMap {
+impl FailedMap {
     /// Returns whether the next attempt may be made, if the family now has this number of rows.
     ///
     /// Before it is due, only if the number has more than doubled or halved: far fewer rows may
@@ -33,9 +33,9 @@ mod tests {
     #[test]
     fn a_map_that_was_given_up_is_tried_for_far_more_or_fewer_rows() {
         let now = Instant::now();
-        let given_up = GivenUpMap { rows: 1_000, retry: Backoff::after(None, now) };
-        let may_try = |rows| given_up.may_try(rows, now);
+        let failed = FailedMap { rows: 1_000, retry: Backoff::after(None, now) };
+        let may_try = |rows| failed.may_try(rows, now);
         assert!(may_try(499) && !may_try(500) && !may_try(2_000) && may_try(2_001));
-        assert!(given_up.may_try(1_000, now + std::time::Duration::from_millis(100)));
+        assert!(failed.may_try(1_000, now + std::time::Duration::from_millis(100)));
     }
 }

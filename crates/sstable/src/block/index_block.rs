@@ -19,7 +19,7 @@ use crate::{Comparator, KeyRef};
 /// A searchable index block: root, intermediate or leaf.
 #[derive(Debug)]
 pub(crate) struct IndexBlock {
-    branch: IndexEntries,
+    entries: IndexEntries,
     /// `None` if rows are not ordered bytewise, because heads are.
     heads: Option<RowHeads>,
     order: Comparator,
@@ -32,9 +32,9 @@ impl IndexBlock {
     ///
     /// Fails if a key is invalid, if keys are not in ascending order (they may repeat), or if block
     /// offsets are not strictly ascending.
-    pub(crate) fn new(branch: IndexEntries, order: Comparator) -> Result<Self, DamageReason> {
+    pub(crate) fn new(entries: IndexEntries, order: Comparator) -> Result<Self, DamageReason> {
         let mut previous: Option<(KeyRef<'_>, BlockHandle)> = None;
-        for entry in branch.entries() {
+        for entry in entries.entries() {
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
             if let Some((previous_key, previous_block)) = previous {
                 if order.compare(&key, &previous_key).is_lt() {
@@ -46,20 +46,20 @@ impl IndexBlock {
             }
             previous = Some((key, entry.block));
         }
-        let rows = (0..branch.len()).map(|index| key_of(&branch, index).row);
+        let rows = (0..entries.len()).map(|index| key_of(&entries, index).row);
         let heads = (order == Comparator::Bytes).then(|| RowHeads::new(rows));
-        let slots = (0..branch.len()).map(|_| BlockSlot::default()).collect();
-        Ok(Self { branch, heads, order, slots })
+        let slots = (0..entries.len()).map(|_| BlockSlot::default()).collect();
+        Ok(Self { entries, heads, order, slots })
     }
 
     /// Returns the index of the last entry whose key is at most `key`; 0 if all are greater.
     pub(crate) fn find(&self, key: &KeyRef<'_>) -> usize {
-        let all = 0..self.branch.len();
+        let all = 0..self.entries.len();
         let candidates = self.heads.as_ref().map_or(all, |heads| heads.candidates(key.row));
         let (mut start, mut end) = (candidates.start, candidates.end);
         while start < end {
             let middle = start.midpoint(end);
-            if self.order.compare(&key_of(&self.branch, middle), key).is_le() {
+            if self.order.compare(&key_of(&self.entries, middle), key).is_le() {
                 start = middle + 1;
             } else {
                 end = middle;
@@ -75,23 +75,23 @@ impl IndexBlock {
 
     /// Returns whether the entry before `index` is at most `key`, and that at `index` is greater.
     fn is_insertion_point(&self, index: usize, key: &KeyRef<'_>) -> bool {
-        let is_le = |index| self.order.compare(&key_of(&self.branch, index), key).is_le();
-        (index == 0 || is_le(index - 1)) && (index == self.branch.len() || !is_le(index))
+        let is_le = |index| self.order.compare(&key_of(&self.entries, index), key).is_le();
+        (index == 0 || is_le(index - 1)) && (index == self.entries.len() || !is_le(index))
     }
 
     /// Returns the number of entries, at least 1.
     pub(crate) const fn len(&self) -> usize {
-        self.branch.len()
+        self.entries.len()
     }
 
     /// Returns the entry at `index`; `None` if `index` is out of bounds.
     #[inline]
     pub(crate) fn entry(&self, index: usize) -> Option<IndexEntry<'_>> {
-        self.branch.entry(index)
+        self.entries.entry(index)
     }
 
     pub(crate) fn last_entry(&self) -> IndexEntry<'_> {
-        self.entry(self.branch.len() - 1).expect("an index block has an entry")
+        self.entry(self.entries.len() - 1).expect("an index block has an entry")
     }
 
     /// Returns the slot for the data block that an entry points to.
@@ -110,21 +110,21 @@ impl IndexBlock {
     ///
     /// If `key` is not a slice of the block.
     pub(crate) fn owned_key(&self, key: &[u8]) -> Bytes {
-        self.branch.body().slice_ref(key)
+        self.entries.body().slice_ref(key)
     }
 
     /// Returns the size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
-            + self.branch.body().len()
+            + self.entries.body().len()
             + self.heads.as_ref().map_or(0, RowHeads::bytes)
             + size_of_val(&*self.slots)
     }
 }
 
 #[inline]
-fn key_of(branch: &IndexEntries, index: usize) -> KeyRef<'_> {
-    let entry = branch.entry(index).expect("the index is in bounds");
+fn key_of(entries: &IndexEntries, index: usize) -> KeyRef<'_> {
+    let entry = entries.entry(index).expect("the index is in bounds");
     KeyRef::parse(entry.key).expect("`new` has checked the keys")
 }
 
@@ -173,8 +173,8 @@ mod tests {
         };
         let mut body = Vec::new();
         write_index_entries(&mut body, [entry(100), entry(0)].into_iter());
-        let branch = IndexEntries::new(body.into()).expect("the entries lie in the block");
-        let what = IndexBlock::new(branch, Comparator::Bytes).expect_err("out of order");
+        let entries = IndexEntries::new(body.into()).expect("the entries lie in the block");
+        let what = IndexBlock::new(entries, Comparator::Bytes).expect_err("out of order");
         assert_eq!(what, "blocks out of order in the index");
     }
 

@@ -1,0 +1,268 @@
+//! Splits: parts of a scan that other processes read as record batches.
+//!
+//! The bytes of a split:
+//!
+//! | at | bytes | field      | encoding and meaning                          |
+//! |---:|------:|------------|-----------------------------------------------|
+//! |  0 |     4 | `magic`    | `HFBS`                                        |
+//! |  4 |     1 | `version`  | 1                                             |
+//! |  5 |       | `message`  | [`SplitMessage`], protobuf                    |
+//!
+//! The cells are those of a [`ScanSplit`], whose bytes have the checksum.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hbase_files::{FileTree, MissingCells, ScanSplit, Table, TableScan};
+use prost::Message;
+use sstable::ValueType;
+
+use crate::batch_scan::Form;
+use crate::source::Source;
+use crate::{BatchScan, Batches, CellColumn, PivotColumn, Result};
+
+const MAGIC: &[u8] = b"HFBS";
+const VERSION: u8 = 1;
+/// The maximum length of a split from outside: that of a [`ScanSplit`] and of the names of columns.
+const LEN_MAX: usize = 8 << 20;
+
+/// A part of a scan: the rows of a region or of an HFile, as record batches.
+///
+/// [`BatchScan::table_splits`] and [`BatchScan::hfile_splits`] make splits. Those of a scan together return each of
+/// its rows once. [`to_bytes`](Self::to_bytes) writes a split for another process; see [`ScanSplit`].
+#[derive(Clone, Debug)]
+pub struct BatchSplit {
+    split: ScanSplit,
+    scan: BatchScan,
+}
+
+/// The splits of a scan.
+#[derive(Clone, Debug)]
+pub struct BatchSplits {
+    /// The splits, in the order of their rows.
+    pub splits: Vec<BatchSplit>,
+    /// What no split has because it is damaged or missing, if the scan skips damage.
+    pub missing: Vec<MissingCells>,
+}
+
+impl BatchScan {
+    /// Divides a scan of a table into splits for other processes, as [`Table::splits`].
+    ///
+    /// Each region with files for the scan has one, and a region with more than `target_len` bytes several.
+    /// `reading` is that of [`table`](Self::table).
+    ///
+    /// ```no_run
+    /// use std::path::Path;
+    /// use std::sync::Arc;
+    ///
+    /// use hbase_files::{LocalTree, RootDirectory, TableScan};
+    /// use hfile_arrow::{BatchScan, BatchSplit};
+    ///
+    /// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("/data/hbase"))?;
+    /// let table = root.snapshot("users-monday")?.table;
+    /// let scan = BatchScan::cells().family("info");
+    /// for split in scan.table_splits(&table, &TableScan::default(), Some(256 << 20))?.splits {
+    ///     let bytes = split.to_bytes()?;
+    ///     // In another process:
+    ///     for batch in BatchSplit::from_bytes(&bytes, Arc::new(LocalTree))?.open()? {
+    ///         println!("{} cells", batch?.num_rows());
+    ///     }
+    /// }
+    /// # Ok::<(), hfile_arrow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::splits`], and if options contradict each other.
+    pub fn table_splits(
+        &self,
+        table: &Table,
+        reading: &TableScan,
+        target_len: Option<u64>,
+    ) -> Result<BatchSplits> {
+        self.builder()?;
+        let plan = table.splits(&self.selection_of(reading), target_len)?;
+        Ok(BatchSplits { splits: self.with_form(plan.splits), missing: plan.missing })
+    }
+
+    /// Divides a scan of an HFile, or of a reference or link to one, as [`ScanSplit::hfile`].
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or options contradict each other.
+    pub fn hfile_splits(
+        &self,
+        tree: &Arc<dyn FileTree>,
+        path: &Path,
+        target_len: Option<u64>,
+    ) -> Result<Vec<BatchSplit>> {
+        self.builder()?;
+        Ok(self.with_form(ScanSplit::hfile(tree, path, &self.selection(), target_len)?))
+    }
+
+    fn with_form(&self, splits: Vec<ScanSplit>) -> Vec<BatchSplit> {
+        let with_form = |split: ScanSplit| {
+            let scan = Self { selection: split.scan().clone(), ..self.clone() };
+            BatchSplit { split, scan }
+        };
+        splits.into_iter().map(with_form).collect()
+    }
+}
+
+impl BatchSplit {
+    /// Begins to read the batches.
+    ///
+    /// # Errors
+    ///
+    /// As [`ScanSplit::cells`].
+    pub fn open(&self) -> Result<Batches> {
+        Ok(Batches::new(Source::Split(self.split.cells()?), self.scan.builder()?))
+    }
+
+    /// Returns the cells that the split reads.
+    pub const fn cells(&self) -> &ScanSplit {
+        &self.split
+    }
+
+    /// Returns the scan with the form of the batches.
+    pub const fn scan(&self) -> &BatchScan {
+        &self.scan
+    }
+
+    /// Returns the split as bytes, from which [`from_bytes`](Self::from_bytes) makes it in another process.
+    ///
+    /// # Errors
+    ///
+    /// As [`ScanSplit::to_bytes`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let message = SplitMessage::new(&self.scan, self.split.to_bytes()?).encode_to_vec();
+        Ok([MAGIC, &[VERSION], &message].concat())
+    }
+
+    /// Makes a split of bytes. Reads no file.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSplit`](hbase_files::Error::InvalidSplit) if the bytes are damaged, or of a later version.
+    pub fn from_bytes(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<Self> {
+        let invalid = |what| hbase_files::Error::InvalidSplit { what };
+        let SplitMessage { split, form } = SplitMessage::parse(bytes).map_err(invalid)?;
+        let split = ScanSplit::from_bytes(&split, tree)?;
+        let form = form.ok_or_else(|| invalid("it has no form of batches".to_owned()))?;
+        let scan = form.into_scan(split.scan().clone()).map_err(invalid)?;
+        scan.builder().map_err(|error| invalid(error.to_string()))?;
+        Ok(Self { split, scan })
+    }
+}
+
+/// A split.
+#[derive(Clone, PartialEq, Message)]
+struct SplitMessage {
+    /// The bytes of the [`ScanSplit`].
+    #[prost(bytes = "vec", tag = "1")]
+    split: Vec<u8>,
+    #[prost(message, optional, tag = "2")]
+    form: Option<FormMessage>,
+}
+
+/// The form of the batches. Types have the names of [`ValueType`].
+#[derive(Clone, PartialEq, Message)]
+struct FormMessage {
+    /// The parts of cells, unless it is a pivot.
+    #[prost(string, repeated, tag = "1")]
+    parts: Vec<String>,
+    #[prost(bool, tag = "2")]
+    is_pivot: bool,
+    #[prost(message, repeated, tag = "3")]
+    columns: Vec<ColumnMessage>,
+    #[prost(bool, tag = "4")]
+    times: bool,
+    #[prost(bool, tag = "5")]
+    all_rows: bool,
+    #[prost(string, tag = "6")]
+    row_type: String,
+    #[prost(uint64, tag = "7")]
+    rows_max: u64,
+    #[prost(uint64, tag = "8")]
+    bytes_max: u64,
+    #[prost(bool, tag = "9")]
+    bad_as_null: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ColumnMessage {
+    #[prost(bytes = "vec", tag = "1")]
+    family: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    qualifier: Vec<u8>,
+    #[prost(string, tag = "3")]
+    value_type: String,
+}
+
+impl SplitMessage {
+    fn new(scan: &BatchScan, split: Vec<u8>) -> Self {
+        let mut form = FormMessage {
+            row_type: scan.row_type.to_string(),
+            rows_max: scan.rows_max as u64,
+            bytes_max: scan.bytes_max as u64,
+            ..FormMessage::default()
+        };
+        match &scan.form {
+            Form::Cells(parts) => {
+                form.parts = parts.iter().map(|part| part.name().to_owned()).collect();
+            }
+            Form::Pivot { columns, times, all_rows, bad_as_null } => {
+                let column = |column: &PivotColumn| ColumnMessage {
+                    family: column.family.clone(),
+                    qualifier: column.qualifier.clone(),
+                    value_type: column.value_type.to_string(),
+                };
+                form.columns = columns.iter().map(column).collect();
+                (form.is_pivot, form.times, form.all_rows) = (true, *times, *all_rows);
+                form.bad_as_null = *bad_as_null;
+            }
+        }
+        Self { split, form: Some(form) }
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or("the bytes are not those of a split")?;
+        let (version, message) = rest.split_first().ok_or("it is cut off")?;
+        if *version != VERSION {
+            return Err(format!(
+                "it is of version {version}, this build reads version {VERSION}; install the same version of hfile everywhere"
+            ));
+        }
+        if message.len() > LEN_MAX {
+            return Err(format!("it has {} bytes, more than {LEN_MAX}", message.len()));
+        }
+        Self::decode(message).map_err(|error| error.to_string())
+    }
+}
+
+impl FormMessage {
+    fn into_scan(self, selection: TableScan) -> Result<BatchScan, String> {
+        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let form = if self.is_pivot {
+            let column = |ColumnMessage { family, qualifier, value_type }| {
+                let value_type = ValueType::from_name(&value_type)?;
+                Ok(PivotColumn { family, qualifier, value_type })
+            };
+            let columns = self.columns.into_iter().map(column).collect::<Result<_, String>>()?;
+            let Self { times, all_rows, bad_as_null, .. } = self;
+            Form::Pivot { columns, times, all_rows, bad_as_null }
+        } else {
+            let part = |name: &String| {
+                CellColumn::from_name(name).ok_or_else(|| format!("it has a column {name:?}"))
+            };
+            Form::Cells(self.parts.iter().map(part).collect::<Result<_, _>>()?)
+        };
+        Ok(BatchScan {
+            selection,
+            form,
+            row_type: ValueType::from_name(&self.row_type)?,
+            rows_max: number(self.rows_max),
+            bytes_max: number(self.bytes_max),
+        })
+    }
+}

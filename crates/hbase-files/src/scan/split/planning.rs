@@ -1,0 +1,286 @@
+//! Divides a scan into splits: one for each region, several for a large one.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sstable::{Comparator, FileName};
+use store::Clock;
+
+use super::scan_split::{ScanSplit, SplitSource, open_file};
+use crate::scan::damage::MissingCells;
+use crate::scan::plan::{ScanPlan, row_range};
+use crate::scan::row_range::RowRange;
+use crate::table::store_file::StorePlace;
+use crate::{
+    Error, FileTree, Region, Result, StoreFile, StoreFileName, StoreFileReader, Table, TableScan,
+    split_rows,
+};
+
+/// The splits of one region or file. More have too few rows each to be worth a task.
+const PARTS_MAX: u64 = 10_000;
+
+/// The splits of a scan.
+#[derive(Clone, Debug)]
+pub struct SplitPlan {
+    /// The splits, in the order of their rows.
+    pub splits: Vec<ScanSplit>,
+    /// What no split has because it is damaged or missing, if the scan skips damage.
+    pub missing: Vec<MissingCells>,
+}
+
+impl Table {
+    /// Divides a scan into splits for other processes: one for each region with files for it.
+    ///
+    /// Regions with more than `target_len` bytes of files are divided between rows, at data blocks, into parts of
+    /// about that size; without it, no region is divided. Only the indexes of files of such regions are read. A scan
+    /// of one row has one split.
+    ///
+    /// If the scan reads [logs](TableScan::with_logs), each split has the list of all logs, and reads those cells that
+    /// its region and rows have. All splits expire cells by the same time. [`ReaderOptions`](sstable::ReaderOptions)
+    /// and logs that were [read before](TableScan::unflushed) do not come with a split to another process.
+    ///
+    /// ```no_run
+    /// use std::path::Path;
+    /// use std::sync::Arc;
+    ///
+    /// use hbase_files::{LocalTree, RootDirectory, ScanSplit, TableScan};
+    ///
+    /// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
+    /// let table = root.snapshot("users-monday")?.table;
+    /// for split in table.splits(&TableScan::default(), Some(256 << 20))?.splits {
+    ///     let bytes = split.to_bytes()?;
+    ///     // In another process:
+    ///     let mut cells = ScanSplit::from_bytes(&bytes, Arc::new(LocalTree))?.cells()?;
+    ///     while let Some(cell) = cells.next_ref()? {
+    ///         println!("{cell:?}");
+    ///     }
+    /// }
+    /// # Ok::<(), hbase_files::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`scan`](Self::scan); unless the scan skips damage, also if a file of the table is missing, or the index
+    /// of one cannot be read.
+    pub fn splits(&self, scan: &TableScan, target_len: Option<u64>) -> Result<SplitPlan> {
+        let scan = with_time(scan);
+        let plan = ScanPlan::new(self, &scan)?;
+        if let Some(looked) = self.logs_missing.as_ref().filter(|_| scan.with_logs) {
+            return Err(Error::logs_missing(self.root(), looked));
+        }
+        let mut splits = Vec::new();
+        for region in self.regions.iter().filter(|region| plan.includes_region(region)) {
+            let reader = RegionSplitter { table: self, plan: &plan, region };
+            reader.add_splits(target_len, &mut splits)?;
+        }
+        Ok(SplitPlan { splits, missing: plan.losses.list() })
+    }
+}
+
+impl ScanSplit {
+    /// Divides a scan of an HFile, or of a reference or link to one, as [`Table::splits`] divides a region.
+    ///
+    /// Of the scan, that applies which applies to [`StoreFileCells`](crate::StoreFileCells). A file without cells has
+    /// no split.
+    ///
+    /// # Errors
+    ///
+    /// If the file or its index cannot be read.
+    pub fn hfile(
+        tree: &Arc<dyn FileTree>,
+        path: &Path,
+        scan: &TableScan,
+        target_len: Option<u64>,
+    ) -> Result<Vec<Self>> {
+        let scan = with_time(scan);
+        let reader = open_file(&**tree, path, &scan)?;
+        let whole = reader.whole();
+        let order = whole.trailer().comparator;
+        let range = row_range(&scan, order);
+        if !range.overlaps(whole, order) {
+            return Ok(Vec::new());
+        }
+        let halves = if reader.half().is_some() { 2 } else { 1 };
+        let len = whole.len().checked_div(halves).unwrap_or(0);
+        let is_divided = order == Comparator::Bytes && scan.row.is_none();
+        let parts = if is_divided { parts_of(len, target_len) } else { 1 };
+        let cuts = if parts > 1 { split_rows([Ok(reader)], number(parts))? } else { Vec::new() };
+        // The name says what the file is, so a link keeps its own.
+        let directory = path.parent().filter(|directory| *directory != Path::new(""));
+        let directory = directory.unwrap_or(Path::new("."));
+        let directory = tree.absolute(directory).map_err(Error::io(directory, "resolve it"))?;
+        let path = directory.join(path.file_name().unwrap_or_default());
+        let source = SplitSource::File { path, tree: Arc::clone(tree) };
+        let mut splits = Vec::new();
+        add_parts(&source, &scan, &range, Part { cuts, len, count: parts }, &mut splits);
+        Ok(splits)
+    }
+}
+
+/// Returns the scan with the time by which cells expire, which is the same for all splits.
+fn with_time(scan: &TableScan) -> TableScan {
+    let now = scan.now.unwrap_or_else(|| Clock::system().now());
+    scan.clone().now(now)
+}
+
+/// Returns the number of parts of about the wanted length.
+fn parts_of(len: u64, target_len: Option<u64>) -> u64 {
+    target_len.map_or(1, |target| len.div_ceil(target.max(1)).clamp(1, PARTS_MAX))
+}
+
+fn number(parts: u64) -> usize {
+    usize::try_from(parts).expect("at most PARTS_MAX")
+}
+
+/// The rows at which a region or file is divided.
+struct Part {
+    cuts: Vec<Vec<u8>>,
+    /// The bytes of all parts.
+    len: u64,
+    /// The wanted number of parts, of which the scan may not want all.
+    count: u64,
+}
+
+/// Adds the splits of a region or file: the rows of the scan between the cuts.
+fn add_parts(
+    source: &SplitSource,
+    scan: &TableScan,
+    range: &RowRange,
+    part: Part,
+    splits: &mut Vec<ScanSplit>,
+) {
+    let Part { cuts, len, count } = part;
+    let len = len.checked_div(count).unwrap_or(len);
+    let mut rest = scan.clone();
+    for cut in cuts {
+        let start = rest.start.as_deref().unwrap_or_default();
+        let is_inside = cut[..] > *start
+            && cut > range.start
+            && range.stop.as_ref().is_none_or(|stop| cut < *stop);
+        if is_inside {
+            let scan = rest.clone().stop(&cut);
+            splits.push(ScanSplit { source: source.clone(), scan, len });
+            rest = rest.start(&cut);
+        }
+    }
+    splits.push(ScanSplit { source: source.clone(), scan: rest, len });
+}
+
+/// Divides one region.
+struct RegionSplitter<'p> {
+    table: &'p Table,
+    plan: &'p ScanPlan,
+    region: &'p Region,
+}
+
+impl RegionSplitter<'_> {
+    fn add_splits(&self, target_len: Option<u64>, splits: &mut Vec<ScanSplit>) -> Result<()> {
+        let Self { table, plan, region } = self;
+        let tree = &**table.tree();
+        let files: Vec<&StoreFile> = self.wanted_files().collect();
+        let with_logs = plan.scan.with_logs;
+        let may_have_logs =
+            with_logs && !(table.logs.is_empty() && region.recovered_edits.is_empty());
+        if files.is_empty() && !may_have_logs {
+            return Ok(());
+        }
+        let len = files.iter().filter_map(|file| len_of(file, tree)).fold(0, u64::saturating_add);
+        let is_divided = plan.order == Comparator::Bytes && plan.single_row().is_none();
+        let parts = if is_divided { parts_of(len, target_len) } else { 1 };
+        let cuts = if parts > 1 { self.cuts(&files, parts)? } else { Vec::new() };
+        let source = SplitSource::Table(Box::new(self.table_of_region()?));
+        let part = Part { cuts, len, count: parts };
+        add_parts(&source, &plan.scan, &plan.range, part, splits);
+        Ok(())
+    }
+
+    /// Iterates over the files of the families that the scan reads.
+    fn wanted_files(&self) -> impl Iterator<Item = &StoreFile> {
+        let with_logs = self.plan.scan.with_logs;
+        self.plan.families.iter().filter_map(|wanted| self.region.family(&wanted.name)).flat_map(
+            move |family| {
+                let recovered = family.recovered_hfiles.iter().filter(move |_| with_logs);
+                family.files.iter().chain(recovered)
+            },
+        )
+    }
+
+    fn cuts(&self, files: &[&StoreFile], parts: u64) -> Result<Vec<Vec<u8>>> {
+        let skips_damaged = self.plan.losses.skips_damaged();
+        let options = &self.plan.scan.reader_options;
+        let tree = &**self.table.tree();
+        let open = |file: &&StoreFile| {
+            let location = file.locate(tree)?;
+            let name = FileName::new(location.path.display().to_string());
+            StoreFileReader::open(tree, &location, name, options.clone())
+        };
+        // A damaged file is reported by the split that reads it.
+        let opened = files.iter().map(open);
+        let opened =
+            opened.filter(|file| !matches!(file, Err(error) if skips_damaged && error.is_loss()));
+        let rows = match split_rows(opened, number(parts)) {
+            Err(error) if skips_damaged && error.is_loss() => Vec::new(),
+            rows => rows?,
+        };
+        let info = &self.region.info;
+        Ok(rows.into_iter().filter(|row| *row > info.start_key && info.contains_row(row)).collect())
+    }
+
+    /// Returns the table with this region only, as a split has it.
+    fn table_of_region(&self) -> Result<Table> {
+        let mut region = self.region.clone();
+        for family in &mut region.families {
+            for file in family.files.iter_mut().chain(&mut family.recovered_hfiles) {
+                self.prepare(file)?;
+            }
+        }
+        Ok(Table {
+            regions: vec![region],
+            mob: None,
+            left_out: Vec::new(),
+            // `ScanPlan::new` has refused them, or counted what they hide.
+            problems: Vec::new(),
+            absent: Vec::new(),
+            ..self.table.clone()
+        })
+    }
+
+    /// Makes a file findable after HBase has moved it, and the file of a reference, to the archive.
+    ///
+    /// A file that is missing now stays so, and is an error of the split that reads it.
+    fn prepare(&self, file: &mut StoreFile) -> Result<()> {
+        let is_reference = matches!(file.name, StoreFileName::Reference(_));
+        if !file.place.is_table && (!is_reference || file.half.is_some()) {
+            return Ok(());
+        }
+        match file.locate(&**self.table.tree()) {
+            Ok(location) => {
+                let StorePlace { root, table, region, family, directory, listed_in, .. } =
+                    &*file.place;
+                let place = StorePlace {
+                    root: root.clone(),
+                    table: table.clone(),
+                    region: region.clone(),
+                    family: family.clone(),
+                    directory: directory.clone(),
+                    listed_in: listed_in.clone(),
+                    is_table: false,
+                };
+                (file.half, file.place) = (location.half, Arc::new(place));
+                Ok(())
+            }
+            Err(error) if self.plan.losses.skips_damaged() && error.is_loss() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Returns about how many bytes of the HFile a store file has.
+fn len_of(file: &StoreFile, tree: &dyn FileTree) -> Option<u64> {
+    // HBase records no length of a link in a MOB region.
+    let len = file.hfile_len(tree)?;
+    match file.name {
+        StoreFileName::Reference(_) => len.checked_div(2),
+        _ => Some(len),
+    }
+}

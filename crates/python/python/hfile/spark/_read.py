@@ -1,0 +1,160 @@
+"""HBase's files become frames: what the driver and what each task does."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import BinaryType, StringType, StructType
+
+from .._hfile import Split
+from ._options import Options, local_path
+from ._ranges import ALL, RowKeys, intersection, with_prefix
+from ._schema import ROW, Layout
+from ._sources import Sources
+from ._text import unescape
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
+
+# As of Spark's own files: spark.sql.files.maxPartitionBytes.
+_TARGET_BYTES = 128 << 20
+# Rows that a filter names are read by at most so many tasks, unless they are in larger parts.
+_TASKS_OF_ROWS = 32
+
+
+class SplitPartition(InputPartition):
+    """The splits that a task reads."""
+
+    def __init__(self, splits: list[Split]) -> None:
+        super().__init__(splits)
+
+
+class HFileReader(DataSourceReader):
+    """Divides a source into splits, on the driver, and reads them, in tasks."""
+
+    def __init__(self, options: Options, schema: StructType) -> None:
+        self._layout = Layout(schema)
+        self._sources = Sources.of_options(options)
+        self._rows = _rows_of_options(options)
+        counters = options.text("counters")
+        self._counters = counters and local_path(counters)
+        self._arguments = _arguments(options, self._layout)
+        options.check_all_known()
+        rows = [field.dataType for field in schema.fields if field.name == ROW]
+        self._rows_are_bytes = all(isinstance(kind, (BinaryType, StringType)) for kind in rows)
+
+    def partitions(self) -> list[InputPartition]:
+        """Returns what each task reads, on the driver."""
+        parts: list[list[Split]] = []
+        for source in self._sources.open(self._layout, self._arguments):
+            with source:
+                for rows in self._rows:
+                    splits = source.splits(start=rows.start, stop=rows.stop, **self._arguments)
+                    parts.extend([split] for split in splits)
+        if len(self._rows) > _TASKS_OF_ROWS:
+            size = -(-len(parts) // _TASKS_OF_ROWS)
+            grouped = (parts[first : first + size] for first in range(0, len(parts), size))
+            parts = [[split for part in group for split in part] for group in grouped]
+        return [SplitPartition(splits) for splits in parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
+        """Returns the record batches of a task, on a worker."""
+        # Spark makes a partition without splits if there is none.
+        splits = partition.value or []
+        if not self._counters:
+            return self._batches(splits)
+        return self._counted(splits, self._counters)
+
+    def _batches(self, splits: Iterable[Split]) -> Iterator[pyarrow.RecordBatch]:
+        for split in splits:
+            for batch in split.scan():
+                yield self._layout.arranged(batch)
+
+    def _counted(self, splits: list[Split], directory: str) -> Iterator[pyarrow.RecordBatch]:
+        """Returns the same batches, and writes counters at their end."""
+        rows, blocks, began = 0, 0, time.thread_time()
+        seconds = 0.0
+        for split in splits:
+            scan = split.scan()
+            for batch in scan:
+                arranged = self._layout.arranged(batch)
+                rows += arranged.num_rows
+                seconds += time.thread_time() - began
+                yield arranged
+                began = time.thread_time()
+            blocks += scan.data_blocks or 0
+        seconds += time.thread_time() - began
+        counters = {"splits": len(splits), "rows": rows, "data_blocks": blocks, "cpu_seconds": seconds}
+        _write_counters(directory, counters)
+
+
+class PushingReader(HFileReader):
+    """A reader that reads only rows that the filters of a query allow.
+
+    A class of its own: Spark refuses each read by a class with this method while filters are not pushed.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+        """Takes the filters on the row key. Spark evaluates all of them again."""
+        # Spark 4.0 has no filters to import.
+        from ._filters import rows_of_filter
+
+        if self._rows_are_bytes:
+            for condition in filters:
+                allowed = rows_of_filter(condition)
+                if allowed is not None:
+                    self._rows = intersection(self._rows, allowed)
+        return filters
+
+
+def _arguments(options: Options, layout: Layout) -> dict[str, Any]:
+    """Returns the arguments of ``splits`` but for the range of rows."""
+    now = options.integer("now")
+    target = options.integer("target_bytes")
+    arguments: dict[str, Any] = {
+        "target_bytes": _TARGET_BYTES if target is None else target,
+        "versions": options.integer("versions"),
+        "min_timestamp": options.integer("min_timestamp"),
+        "max_timestamp": options.integer("max_timestamp"),
+        "raw": options.boolean("raw"),
+        # Cells expire at the same time in all tasks, and in tasks that run again.
+        "now": int(time.time() * 1000) if now is None else now,
+        "with_wal": options.boolean("with_wal"),
+        "batch_size": options.integer("batch_size"),
+    }
+    families, columns = options.names("families"), options.names("columns")
+    all_rows = options.boolean("all_rows")
+    if layout.has_columns:
+        if families or columns:
+            raise ValueError("options families and columns choose cells; the schema names columns already")
+        arguments.update(types=layout.types, row_type=layout.row_type, all_rows=all_rows)
+    else:
+        if all_rows:
+            raise ValueError("option all_rows needs a schema with columns family:qualifier")
+        arguments["families"] = families and [unescape(name) for name in families]
+        arguments["columns"] = columns and [unescape(name) for name in columns]
+    return arguments
+
+
+def _rows_of_options(options: Options) -> list[RowKeys]:
+    """Returns the rows of the options ``start``, ``stop`` and ``prefix``."""
+    start, stop, prefix = (options.text(name) for name in ("start", "stop", "prefix"))
+    rows = intersection(ALL, [RowKeys(unescape(start or ""), None if stop is None else unescape(stop))])
+    return intersection(rows, [with_prefix(unescape(prefix or ""))])
+
+
+def _write_counters(directory: str, counters: dict[str, Any]) -> None:
+    """Writes a file that is whole as soon as others see it."""
+    context = TaskContext.get()
+    assert context is not None, "a task has a context"
+    path = os.path.join(directory, f"{context.taskAttemptId()}.json")
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        json.dump({"partition": context.partitionId(), **counters}, file)
+    os.replace(path + ".part", path)

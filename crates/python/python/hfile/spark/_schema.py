@@ -1,0 +1,129 @@
+"""Spark's types, Arrow's and those that the package decodes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+import pyarrow
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from ._text import unescape
+
+
+class _Type(NamedTuple):
+    spark: DataType
+    arrow: pyarrow.DataType
+    name: str
+
+
+_TYPES = [
+    _Type(StringType(), pyarrow.string(), "string"),
+    _Type(BinaryType(), pyarrow.binary(), "binary"),
+    _Type(BooleanType(), pyarrow.bool_(), "bool"),
+    _Type(ShortType(), pyarrow.int16(), "int16"),
+    _Type(IntegerType(), pyarrow.int32(), "int32"),
+    _Type(LongType(), pyarrow.int64(), "int64"),
+    _Type(FloatType(), pyarrow.float32(), "float32"),
+    _Type(DoubleType(), pyarrow.float64(), "float64"),
+]
+
+#: The columns of a frame with a row for each cell.
+CELLS = StructType(
+    [
+        StructField("row", BinaryType()),
+        StructField("family", BinaryType()),
+        StructField("qualifier", BinaryType()),
+        StructField("timestamp", LongType()),
+        StructField("type", StringType()),
+        StructField("value", BinaryType()),
+        StructField("tags", BinaryType()),
+        StructField("sequence_id", LongType()),
+    ]
+)
+
+ROW = "row"
+
+
+class Layout:
+    """How the columns of a scan become those of a frame."""
+
+    def __init__(self, schema: StructType) -> None:
+        self._fields = list(schema.fields)
+        self.has_columns = any(":" in field.name for field in self._fields)
+        if not self.has_columns:
+            _check_cells(self._fields)
+
+    @property
+    def types(self) -> Optional[dict[bytes, str]]:
+        """The types of the columns to scan; None for cells."""
+        if not self.has_columns:
+            return None
+        columns = [field for field in self._fields if field.name != ROW]
+        return {unescape(field.name): _type_of(field).name for field in columns}
+
+    @property
+    def row_type(self) -> Optional[str]:
+        """The type of the row key; None if the frame does not have it, and for cells."""
+        rows = [field for field in self._fields if field.name == ROW]
+        return _type_of(rows[0]).name if rows and self.has_columns else None
+
+    @property
+    def families(self) -> set[bytes]:
+        """The families of the columns."""
+        return {column.split(b":", 1)[0] for column in self.types or {}}
+
+    def arranged(self, batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+        """Returns the columns that the frame has, in its order and with its nullability, which Spark compares."""
+        columns = iter(range(1, batch.num_columns))
+        arrays, fields = [], []
+        for field in self._fields:
+            if self.has_columns:
+                # A scan has the row first, and then the columns as `types` has them.
+                place = 0 if field.name == ROW else next(columns)
+            else:
+                place = batch.schema.get_field_index(field.name)
+            arrays.append(batch.column(place))
+            fields.append(pyarrow.field(field.name, _type_of(field).arrow, field.nullable))
+        return pyarrow.record_batch(arrays, schema=pyarrow.schema(fields))
+
+
+def spark_schema(schema: pyarrow.Schema) -> StructType:
+    """Returns the schema of a frame with the columns of a scan."""
+    kinds = {known.arrow: known.spark for known in _TYPES}
+    return StructType([StructField(field.name, kinds[field.type]) for field in schema])
+
+
+def _type_of(field: StructField) -> _Type:
+    for known in _TYPES:
+        if type(known.spark) is type(field.dataType):
+            return known
+    names = ", ".join(known.spark.simpleString() for known in _TYPES)
+    raise ValueError(
+        f"column {field.name}: values of type {field.dataType.simpleString()} are not read; known are {names}"
+    )
+
+
+def _check_cells(fields: list[StructField]) -> None:
+    """Refuses columns that no cell has."""
+    for field in fields:
+        if field.name not in CELLS.names:
+            raise ValueError(
+                f"column {field.name} is neither family:qualifier nor one of a cell: {', '.join(CELLS.names)}"
+            )
+        if CELLS[field.name].dataType != field.dataType:
+            raise ValueError(
+                f"column {field.name} of cells has the type {CELLS[field.name].dataType.simpleString()}, "
+                f"not {field.dataType.simpleString()}"
+            )

@@ -1,0 +1,151 @@
+"""Frames become HFiles: what the driver and what each task does."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Optional
+
+import pyarrow
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import BinaryType, StringType, StructType
+
+from .. import TableWarning, write_hfiles
+from .._tuples import WrittenFile
+from ._options import Options, local_path
+from ._order import OrderedBatches, RowRange, check_no_overlap
+from ._target import Move, Target
+from ._text import parse_splits
+
+_SETTINGS = ("compression", "encoding", "bloom", "filter", "family")
+# A worker has other tasks, and the memory of the JVM beside it.
+_MEMORY = 128 << 20
+
+
+@dataclass
+class Attempt(WriterCommitMessage):
+    """What an attempt of a task wrote."""
+
+    number: str
+    task: str
+    files: list[WrittenFile]
+
+
+class HFileWriter(DataSourceArrowWriter):
+    """Writes the batches of each task with ``write_hfiles``, and commits them together."""
+
+    def __init__(self, options: Options, schema: StructType, overwrite: bool) -> None:
+        path = options.text("path")
+        if not path:
+            raise ValueError("save needs the path of a directory")
+        self._arguments = _arguments(options)
+        self._row = self._arguments["row"] or "row"
+        options.check_all_known()
+        _check_row(self._row, schema)
+        self._target = Target(local_path(path), uuid.uuid4().hex, overwrite)
+        for job in self._target.begin():
+            warnings.warn(
+                TableWarning(
+                    f"{job}: left by a job that was aborted, or of one that still runs; "
+                    'mode("overwrite") removes it'
+                ),
+                stacklevel=1,
+            )
+
+    def write(self, iterator: Iterator[pyarrow.RecordBatch]) -> Attempt:
+        """Writes the rows of a task, on a worker."""
+        context = TaskContext.get()
+        assert context is not None, "a task has a context"
+        # The number of an attempt within its task repeats after an executor was lost.
+        number = context.taskAttemptId()
+        task = str(context.partitionId())
+        first = next(iterator, None)
+        if first is None:
+            return Attempt(str(number), task, [])
+        batches = OrderedBatches(chain([first], iterator), self._row)
+        reader = pyarrow.RecordBatchReader.from_batches(first.schema, iter(batches))
+        directory = self._target.attempt(number)
+        try:
+            written = write_hfiles(
+                reader, directory, temporary_directory=_spill_directory(), **self._arguments
+            )
+        except Exception:
+            if batches.error is not None:
+                raise batches.error from None
+            raise
+        return Attempt(str(number), task, written.files)
+
+    def commit(self, messages: list[Optional[WriterCommitMessage]]) -> None:
+        """Moves the files of all tasks into the directory, on the driver."""
+        attempts = [message for message in messages if isinstance(message, Attempt)]
+        assert len(attempts) == len(messages), "each task of a job that succeeded says what it wrote"
+        check_no_overlap(
+            RowRange(file.family, file.first_row, file.last_row, attempt.task)
+            for attempt in attempts
+            for file in attempt.files
+        )
+        self._target.commit(
+            [
+                Move(attempt.number, file.family, os.path.basename(file.path), file.size)
+                for attempt in attempts
+                for file in attempt.files
+            ]
+        )
+
+    def abort(self, messages: list[Optional[WriterCommitMessage]]) -> None:
+        """Removes the files of the job, on the driver."""
+        self._target.abort()
+
+
+def _arguments(options: Options) -> dict[str, Any]:
+    """Returns the arguments of ``write_hfiles``, which are those of all tasks."""
+    now = int(time.time() * 1000)
+    timestamp = options.text("timestamp")
+    memory, create_time = options.integer("memory"), options.integer("create_time")
+    arguments: dict[str, Any] = dict(options.texts(_SETTINGS))
+    arguments.update(
+        row=options.text("row"),
+        columns=_columns(options),
+        types=options.mapping("types"),
+        splits=parse_splits(options.text("splits") or ""),
+        tags=options.boolean("tags"),
+        block_size=options.integer("block_size"),
+        memory=_MEMORY if memory is None else memory,
+        # All tasks and their repetitions write the same cells.
+        create_time=now if create_time is None else create_time,
+    )
+    if arguments["row"] is not None:
+        is_number = timestamp is not None and timestamp.isdecimal()
+        arguments["timestamp"] = int(timestamp) if timestamp and is_number else timestamp or now
+    elif timestamp is not None:
+        raise ValueError("option timestamp needs the option row: without it, each row is a cell and has a timestamp")
+    return arguments
+
+
+def _columns(options: Options) -> Any:
+    text = options.text("columns")
+    is_mapping = text is not None and text.startswith("{")
+    return options.mapping("columns") if is_mapping else options.names("columns")
+
+
+def _check_row(row: str, schema: StructType) -> None:
+    """Refuses a row key that the frame does not have, or whose order is not that of bytes."""
+    if row not in schema.names:
+        known = ", ".join(schema.names)
+        hint = "" if row != "row" else "option row names the column of the row key: "
+        raise ValueError(f"{hint}no column is named {row}; known are {known}")
+    kind = schema[row].dataType
+    if not isinstance(kind, (BinaryType, StringType)):
+        raise ValueError(f"column {row} has the type {kind.simpleString()}, but row keys must be string or binary")
+
+
+def _spill_directory() -> Optional[str]:
+    """Returns the directory in which Spark lets this worker write, if there is one."""
+    directory = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
+    return directory if os.path.isdir(directory) else None

@@ -1,0 +1,360 @@
+"""Spark writes frames as HFiles for HBase's bulk load: in local mode, and the directory's rules without Spark."""
+
+import bisect
+import os
+import pathlib
+import random
+
+import hfile
+import pyarrow
+import pytest
+
+import spark_session
+
+spark_session.skip_unless_asked()
+
+from conftest import of_cells
+
+import hfile.spark
+from hfile.spark._order import OrderedBatches, RowRange, check_no_overlap
+from hfile.spark._target import Move, Target
+
+import pyspark.errors
+from pyspark.sql import functions
+
+import test_bulk_load
+from test_bulk_load import judge  # noqa: F401: a fixture
+
+NOW = 1_700_000_000_000
+SPLITS = [b"row0100", b"row0101,\xff", b"row0400"]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    spark = spark_session.start("local[2]")
+    yield spark
+    spark.stop()
+
+
+def write(frame, directory, mode="append", **options):
+    options = {"row": "id", "timestamp": NOW, **options}
+    writer = frame.write.format("hbase-files").options(**options).mode(mode)
+    writer.save(str(directory))
+
+
+def files_of(directory):
+    return sorted(
+        path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()
+    )
+
+
+def read(directory):
+    """The cells of all files, after a check that the set is whole and has nothing else."""
+    names = files_of(directory)
+    assert "_SUCCESS" in names and not (directory / "_temporary").exists()
+    files = [directory / name for name in names if name != "_SUCCESS"]
+    return sorted(cell for file in files for cell in of_cells(hfile.open_hfile(file).cells()))
+
+
+def people(spark):
+    """Rows in random order, of all types, with nulls, and their cells."""
+    table, cells = test_bulk_load.frame()
+    frame = spark.createDataFrame(table).repartition(3)
+    return frame, sorted(
+        (row, family.encode(), qualifier.encode(), NOW, "Put", value, None)
+        for row, family, qualifier, value in cells
+    )
+
+
+def test_each_region_and_family_is_a_file(spark, tmp_path):
+    frame, cells = people(spark)
+    ready = hfile.spark.for_bulk_load(frame, "id", SPLITS)
+    assert ready.columns == frame.columns
+    write(ready, tmp_path / "out", splits=hfile.spark.splits_option(SPLITS), compression="LZ4")
+    assert read(tmp_path / "out") == cells
+    for family in ("f", "g"):
+        files = [hfile.open_hfile(path) for path in (tmp_path / "out" / family).iterdir()]
+        ranges = sorted((file.first_row, file.last_row) for file in files)
+        regions = [[bisect.bisect(SPLITS, row) for row in rows] for rows in ranges]
+        assert regions == [[0, 0], [1, 1], [2, 2], [3, 3]]
+        assert {file.compression for file in files} == {"LZ4"}
+
+
+def test_files_of_one_region_are_those_of_write_hfiles(spark, tmp_path):
+    table, _ = test_bulk_load.frame()
+    options = {"create_time": NOW, "encoding": "FAST_DIFF", "bloom": "ROWCOL"}
+    ready = hfile.spark.for_bulk_load(spark.createDataFrame(table), "id", [])
+    write(ready, tmp_path / "spark", **options)
+    hfile.write_hfiles(table, tmp_path / "plain", row="id", timestamp=NOW, **options)
+    for family in ("f", "g"):
+        found, expected = (
+            [path.read_bytes() for path in (tmp_path / directory / family).iterdir()]
+            for directory in ("spark", "plain")
+        )
+        assert found == expected
+
+
+def test_regions_are_numbered_by_the_bytes_of_the_rows(spark):
+    draw = random.Random(3)
+    keys = [bytes(draw.choices([0, 44, 92, 97, 128, 255], k=draw.randrange(1, 4))) for _ in range(900)]
+    splits = sorted(set(draw.sample(keys, 300)))
+    frame = spark.createDataFrame([(key,) for key in keys], "`a.b` binary")
+    ready = hfile.spark.for_bulk_load(frame, "a.b", splits)
+    placed = ready.select("`a.b`", functions.spark_partition_id()).collect()
+    # Spark 4.1 and later give each region its task.
+    assert [bisect.bisect(splits, key) for key, _ in placed] == [task for _, task in placed]
+    assert [bytes(key) for key, _ in placed] == sorted(keys)
+
+
+def test_any_tasks_that_do_not_overlap_make_the_files_of_regions(spark, tmp_path):
+    frame, cells = people(spark)
+    # Three tasks, whose limits are not those of the regions.
+    ranges = frame.repartitionByRange(3, "id").sortWithinPartitions("id")
+    write(ranges, tmp_path / "out", splits=hfile.spark.splits_option(SPLITS))
+    assert read(tmp_path / "out") == cells
+    for path in (tmp_path / "out" / "f").iterdir():
+        file = hfile.open_hfile(path)
+        assert bisect.bisect(SPLITS, file.first_row) == bisect.bisect(SPLITS, file.last_row)
+
+
+def test_columns_types_and_cells_can_be_chosen(spark, tmp_path):
+    frame = spark.sql(
+        "SELECT 'a' AS id, DATE '1970-01-03' AS day, 5 AS n, TIMESTAMP '2023-11-14 22:13:20Z' AS at"
+    )
+    write(
+        frame,
+        tmp_path / "out",
+        columns='{"day": "f:day", "n": "g:n"}',
+        types='{"f:day": "int32"}',
+        timestamp="at",
+    )
+    assert read(tmp_path / "out") == [
+        (b"a", b"f", b"day", NOW, "Put", b"\0\0\0\x02", None),
+        (b"a", b"g", b"n", NOW, "Put", b"\0\0\0\x05", None),
+    ]
+    write(frame.withColumnRenamed("n", "f:n"), tmp_path / "listed", columns="f:n")
+    assert [cell[2] for cell in read(tmp_path / "listed")] == [b"n"]
+    cells = spark.createDataFrame(
+        [(b"r", b"f", b"q", 7, "DeleteColumn", b""), (b"r", b"f", b"q", 5, "Put", b"v")],
+        "row binary, family binary, qualifier binary, timestamp long, type string, value binary",
+    )
+    cells.coalesce(1).write.format("hbase-files").mode("append").save(str(tmp_path / "cells"))
+    (file,) = (tmp_path / "cells" / "f").iterdir()
+    assert [cell[3:6] for cell in hfile.open_hfile(file).cells(raw=True)] == [
+        (7, "DeleteColumn", b""),
+        (5, "Put", b"v"),
+    ]
+
+
+def test_an_empty_frame_commits(spark, tmp_path):
+    frame, _ = people(spark)
+    for name, empty in (("rows", frame.limit(0)), ("tasks", spark.createDataFrame([], frame.schema))):
+        write(empty, tmp_path / name)
+        assert files_of(tmp_path / name) == ["_SUCCESS"]
+
+
+def test_a_row_out_of_order_fails_and_names_both_rows(spark, tmp_path):
+    frame = spark.createDataFrame([("b\0", 1), ("a", 2)], "id string, `f:n` int").coalesce(1)
+    with pytest.raises(pyspark.errors.PySparkException, match=r"row a comes after b\\x00.*for_bulk_load"):
+        write(frame, tmp_path / "out")
+    assert files_of(tmp_path / "out") == []
+
+
+def test_tasks_that_overlap_are_refused(spark, tmp_path):
+    frame = spark.createDataFrame([("a", 1), ("c", 3), ("b", 2), ("d", 4)], "id string, `f:n` int")
+    with pytest.raises(pyspark.errors.PySparkException, match="family f: rows .* of task . and .* overlap"):
+        write(frame.coalesce(2).sortWithinPartitions("id"), tmp_path / "out")
+    assert files_of(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compresion": "LZ4"}, "unknown option compresion; known are .*compression"),
+        ({"row": "key"}, "no column is named key; known are id, f:n"),
+        ({"row": "f:n"}, "column f:n has the type int, but row keys must be string or binary"),
+        ({"memory": "much"}, "option memory must be an integer, not much"),
+        ({"columns": '{"f:n": 5}'}, "option columns must be a JSON object"),
+        ({"splits": "b,a"}, "splits must ascend, but b does not sort before a"),
+    ],
+)
+def test_wrong_options_are_refused_before_any_task(options, message, spark, tmp_path):
+    frame = spark.createDataFrame([("a", 1)], "id string, `f:n` int")
+    with pytest.raises(pyspark.errors.PySparkException, match=message):
+        write(frame, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_cannot_be_a_cell_fails(spark, tmp_path):
+    frame = spark.createDataFrame([(None, 1)], "id string, `f:n` int")
+    with pytest.raises(pyspark.errors.PySparkException, match="record 1"):
+        write(frame, tmp_path / "out")
+    with pytest.raises(TypeError, match="column n has the type int.*cast"):
+        hfile.spark.for_bulk_load(spark.sql("SELECT 1 AS n"), "n", [])
+    with pytest.raises(ValueError, match="splits must ascend"):
+        hfile.spark.for_bulk_load(frame, "id", ["b", "b"])
+    with pytest.raises(pyspark.errors.PySparkException, match="hdfs is not read or written"):
+        frame.write.format("hbase-files").option("row", "id").mode("append").save("hdfs://a/b")
+
+
+def test_a_second_run_adds_files_or_replaces_them(spark, tmp_path):
+    frame = spark.createDataFrame([("a", 1)], "id string, `f:n` int")
+    other = spark.createDataFrame([("b", 2)], "id string, `g:n` int")
+    write(frame, tmp_path / "out")
+    write(other, tmp_path / "out")
+    assert [cell[:2] for cell in read(tmp_path / "out")] == [(b"a", b"f"), (b"b", b"g")]
+    write(other, tmp_path / "out", mode="overwrite")
+    assert [cell[:2] for cell in read(tmp_path / "out")] == [(b"b", b"g")]
+
+
+def test_what_an_aborted_job_left_is_named_on_stderr(spark, tmp_path, capfd):
+    left = tmp_path / "out" / "_temporary" / "0123"
+    left.mkdir(parents=True)
+    write(spark.createDataFrame([("a", 1)], "id string, `f:n` int"), tmp_path / "out")
+    assert f"TableWarning: {left}: left by a job that was aborted" in capfd.readouterr().err
+    assert left.exists()
+
+
+# The directory, without Spark.
+
+
+def attempt(target, number, family, content=b"data"):
+    """Writes a file as a task does."""
+    directory = pathlib.Path(target.attempt(number)) / family
+    directory.mkdir(parents=True)
+    name = f"{number:032x}"
+    (directory / name).write_bytes(content)
+    return Move(str(number), family, name, len(content))
+
+
+def begun(path, job="job", overwrite=False):
+    target = Target(str(path), job, overwrite)
+    assert target.begin() == []
+    return target
+
+
+def test_only_files_that_tasks_named_are_committed(tmp_path):
+    target = begun(tmp_path / "out")
+    moves = [attempt(target, 1, "f"), attempt(target, 3, "g")]
+    attempt(target, 2, "f", b"of an attempt that lost")
+    target.commit(moves)
+    assert files_of(tmp_path / "out") == ["_SUCCESS", f"f/{1:032x}", f"g/{3:032x}"]
+    assert not (tmp_path / "out" / "_temporary").exists()
+    with pytest.raises(FileNotFoundError, match="no such directory on this worker"):
+        target.attempt(4)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("step", range(3))
+def test_a_commit_that_ends_between_two_moves_is_seen(step, overwrite, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    first = begun(out)
+    first.commit([attempt(first, 9, "f")])
+    target = begun(out, "second", overwrite)
+    moves = [attempt(target, number, "f") for number in range(3)]
+    rename, done = os.rename, []
+
+    def fail(*paths):
+        if len(done) == step:
+            raise KeyboardInterrupt
+        done.append(paths)
+        rename(*paths)
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(KeyboardInterrupt):
+        target.commit(moves)
+    monkeypatch.undo()
+    assert "_SUCCESS" not in files_of(out)
+    if overwrite and step == 0:
+        # Nothing of either job is visible: a next run may use the directory.
+        assert [name for name in files_of(out) if not name.startswith("_temporary")] == []
+    else:
+        with pytest.raises(FileExistsError, match="has files without _SUCCESS.*overwrite"):
+            Target(str(out), "third", False).begin()
+    last = Target(str(out), "last", True)
+    assert last.begin() == [str(out / "_temporary" / "second")]
+    last.commit([attempt(last, 7, "f")])
+    assert files_of(out) == ["_SUCCESS", f"f/{7:032x}"]
+
+
+def test_what_an_aborted_job_leaves_is_named_and_removed_only_by_overwrite(tmp_path):
+    out = tmp_path / "out"
+    target = begun(out)
+    attempt(target, 1, "f")
+    target.abort()
+    assert files_of(out) == []
+    # An attempt that did not know writes on.
+    late = out / "_temporary" / "job" / "2" / "f"
+    late.mkdir(parents=True)
+    (late / "file").write_bytes(b"late")
+    for overwrite, is_left in ((False, True), (True, False)):
+        target = Target(str(out), f"next-{overwrite}", overwrite)
+        assert target.begin() == [str(out / "_temporary" / "job")]
+        target.commit([attempt(target, 5 + overwrite, "f")])
+        assert late.exists() == is_left
+        assert "_SUCCESS" in files_of(out)
+
+
+def test_files_that_no_job_wrote_are_not_replaced(tmp_path):
+    for name in ("notes.txt", "f/notes.txt"):
+        out = tmp_path / f"out{len(name)}"
+        (out / name).parent.mkdir(parents=True)
+        (out / name).write_text("mine")
+        for overwrite in (False, True):
+            with pytest.raises(FileExistsError, match="notes.txt is not a part of"):
+                Target(str(out), "job", overwrite).begin()
+        assert files_of(out) == [name]
+
+
+def test_a_file_that_the_driver_does_not_see_is_an_error(tmp_path):
+    target = begun(tmp_path / "out")
+    move = attempt(target, 1, "f")
+    with pytest.raises(OSError, match="has 4 bytes, but its task wrote 5"):
+        target.commit([move._replace(size=5)])
+    with pytest.raises(FileNotFoundError, match="the driver does not see it"):
+        target.commit([move, move._replace(attempt="2")])
+    assert [name for name in files_of(tmp_path / "out") if not name.startswith("_")] == []
+
+
+def test_ranges_may_touch_but_not_overlap():
+    check_no_overlap([RowRange("f", b"a", b"b", "0"), RowRange("f", b"c", b"d", "1")])
+    check_no_overlap([RowRange("f", b"a", b"c", "0"), RowRange("g", b"b", b"d", "1")])
+    # The limits of regions divide what a task wrote.
+    check_no_overlap([RowRange("f", b"a", b"b", "0"), RowRange("f", b"c", b"c", "0")])
+    for wrong in (
+        [RowRange("f", b"a", b"b", "0"), RowRange("f", b"b", b"d", "1")],
+        [RowRange("f", b"a", b"z", "0"), RowRange("f", b"b", b"c", "0"), RowRange("f", b"d", b"e", "1")],
+    ):
+        with pytest.raises(ValueError, match="overlap"):
+            check_no_overlap(wrong)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([["a", "b", "b"], [], ["b", None], ["c"]], None),
+        ([["a", "c", "b"]], "row b comes after c"),
+        ([["a", "c"], [None], ["b"]], "row b comes after c"),
+        ([[b"\x7f", b"\x80"], [b"\x80\0", b"\x80"]], r"row \\x80 comes after \\x80\\x00"),
+    ],
+)
+def test_rows_are_compared_within_batches_and_between_them(parts, message):
+    kind = pyarrow.binary() if isinstance(parts[0][0], bytes) else pyarrow.string()
+    batches = [pyarrow.record_batch({"id": pyarrow.array(part, kind)}) for part in parts]
+    checked = OrderedBatches(batches, "id")
+    if message is None:
+        assert list(checked) == batches
+    else:
+        with pytest.raises(ValueError, match=message):
+            list(checked)
+        assert checked.error is not None
+
+
+@pytest.mark.skipif(os.environ.get("HBASE_JUDGE") != "1", reason="needs real HBase: set HBASE_JUDGE=1")
+def test_hbase_loads_what_spark_wrote_and_returns_every_cell(judge, spark, tmp_path):  # noqa: F811
+    table, cells = test_bulk_load.frame()
+    splits = test_bulk_load.SPLITS
+    ready = hfile.spark.for_bulk_load(spark.createDataFrame(table).repartition(3), "id", splits)
+    options = {"compression": "LZ4", "encoding": "FAST_DIFF", "bloom": "ROWCOL"}
+    write(ready, tmp_path / "out", splits=hfile.spark.splits_option(splits), **options)
+    test_bulk_load.load_and_compare(judge, tmp_path / "out", cells)
