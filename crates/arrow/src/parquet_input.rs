@@ -160,7 +160,7 @@ mod tests {
     fn batches_of_wide_rows_have_fewer_rows() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("cells.parquet");
-        let mut builder = BatchScan::cells().builder().unwrap();
+        let mut builder = BatchScan::cells().bytes_max(1 << 30).builder().unwrap();
         for row in 0..100_u8 {
             let value = vec![row; 1 << 20];
             builder.append(&CellRef::put(&[row], b"f", b"q", Timestamp::new(1), &value)).unwrap();
