@@ -167,6 +167,7 @@ struct SplitMessage {
 
 /// The form of the batches. Types have the names of [`ValueType`].
 #[derive(Clone, PartialEq, Message)]
+#[expect(clippy::struct_excessive_bools, reason = "settings that are on or off")]
 struct FormMessage {
     /// The parts of cells, unless it is a pivot.
     #[prost(string, repeated, tag = "1")]

@@ -99,8 +99,7 @@ impl ParquetInput {
             fields.filter(|(_, field)| wanted(field.name())).map(|(index, _)| index).collect();
         let columns = ProjectionMask::roots(self.builder.parquet_schema(), roots);
         let groups = self.builder.metadata().row_groups().iter();
-        let rows = groups.map(|group| batch_rows(group, &columns)).min().unwrap_or(BATCH_ROWS_MAX);
-        let rows = usize::try_from(rows).expect("a small number");
+        let rows = groups.map(|group| batch_rows(group, &columns)).min().unwrap_or(1);
         let name = self.name;
         let reader = self.builder.with_batch_size(rows).with_projection(columns).build();
         Ok(Box::new(reader.map_err(|source| Error::ReadParquet { file: name, source })?))
@@ -114,7 +113,7 @@ impl fmt::Debug for ParquetInput {
 }
 
 /// Returns how many rows of a row group have about the bytes of a batch, on average.
-fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> i64 {
+fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> usize {
     let chunks = group.columns().iter().enumerate();
     let wanted = chunks.filter(|(index, _)| columns.leaf_included(*index)).map(|(_, chunk)| chunk);
     // A dictionary has each value once. The size of all values is stated by newer writers only.
@@ -124,7 +123,8 @@ fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> i64 {
     };
     let bytes = wanted.map(len).fold(0_i64, i64::saturating_add);
     let width = (bytes / group.num_rows().max(1)).max(1);
-    (BATCH_BYTES / width).clamp(1, BATCH_ROWS_MAX)
+    let rows = (BATCH_BYTES / width).clamp(1, BATCH_ROWS_MAX);
+    usize::try_from(rows).expect("at most BATCH_ROWS_MAX")
 }
 
 fn check_compression(file: &FileName, found: Compression) -> Result<()> {
@@ -160,7 +160,7 @@ mod tests {
     fn batches_of_wide_rows_have_fewer_rows() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("cells.parquet");
-        let mut builder = BatchScan::cells().builder().unwrap();
+        let mut builder = BatchScan::cells().bytes_max(1 << 30).builder().unwrap();
         for row in 0..100_u8 {
             let value = vec![row; 1 << 20];
             builder.append(&CellRef::put(&[row], b"f", b"q", Timestamp::new(1), &value)).unwrap();

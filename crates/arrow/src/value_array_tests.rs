@@ -37,7 +37,10 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
     };
     let text = || array(StringArray::from(vec!["258"]));
     let time = || array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_900]));
-    let decimal = Decimal128Array::from(vec![-12_345]).with_precision_and_scale(9, 2);
+    let decimal = || {
+        let numbers = Decimal128Array::from(vec![-12_345]).with_precision_and_scale(9, 2);
+        array(numbers.expect("it fits"))
+    };
     for (array, value_type, expected) in [
         (array(BooleanArray::from(vec![true])), None, &b"\xff"[..]),
         (array(Int16Array::from(vec![-2])), None, b"\xff\xfe"),
@@ -66,8 +69,8 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
         (array(Int8Array::from(vec![-1])), Some(T::Int32), b"\xff\xff\xff\xff"),
         (array(UInt64Array::from(vec![7])), Some(T::Int64), b"\0\0\0\0\0\0\0\x07"),
         (array(Float64Array::from(vec![3.0])), Some(T::Int16), b"\0\x03"),
-        (array(decimal.clone().expect("it fits")), Some(T::String), b"-123.45"),
-        (array(decimal.expect("it fits")), None, b"\0\0\0\x02\xcf\xc7"),
+        (decimal(), Some(T::String), b"-123.45"),
+        (decimal(), None, b"\0\0\0\x02\xcf\xc7"),
         (array(Int8Array::from(vec![-2])), None, b"\xfe"),
         (array(Date32Array::from(vec![1])), None, b"\0\0\0\x01"),
         (array(Date32Array::from(vec![1])), Some(T::Timestamp), &86_400_000_i64.to_be_bytes()),

@@ -11,14 +11,14 @@ use hfile_arrow::{BatchScan, Batches};
 use sstable::{BlockKind, BlockSource, ReadTrace};
 use tokio::sync::mpsc::Sender;
 
-use crate::row_set::RowRange;
+use crate::row_set::{RowRange, RowSet};
 use crate::scan_parts::ScanParts;
 
-/// A scan of neighbouring regions, or of a source without regions.
+/// A scan of neighbouring splits, or of a source without regions.
 pub(crate) struct PartitionScan {
     parts: Arc<ScanParts>,
     scan: BatchScan,
-    regions: Range<usize>,
+    splits: Range<usize>,
     /// The rows that the query still wants.
     rows_left: usize,
     trace: ReadTrace,
@@ -28,11 +28,11 @@ impl PartitionScan {
     pub(crate) fn new(
         parts: Arc<ScanParts>,
         scan: BatchScan,
-        regions: Range<usize>,
+        splits: Range<usize>,
         limit: Option<usize>,
     ) -> Self {
         let rows_left = limit.unwrap_or(usize::MAX);
-        Self { parts, scan, regions, rows_left, trace: ReadTrace::default() }
+        Self { parts, scan, splits, rows_left, trace: ReadTrace::default() }
     }
 
     /// Reads all rows of the partition and sends them, until the receiver wants no more.
@@ -62,12 +62,11 @@ impl PartitionScan {
         result
     }
 
-    /// Reads the ranges of rows of each region, or of the source.
+    /// Reads the ranges of rows of each split, or of the source.
     fn read(&mut self, send: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
         let parts = Arc::clone(&self.parts);
         parts.source.check().map_err(external)?;
-        let regions = parts.source.regions().get(self.regions.clone()).unwrap_or_default();
-        if regions.is_empty() {
+        if parts.source.regions().is_empty() {
             for range in parts.rows.ranges() {
                 if !self.read_range(range, None, send)? {
                     break;
@@ -75,9 +74,10 @@ impl PartitionScan {
             }
             return Ok(());
         }
-        for region in regions {
-            let (start, end) = (&region.info.start_key, &region.info.end_key);
-            for range in parts.rows.ranges().iter().filter(|range| range.overlaps(start, end)) {
+        for split in parts.splits.get(self.splits.clone()).unwrap_or_default() {
+            let region = split.region().expect("the split of a table has a region");
+            let rows = RowSet::from(split.start(), split.stop());
+            for range in parts.rows.intersection(&rows).ranges() {
                 if !self.read_range(range, Some(region), send)? {
                     return Ok(());
                 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::DataFusionError;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
@@ -212,8 +213,13 @@ impl TableProvider for HFileTable {
             // All parts of the query expire cells by the same time.
             scan = scan.now(store::Clock::system().now());
         }
+        let partitions_max = state.config().target_partitions();
+        let source = self.source.state();
+        let splits = source.splits(partitions_max);
+        let splits = splits.map_err(|error| DataFusionError::External(Box::new(error)))?;
         let parts = ScanParts {
-            source: self.source.state(),
+            source,
+            splits,
             scan,
             schema,
             rows: pushdown.rows,
@@ -221,7 +227,6 @@ impl TableProvider for HFileTable {
             times: pushdown.times,
             has_sorted_rows: self.source.has_rows_in_byte_order() && self.has_sortable_rows(),
         };
-        let partitions_max = state.config().target_partitions();
         Ok(Arc::new(HFileScanExec::new(parts, partitions_max, limit)))
     }
 }

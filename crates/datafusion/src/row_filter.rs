@@ -17,7 +17,7 @@
 
 use std::cmp::Ordering;
 
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::logical_expr::expr::{Between, InList, Like};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use sstable::ValueType;
@@ -145,15 +145,21 @@ impl RowFilters {
         ColumnRef::of(expression, data_type).filter(|column| column.name == ROW)
     }
 
-    const fn data_type(self) -> DataType {
+    fn data_type(self) -> DataType {
         match self.row_type {
             ValueType::String => DataType::Utf8,
+            ValueType::Int8 => DataType::Int8,
             ValueType::Int16 => DataType::Int16,
             ValueType::Int32 => DataType::Int32,
             ValueType::Int64 => DataType::Int64,
             ValueType::Float32 => DataType::Float32,
             ValueType::Float64 => DataType::Float64,
             ValueType::Bool => DataType::Boolean,
+            ValueType::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+            ValueType::Date => DataType::Date32,
+            ValueType::Decimal(decimal) => {
+                DataType::Decimal128(decimal.precision(), decimal.scale().cast_signed())
+            }
             ValueType::BinaryHex => DataType::Binary,
         }
     }
@@ -161,10 +167,15 @@ impl RowFilters {
     fn key(self, constant: &Expr) -> Option<Key<'_>> {
         match self.row_type {
             ValueType::String | ValueType::BinaryHex => bytes_of(constant).map(Key::Bytes),
-            ValueType::Int16 | ValueType::Int32 | ValueType::Int64 => {
+            ValueType::Int8 | ValueType::Int16 | ValueType::Int32 | ValueType::Int64 => {
                 integer_of(constant).map(Key::Integer)
             }
-            ValueType::Float32 | ValueType::Float64 | ValueType::Bool => None,
+            ValueType::Float32
+            | ValueType::Float64
+            | ValueType::Bool
+            | ValueType::Timestamp
+            | ValueType::Date
+            | ValueType::Decimal(_) => None,
         }
     }
 
@@ -185,6 +196,7 @@ impl RowFilters {
     /// Returns the rows of the integers from `min` to `max`, which is among them.
     fn integers(self, min: i128, max: i128) -> RowSet {
         let bits = match self.row_type {
+            ValueType::Int8 => 8,
             ValueType::Int16 => 16,
             ValueType::Int32 => 32,
             _ => 64,

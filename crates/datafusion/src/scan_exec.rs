@@ -18,7 +18,7 @@ use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr,
     PlanProperties, ReplaceChildrenOptions,
 };
-use hbase_files::Region;
+use hbase_files::{Region, ScanSplit};
 
 use crate::partition::PartitionScan;
 use crate::row_filter::ROW;
@@ -36,13 +36,14 @@ const RANGES_SHOWN_MAX: usize = 8;
 
 /// The plan of a scan of an [`HFileTable`](crate::HFileTable).
 ///
-/// A partition reads neighbouring regions of a table one after the other, on a thread for blocking work.
+/// A partition reads neighbouring regions of a table, or parts of large ones, one after the other, on a thread for
+/// blocking work.
 /// The metrics count the blocks and bytes that were read, except those of a store, which
 /// [`Store::stats`](store::Store::stats) counts.
 #[derive(Clone, Debug)]
 pub struct HFileScanExec {
     parts: Arc<ScanParts>,
-    /// The regions of each partition; without regions, there is one partition.
+    /// The splits of each partition; without regions, there is one partition.
     partitions: Vec<Range<usize>>,
     /// The maximum number of rows of a partition.
     limit: Option<usize>,
@@ -74,19 +75,18 @@ impl HFileScanExec {
     }
 }
 
-/// Divides the regions with rows of the scan into neighbours of about the same size.
+/// Groups the splits with rows of the scan: neighbours of about the same size.
 fn partitions(parts: &ScanParts, max: usize) -> Vec<Range<usize>> {
-    let regions = parts.source.regions();
-    let size = |region: &Region| {
-        // One more, so that regions of unknown length count as well.
-        let bytes: u64 = region.files().filter_map(|file| file.len).sum();
-        if parts.includes(region) { bytes.saturating_add(1) } else { 0 }
+    let splits = &parts.splits;
+    let size = |split: &ScanSplit| {
+        // One more, so that splits of unknown length count as well.
+        if parts.includes_split(split) { split.len().saturating_add(1) } else { 0 }
     };
-    let total = regions.iter().map(size).fold(0, u64::saturating_add);
+    let total = splits.iter().map(size).fold(0, u64::saturating_add);
     let share = (total / max.max(1) as u64).max(1);
     let (mut partitions, mut start, mut bytes) = (Vec::new(), 0, 0_u64);
-    for (index, region) in regions.iter().enumerate() {
-        let size = size(region);
+    for (index, split) in splits.iter().enumerate() {
+        let size = size(split);
         let is_last = partitions.len() + 1 >= max;
         if bytes > 0 && bytes.saturating_add(size / 2) > share && size > 0 && !is_last {
             partitions.push(start..index);
@@ -94,7 +94,7 @@ fn partitions(parts: &ScanParts, max: usize) -> Vec<Range<usize>> {
         }
         bytes = bytes.saturating_add(size);
     }
-    partitions.push(start..regions.len());
+    partitions.push(start..splits.len());
     partitions
 }
 
@@ -159,13 +159,13 @@ impl ExecutionPlan for HFileScanExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let Some(regions) = self.partitions.get(partition) else {
+        let Some(splits) = self.partitions.get(partition) else {
             return internal_err!("a scan of {} has no partition {partition}", self.parts.source);
         };
         // A batch of more rows than are wanted would read more blocks.
         let rows_max = context.session_config().batch_size().min(self.limit.unwrap_or(usize::MAX));
         let scan = self.parts.scan.clone().rows_max(rows_max).bytes_max(BATCH_BYTES_MAX);
-        let scan = PartitionScan::new(Arc::clone(&self.parts), scan, regions.clone(), self.limit);
+        let scan = PartitionScan::new(Arc::clone(&self.parts), scan, splits.clone(), self.limit);
         let schema = Arc::clone(&self.parts.schema);
         let mut stream = RecordBatchReceiverStreamBuilder::new(schema, BATCHES_WAITING_MAX);
         let (sender, metrics) = (stream.tx(), self.metrics.clone());

@@ -4,13 +4,16 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hbase_files::{Region, Table, TableScan};
+use hbase_files::{Region, ScanSplit, Table, TableScan};
 use hfile_arrow::{BatchScan, Batches, Result};
 use sstable::{Comparator, Reader, escape};
 use store::{Snapshot, Store};
 
 /// The name of the table of regions, whose rows have an order of their own.
 const META_TABLE: &str = "hbase:meta";
+
+/// The bytes of files below which a region is not divided: each part opens the files again.
+const SPLIT_LEN_MIN: u64 = 64 << 20;
 
 /// The cells of a table.
 #[derive(Clone, Debug)]
@@ -107,6 +110,21 @@ impl SourceState {
             Self::Table(table, _) => &table.regions,
             Self::HFile(_) | Self::Store(..) => &[],
         }
+    }
+
+    /// Divides a table into splits: each region has one, and a large region several.
+    ///
+    /// Opens files of large regions only. Empty for sources without regions.
+    pub(crate) fn splits(&self, partitions_max: usize) -> Result<Vec<ScanSplit>> {
+        let Self::Table(table, reading) = self else { return Ok(Vec::new()) };
+        let reading = TableScan::clone(reading);
+        let whole = table.splits(&reading, None)?.splits;
+        let len = whole.iter().map(ScanSplit::len).fold(0, u64::saturating_add);
+        let target = (len / partitions_max.max(1) as u64).max(SPLIT_LEN_MIN);
+        if whole.iter().all(|split| split.len() <= target) {
+            return Ok(whole);
+        }
+        Ok(table.splits(&reading, Some(target))?.splits)
     }
 
     /// Checks that no part of the source is missing: rows of a lost region are in no region.

@@ -37,7 +37,7 @@ pub fn parse_time(text: &[u8]) -> Result<Timestamp, String> {
     let trimmed = text.trim_ascii();
     let digits = trimmed.strip_prefix(b"-").unwrap_or(trimmed);
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    if is_number && matches!(trimmed[0], b'1'..=b'9') && matches!(trimmed.len(), 4 | 8) {
+    if is_number && matches!(trimmed.first(), Some(b'1'..=b'9')) && matches!(trimmed.len(), 4 | 8) {
         let number = String::from_utf8_lossy(trimmed);
         return Err(format!(
             "{} could be a date or milliseconds since 1970; write a date as 2023-11-14, or milliseconds as 0{number}",

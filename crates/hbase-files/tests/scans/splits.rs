@@ -296,12 +296,12 @@ fn bytes_that_are_no_split_are_errors() {
 
     // Whatever the message says, it is an error or a split, without a panic.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let changes = prop::collection::vec((9..bytes.len(), any::<u8>()), 1..4);
+    let edits = prop::collection::vec((9..bytes.len(), any::<u8>()), 1..4);
     let mut sound = 0;
     for _ in 0..3000 {
-        let changes = changes.new_tree(&mut runner).expect("a value").current();
+        let edits = edits.new_tree(&mut runner).expect("a value").current();
         let mut changed = bytes.clone();
-        for (at, byte) in changes {
+        for (at, byte) in edits {
             changed[at] = byte;
         }
         if let Ok(split) = ScanSplit::from_bytes(&with_checksum(changed), tree()) {

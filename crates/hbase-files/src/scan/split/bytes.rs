@@ -46,10 +46,7 @@ impl ScanSplit {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let invalid = |what| Error::InvalidSplit { what };
         let (table, file) = match &self.source {
-            SplitSource::Table(table) => {
-                let region = table.regions.first().expect("a split has one region");
-                (Some(TableMessage::new(table, region).map_err(invalid)?), None)
-            }
+            SplitSource::Table(table) => (Some(TableMessage::new(table).map_err(invalid)?), None),
             SplitSource::File { path, .. } => (None, Some(text(path).map_err(invalid)?)),
         };
         let scan = ScanMessage::new(&self.scan).map_err(invalid)?;

@@ -7,6 +7,7 @@ use crate::{FamilyColumns, MobValues, TableScan};
 
 /// The settings of a scan, without the options of readers and the cells of logs.
 #[derive(Clone, PartialEq, Message)]
+#[expect(clippy::struct_excessive_bools, reason = "settings that are on or off")]
 pub(super) struct ScanMessage {
     #[prost(bytes = "vec", optional, tag = "1")]
     start: Option<Vec<u8>>,

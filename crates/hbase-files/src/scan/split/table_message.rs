@@ -112,7 +112,8 @@ fn texts<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<Vec<String>
 
 impl TableMessage {
     /// Returns the message of a table with one region.
-    pub(super) fn new(table: &Table, region: &Region) -> Result<Self, String> {
+    pub(super) fn new(table: &Table) -> Result<Self, String> {
+        let region = table.regions.first().expect("a split has one region");
         let warnings = |warnings: &[Warning]| {
             let message = |Warning { path, what }: &Warning| {
                 Ok(WarningMessage { path: text(path)?, what: what.clone() })
